@@ -1,4 +1,4 @@
-//! `migsim bench`: runs policies on the cases of a suite, and prints a row to cite for each policy.
+//! `migsim bench`: runs policies on the cases of a suite, and prints one row of results for each policy.
 
 use std::io::Write;
 use std::path::Path;
@@ -85,7 +85,7 @@ pub(super) fn bench(
     Ok(bench.error.is_none())
 }
 
-/// Creates the request from the arguments.
+/// Creates the request for a benchmark from the command-line arguments.
 fn request(suite: Suite, arguments: &BenchArguments) -> Result<Request, Error> {
     let wrong = |message: String| Problem::new(message).source("--policies");
     let rivals = arguments.policies.as_deref().map(Spec::parse);
@@ -101,7 +101,7 @@ fn request(suite: Suite, arguments: &BenchArguments) -> Result<Request, Error> {
     })
 }
 
-/// Simulates the runs of a shard that have no result in the store yet.
+/// Simulates the runs of a part of the plan that have no result in the store yet.
 fn runs(
     setup: &Setup,
     (sweep, plan): (&Sweep, &Plan),
@@ -116,7 +116,7 @@ fn runs(
     })
 }
 
-/// Writes the results into the folder.
+/// Writes the results of a benchmark into the folder.
 fn write(folder: &Path, bench: &Bench) -> Result<(), Error> {
     let json = format!("{:#}\n", bench.to_json());
     let texts = [

@@ -56,7 +56,7 @@ pub(super) fn bottlenecks(
     print_result(out, form, || profile.to_json(), sheet)
 }
 
-/// Returns the settings of a run folder, or those of the arguments.
+/// Returns the settings of the run folder that the arguments name, or else the settings of the arguments.
 fn settings(
     registry: &Registry,
     arguments: &BottleneckArguments,
@@ -80,7 +80,7 @@ fn settings(
     Ok(layers)
 }
 
-/// Returns the options of the profile.
+/// Returns the options of the profile that the arguments choose.
 fn wanted(arguments: &BottleneckArguments) -> Result<Wanted, Error> {
     let scenario = match ScenarioChoice::scenarios(&arguments.settings.scenario)[..] {
         [] => None,

@@ -1,4 +1,5 @@
-//! The command line with the flags and names of a registry: [`Arguments`] defines the common part, and plug-ins add their flags.
+//! Builds the command line with the flags and names of a registry: [`Arguments`] defines the common part, and plug-ins add their
+//! flags.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -18,16 +19,16 @@ use crate::experiment::{neutral_options, shown};
 use crate::plugin::{FlagValues, OptionFlag};
 use crate::sweep::Spec;
 
-/// Defines the command line for the plug-ins of `registry`.
+/// Defines the command line with the flags of the plug-ins in `registry`.
 ///
 /// # Errors
-/// The registry is at fault, or a flag of a plug-in already has another meaning.
+/// An entry of the registry cannot be used, or a flag of a plug-in already has another meaning.
 pub(super) fn of_registry(registry: &Registry) -> Result<Command, Error> {
     of_command(registry, None)
 }
 
-/// Defines a command line that begins with the subcommand `called`. The other subcommands lack the flags of plug-ins, because adding these
-/// flags is half of the work.
+/// Defines the command line for an invocation of the subcommand `called`. The other subcommands lack the flags of plug-ins,
+/// because adding these flags is half of the work.
 ///
 /// # Errors
 /// As those of [`of_registry`].
@@ -49,8 +50,8 @@ pub(super) fn of_command(registry: &Registry, called: Option<&str>) -> Result<Co
     }
 }
 
-/// Defines a command line that begins with the subcommand `called`, without help and without the other subcommands. It accepts the same
-/// lines in a third of the time. None for subcommands that are not started thousands of times, or if the registry is at fault.
+/// Defines a command line with only the subcommand `called` and without help. It accepts the same arguments in a third of the
+/// time. `None` for subcommands that are not started thousands of times, or if the registry has errors.
 pub(super) fn lean(registry: &Registry, called: &str) -> Option<Command> {
     let bare = Command::new(called.to_owned());
     let inner = match called {
@@ -69,7 +70,7 @@ pub(super) fn lean(registry: &Registry, called: &str) -> Option<Command> {
     Some(command.subcommand_required(true))
 }
 
-/// Renames the command to the program that was called; the crate of a user may choose the name.
+/// Renames the command to the file name of the program that was started, since a user's own program may have another name.
 pub(super) fn named(command: Command, program: Option<&OsString>) -> Command {
     let stem = program.and_then(|path| Path::new(path).file_stem()?.to_str());
     match stem {
@@ -78,7 +79,7 @@ pub(super) fn named(command: Command, program: Option<&OsString>) -> Command {
     }
 }
 
-/// The flags that `-h` and `--help` show for each command with settings, in this order. `--help-all` shows all flags.
+/// The flags that `-h` and `--help` show for each command with settings, in this order; `--help-all` shows all flags.
 const USUAL: [(&str, &[&str]); 9] = [
     (
         "run",
@@ -166,16 +167,16 @@ const USUAL: [(&str, &[&str]); 9] = [
     ),
 ];
 
-/// The id of the flag that prints the help for all flags.
+/// The identifier of the flag that prints the help for all flags.
 const HELP_ALL: &str = "help-all";
 
-/// Whether a command line requests the help for all flags.
+/// Returns whether a command line requests the help for all flags.
 pub(super) fn asks_for_all(typed: &[OsString]) -> bool {
     let mut words = typed.iter().take_while(|word| *word != "--");
     words.any(|word| word == "--help-all")
 }
 
-/// Hides all flags except the [`USUAL`] ones from `-h` and `--help`.
+/// Hides all flags except those in [`USUAL`] from `-h` and `--help`.
 pub(super) fn with_brief_help(command: Command) -> Command {
     let command = command.mut_subcommands(with_brief_help);
     let name = command.get_name();
@@ -208,14 +209,18 @@ pub(super) fn with_brief_help(command: Command) -> Command {
 
 /// The flags and names that a registry adds to the commands with settings.
 struct Flags<'r> {
+    /// The flags of all applications.
     workloads: Vec<&'static OptionFlag>,
+    /// The flags of all policies.
     policies: Vec<&'static OptionFlag>,
+    /// The registry whose plug-ins define the flags.
     registry: &'r Registry,
-    /// The defaults of the policies' flags by name, for help; determined once for all commands.
+    /// The texts of the default values of the policies' flags, by flag, for help; determined once for all commands.
     defaults: OnceCell<BTreeMap<&'static str, Option<String>>>,
 }
 
 impl<'r> Flags<'r> {
+    /// Collects the flags of the plug-ins in a registry.
     fn of(registry: &'r Registry) -> Self {
         Self {
             workloads: registry.workload_flags(),
@@ -225,11 +230,12 @@ impl<'r> Flags<'r> {
         }
     }
 
-    /// Lists all flags that plug-ins declare.
+    /// Returns all flags that plug-ins declare.
     fn all_flags(&self) -> impl Iterator<Item = &'static OptionFlag> {
         self.workloads.iter().chain(&self.policies).copied()
     }
 
+    /// Adds the flags to a command and its subcommands that have settings; flags that already exist are added to `problems`.
     fn add_to(&self, command: Command, problems: &mut Vec<Problem>) -> Command {
         let names: Vec<String> = command
             .get_subcommands()
@@ -257,7 +263,8 @@ impl<'r> Flags<'r> {
         }
     }
 
-    /// Adds the flags after those that choose an application and a policy, and adds the names for shell completion.
+    /// Adds the flags to one command, after the flags that choose an application and a policy; also adds the names for shell
+    /// completion.
     fn add(&self, command: Command) -> Command {
         let mut order: Vec<String> = Vec::new();
         for arg in command.get_arguments() {
@@ -304,8 +311,8 @@ impl<'r> Flags<'r> {
         })
     }
 
-    /// Returns the default of a policy's flag on a platform that no paper used, and the default on the platforms of the papers if it
-    /// differs.
+    /// Returns the default of a policy's flag, as text: that on a platform that no paper used, and that on the platforms of the
+    /// papers if it differs.
     fn defaults(&self, flag: &OptionFlag) -> Option<&String> {
         let all = self.defaults.get_or_init(|| {
             let mut all = BTreeMap::new();
@@ -330,7 +337,7 @@ impl<'r> Flags<'r> {
         all.get(flag.name)?.as_ref()
     }
 
-    /// Adds the names of plug-ins to a flag that selects one, for shell completion.
+    /// Adds the names of plug-ins to a flag that selects a plug-in, for shell completion.
     fn offering(&self, arg: Arg) -> Arg {
         let registry = self.registry;
         match arg.get_id().as_str() {
@@ -343,28 +350,29 @@ impl<'r> Flags<'r> {
     }
 }
 
-/// The flags that select plug-ins.
+/// Identifier of the flag that selects the application.
 const APPLICATION: &str = "app";
 const POLICY: &str = "policy";
 const TRIGGER: &str = "trigger";
 const LOAD: &str = "load";
 
-/// Returns the id of a flag as users type it, without the mark of plug-ins.
+/// Returns the identifier of a flag without the prefix that marks flags of plug-ins.
 fn plain(id: &str) -> &str {
     id.strip_prefix(MARK).unwrap_or(id)
 }
 
+/// Returns the identifier of a plug-in's flag, with the prefix that marks flags of plug-ins.
 fn id_of(flag: &OptionFlag) -> String {
     format!("{MARK}{}", flag.name)
 }
 
-/// Whether a command has a flag of this name.
+/// Returns whether a command already has a flag with this name.
 fn is_taken(command: &Command, name: &str) -> bool {
     let mut longs = command.get_arguments().filter_map(Arg::get_long);
     longs.any(|long| long == name) || ["help", HELP_ALL, "version"].contains(&name)
 }
 
-/// Defines a flag of a plug-in.
+/// Defines a command-line flag of a plug-in.
 fn arg(flag: &OptionFlag) -> Arg {
     let shown = match flag.value_name {
         "" => flag.name.to_ascii_uppercase(),
@@ -384,11 +392,13 @@ fn arg(flag: &OptionFlag) -> Arg {
         })
 }
 
+/// Parses grids separated by commas: `10x5,20x10`.
 fn parse_grids(text: &str) -> Result<Spec, String> {
     let grids: Vec<Value> = text.split(',').map(parse_grid).collect::<Result<_, _>>()?;
     Ok(Spec::list(grids, text))
 }
 
+/// Parses a grid of processes: `10x5` for rows x columns.
 fn parse_grid(text: &str) -> Result<Value, String> {
     let wrong = || format!("`{text}` is not a grid; write rows x columns, for example 10x5");
     let (rows, columns) = text.split_once(['x', 'X']).ok_or_else(wrong)?;

@@ -30,7 +30,7 @@ use crate::sweep::winners::Winners;
 use crate::sweep::{Common, Parameter, Plan, Shard, Spec, StaticStanding, Store, Sweep};
 use crate::words::counted;
 
-/// The policies if none are named.
+/// The policies that are compared if the user names none.
 const POLICIES: &str = "never,migbsp,greedy,greedy-refine,refine";
 
 pub(super) fn compare(
@@ -91,7 +91,7 @@ pub(super) fn compare(
     Ok(say_failed((&plan, &store), errors))
 }
 
-/// Does the searches for bounds, plans, calls and static starts that the arguments request.
+/// Computes the lower bounds and runs the searches for plans, calls and static starts that the arguments request.
 fn looked_for(
     arguments: &CompareArguments,
     planned: (&Sweep, &Plan),
@@ -108,7 +108,7 @@ fn looked_for(
     Ok(known)
 }
 
-/// Reports runs that failed; returns whether all succeeded.
+/// Prints how many runs failed and the first reason; returns whether all succeeded.
 fn say_failed((plan, store): (&Plan, &Store), errors: &mut dyn Write) -> bool {
     let failed: Vec<&String> = plan
         .runs
@@ -125,7 +125,7 @@ fn say_failed((plan, store): (&Plan, &Store), errors: &mut dyn Write) -> bool {
     failed.is_empty()
 }
 
-/// Refuses flags that would change a finished run.
+/// Refuses flags that would change the settings of finished runs.
 fn refuse_settings(registry: &Registry, arguments: &CompareArguments) -> Result<(), Error> {
     let settings = &arguments.varied.settings;
     let set = set_flags(registry, settings)?.into_iter();
@@ -148,7 +148,7 @@ fn refuse_settings(registry: &Registry, arguments: &CompareArguments) -> Result<
     Ok(())
 }
 
-/// Compares run folders, as far as their data allow.
+/// Compares run folders, as far as their data allow, and prints the comparison.
 fn folders(
     registry: &Registry,
     arguments: &CompareArguments,
@@ -195,7 +195,7 @@ fn folders(
     print_result(out, form, || json, || sheet(&comparison))
 }
 
-/// Collects the numbers of a finished run that its rows lack.
+/// Collects the results about a finished run that its rows lack, such as its lower bound.
 fn judged(
     registry: &Registry,
     arguments: &CompareArguments,
@@ -217,7 +217,7 @@ fn judged(
     }
 }
 
-/// Creates the sweep of the policies.
+/// Creates the sweep that runs each policy.
 fn sweep_of(registry: &Registry, arguments: &CompareArguments) -> Result<Sweep, Error> {
     let settings = &arguments.varied.settings;
     for (flag, is_given, hint) in [
@@ -270,10 +270,10 @@ fn sweep_of(registry: &Registry, arguments: &CompareArguments) -> Result<Sweep, 
     Ok(sweep)
 }
 
-/// Maximum number of policies whose runs are on the page.
+/// Maximum number of policies whose runs the page shows as examples.
 const EXAMPLES: usize = 8;
 
-/// Creates the page, with a run of the first seed for each of the best policies.
+/// Creates the HTML page, with a run of the first seed for each of the best policies.
 fn page(
     (sweep, plan): (&Sweep, &Plan),
     (limits, common): (Limits, &Common),
@@ -314,7 +314,7 @@ fn page(
     ))
 }
 
-/// Creates the table of the policies and the verdict.
+/// Creates the printed table of the policies, with the verdict.
 fn sheet(comparison: &Comparison) -> Sheet {
     let mut sheet = Sheet::default();
     sheet.table(table(comparison));
@@ -329,7 +329,7 @@ fn sheet(comparison: &Comparison) -> Sheet {
     sheet
 }
 
-/// Creates the table of the policies, the best first.
+/// Creates the table of the policies, the best policy first.
 fn table(comparison: &Comparison) -> Table {
     let mut columns = vec![
         numbers("rank", "rank"),
@@ -372,11 +372,12 @@ fn table(comparison: &Comparison) -> Table {
     table
 }
 
-/// The columns that a table has only if they contain values.
+/// The columns that the table has only if they contain values.
 struct Shown {
-    /// The distance of triggers from the best known calls.
+    /// Whether the table has a column for the distance of triggers from the best supersteps to call the policy at.
     calls: bool,
-    /// Moves straight back; on the platforms of the papers only the JSON output has them.
+    /// Whether the table has a column for moves straight back; on the platforms of the papers, only the JSON output contains
+    /// them.
     returns: bool,
 }
 
@@ -384,7 +385,7 @@ fn number(value: f64) -> Cell {
     Cell::value(value, short(value))
 }
 
-/// Formats a mean with half the width of its interval, if there is one.
+/// Formats a mean with half the width of its confidence interval; the cell is empty without a sample.
 fn optional(sample: Option<Sample>) -> Cell {
     sample.map_or_else(Cell::empty, |sample| {
         Cell::value(sample.mean, sample.shown())
@@ -400,7 +401,7 @@ fn gained(gain: Option<Sample>) -> Cell {
     })
 }
 
-/// Creates the row of a policy.
+/// Creates the row of a policy in the table.
 fn row(rank: Cell, one: &Standing, shown: &Shown) -> Vec<Cell> {
     let mut row = vec![
         rank,
@@ -424,7 +425,7 @@ fn row(rank: Cell, one: &Standing, shown: &Shown) -> Vec<Cell> {
     row
 }
 
-/// Creates the row of the best static start. It is not a policy, so that it has no rank and no calls.
+/// Creates the row of the best static start. The start is not a policy, so that it has no rank and no calls.
 fn row_of_start(start: &StaticStanding, shown: &Shown) -> Vec<Cell> {
     let mut row = vec![
         Cell::empty(),

@@ -1,4 +1,5 @@
-//! `migsim decide`: prints the decision of each policy at a barrier from a file, or of each trigger for a history of loads.
+//! `migsim decide`: prints the decision of each policy for the state at a barrier from a file, or of each trigger for a history
+//! of loads.
 
 use std::io::Write;
 
@@ -80,14 +81,15 @@ pub(super) fn decide(
     print(out, &sheet.render(Form::Table))
 }
 
-/// The question to answer for each case.
+/// The policies and options for which each case of the file is decided.
 #[derive(Debug)]
 struct Question<'r> {
+    /// The registry in which policies and triggers are looked up.
     registry: &'r Registry,
     asked: Selection,
 }
 
-/// The answer to the question for a case.
+/// The decisions for one case of the file.
 #[derive(Debug)]
 enum Answer {
     Barrier(Box<Snapshot>, Verdict),
@@ -97,6 +99,7 @@ enum Answer {
 }
 
 impl Question<'_> {
+    /// Decides a case with the policies or triggers that the user named.
     fn answer(&self, case: Case) -> Result<Answer, Error> {
         Ok(match case.content {
             Content::Barrier(snapshot) => {
@@ -119,7 +122,7 @@ impl Question<'_> {
         })
     }
 
-    /// Refuses policies whose decisions depend on the course of a run, unless the file contains their decision.
+    /// Refuses policies whose decisions depend on earlier supersteps of a run, unless the file contains their decision.
     fn check_history(&self, snapshot: &Snapshot) -> Result<(), Error> {
         for named in &self.asked.names {
             let name = named.split('/').next().unwrap_or(named);
@@ -147,7 +150,7 @@ impl Question<'_> {
         Ok(())
     }
 
-    /// Refuses flags that choose policies and options if there is nothing to choose.
+    /// Returns an error if flags choose policies or options for a case that does not depend on them.
     fn refuse(&self, why: &str) -> Result<(), Error> {
         if self.asked.names.is_empty() && self.asked.settings.is_empty() {
             return Ok(());
@@ -158,6 +161,7 @@ impl Question<'_> {
 }
 
 impl Answer {
+    /// Returns the decisions as JSON.
     fn json(&self) -> Map<String, Value> {
         let object = match self {
             Self::Barrier(snapshot, verdict) => json!({
@@ -204,6 +208,7 @@ impl Answer {
         }
     }
 
+    /// Adds the decisions to the printed output.
     fn show(&self, sheet: &mut Sheet) {
         match self {
             Self::Barrier(snapshot, verdict) => show_barrier(snapshot, verdict, sheet),
@@ -228,7 +233,7 @@ impl Answer {
     }
 }
 
-/// Creates a row of the JSON answer.
+/// Creates the JSON row of one policy's decision.
 fn row(judged: &StrategyDecision, verdict: &Verdict, snapshot: &Snapshot) -> Value {
     let mut row = json!({
         "policy": judged.choice.name,
@@ -247,7 +252,7 @@ fn row(judged: &StrategyDecision, verdict: &Verdict, snapshot: &Snapshot) -> Val
     with_original(row, judged.choice.original)
 }
 
-/// Adds the original program that makes the same decision, if there is one.
+/// Adds to a row the name of the original program that makes the same decision, if there is one.
 fn with_original(mut row: Value, original: &str) -> Value {
     if !original.is_empty() {
         row["original"] = json!(original);
@@ -255,16 +260,18 @@ fn with_original(mut row: Value, original: &str) -> Value {
     row
 }
 
-/// Formats a number with six digits.
+/// Formats a number with at most six decimals.
 fn short(value: f64) -> String {
     let text = format!("{value:.6}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
+/// Formats a time in seconds.
 fn in_seconds(value: f64) -> Cell {
     Cell::value(value, short(value))
 }
 
+/// Adds the decisions for the state at a barrier to the printed output.
 fn show_barrier(snapshot: &Snapshot, verdict: &Verdict, sheet: &mut Sheet) {
     let instance = snapshot.instance();
     let processes = counted(instance.processes(), "process");
@@ -319,7 +326,7 @@ fn show_barrier(snapshot: &Snapshot, verdict: &Verdict, sheet: &mut Sheet) {
 /// Maximum number of moves that are listed.
 const MOST_MOVES: usize = 20;
 
-/// Lists the moves of a decision by the names of hosts, if the file names them.
+/// Lists the moves of a decision with the names of hosts, if the file names its hosts.
 fn show_moves(snapshot: &Snapshot, judged: &StrategyDecision, sheet: &mut Sheet) {
     let moved = snapshot.moves_to(&judged.assignment.hosts);
     if snapshot.named_host_count().is_none() || moved.is_empty() {
@@ -336,7 +343,8 @@ fn show_moves(snapshot: &Snapshot, judged: &StrategyDecision, sheet: &mut Sheet)
     }
 }
 
-/// Sorts decisions by predicted time; of equal ones, those with fewer moves first, then in the order of the table.
+/// Sorts decisions by the predicted time of a superstep; of equal times, fewer moves come first, then the order of the table
+/// applies.
 fn ranked(judged: &[StrategyDecision]) -> Vec<&StrategyDecision> {
     let mut ranked: Vec<&StrategyDecision> = judged.iter().collect();
     ranked.sort_by(|a, b| {
@@ -381,6 +389,7 @@ fn moves(moves: usize, processes: usize) -> String {
     format!("{moves} of {} {verb}", counted(processes, "process"))
 }
 
+/// Adds the decisions of triggers for a history of loads to the printed output.
 fn show_history(history: &History, told: &[(Choice, Told)], sheet: &mut Sheet) {
     let columns = [
         words("trigger", "trigger"),
@@ -424,7 +433,7 @@ fn show_history(history: &History, told: &[(Choice, Told)], sheet: &mut Sheet) {
     }
 }
 
-/// Formats the supersteps of calls: `balanced before supersteps 7 and 15, counted from 0`.
+/// Describes the supersteps at which the load is balanced: `balanced before supersteps 7 and 15, counted from 0`.
 fn at_supersteps(balances: &[usize]) -> String {
     match balances {
         [] => "never balanced".to_owned(),
@@ -439,6 +448,7 @@ fn at_supersteps(balances: &[usize]) -> String {
 /// Maximum number of supersteps that a line lists.
 const MOST_LISTED: usize = 12;
 
+/// Lists supersteps separated by commas, with an ellipsis if there are too many.
 fn listed(balances: &[usize]) -> String {
     let shown: Vec<String> = balances
         .iter()

@@ -1,5 +1,5 @@
-//! `migsim explain`: answers a question about a run, or prints an overview of its calls; first runs the experiment if no run folder is
-//! given.
+//! `migsim explain`: answers a question about a run, or prints an overview of its rescheduling calls. The experiment is simulated
+//! first if no run folder is given.
 
 use std::io::Write;
 use std::path::Path;
@@ -100,7 +100,7 @@ pub(super) fn explain(
     }
 }
 
-/// Explains the time of a superstep with the critical path that the run folder has, or else with one more run of the scenario.
+/// Explains why a superstep took so long, with the critical path in the run folder, or else by running the scenario once more.
 fn why_so_long(
     registry: &Registry,
     arguments: &ExplainArguments,
@@ -135,12 +135,13 @@ fn why_so_long(
     })
 }
 
-/// Returns the folder in the arguments, if they name one.
+/// Returns the run folder that the arguments name; `None` if they name none.
 fn folder(arguments: &ExplainArguments) -> Option<&Path> {
     let named = arguments.settings.experiment.as_deref();
     named.filter(|path| path.is_dir())
 }
 
+/// Creates the progress bar for some runs of an experiment.
 fn bar(experiment: &Experiment, runs: u64) -> Bar {
     Bar {
         unit: "supersteps",
@@ -150,7 +151,7 @@ fn bar(experiment: &Experiment, runs: u64) -> Bar {
     }
 }
 
-/// Loads the experiment of a run folder, so that it can run again with forced decisions.
+/// Loads the experiment of a run folder such that it can run again with the recorded decisions.
 ///
 /// # Errors
 /// The experiment cannot be read, or one of its files has changed since the run.
@@ -179,8 +180,8 @@ pub(super) fn again(
     Ok(experiment)
 }
 
-/// Returns the run: reads it from a folder, or simulates it with scenario i for comparison. In the second case, also returns the
-/// experiment.
+/// Returns the run to explain: reads it from a folder, or simulates it together with scenario i for comparison. In the second
+/// case, also returns the experiment.
 fn run(
     registry: &Registry,
     arguments: &ExplainArguments,

@@ -1,4 +1,4 @@
-//! `migsim trace export` and `migsim platform export`: writes files for other programs.
+//! `migsim trace export` and `migsim platform export`: write files for other programs.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -88,7 +88,7 @@ fn in_percent(share: f64) -> f64 {
     (1e3 * share).round() / 10.0 + 0.0
 }
 
-/// Creates a trace with more processes than were recorded, and states its expected accuracy.
+/// Creates a trace with more processes than were recorded, and prints how accurate it is expected to be.
 fn extrapolated(
     arguments: &TraceExtrapolateArguments,
     out: &mut dyn Write,
@@ -120,7 +120,7 @@ fn extrapolated(
     Ok(())
 }
 
-/// Creates the folder of files with this prefix, if it does not exist.
+/// Creates the folder that the files with this prefix are written into, if it does not exist.
 fn make_folder(prefix: &str) -> Result<(), Error> {
     let Some((folder, _)) = prefix
         .rsplit_once('/')
@@ -138,7 +138,7 @@ fn make_folder(prefix: &str) -> Result<(), Error> {
     })
 }
 
-/// Writes the files of vt.
+/// Writes the application of an experiment as JSON files that the programs vt and LBAF read.
 fn lb_data(
     experiment: &Experiment,
     has_moves: bool,
@@ -180,8 +180,9 @@ fn lb_data(
     Ok(())
 }
 
-/// Returns a command that runs the experiment again with its application from the file `trace`. Its flags give the settings that the trace
-/// does not contain, above the built-in experiment that needs the fewest flags. `None` if flags cannot express the settings.
+/// Returns a command that runs the experiment again with its application from the file `trace`. The flags of the command set what
+/// the trace does not contain, based on the built-in experiment that needs the fewest flags. `None` if flags cannot express the
+/// settings.
 fn again(experiment: &Experiment, trace: &str, limits: Limits) -> Option<String> {
     let shared = Shared::default();
     let difference = |base| difference(experiment, base, (limits, &shared));
@@ -206,8 +207,8 @@ fn again(experiment: &Experiment, trace: &str, limits: Limits) -> Option<String>
     Some(words.join(" "))
 }
 
-/// Lists the settings of an experiment that differ from the built-in experiment `base` (none: that of traces) and that a trace does not
-/// contain.
+/// Lists the settings of an experiment that a trace does not contain and that differ from the built-in experiment `base` (`None`:
+/// the experiment for traces). `None` if such settings cannot express the experiment.
 fn difference(
     experiment: &Experiment,
     base: Option<&str>,
@@ -264,7 +265,7 @@ fn difference(
         .then_some(found)
 }
 
-/// Whether a trace or its command already gives the value of a key, or the key has no effect on a run.
+/// Returns whether a trace or the command that runs it already determines the value of a key, or the key has no effect on a run.
 fn is_told(key: &str) -> bool {
     const TOLD: [&str; 11] = [
         "$schema",
@@ -334,7 +335,7 @@ pub(super) fn platform(
     deliver(export.xml.as_bytes(), file.as_deref(), out)
 }
 
-/// Writes into a file, or prints.
+/// Writes bytes into a file, or prints them if no file is named.
 fn deliver(bytes: &[u8], file: Option<&Path>, out: &mut dyn Write) -> Result<(), Error> {
     match file {
         Some(path) => write_named(path, bytes),

@@ -1,4 +1,4 @@
-//! Writes the files of figures for several commands.
+//! Writes figures into files, for several commands.
 
 use std::io::Write;
 use std::path::Path;
@@ -8,13 +8,13 @@ use crate::error::{Error, Problem};
 use crate::figure::{Figure, Format, Style};
 use crate::output::{Cell, Form, Sheet, Table, cannot_write, words, write_file};
 
-/// The word that requests the names of the figures instead of a figure.
+/// The value of `--figure` that requests the list of figures.
 const LIST: &str = "list";
 
-/// Whether `--figure` requests the names, without an option that applies only to drawings.
+/// Returns whether `--figure` requests the list of figures; an option that applies only to drawing must then be absent.
 ///
 /// # Errors
-/// The option `drawn` is also given.
+/// The option `drawn` is present together with the request for the list.
 pub(super) fn is_list(wanted: &str, drawn: Option<&str>) -> Result<bool, Error> {
     match (wanted == LIST, drawn) {
         (true, Some(option)) => Err(Problem::new("the list of figures is printed, not drawn")
@@ -25,7 +25,7 @@ pub(super) fn is_list(wanted: &str, drawn: Option<&str>) -> Result<bool, Error> 
     }
 }
 
-/// Prints the names of figures, each with a sentence about it.
+/// Prints the names of figures, each with a sentence that describes it.
 pub(super) fn print_list(list: &[(&str, &str)], out: &mut dyn Write) -> Result<(), Error> {
     let columns = [words("figure", "figure"), words("content", "content")];
     let mut table = Table::new("figures", "", &columns).without_headings();

@@ -30,8 +30,8 @@ pub(super) fn list(
     print(out, &sheet.render(form))
 }
 
-/// Lists the names of a kind. In aligned columns the source follows the summary. In other forms it has its own column, which Markdown
-/// leaves out if it is empty.
+/// Lists the names of a kind with their summaries. In aligned columns, the source follows the summary; in other forms it has a
+/// separate column, which Markdown leaves out if it is empty.
 fn names(registry: &Registry, what: Listing, form: Form) -> Result<Sheet, Error> {
     let rows: Vec<[String; 3]> = match what {
         Listing::Apps => registry
@@ -111,10 +111,10 @@ fn names(registry: &Registry, what: Listing, form: Form) -> Result<Sheet, Error>
     Ok(sheet)
 }
 
-/// The source of an entry without one.
+/// The text that stands for the source of an entry without a source.
 const NO_SOURCE: &str = "-";
 
-/// Lists the kinds of load with their parameters, a row each.
+/// Creates a table of the kinds of load with their parameters, one row for each parameter.
 fn parameters_of_loads(registry: &Registry) -> Sheet {
     let columns = [
         words("kind", "kind"),
@@ -139,7 +139,7 @@ fn parameters_of_loads(registry: &Registry) -> Sheet {
     sheet
 }
 
-/// Formats a default; empty if there is none.
+/// Formats the default of a parameter; empty if there is none.
 fn default_of(value: Option<Value>) -> String {
     match value {
         None | Some(Value::Null) => String::new(),
@@ -148,7 +148,7 @@ fn default_of(value: Option<Value>) -> String {
     }
 }
 
-/// Lists the kinds of load, each with its parameters and their defaults.
+/// Returns a text that lists the kinds of load, each with its parameters and their defaults.
 fn loads(registry: &Registry) -> String {
     let mut text = String::new();
     for entry in registry.loads() {
@@ -163,11 +163,12 @@ fn loads(registry: &Registry) -> String {
     text
 }
 
-/// Creates a row of a name, its summary and its source.
+/// Creates a row from a name, its summary and its source.
 fn row(name: &str, summary: &str, source: &str) -> [String; 3] {
     [name, summary, source].map(str::to_owned)
 }
 
+/// Returns a summary, followed by its source in parentheses if there is one.
 fn with_source(summary: &str, source: &str) -> String {
     match source {
         NO_SOURCE => summary.to_owned(),

@@ -1,8 +1,8 @@
-//! The memory available to this process: the default of `--memory-limit`.
+//! Determines the memory available to this process: the default of `--memory-limit`.
 //!
-//! It is the minimum of three amounts: the free memory (`MemAvailable`), the remaining memory of each control group of the process (a
-//! container, a batch job), and the address space limit (`ulimit -v`) less what the process takes in any case. If none of them is known, as
-//! on systems other than Linux, runs are refused only with the flag.
+//! It is the minimum of three amounts: the free memory (`MemAvailable`), the remaining memory of each control group of the
+//! process (a container, a batch job), and the address space limit (`ulimit -v`) minus the address space that the process needs
+//! in any case. If none of these amounts is known, as on systems other than Linux, runs are refused only if the flag is set.
 
 use std::path::Path;
 
@@ -11,8 +11,8 @@ use super::threads::count;
 use crate::bsp::Scenario;
 use crate::memory::{Limits, Purpose};
 
-/// Returns the memory that the command may use: the flag, or the free memory before its threads start; `threads` of them share it
-/// ([`count`]).
+/// Returns the limits of the command: the memory that the flag sets, or else the free memory before its threads start, which
+/// `threads` threads ([`count`]) share.
 pub(super) fn limits(
     arguments: &MemoryArguments,
     threads: Option<usize>,
@@ -36,7 +36,7 @@ pub(super) fn limits(
     }
 }
 
-/// Computes the memory for the data of `threads` threads \[B\], if it is known.
+/// Computes the memory that is available for the data of `threads` threads \[B\]; `None` if the system does not report it.
 fn there_is(threads: usize) -> Option<f64> {
     let all = [
         line("/proc/meminfo", "MemAvailable:").map(|kibibytes| kibibytes * 1024.0),
@@ -47,7 +47,8 @@ fn there_is(threads: usize) -> Option<f64> {
     all.into_iter().flatten().reduce(f64::min)
 }
 
-/// Computes the address space that is needed for any simulation \[B\]: for the program and its libraries, and reserved by its threads.
+/// Computes the address space that is needed for any simulation with this number of threads \[B\]: for the program and its
+/// libraries, and reserved by its threads.
 fn addresses(threads: usize) -> f64 {
     let taken = line("/proc/self/status", "VmSize:").map_or(0.0, |kibibytes| kibibytes * 1024.0);
     // A single thread is the main thread. One more thread watches for Ctrl-C and draws the progress.
@@ -56,21 +57,22 @@ fn addresses(threads: usize) -> f64 {
     taken + others as f64 * THREAD + spare
 }
 
-/// Address space that a thread reserves \[B\]: its stack, and its own heap in glibc.
+/// Address space that a thread reserves \[B\]: its stack, and its separate heap in glibc.
 const THREAD: f64 = 66.0 * 1024.0 * 1024.0;
 
-/// Address space that one of several threads takes for a moment \[B\]: glibc reserves two heaps and keeps the aligned one.
+/// Additional address space that one of several threads takes for a short time while it starts \[B\]: glibc reserves two heaps
+/// and keeps the aligned one.
 const SPARE: f64 = 64.0 * 1024.0 * 1024.0;
 
-/// Reads the first number after `start` in the line that begins with it.
+/// Returns the first number after `start` in the line of a file that begins with `start`.
 fn line(file: &str, start: &str) -> Option<f64> {
     let text = std::fs::read_to_string(file).ok()?;
     let rest = text.lines().find_map(|line| line.strip_prefix(start))?;
     rest.split_whitespace().next()?.parse().ok()
 }
 
-/// Computes the remaining memory of the control groups of the process \[B\], from its own up to the root, in both versions of their
-/// interface.
+/// Computes the smallest remaining memory of the control groups of the process \[B\], from its innermost group up to the root, in
+/// both versions of the control group interface.
 fn left_to_groups() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/self/cgroup").ok()?;
     let mut all = Vec::new();
@@ -93,7 +95,7 @@ fn left_to_groups() -> Option<f64> {
     all.into_iter().reduce(f64::min)
 }
 
-/// Computes the remaining memory of a control group \[B\]; without a limit, its file contains a word.
+/// Computes the remaining memory of a control group \[B\]; `None` if it has no limit.
 fn left(group: &Path, most: &str, used: &str) -> Option<f64> {
     let number = |file: &str| -> Option<f64> {
         let text = std::fs::read_to_string(group.join(file)).ok()?;

@@ -56,7 +56,8 @@ pub fn main() -> ExitCode {
     main_with(Registry::standard())
 }
 
-/// Runs the command `migsim` with the policies, applications and loads of `registry`, as the `main` of a user's own crate.
+/// Runs the command `migsim` with the policies, applications and loads of `registry`, as the `main` function of a user's own
+/// crate.
 ///
 /// ```no_run
 /// use migsim::Registry;
@@ -75,9 +76,9 @@ pub fn main_with(registry: Registry) -> ExitCode {
     ExitCode::from(run_here(&registry, std::env::args_os()))
 }
 
-/// Runs the command line `arguments` (with the program name first) as a program does, and returns the exit code of [`run_with`].
+/// Runs the command line `arguments` (with the program name first) in this process, and returns the exit code of [`run_with`].
 ///
-/// The output is that of this process. Colours appear on a terminal, unless `NO_COLOR` is set.
+/// The output goes to stdout and stderr of this process. Colours appear on a terminal, unless `NO_COLOR` is set.
 pub fn run_here(registry: &Registry, arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let (mut out, mut errors) = (anstream::stdout(), std::io::stderr());
     let code = run_with(registry, arguments, &mut out, &mut errors);
@@ -156,7 +157,8 @@ pub fn run_with(
     }
 }
 
-/// Returns the experiment that `migsim run` would run with these arguments (with the program name and `run` first), for other languages.
+/// Returns the experiment that `migsim run` would run with these arguments (with the program name and `run` first), for bindings
+/// to other languages.
 ///
 /// ```
 /// let words = ["migsim", "run", "--app", "sw", "--n", "10"].map(Into::into);
@@ -166,7 +168,7 @@ pub fn run_with(
 /// ```
 ///
 /// # Arguments
-/// `beneath`: settings that the arguments win over, in place of a file.
+/// `beneath`: settings that take the place of an experiment file; the arguments override them.
 ///
 /// # Errors
 /// Everything that the command would refuse, with the same messages.
@@ -186,16 +188,16 @@ pub fn experiment(
     }
 }
 
-/// Parses the typed arguments with `command`.
+/// Parses the arguments that the user typed with the definition `command`.
 fn parsed(command: clap::Command, typed: &[OsString]) -> Result<Arguments, clap::Error> {
     let matches = command.try_get_matches_from(typed)?;
     Arguments::from_arg_matches(&matches)
 }
 
-/// The file that a fault of the program leaves behind.
+/// The name of the file with the data about a fault of the program.
 const DUMP: &str = "migsim-fault.json";
 
-/// Writes the data about a fault of the program into a file, and returns a message with its path.
+/// Writes the data about a fault of the program into a file, and returns a message with the path of the file.
 fn dump(broken: &Broken, folder: &Path) -> String {
     let file = folder.join(DUMP);
     let text = serde_json::to_string(&broken.dump).unwrap_or_default();

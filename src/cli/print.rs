@@ -12,14 +12,14 @@ pub(super) fn say(errors: &mut dyn Write, line: &str) {
     let _ = writeln!(errors, "{}", visible(line));
 }
 
-/// Prints on stderr the notes about the settings that were filled in.
+/// Prints notes for the user on stderr.
 pub(super) fn say_notes(notes: &[String], errors: &mut dyn Write) {
     for note in notes {
         say(errors, &format!("note: {note}"));
     }
 }
 
-/// Prints JSON part by part, without control characters that a terminal would obey.
+/// Prints a value as JSON piece by piece; control characters that would affect a terminal are escaped.
 pub(super) fn print_json(out: &mut dyn Write, value: &impl Serialize) -> Result<(), Error> {
     let mut json = Harmless(BufWriter::new(out));
     let written = serde_json::to_writer_pretty(&mut json, value).map_err(io::Error::from);
@@ -29,7 +29,7 @@ pub(super) fn print_json(out: &mut dyn Write, value: &impl Serialize) -> Result<
     }))
 }
 
-/// A writer of JSON that escapes terminal control characters; each part that it is given consists of whole letters.
+/// A writer of JSON that escapes terminal control characters; it must get whole characters in each write.
 struct Harmless<W>(W);
 
 impl<W: Write> Write for Harmless<W> {
@@ -48,17 +48,17 @@ impl<W: Write> Write for Harmless<W> {
     }
 }
 
-/// Whether a letter that contains the byte may control a terminal.
+/// Returns whether a character that contains this byte may be a terminal control character.
 fn may_steer(byte: u8) -> bool {
     !matches!(byte, b'\n' | b' '..=b'~')
 }
 
-/// Whether a letter controls a terminal.
+/// Returns whether a character is a terminal control character.
 fn steers(letter: char) -> bool {
     letter != '\n' && letter.is_control()
 }
 
-/// Escapes terminal control characters in JSON.
+/// Escapes the terminal control characters in a JSON text.
 pub(super) fn harmless(mut text: String) -> String {
     // Letters of several bytes are checked one by one; few texts have any.
     if text.bytes().any(may_steer) && text.contains(steers) {
@@ -71,12 +71,12 @@ pub(super) fn harmless(mut text: String) -> String {
     text
 }
 
-/// Prints a result. A reader that has closed the pipe (`| head`) is not an error.
+/// Prints a text on `out`. A reader that has closed the pipe (`| head`) is not an error.
 pub(super) fn print(out: &mut dyn Write, text: &str) -> Result<(), Error> {
     checked(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
-/// Turns a failure to print into an error with a hint. A reader that has closed the pipe is not an error.
+/// Converts a failure to print into an error with a hint. A reader that has closed the pipe is not an error.
 fn checked(printed: io::Result<()>) -> Result<(), Error> {
     match printed {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -89,7 +89,7 @@ fn checked(printed: io::Result<()>) -> Result<(), Error> {
     }
 }
 
-/// Prints a result in the requested form; prints nothing without one.
+/// Prints a result in the requested form; prints nothing if no form is requested.
 pub(super) fn print_result<J: Serialize>(
     out: &mut dyn Write,
     form: Option<Form>,

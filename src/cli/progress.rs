@@ -1,4 +1,5 @@
-//! Progress of long jobs on stderr: a bar on a terminal. Without a terminal, some jobs print plain lines, and others print one estimate.
+//! Progress of long jobs on stderr: a bar on a terminal. Without a terminal, some jobs print plain lines, and others print a
+//! single estimate of their duration.
 
 use std::collections::VecDeque;
 use std::io::{IsTerminal, Write as _};
@@ -9,30 +10,30 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::interrupt::{self, Watch};
 
-/// The contents of a progress bar.
+/// The description of a progress bar.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bar {
-    /// The noun of the counted items: `supersteps`.
+    /// The noun for the items that are counted, such as `supersteps`.
     pub(super) unit: &'static str,
-    /// The total number of units of work, if known.
+    /// Total number of items; `None` if it is not known.
     pub(super) total: Option<u64>,
-    /// Whether plain lines are printed without a terminal.
+    /// Whether plain lines of progress are printed if stderr is not a terminal.
     pub(super) has_lines: bool,
     /// Whether no progress is shown.
     pub(super) is_quiet: bool,
 }
 
 const TICK: Duration = Duration::from_millis(100);
-/// Duration of work below which nothing is shown.
+/// Duration of the work until which no progress is shown.
 const SILENT: Duration = Duration::from_secs(2);
-/// Time between two plain lines.
+/// Time between two plain lines of progress.
 const LINE_EVERY: Duration = Duration::from_secs(5);
-/// Time after which a job without lines prints an estimate of its duration.
+/// Time after which a job without plain lines prints an estimate of its duration.
 const ESTIMATE_AFTER: Duration = Duration::from_secs(30);
-/// Length of the window in which a rate is measured.
+/// Length of the time window in which the rate of progress is measured.
 const WINDOW: Duration = Duration::from_secs(10);
 
-/// Shows the value of `count` while `work` runs. Ctrl-C clears the bar and ends the process.
+/// Shows the progress of `work`, whose finished items `count` returns. Ctrl-C removes the bar and ends the process.
 pub(super) fn with_bar<R: Send>(
     bar: &Bar,
     count: &(dyn Fn() -> u64 + Sync),
@@ -41,7 +42,7 @@ pub(super) fn with_bar<R: Send>(
     with_bar_and_farewell(bar, count, &|| None, work)
 }
 
-/// Shows the progress of work whose results are kept; Ctrl-C prints the text of `farewell`.
+/// Shows the progress of `work` whose results are kept. Ctrl-C prints the text that `farewell` returns and ends the process.
 pub(super) fn with_bar_and_farewell<R: Send>(
     bar: &Bar,
     count: &(dyn Fn() -> u64 + Sync),
@@ -85,6 +86,7 @@ pub(super) fn with_bar_and_farewell<R: Send>(
     })
 }
 
+/// Draws the progress bar on the terminal until the work is over.
 fn paint(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn() -> bool) {
     let mut shown: Option<ProgressBar> = None;
     follow(count, is_over, |time, count, rate| {
@@ -100,6 +102,7 @@ fn paint(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn() -> bool
     }
 }
 
+/// Prints plain lines of progress until the work is over.
 fn write_lines(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn() -> bool) {
     let mut next = LINE_EVERY;
     follow(count, is_over, |time, count, rate| {
@@ -111,7 +114,7 @@ fn write_lines(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn() -
     });
 }
 
-/// Prints once an estimate of the whole duration.
+/// Prints a single estimate of the whole duration, if the work takes long.
 fn note_estimate(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn() -> bool) {
     let mut is_due = true;
     follow(count, is_over, |time, count, rate| {
@@ -125,7 +128,7 @@ fn note_estimate(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn()
     });
 }
 
-/// Calls `show` at each tick until the work is done, with the time since the start, the count and the rate \[1/s\].
+/// Calls `show` at regular times until the work is over, with the time since the start, the count and the rate \[1/s\].
 fn follow(
     count: &(dyn Fn() -> u64 + Sync),
     is_over: &dyn Fn() -> bool,
@@ -142,7 +145,7 @@ fn follow(
     }
 }
 
-/// The counts of the last seconds, with their times.
+/// The counts of the last seconds, each with the time since the start.
 #[derive(Debug, Default)]
 struct Samples(VecDeque<(Duration, u64)>);
 
@@ -154,7 +157,8 @@ impl Samples {
         self.0.push_back((time, count));
     }
 
-    /// Computes the rate in the window \[1/s\]; the rate since the start if the count did not change in the window.
+    /// Computes the rate of progress in the time window \[1/s\]; the rate since the start if the count did not change in the
+    /// window.
     fn rate(&self) -> f64 {
         let (Some(first), Some(last)) = (self.0.front(), self.0.back()) else {
             return 0.0;
@@ -190,7 +194,7 @@ fn line(bar: &Bar, time: Duration, count: u64, rate: f64) -> String {
     line
 }
 
-/// Formats an estimate of the duration at this rate; none before the first item is done.
+/// Formats an estimate of the whole duration at this rate; `None` before the first item is finished.
 fn estimate(bar: &Bar, time: Duration, count: u64, rate: f64) -> Option<String> {
     let left = bar.total?.checked_sub(count).filter(|_| rate > 0.0)? as f64 / rate;
     let whole = time_in_words(time.as_secs_f64() + left);
@@ -213,7 +217,7 @@ fn rate_in_words(rate: f64) -> String {
     }
 }
 
-/// Formats a time \[s\] with few digits.
+/// Formats a duration \[s\] with few digits.
 fn time_in_words(seconds: f64) -> String {
     let minutes = (seconds / 60.0).floor();
     match seconds {

@@ -1,4 +1,4 @@
-//! `migsim report`: writes the page of the folder of a run, a sweep or a search, or draws its figures.
+//! `migsim report`: writes the HTML page of the folder of a run, a sweep or a search, or draws its figures.
 
 use std::io::Write;
 use std::path::Path;
@@ -67,6 +67,7 @@ enum Kind {
 }
 
 impl Kind {
+    /// Determines the kind of a folder from the files in it.
     fn of(folder: &Path) -> Result<Self, Error> {
         if is_there(folder, "run.json") {
             return Ok(Self::Run);
@@ -82,7 +83,7 @@ impl Kind {
     }
 }
 
-/// Creates the error of a folder that holds neither a run nor a sweep nor a search.
+/// Returns the error for a folder that contains neither a run nor a sweep nor a search.
 fn no_folder(folder: &Path) -> Error {
     let what = if folder.is_dir() {
         "the folder holds neither a run nor a sweep nor a search"
@@ -95,7 +96,7 @@ fn no_folder(folder: &Path) -> Error {
         .into()
 }
 
-/// Prints the names of the folder's figures.
+/// Prints the names of the figures that can be drawn from the folder.
 fn list(registry: &Registry, folder: &Path, out: &mut dyn Write) -> Result<(), Error> {
     let list = match Kind::of(folder)? {
         Kind::Run => Report::read(registry, folder)?.figure_list(),
@@ -104,7 +105,7 @@ fn list(registry: &Registry, folder: &Path, out: &mut dyn Write) -> Result<(), E
     print_list(&list, out)
 }
 
-/// Draws figures of the folder instead of its page.
+/// Draws the figures of the folder that the user requested, instead of its page.
 fn figure(
     registry: &Registry,
     arguments: &ReportArguments,
@@ -133,13 +134,13 @@ fn figure(
     }
 }
 
-/// Returns the format that the suffix of a file name means.
+/// Returns the format that the ending of a file name stands for; `None` for an unknown ending.
 fn format_of(file: &Path) -> Option<Format> {
     let end = file.extension()?.to_str()?.to_lowercase();
     Format::ALL.into_iter().find(|format| format.name() == end)
 }
 
-/// Checks that the files of the folder and the page made from them fit in memory.
+/// Checks that the files of the folder, and the page generated from them, fit into memory.
 fn check_size(folder: &Path, limits: Limits) -> Result<(), Error> {
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let sizes = files.filter_map(|file| Some(file.metadata().ok()?.len()));
@@ -152,6 +153,7 @@ fn check_size(folder: &Path, limits: Limits) -> Result<(), Error> {
     checked.map_err(|problem| problem.source(folder.display().to_string()).into())
 }
 
+/// Returns whether the folder contains the file.
 fn is_there(folder: &Path, file: &str) -> bool {
     folder.join(file).is_file()
 }

@@ -1,4 +1,4 @@
-//! `migsim reproduce`: prints published and simulated numbers.
+//! `migsim reproduce`: prints published and simulated values side by side.
 
 use std::io::Write;
 use std::path::Path;
@@ -25,7 +25,7 @@ use crate::paper;
 use crate::paper::rivals;
 use crate::sweep::Done;
 
-/// The word in the place of a paper that lists the papers.
+/// The argument that lists the papers.
 const LIST: &str = "list";
 
 pub(super) fn reproduce(
@@ -100,7 +100,7 @@ pub(super) fn reproduce(
     Ok(reproduction.is_explained())
 }
 
-/// Prints all comparisons in a form.
+/// Prints the comparisons of published and simulated values in the output form.
 fn print_reproduction(
     reproduction: &paper::Reproduction,
     form: Form,
@@ -156,7 +156,7 @@ fn write_all(
     write_figures(figures, folder, (format, style), said)
 }
 
-/// Runs the study of rivals.
+/// Runs the study of rival policies.
 fn rivals(
     arguments: &ReproduceArguments,
     threads: &ThreadPool,
@@ -212,7 +212,7 @@ fn deliver(
     Ok(true)
 }
 
-/// Runs the study of measured programs.
+/// Runs the study of programs measured on MPI.
 fn reality(
     arguments: &ReproduceArguments,
     (out, errors): (&mut dyn Write, &mut dyn Write),
@@ -232,7 +232,7 @@ fn reality(
     deliver(arguments, "reality", &texts, &figures, (out, errors))
 }
 
-/// Decides the stored calls of the authors' program again.
+/// Decides the recorded calls of the authors' program again, and prints the comparison.
 fn authors(arguments: &ReproduceArguments, out: &mut dyn Write) -> Result<bool, Error> {
     let found = paper::authors::authors(arguments.cases.as_deref())?;
     let [page, table] = [
@@ -254,7 +254,7 @@ fn authors(arguments: &ReproduceArguments, out: &mut dyn Write) -> Result<bool, 
     Ok(found.is_exact())
 }
 
-/// Checks that the format suits figures or tables, whichever are requested.
+/// Checks that the chosen format is one of figures if a figure is requested, and one of tables otherwise.
 fn check_figure(arguments: &ReproduceArguments) -> Result<(), Error> {
     let is_of_figure = arguments.figure_format().is_some();
     let problem = match &arguments.figure {
@@ -279,7 +279,7 @@ fn check_figure(arguments: &ReproduceArguments) -> Result<(), Error> {
     Err(problem.into())
 }
 
-/// Refuses a reproduction that needs more memory than there is.
+/// Refuses a reproduction that needs more memory than is available.
 fn check_memory(arguments: &ReproduceArguments) -> Result<(), Error> {
     let limits = limits(&arguments.memory, arguments.threads, Purpose::Sweep);
     let threads = limits.threads;
@@ -301,7 +301,7 @@ fn check_memory(arguments: &ReproduceArguments) -> Result<(), Error> {
     })
 }
 
-/// Does work on some threads, and shows its progress.
+/// Does work on the given threads, and shows its progress.
 fn watched<R: Send>(
     arguments: &ReproduceArguments,
     threads: &ThreadPool,
@@ -320,7 +320,7 @@ fn watched<R: Send>(
     })
 }
 
-/// Applies the rules of each paper to every other.
+/// Runs the study that applies the rules of each paper to every other paper.
 fn one_reading(
     arguments: &ReproduceArguments,
     threads: &ThreadPool,
@@ -345,7 +345,7 @@ fn one_reading(
     Ok(true)
 }
 
-/// Runs the audit: prints its page, and writes it with its tables.
+/// Runs the audit: prints its page, and writes the page with its tables.
 fn audit(
     arguments: &ReproduceArguments,
     threads: &ThreadPool,
@@ -367,7 +367,7 @@ fn audit(
     Ok(true)
 }
 
-/// Searches for a single set of rules; its steps are printed when they are found.
+/// Searches for a single set of rules for all papers; each step is printed as soon as it is found.
 fn search(
     arguments: &ReproduceArguments,
     threads: &ThreadPool,
@@ -398,7 +398,7 @@ fn search(
     Ok(true)
 }
 
-/// Writes pages into the folder of `--out`, if there is one.
+/// Writes pages into the folder of `--out`, if the flag is present.
 fn write(arguments: &ReproduceArguments, pages: &[paper::Page]) -> Result<(), Error> {
     let Some(folder) = &arguments.out else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! `migsim run`: reads settings from file and flags, runs them, and prints the table or writes the folder.
+//! `migsim run`: reads settings from files and flags, runs them, and prints the table or writes the folder.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -112,7 +112,7 @@ pub(super) fn run(
     )
 }
 
-/// Checks that the output can show a critical path if one is recorded.
+/// Checks that an output is requested that can show the critical path, if the path is recorded.
 fn check_path(arguments: &RunArguments) -> Result<(), Error> {
     let is_shown = arguments.report.is_some()
         || arguments.out.is_some()
@@ -125,7 +125,7 @@ fn check_path(arguments: &RunArguments) -> Result<(), Error> {
     Err(problem.hint(hint).into())
 }
 
-/// Returns the static starts of the experiment, unless they are switched off; prints the reason if there are none.
+/// Returns the static starts of the experiment; empty if they are switched off. Prints the reason if they are not simulated.
 fn starts(
     arguments: &RunArguments,
     experiment: &Experiment,
@@ -141,7 +141,7 @@ fn starts(
     Ok(starts)
 }
 
-/// Creates the experiment of the arguments, which win over the settings in `beneath`.
+/// Creates the experiment of the arguments, which override the settings in `beneath`.
 pub(super) fn prepared(
     registry: &Registry,
     arguments: &RunArguments,
@@ -156,16 +156,16 @@ pub(super) fn prepared(
     Experiment::load_with(registry, &layers, limits)
 }
 
-/// The place of the page of a run.
+/// Where the HTML page of a run is written.
 enum Page {
-    /// Into the folder of `--out`, under this name.
+    /// In the folder of `--out`, under this name.
     InFolder(String),
-    /// Into this file.
+    /// In this file, outside the folder of `--out`.
     Elsewhere(PathBuf),
 }
 
-/// Returns the path of the report page, if one is requested. Before the simulation, checks that its folder exists and holds no run with
-/// other settings.
+/// Returns where the page is written; `None` if it is not requested. Before the simulation, checks that its folder exists and
+/// contains no run with other settings.
 fn page(arguments: &RunArguments, experiment: &Experiment) -> Result<Option<Page>, Error> {
     let Some(file) = &arguments.report else {
         return Ok(None);
@@ -192,11 +192,11 @@ fn page(arguments: &RunArguments, experiment: &Experiment) -> Result<Option<Page
     Ok(Some(Page::Elsewhere(file)))
 }
 
-/// The products of the runs: results, files written during them, activity of processes, critical paths. All but the first exist only on
-/// request.
+/// The products of the runs: results, files written during the runs, activity of processes, critical paths. All except the
+/// results exist only on request.
 type Done = (Results, Drafts, Vec<Activity>, Vec<PathRow>);
 
-/// Runs the scenarios; during its run each one writes or stores the requested data.
+/// Runs all scenarios; each writes or stores the requested data during its run.
 fn run_all(
     arguments: &RunArguments,
     experiment: &Experiment,
@@ -239,7 +239,8 @@ fn run_all(
 /// The products of one scenario: its results, its files, the activity of its processes, its critical path.
 type One = (ScenarioRun, Drafts, Option<Activity>, Option<CriticalPath>);
 
-/// Runs one scenario. If there is a folder, also writes its part of `processes.csv` and its traces.
+/// Runs one scenario with the recorders for the requested data. If there is a folder, writes the scenario's part of
+/// `processes.csv` and its traces.
 fn run_watched(
     arguments: &RunArguments,
     experiment: &Experiment,
@@ -288,7 +289,7 @@ fn run_watched(
     Ok((run, drafts, activity, path))
 }
 
-/// Returns the requested formats, each once.
+/// Returns the formats of the traces for these viewers, each once.
 fn trace_formats(viewers: &[Viewer]) -> impl Iterator<Item = TraceFormat> {
     TraceFormat::ALL.into_iter().filter(|format| {
         viewers.contains(&match format {
@@ -298,7 +299,7 @@ fn trace_formats(viewers: &[Viewer]) -> impl Iterator<Item = TraceFormat> {
     })
 }
 
-/// Joins the settings beneath, those of the file and the flags; later ones win.
+/// Joins the settings of `beneath`, of the experiment file and of the flags; each source overrides the sources before it.
 pub(super) fn layers(
     registry: &Registry,
     arguments: &SettingsArguments,
@@ -335,7 +336,7 @@ pub(super) fn layers(
     Ok(layers)
 }
 
-/// Returns the policy that a flag or the file names.
+/// Returns the name of the policy from the flag, or else from the file.
 pub(super) fn chosen_policy(arguments: &SettingsArguments, file: &Layers) -> String {
     arguments
         .policy
@@ -344,7 +345,7 @@ pub(super) fn chosen_policy(arguments: &SettingsArguments, file: &Layers) -> Str
         .map_or_else(|| keys::policy_of(file), str::to_owned)
 }
 
-/// Checks that flags of options belong to the chosen policy.
+/// Checks that the flags for options of policies belong to the chosen policy.
 pub(super) fn check_options(
     registry: &Registry,
     arguments: &SettingsArguments,
@@ -378,7 +379,7 @@ pub(super) fn check_options(
     Err(problem.source(&one.flag).hint(hint).into())
 }
 
-/// Reads an experiment file. Files that it names are also searched in its folder.
+/// Reads an experiment file. Files that it names are also searched in the folder of the experiment file.
 pub(super) fn read_experiment(registry: &Registry, path: &Path) -> Result<Document, Error> {
     let name = path.display().to_string();
     if !path.exists()
@@ -424,10 +425,10 @@ pub(super) fn read_experiment(registry: &Registry, path: &Path) -> Result<Docume
     Ok(document)
 }
 
-/// The version of sweep files, as they name it.
+/// The version of the format of sweep files, as their key `schema` names it.
 pub(super) const SWEEP_FILE: &str = "migsim-sweep-1";
 
-/// Lists the files that an experiment names.
+/// Lists the names of the files that an experiment refers to.
 pub(super) fn files(registry: &Registry, experiment: &Value) -> Vec<String> {
     let named = |pointer: &String| Some(experiment.pointer(pointer)?.as_str()?.to_owned());
     let pointers = file_pointers(registry, experiment);
@@ -443,8 +444,8 @@ fn find_beside(registry: &Registry, path: &Path, experiment: &mut Value) {
     }
 }
 
-/// Returns the path of a file in the folder of the file `path`, if there is one; any other value stays as it is. An experiment with the
-/// name of its platform is not taken for that platform. A mapping may also be a rule or a list.
+/// Returns the path of a file in the same folder as the file `path`, if the file exists; any other value stays as it is. An
+/// experiment with the name of its platform is not taken for that platform. A mapping may also be a rule or a list.
 fn beside(path: &Path, key: &str, value: &Value) -> Value {
     let is_meant = |file: &Path| {
         let is_other = || read_text(file).is_ok_and(|text| is_experiment(&text));
@@ -472,13 +473,13 @@ fn beside(path: &Path, key: &str, value: &Value) -> Value {
     found.unwrap_or_else(|| value.clone())
 }
 
-/// Whether a file of this name exists, or files of which it is the prefix, as in data with a file per rank.
+/// Returns whether a file with this name exists, or files whose names begin with it, as in data with one file per rank.
 fn is_there(path: &Path) -> bool {
     let first = |end: &str| path.with_added_extension(end).is_file();
     path.is_file() || first("0.json") || first("0.json.br")
 }
 
-/// Rewrites the values of a parameter of a sweep file so that files in its folder are found.
+/// Rewrites the values of a parameter of a sweep file so that files in the folder of the sweep file are found.
 pub(super) fn values_beside(registry: &Registry, path: &Path, parameter: &mut Parameter) {
     let keys = keys::keys_under_all(registry, &parameter.name);
     let files = registry.file_keys();
@@ -498,7 +499,7 @@ pub(super) fn values_beside(registry: &Registry, path: &Path, parameter: &mut Pa
     }
 }
 
-/// Refuses a list of loads, which only a sweep can use.
+/// Refuses a `--load` flag that lists alternative loads, which only a sweep can use.
 fn check_one_load(registry: &Registry, loads: &[String]) -> Result<(), Error> {
     for flag in loads {
         let choices = whole::loads(std::slice::from_ref(flag)).unwrap_or_default();
@@ -518,12 +519,12 @@ fn check_one_load(registry: &Registry, loads: &[String]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the flags `--load` as typed.
+/// Returns the `--load` flags as the user typed them.
 pub(super) fn load_source(loads: &[String]) -> String {
     format!("--load {}", loads.join(" --load "))
 }
 
-/// Joins the flags `--load`.
+/// Joins all `--load` flags into one setting; `None` if there are none.
 pub(super) fn load_flag(loads: &[String]) -> Result<Option<Flag>, Error> {
     if loads.is_empty() {
         return Ok(None);
@@ -540,28 +541,28 @@ pub(super) fn load_flag(loads: &[String]) -> Result<Option<Flag>, Error> {
     }))
 }
 
-/// A flag with its value, or with its values for a sweep.
+/// A flag of the command line with its value, or with several values for a sweep.
 #[derive(Debug)]
 pub(super) struct Given {
-    /// The name of the parameter, or its key.
+    /// The name of the parameter, or the key that the flag sets.
     pub(super) name: &'static str,
-    /// The flag.
+    /// The flag with its dashes, as in `--alpha`.
     pub(super) flag: String,
-    /// The given value.
+    /// The value or the values of the flag.
     pub(super) spec: Spec,
-    /// Whether it is an option of policies.
+    /// Whether the flag is an option of policies.
     pub(super) is_option: bool,
-    /// Whether its values are names.
+    /// Whether the values are names, as of platforms, which a comma may separate.
     pub(super) is_text: bool,
 }
 
 impl Given {
-    /// Returns the flag as typed.
+    /// Returns the flag with its values, as the user typed them.
     pub(super) fn source(&self) -> String {
         format!("{} {}", self.flag, self.spec.text())
     }
 
-    /// Returns its (first) value as a setting for `policy`.
+    /// Returns the first value of the flag as a setting for the policy `policy`.
     pub(super) fn setting(&self, registry: &Registry, policy: &str) -> Flag {
         Flag {
             key: match keys::key_under(registry, self.name, policy) {
@@ -576,7 +577,7 @@ impl Given {
     }
 }
 
-/// Lists the given flags, except `--net` and `--set`.
+/// Lists the flags for settings that are present, except `--load`, `--change`, `--net` and `--set`.
 pub(super) fn given(registry: &Registry, arguments: &SettingsArguments) -> Vec<Given> {
     let chosen = ScenarioChoice::scenarios(&arguments.scenario);
     let names: Vec<&str> = chosen.iter().map(|scenario| scenario.name()).collect();
@@ -640,7 +641,7 @@ pub(super) fn given(registry: &Registry, arguments: &SettingsArguments) -> Vec<G
     all.into_iter().flatten().collect()
 }
 
-/// Lists the flags that change settings, as typed.
+/// Lists the flags that change settings, as the user typed them.
 pub(super) fn set_flags(
     registry: &Registry,
     arguments: &SettingsArguments,
@@ -651,7 +652,7 @@ pub(super) fn set_flags(
     Ok(given.chain(pairs).collect())
 }
 
-/// Returns the settings of `--change`, `--net` and `--set`, which have one value each.
+/// Returns the settings of the flags `--change`, `--net` and `--set`, which have one value each.
 pub(super) fn pairs(arguments: &SettingsArguments) -> Result<Vec<Flag>, Error> {
     let mut flags = Vec::new();
     if !arguments.changes.is_empty() {
@@ -682,7 +683,7 @@ pub(super) fn pairs(arguments: &SettingsArguments) -> Result<Vec<Flag>, Error> {
     Ok(flags)
 }
 
-/// Refuses two values of one key, which would contradict each other.
+/// Refuses two values for the same key, which would contradict each other.
 pub(super) fn check_doubled(flag: &str, pairs: &[(String, String)]) -> Result<(), Error> {
     let is_again = |(index, (key, _)): &(usize, &(String, String))| {
         pairs[..*index].iter().any(|(before, _)| before == key)

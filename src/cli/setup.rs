@@ -1,4 +1,4 @@
-//! The common part of the commands that do the runs of a plan: `sweep`, `tune`, `compare` and `bench`.
+//! The common part of the commands that simulate the runs of a plan: `sweep`, `tune`, `compare` and `bench`.
 
 use std::io::Write;
 use std::path::Path;
@@ -21,20 +21,24 @@ use crate::words::counted;
 /// The memory limit, the threads and the shared data of a command.
 #[derive(Debug)]
 pub(super) struct Setup {
+    /// The limits on the memory of runs.
     pub(super) limits: Limits,
+    /// The threads that simulate the runs.
     pub(super) threads: ThreadPool,
+    /// The data that the runs share.
     pub(super) common: Common,
+    /// Whether no progress and no notes are printed.
     is_quiet: bool,
 }
 
 impl Setup {
-    /// Sets up the requested limits and threads.
+    /// Sets up the memory limit and the threads that the flags request.
     pub(super) fn of(varied: &VariedArguments, output: PlanArguments) -> Result<Self, Error> {
         let limits = limits(&varied.settings.memory, output.threads, Purpose::Sweep);
         Self::within(limits, output)
     }
 
-    /// Sets up the threads within `limits`.
+    /// Sets up the threads within the given limits.
     pub(super) fn within(limits: Limits, output: PlanArguments) -> Result<Self, Error> {
         Ok(Self {
             limits,
@@ -44,7 +48,7 @@ impl Setup {
         })
     }
 
-    /// Returns the memory limit and the shared data for runs.
+    /// Returns the memory limit and the shared data, as functions that simulate runs need them.
     pub(super) fn with(&self) -> (Limits, &Common) {
         (self.limits, &self.common)
     }
@@ -56,7 +60,7 @@ impl Setup {
         Ok(plan)
     }
 
-    /// Creates the plan of an internal sweep, and prints no notes, since they would not help the user.
+    /// Creates the plan of an internal sweep without printing its notes, which would not help the user.
     pub(super) fn plan_quietly(&self, sweep: &Sweep) -> Result<Plan, Error> {
         let plan = || Plan::to_run(sweep, self.limits, &self.common);
         self.threads.install(plan)
@@ -69,7 +73,7 @@ impl Setup {
         }
     }
 
-    /// Opens the store of a folder, or makes one in memory; reports records that were lost.
+    /// Opens the store of rows in a folder, or creates a store in memory; prints how many damaged rows were removed.
     pub(super) fn store(
         &self,
         folder: Option<&Path>,
@@ -84,7 +88,8 @@ impl Setup {
         Ok(store)
     }
 
-    /// Does `runs` of the plan; Ctrl-C prints `farewell`.
+    /// Simulates the runs of the plan with the indices `runs` and adds their rows to the store; Ctrl-C prints the text that
+    /// `farewell` returns.
     pub(super) fn run(
         &self,
         planned: (&Sweep, &Plan),
@@ -99,7 +104,8 @@ impl Setup {
         Ok(store.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Does work that adds up to `total` rows to a store, with a progress bar; Ctrl-C prints `farewell` and keeps the rows.
+    /// Does work that adds up to `total` rows to a store, with a progress bar. Ctrl-C prints the text that `farewell` returns and
+    /// keeps the rows.
     pub(super) fn fill<R: Send>(
         &self,
         (store, done): (&Mutex<Store>, &Done),
@@ -131,7 +137,7 @@ impl Setup {
     }
 }
 
-/// Returns the last message about work whose rows are kept in a folder; `kept` counts them.
+/// Returns the last message about interrupted work whose rows are kept in a folder; `kept` is the number of rows in words.
 pub(super) fn kept_in(kept: &str, folder: &Path) -> String {
     let folder = folder.display().to_string();
     format!(

@@ -1,4 +1,4 @@
-//! `migsim platform show` and `migsim workload show`: prints the inputs of a run.
+//! `migsim platform show` and `migsim workload show`: print the platform or the application of a run.
 
 use std::io::Write;
 use std::path::Path;
@@ -15,19 +15,19 @@ use crate::output::{draw, loads, picture, platform_sheet, workload_sheet, write_
 use crate::platform::{self, Clusters, LoadedPlatform};
 use crate::words::counted;
 
-/// Reads the platform named on the command line.
+/// Reads the platform that is named on the command line.
 pub(super) fn read(name: &str, limits: Limits) -> Result<LoadedPlatform, Error> {
     platform::open_within(name, limits).map_err(|error| error.with_default_source("<PLATFORM>"))
 }
 
-/// Forms the clusters of a platform according to `--clusters`.
+/// Forms the clusters of a platform as `--clusters` describes them.
 pub(super) fn form_clusters(loaded: &mut LoadedPlatform, clusters: &str) -> Result<(), Error> {
     let form = |clusters: Clusters| clusters.apply_to(&mut loaded.platform);
     let formed = clusters.parse().and_then(form);
     formed.map_err(|error| error.with_default_source("--clusters"))
 }
 
-/// Prints a platform, with the chosen clusters, and draws it if a file is named.
+/// Prints a platform, with the chosen clusters, and draws it if an SVG file is named.
 pub(super) fn platform(
     (loaded, are_clusters_chosen): (&LoadedPlatform, bool),
     svg: Option<&Path>,

@@ -1,8 +1,9 @@
-//! `migsim sweep --slurm`: submits the job array, waits for it and merges the results of its tasks.
+//! `migsim sweep --slurm`: submits a Slurm job array, waits for it and merges the results of its tasks.
 //!
-//! The number of the job is kept in the folder. The same command therefore continues to wait for an array that still exists; otherwise it
-//! submits only the parts that lack runs. The array has one task per part of the plan (`--shard`). Each task works in its own folder below
-//! `shards/`. Options are passed to `sbatch` as arguments, never through a shell. In the script, which a shell reads, every path is quoted.
+//! The number of the job is kept in the folder. The same command therefore continues to wait for an array that still exists;
+//! otherwise it submits only the parts that lack runs. The array has one task per part of the plan (`--shard`). Each task works
+//! in a separate folder below `shards/`. Options are passed to `sbatch` as arguments, never through a shell. In the script, which
+//! a shell reads, every path is quoted.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -15,29 +16,36 @@ use crate::output::{Form, cannot_write, write_file};
 use crate::sweep::folder::{self, Report, merge};
 use crate::sweep::{Plan, Shard, Sweep, store};
 
-/// The name of the file with the number of the job.
+/// The name of the file that contains the number of the job.
 const JOB: &str = "slurm.job";
 
-/// The first and the longest pause between two requests to Slurm.
+/// The first and the longest pause between two requests to Slurm; pauses grow in between.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(10));
 
-/// Maximum number of successive requests without an answer.
+/// Maximum number of successive requests that Slurm may leave without an answer.
 const MOST_FAILURES: usize = 20;
 
-/// A sweep on Slurm.
+/// A sweep that is run on Slurm.
 #[derive(Debug)]
 pub(super) struct Job<'a> {
+    /// The sweep to run.
     pub(super) sweep: &'a Sweep,
+    /// The plan of the sweep.
     pub(super) plan: &'a Plan,
+    /// The folder of the sweep.
     pub(super) folder: &'a Path,
+    /// Number of parts into which the plan is divided.
     pub(super) parts: usize,
+    /// Further options of `sbatch`, as the user wrote them.
     pub(super) options: &'a [String],
+    /// Whether no progress is printed.
     pub(super) is_quiet: bool,
+    /// The output form of the report.
     pub(super) form: Form,
 }
 
 impl Job<'_> {
-    /// Creates the Slurm job array: one task for each part whose runs are incomplete.
+    /// Creates the Slurm job array: one task for each part that lacks runs.
     pub(super) fn array(&self) -> Result<Array, Error> {
         let folder = self.absolute()?;
         let (tasks, _) = incomplete(self.plan, &folder, self.parts)?;
@@ -50,12 +58,13 @@ impl Job<'_> {
         Ok(array)
     }
 
+    /// Returns the absolute path of the folder.
     fn absolute(&self) -> Result<PathBuf, Error> {
         std::path::absolute(self.folder)
             .map_err(|error| cannot_write(&self.folder.display().to_string(), &error))
     }
 
-    /// Submits, waits and merges.
+    /// Submits the job array, waits until it has ended, and merges the results of its tasks.
     pub(super) fn run(&self) -> Result<Report, Error> {
         let array = self.array()?;
         let shards = array.folder.join("shards");
@@ -95,7 +104,7 @@ impl Job<'_> {
         Err(Error::Run(Problem::new(message).hint(hint)))
     }
 
-    /// Returns the number of an array that an earlier call has submitted and that still exists.
+    /// Returns the number of the job array that an earlier call has submitted, if it still exists.
     fn submitted(array: &Array) -> Result<Option<String>, Error> {
         let Ok(job) = std::fs::read_to_string(array.folder.join(JOB)) else {
             return Ok(None);
@@ -104,6 +113,7 @@ impl Job<'_> {
         Ok(is_active(&job)?.unwrap_or(true).then_some(job))
     }
 
+    /// Submits the job array and returns the number of the job.
     fn submit(&self, array: &Array) -> Result<String, Error> {
         let sweep = serde_json::to_value(self.sweep.to_file()?).expect("a sweep is JSON");
         write_file(&array.folder.join(SWEEP), format!("{sweep:#}\n").as_bytes())?;
@@ -176,7 +186,7 @@ impl Job<'_> {
     }
 }
 
-/// Whether a job is waiting or running; `None` if Slurm does not answer.
+/// Returns whether a job is waiting or running; `None` if Slurm does not answer.
 fn is_active(job: &str) -> Result<Option<bool>, Error> {
     let output = answer(Command::new("squeue").args(["--noheader", "--format=%A", "--jobs", job]))?;
     if output.status.success() {
@@ -187,6 +197,7 @@ fn is_active(job: &str) -> Result<Option<bool>, Error> {
     Ok(is_forgotten.then_some(false))
 }
 
+/// Runs a command of Slurm and returns its output.
 fn answer(command: &mut Command) -> Result<Output, Error> {
     command.output().map_err(|error| {
         let program = command.get_program().to_string_lossy();
@@ -197,34 +208,34 @@ fn answer(command: &mut Command) -> Result<Output, Error> {
     })
 }
 
-/// A job array.
+/// A Slurm job array with a task for each part of a sweep that lacks runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Array {
-    /// The program that the tasks run.
+    /// The path of the program that the tasks run.
     program: PathBuf,
-    /// The folder of the sweep, absolute.
+    /// The absolute path of the folder of the sweep.
     folder: PathBuf,
-    /// The number of parts.
+    /// Number of parts into which the plan is divided.
     parts: usize,
-    /// The tasks to submit, counted from 1.
+    /// The parts for which tasks are submitted, counted from 1.
     tasks: Vec<usize>,
-    /// More options of `sbatch`, as `--name=value`.
+    /// Further options of `sbatch`, as `--name=value`.
     options: Vec<String>,
-    /// Whether the sweep starts a program as its policy.
+    /// Whether the sweep may start a program as its policy.
     may_start: bool,
 }
 
 /// The name of the sweep file that the tasks read.
 const SWEEP: &str = "sweep.json";
 
-/// The name of the script.
+/// The name of the file with the script of the tasks.
 const SCRIPT: &str = "task.sh";
 
-/// Options of `sbatch` that only this program sets.
+/// Options of `sbatch` that this program sets itself and that the user must not set.
 const RESERVED: [&str; 6] = ["array", "chdir", "output", "parsable", "wait", "wrap"];
 
 impl Array {
-    /// Creates the array of a sweep in `folder`.
+    /// Creates the job array of a sweep in `folder`.
     fn new(
         program: &Path,
         folder: &Path,
@@ -265,7 +276,7 @@ impl Array {
         part_folder(&self.folder, part)
     }
 
-    /// Returns the arguments of `sbatch`, without the script.
+    /// Returns the arguments of `sbatch`, without the path of the script.
     fn arguments(&self) -> Vec<String> {
         let tasks: Vec<String> = self.tasks.iter().map(usize::to_string).collect();
         let mut arguments = vec![
@@ -282,7 +293,7 @@ impl Array {
         arguments
     }
 
-    /// Returns the script of a task.
+    /// Returns the script that each task runs.
     pub(super) fn script(&self) -> String {
         let quoted = |path: &Path| quoted(&path.to_string_lossy());
         let arguments = self.arguments();
@@ -304,16 +315,17 @@ impl Array {
     }
 }
 
+/// Returns the folder of a part, counted from 1.
 fn part_folder(folder: &Path, part: usize) -> PathBuf {
     folder.join(format!("shards/part-{part}"))
 }
 
-/// Quotes a text as one word for a shell, whatever characters it has.
+/// Quotes a text as one word for a shell, whatever characters it contains.
 pub(super) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// Lists the parts, counted from 1, that lack runs, and counts the finished runs of all parts.
+/// Lists the parts, counted from 1, that lack runs; the second value is the number of finished runs of all parts.
 fn incomplete(plan: &Plan, whole: &Path, parts: usize) -> Result<(Vec<usize>, u64), Error> {
     let (mut tasks, mut there) = (Vec::new(), 0);
     for part in 1..=parts {

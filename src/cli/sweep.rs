@@ -1,4 +1,4 @@
-//! `migsim sweep`: plans a sweep from file and flags, does the missing runs, and writes the folder of results.
+//! `migsim sweep`: plans a sweep from a file and flags, simulates the missing runs, and writes the folder of results.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -86,7 +86,7 @@ pub(super) fn sweep(
     finish(&report, (is_silent, form), out, errors)
 }
 
-/// Formats the number of kept runs of a part of a plan, and the number of all its runs.
+/// Describes how many of the runs of a part of a plan are kept: `12 of 40 runs`.
 fn kept((plan, shard): (&Plan, Shard), rows: &BTreeMap<String, Row>) -> String {
     let own = shard.runs(plan);
     let (kept, all) = own.fold((0, 0), |(kept, all), (_, id)| {
@@ -95,7 +95,7 @@ fn kept((plan, shard): (&Plan, Shard), rows: &BTreeMap<String, Row>) -> String {
     format!("{kept} of {}", counted(all, "run"))
 }
 
-/// Prints the report; returns `false` if runs failed.
+/// Prints the report of a sweep; returns `false` if runs failed.
 fn finish(
     report: &Report,
     (is_silent, form): (bool, Form),
@@ -125,7 +125,7 @@ fn merged(
     finish(&report, (is_silent, form), out, errors)
 }
 
-/// Returns the default folder of results.
+/// Returns the default folder of the results of a sweep.
 fn usual_folder(sweep: &Sweep) -> PathBuf {
     let app = sweep.layers().get("workload.app");
     let app = app.as_ref().and_then(Value::as_str);
@@ -134,7 +134,7 @@ fn usual_folder(sweep: &Sweep) -> PathBuf {
     Path::new("sweeps").join(known.unwrap_or("results"))
 }
 
-/// Maximum number of runs that are done to estimate the time of one.
+/// Maximum number of runs that are simulated to estimate the time of one run.
 const SAMPLES: usize = 8;
 
 fn dry_run(
@@ -193,6 +193,7 @@ fn dry_run(
     Ok(text)
 }
 
+/// Formats a duration \[s\].
 fn duration(seconds: f64) -> String {
     match seconds {
         7200.0.. => format!("{:.1} h", seconds / 3600.0),
@@ -202,7 +203,7 @@ fn duration(seconds: f64) -> String {
     }
 }
 
-/// Creates the sweep of the file and the flags; flags win.
+/// Creates the sweep from the file and the flags; flags override the file.
 pub(super) fn sweep_of(registry: &Registry, arguments: &SweepArguments) -> Result<Sweep, Error> {
     let mut sweep = varied(registry, &arguments.varied)?.sweep;
     match (arguments.zip, arguments.random, arguments.latin) {
@@ -217,14 +218,15 @@ pub(super) fn sweep_of(registry: &Registry, arguments: &SweepArguments) -> Resul
     Ok(sweep)
 }
 
-/// A sweep, and whether it is from a sweep file. If not, its file, if it has one, is an experiment.
+/// A sweep, and whether it comes from a sweep file. Otherwise the file, if there is one, is an experiment.
 #[derive(Debug)]
 pub(super) struct Varied {
     pub(super) sweep: Sweep,
+    /// Whether the file is a sweep file.
     pub(super) is_sweep_file: bool,
 }
 
-/// Reads the experiment of the file and the flags, and its varied parameters; flags win.
+/// Reads the experiment and its varied parameters from the file and the flags; flags override the file.
 pub(super) fn varied(registry: &Registry, arguments: &VariedArguments) -> Result<Varied, Error> {
     let Varied {
         mut sweep,
@@ -301,6 +303,7 @@ pub(super) fn varied(registry: &Registry, arguments: &VariedArguments) -> Result
     })
 }
 
+/// Returns a sweep without settings and parameters.
 fn empty(registry: &Registry) -> Sweep {
     Sweep {
         registry: registry.clone(),
@@ -313,7 +316,7 @@ fn empty(registry: &Registry) -> Sweep {
     }
 }
 
-/// Lists the parameters varied by flags, in the order of the help, then those of `--vary`.
+/// Lists the parameters that flags vary, in the order of the help, followed by those of `--vary`.
 fn flag_parameters(
     registry: &Registry,
     arguments: &VariedArguments,
@@ -344,7 +347,7 @@ fn flag_parameters(
     Ok(parameters)
 }
 
-/// Returns the parameter varied by `--load`, if the flag has several loads to choose from.
+/// Returns the parameter that `--load` varies; `None` if the flags describe only one load.
 fn load_parameter(registry: &Registry, loads: &[String]) -> Result<Option<Parameter>, Error> {
     let source = load_source(loads);
     let values = whole::loads(loads).map_err(|message| Problem::new(message).source(&source))?;
@@ -352,7 +355,7 @@ fn load_parameter(registry: &Registry, loads: &[String]) -> Result<Option<Parame
     Ok((spec.count() > 1).then(|| Parameter::new(registry, "load", spec, source)))
 }
 
-/// Splits `ufrgs,mine.json` into two names, unless a file has that name.
+/// Splits `ufrgs,mine.json` into two names, unless a file has the whole text as its name.
 fn list_of_names(spec: &Spec) -> Spec {
     if Path::new(spec.text()).exists() {
         return spec.clone();
@@ -361,7 +364,7 @@ fn list_of_names(spec: &Spec) -> Spec {
     Spec::list(names.collect(), spec.text())
 }
 
-/// Reads a sweep file, or an experiment in which nothing varies yet.
+/// Reads a sweep file, or an experiment file as a sweep in which nothing varies yet.
 fn read_file(registry: &Registry, path: &Path, may_start: bool) -> Result<Varied, Error> {
     let document = read_experiment(registry, path)?;
     let is_sweep_file = document.value["schema"] == SWEEP_FILE;

@@ -1,8 +1,8 @@
-//! Tests that each row of a sweep equals the result of `migsim run` with the varied key as `--set`.
+//! Tests that each row of a sweep equals the result of `migsim run` with the varied key set by `--set`.
 //!
-//! Keys are drawn from the published schema, and each varies between two of its values. The other settings are fixed by flags, by `--set`
-//! of an object around the key, by an experiment file, by a sweep file, or as part of a whole load. Seeds are drawn, too: for the sweep as
-//! `--seeds` or `--seed`, for the run as `--seed`.
+//! Keys are drawn from the published schema, and each varies between two of its values. The other settings are fixed by flags, by
+//! `--set` of an object around the key, by an experiment file, by a sweep file, or as part of a whole load. Seeds are also drawn:
+//! for the sweep as `--seeds` or `--seed`, for the run as `--seed`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -20,14 +20,14 @@ use crate::random::{Purpose, Stream};
 use crate::sweep::run::row;
 use crate::sweep::{Common, Plan, Sweep, keys};
 
-/// Number of keys that are drawn, and the number if `MIGSIM_DRAWS` is `full`.
+/// Number of keys that the test draws by default; the environment variable `MIGSIM_DRAWS` set to `full` draws more.
 const DRAWS: usize = 150;
 const ALL_DRAWS: usize = 600;
 
-/// Interval of comparisons in which the runs are also simulated.
+/// In every tenth comparison, the runs are also simulated.
 const DONE: usize = 10;
 
-/// Keys that are for people, name files, or belong to `--seeds`.
+/// Keys that are not drawn, because they only inform people, name files, or belong to `--seeds`.
 const LEFT_OUT: [&str; 8] = [
     "$schema",
     "schema",
@@ -39,7 +39,7 @@ const LEFT_OUT: [&str; 8] = [
     "load.file",
 ];
 
-/// Experiments that need few words.
+/// Arguments of experiments that need few arguments.
 const BASES: [&str; 8] = [
     "--app lu --n 40 --procs 10",
     "--app lu --n 40 --procs 10 --network lv08 --load walk,on=Aquario",
@@ -51,7 +51,8 @@ const BASES: [&str; 8] = [
     "--app synthetic --procs 6 --set workload.supersteps=5 --set workload.spread=0.5 --set workload.seed=3 --load walk --platform ufrgs",
 ];
 
-/// Lists the values that the schema names for each key; for other keys, one value of its type from which others are made.
+/// Lists the values that the schema names for each key; for other keys, one value of the right type from which other values are
+/// derived.
 fn keys_of(root: &Value) -> BTreeMap<String, Vec<Value>> {
     let mut found = BTreeMap::new();
     collect(root, root, "", &mut found);
@@ -60,6 +61,7 @@ fn keys_of(root: &Value) -> BTreeMap<String, Vec<Value>> {
     found
 }
 
+/// Adds the keys of a part of the schema, and their values, to `found`.
 fn collect(root: &Value, node: &Value, path: &str, found: &mut BTreeMap<String, Vec<Value>>) {
     if let Some(name) = node["$ref"].as_str() {
         let node = root.pointer(name.trim_start_matches('#'));
@@ -97,7 +99,7 @@ fn collect(root: &Value, node: &Value, path: &str, found: &mut BTreeMap<String, 
     }
 }
 
-/// Lists the values of a key to try. For a text without named values, they are made from its present value.
+/// Lists the values of a key to try. For a text without named values, the values are derived from its present value.
 fn values(key: &str, named: &[Value], now: &Value) -> Vec<Value> {
     let names = match key {
         "platform" => &["ufrgs", "ufrgs-sw"][..],
@@ -119,6 +121,7 @@ fn values(key: &str, named: &[Value], now: &Value) -> Vec<Value> {
     all
 }
 
+/// Parses the words as a command line.
 fn parsed(words: &[String]) -> Command {
     let words = words.iter().map(Into::into);
     let words: Vec<_> = ["migsim".into()].into_iter().chain(words).collect();
@@ -126,7 +129,7 @@ fn parsed(words: &[String]) -> Command {
     super::parsed(command, &words).unwrap().command
 }
 
-/// Returns the experiment of `migsim run` with these words.
+/// Returns the experiment of `migsim run` with these arguments.
 fn run(words: &[String]) -> Result<Experiment, Error> {
     let Command::Run(arguments) = parsed(&[&["run".to_owned()], words].concat()) else {
         unreachable!("the words say run");
@@ -135,7 +138,7 @@ fn run(words: &[String]) -> Result<Experiment, Error> {
     Experiment::load(&layers, Limits::default())
 }
 
-/// Returns the sweep of `migsim sweep` with these words, and its plan.
+/// Returns the sweep of `migsim sweep` with these arguments, and its plan.
 fn sweep(words: &[String], common: &Common) -> Result<(Sweep, Plan), Error> {
     let Command::Sweep(arguments) = parsed(&[&["sweep".to_owned()], words].concat()) else {
         unreachable!("the words say sweep");
@@ -145,7 +148,7 @@ fn sweep(words: &[String], common: &Common) -> Result<(Sweep, Plan), Error> {
     Ok((sweep, plan))
 }
 
-/// Returns the settings without the keys for people.
+/// Returns the resolved settings without the keys that only inform people.
 fn settings(experiment: &Experiment) -> Value {
     let mut settings = experiment.resolved.clone();
     if let Some(keys) = settings.as_object_mut() {
@@ -154,11 +157,12 @@ fn settings(experiment: &Experiment) -> Value {
     settings
 }
 
+/// Returns the arguments that set a key.
 fn set(key: &str, value: &Value) -> [String; 2] {
     ["--set".into(), format!("{key}={}", value_as_typed(value))]
 }
 
-/// Lists the objects around a key, the innermost first.
+/// Lists the paths of the objects that contain a key, the innermost first.
 fn around(key: &str) -> Vec<&str> {
     let ends = key.match_indices(['.', '[']).map(|(end, _)| end);
     let mut objects: Vec<&str> = ends.map(|end| &key[..end]).collect();
@@ -166,24 +170,30 @@ fn around(key: &str) -> Vec<&str> {
     objects
 }
 
-/// The state of the draws.
+/// The state of the test that draws keys and compares rows with runs.
 struct Draw<'a> {
+    /// The folder for files that the test writes.
     folder: &'a Path,
+    /// The data that the runs of the test share.
     common: Common,
+    /// The random stream of the draws.
     random: Stream,
-    /// The ways to fix the other settings and to vary the key, in all draws with a comparison.
+    /// The combinations, seen in comparisons so far, of how the other settings were fixed and how the key was varied.
     ways: BTreeSet<String>,
+    /// Number of comparisons so far.
     done: usize,
     /// Number of compared rows with a drawn seed.
     seeded: usize,
 }
 
 impl Draw<'_> {
+    /// Draws a number below `count`.
     fn below(&mut self, count: usize) -> usize {
         self.random.below(count)
     }
 
-    /// Draws a way to fix the settings of `base`: words for `migsim sweep`, and equivalent words for `migsim run`.
+    /// Draws how the settings of `base` are fixed: returns its name, arguments for `migsim sweep`, and equivalent arguments for
+    /// `migsim run`.
     fn fixed(
         &mut self,
         base: &[String],
@@ -222,7 +232,7 @@ impl Draw<'_> {
         (format!("object, {name}"), both)
     }
 
-    /// Draws words for `migsim sweep` that give one or two seeds, or none.
+    /// Draws arguments for `migsim sweep` that set one or two seeds, or none.
     fn seeds(&mut self) -> Vec<String> {
         let [one, other] = [self.below(1000), 1000 + self.below(1000)].map(|seed| seed.to_string());
         match self.below(4) {
@@ -233,7 +243,8 @@ impl Draw<'_> {
         }
     }
 
-    /// Draws a key and seeds, and compares the rows of two values with runs, if the key has two values that can be run.
+    /// Draws a key and seeds. If two values of the key can be run, compares the rows of a sweep over these values with single
+    /// runs.
     fn draw(&mut self, keys: &BTreeMap<String, Vec<Value>>) {
         let base = BASES[self.below(BASES.len())];
         let base: Vec<String> = base.split(' ').map(str::to_owned).collect();
@@ -318,6 +329,7 @@ impl Draw<'_> {
         self.ways.insert(way);
     }
 
+    /// Compares the rows of a sweep with the experiments of single runs.
     fn compare(&mut self, (sweep, plan): (&Sweep, &Plan), runs: &[Experiment], words: &[String]) {
         let with = (Limits::default(), &self.common.files);
         for (index, single) in runs.iter().enumerate() {

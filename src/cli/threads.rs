@@ -5,15 +5,15 @@ use clap::builder::RangedU64ValueParser;
 use crate::error::{Error, Problem};
 use crate::memory::{Limits, for_plan};
 
-/// Maximum number of threads: more than any machine has cores, and few enough to start at once.
+/// Maximum number of threads: more than any machine has cores, and few enough to start quickly.
 const MOST: u64 = 1024;
 
-/// Reads `--threads`; 0 means one per core.
+/// Returns the parser of the value of `--threads`; 0 means one thread per core.
 pub(super) fn parser() -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(0..=MOST)
 }
 
-/// Returns the number of threads. Without a number, or with 0, it is one per core (or that of `RAYON_NUM_THREADS`).
+/// Returns the number of threads to start. If `wanted` is absent or 0, it is one per core (or the value of `RAYON_NUM_THREADS`).
 pub(super) fn count(wanted: Option<usize>) -> usize {
     let is_any = |threads: &usize| *threads > 0;
     let of_all_programs = || std::env::var("RAYON_NUM_THREADS").ok()?.parse().ok();
@@ -22,9 +22,9 @@ pub(super) fn count(wanted: Option<usize>) -> usize {
     wanted.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// Starts this number of threads ([`count`]), or as many of them as the system allows; results do not depend on the number.
+/// Starts the wanted number of threads ([`count`]), or as many of them as the system allows; results do not depend on the number.
 ///
-/// With a single thread the calling one is used, and none is started.
+/// For a single thread, the calling thread is used, and none is started.
 pub(super) fn threads(wanted: Option<usize>) -> Result<rayon::ThreadPool, Error> {
     let mut count = count(wanted);
     loop {
@@ -40,8 +40,8 @@ pub(super) fn threads(wanted: Option<usize>) -> Result<rayon::ThreadPool, Error>
     }
 }
 
-/// Starts the threads of a command that plans runs before it knows how much memory they need. If there is hardly any memory, the calling
-/// thread plans alone, so that it can report the problem.
+/// Starts the threads of a command that plans runs before it knows how much memory they need. If there is hardly any memory, the
+/// calling thread plans alone, so that it can report the problem.
 pub(super) fn planning_threads(
     wanted: Option<usize>,
     limits: Limits,
@@ -50,6 +50,7 @@ pub(super) fn planning_threads(
     threads(if has_room { wanted } else { Some(1) })
 }
 
+/// Creates a thread pool with this number of threads.
 fn pool(count: usize) -> Result<rayon::ThreadPool, rayon::ThreadPoolBuildError> {
     let mut threads = rayon::ThreadPoolBuilder::new().num_threads(count);
     if count == 1 && rayon::current_thread_index().is_none() {

@@ -25,7 +25,7 @@ use crate::sweep::tune_report;
 use crate::sweep::{Done, Shard, Spec, Store, keys};
 use crate::words::counted;
 
-/// The seeds of the search if none are given.
+/// The seeds of the search if the user sets none.
 const SEEDS: &str = "1..8";
 
 pub(super) fn tune(
@@ -81,6 +81,7 @@ pub(super) fn tune(
     Ok(())
 }
 
+/// Writes the report, the rows and the page of a search into the folder.
 fn write(folder: &Path, found: &Found) -> Result<(), Error> {
     let ((plan, rows), report) = (&found.all, &found.report);
     write_runs(folder, plan, Shard::WHOLE, rows)?;
@@ -90,7 +91,8 @@ fn write(folder: &Path, found: &Found) -> Result<(), Error> {
     write_texts(folder, &[(tune_report::FILE, &json), ("index.html", &page)])
 }
 
-/// Returns the varied parameters: those with several values, or else the policy's options with their usual ranges.
+/// Returns the experiment with the parameters that the search varies: those with several values, or else the policy's options
+/// with their default ranges.
 fn sweep_of(registry: &Registry, arguments: &TuneArguments) -> Result<Varied, Error> {
     let settings = &arguments.varied.settings;
     if !settings.scenario.is_empty() {
@@ -128,10 +130,10 @@ fn sweep_of(registry: &Registry, arguments: &TuneArguments) -> Result<Varied, Er
     Ok(varied)
 }
 
-/// Keys of an experiment file that are for people.
+/// Keys of an experiment file that only inform people.
 const FOR_PEOPLE: [&str; 5] = ["$schema", "schema", "description", "origins", "basis"];
 
-/// Returns the command that runs a setting. Varied keys come last, as `--set`, and win over all earlier words.
+/// Returns the command that runs a setting. Varied keys come last, as `--set`, and override all earlier arguments.
 fn command(
     arguments: &SettingsArguments,
     Varied {
@@ -191,7 +193,7 @@ fn command(
     Ok(words.join(" "))
 }
 
-/// Returns the words that set a key.
+/// Returns the arguments that set a key: `--set` and `KEY=VALUE`.
 pub(super) fn set(key: &str, value: &Value) -> [String; 2] {
     [
         "--set".to_owned(),
@@ -199,7 +201,7 @@ pub(super) fn set(key: &str, value: &Value) -> [String; 2] {
     ]
 }
 
-/// Returns a word unchanged if a shell reads it unchanged, and in quotes otherwise.
+/// Returns a word unchanged if a shell reads it as it is, and in quotes otherwise.
 pub(super) fn plain_or_quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./,=:+@%".contains(letter);
     if !word.is_empty() && word.chars().all(is_plain) {

@@ -1,4 +1,4 @@
-//! Errors of the command line in the form of all other errors: the problem, the flag, the hint.
+//! Converts errors of the command line into the form of all other errors: the problem, the flag, the hint.
 
 use std::ffi::OsString;
 
@@ -9,7 +9,7 @@ use clap::{Arg, Command};
 use crate::error::{Error, Problem, did_you_mean};
 use crate::words::nearest;
 
-/// Finds the subcommand that a command line names, and its full name: `migsim sweep merge`.
+/// Finds the subcommand that a command line names; also returns its full name, such as `migsim sweep merge`.
 pub(super) fn command_of(mut command: Command, arguments: &[OsString]) -> (Command, String) {
     let mut name = command.get_name().to_owned();
     command.build(); // passes inherited settings on to subcommands
@@ -26,7 +26,7 @@ pub(super) fn command_of(mut command: Command, arguments: &[OsString]) -> (Comma
     (command, name)
 }
 
-/// Creates the error for a command line that clap refuses.
+/// Converts an error of clap into the error for a command line that was refused.
 pub(super) fn usage_error(error: &clap::Error, command: Command, arguments: &[OsString]) -> Error {
     let (command, name) = command_of(command, arguments);
     let usage = format!("`{name} --help` lists the known ones");
@@ -50,15 +50,17 @@ pub(super) fn usage_error(error: &clap::Error, command: Command, arguments: &[Os
         .with_default_hint(&usage)
 }
 
-/// An error of clap, with the subcommand that it is about.
+/// An error of clap, with the subcommand in whose arguments it occurred.
 #[derive(Debug)]
 struct Refused<'e> {
+    /// The error of clap.
     error: &'e clap::Error,
+    /// The subcommand in whose arguments the error occurred.
     command: Command,
 }
 
 impl Refused<'_> {
-    /// Returns the context of one kind from clap, as a list.
+    /// Returns the information of one kind that clap attaches to the error, as a list.
     fn all(&self, kind: ContextKind) -> Vec<String> {
         match self.error.get(kind) {
             Some(ContextValue::String(text)) => vec![text.clone()],
@@ -67,11 +69,12 @@ impl Refused<'_> {
         }
     }
 
+    /// Returns the first piece of information of one kind that clap attaches to the error.
     fn one(&self, kind: ContextKind) -> Option<String> {
         self.all(kind).into_iter().next()
     }
 
-    /// Returns the flag or argument as help shows it: `--n <N>`, `<PLATFORM>`.
+    /// Returns the flag or argument as the help shows it: `--n <N>`, `<PLATFORM>`.
     fn shown(&self) -> Option<String> {
         self.one(ContextKind::InvalidArg)
     }
@@ -89,7 +92,7 @@ impl Refused<'_> {
         Some(format!("`{shown}`: {}{choices}", arg.get_help()?))
     }
 
-    /// Creates the problem of a value that is missing or is none of the possible values.
+    /// Describes a value that is missing or is none of the possible values.
     fn value(&self) -> Option<Problem> {
         let shown = self.shown()?;
         let flag = name_of(&shown);
@@ -107,7 +110,7 @@ impl Refused<'_> {
         })
     }
 
-    /// Creates the problem of a value that cannot be read, with the reason.
+    /// Describes a value that cannot be parsed, with the reason.
     fn validation(&self) -> Option<Problem> {
         let shown = self.shown()?;
         let value = self.one(ContextKind::InvalidValue)?;
@@ -121,6 +124,7 @@ impl Refused<'_> {
         Some(self.hinted(problem, &shown))
     }
 
+    /// Describes an unknown flag or argument.
     fn argument(&self, usage: &str) -> Option<Problem> {
         let name = self.shown()?;
         let what = if name.starts_with("--") {
@@ -138,6 +142,7 @@ impl Refused<'_> {
         Some(hinting_at(problem, &name, flags, usage))
     }
 
+    /// Describes an unknown subcommand.
     fn subcommand(&self, usage: &str) -> Option<Problem> {
         let name = self.one(ContextKind::InvalidSubcommand)?;
         let commands = self.command.get_subcommands();
@@ -148,6 +153,7 @@ impl Refused<'_> {
         Some(hinting_at(problem, &name, (&commands, ""), usage))
     }
 
+    /// Describes flags that cannot be combined, or a flag that is present twice.
     fn conflict(&self) -> Option<Problem> {
         let shown = self.shown()?;
         let flag = name_of(&shown);
@@ -169,6 +175,7 @@ impl Refused<'_> {
         )
     }
 
+    /// Describes arguments that are missing.
     fn missing(&self) -> Option<Problem> {
         let shown = self.all(ContextKind::InvalidArg);
         let first = shown.first()?;
@@ -178,7 +185,7 @@ impl Refused<'_> {
         Some(self.hinted(problem, first))
     }
 
-    /// Adds the help of a flag as the hint.
+    /// Adds the help of a flag as the hint to a problem.
     fn hinted(&self, problem: Problem, shown: &str) -> Problem {
         match self.help(shown) {
             Some(help) => problem.hint(help),
@@ -187,7 +194,7 @@ impl Refused<'_> {
     }
 }
 
-/// Adds a hint at the most similar known name, or else at the list of names; `dashes` come before each name.
+/// Adds the most similar known name as the hint, or else the usage text; `dashes` come before each name.
 fn hinting_at(
     problem: Problem,
     name: &str,

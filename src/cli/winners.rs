@@ -1,4 +1,4 @@
-//! `migsim compare --map`: the fastest policy at each pair of values of two parameters.
+//! `migsim compare --map`: shows the fastest policy at each pair of values of two parameters.
 
 use std::io::Write;
 
@@ -17,10 +17,10 @@ use crate::sweep::winners::Winners;
 use crate::sweep::{Parameter, Plan, Store};
 use crate::words::counted;
 
-/// Number of rows that a page shows at first.
+/// Number of rows of the table that the page shows before the reader expands the table.
 const SHOWN: usize = 50;
 
-/// Reads the two parameters of a map: `KEY=VALUES,KEY=VALUES`, where a comma followed by `KEY=` begins the second parameter.
+/// Parses the two parameters of a map: `KEY=VALUES,KEY=VALUES`, where a comma followed by `KEY=` begins the second parameter.
 pub(super) fn parameters(registry: &Registry, map: &str) -> Result<[Parameter; 2], Error> {
     let wrong = |message: String| {
         let problem = Problem::new(message).source(format!("--map {map}"));
@@ -59,7 +59,8 @@ pub(super) fn parameters(registry: &Registry, map: &str) -> Result<[Parameter; 2
     Ok(pair)
 }
 
-/// Prints the map, and writes it into the folder of the comparison: `map.csv`, `map.svg`, `compare.json`, `index.html`, `runs.csv`.
+/// Prints the map, and writes it into the folder of the comparison: `map.csv`, `map.svg`, `compare.json`, `index.html`,
+/// `runs.csv`.
 pub(super) fn show(
     arguments: &CompareArguments,
     (plan, store): (&Plan, &Store),
@@ -89,7 +90,7 @@ pub(super) fn show(
     print_result(out, form, || json, sheet)
 }
 
-/// Creates a table with a row for each pair of values.
+/// Creates the table of the map, with a row for each pair of values.
 fn table(winners: &Winners) -> Table {
     let [(beside, _), (above, _)] = &winners.axes;
     let columns = [
@@ -123,6 +124,7 @@ fn table(winners: &Winners) -> Table {
     table
 }
 
+/// Creates the HTML page of the map.
 fn page(winners: &Winners, plan: &Plan) -> String {
     let svg = winners.figure(&Style::default()).svg();
     let label = "The fastest policy at each pair of values";

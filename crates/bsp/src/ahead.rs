@@ -1,13 +1,15 @@
-//! Several open supersteps at once. Without barriers each process continues when its own messages have arrived. With a barrier that process
-//! 1 opens, a process continues when it is released.
+//! Supersteps that are open at the same time, in runs whose barrier does not make all processes wait for each other. Without
+//! barriers, a process continues when its own messages have arrived; with a barrier that process 1 opens, when process 1 has
+//! released it.
 //!
 //! ```text
-//! open supersteps    k      k + 1     k + 2       one frame each: the plan, its messages, the measures
-//! process            in one of them, at most MOST_AHEAD ahead of k
+//! open supersteps    k      k + 1     k + 2       one frame each: the plan, its messages, the measurements
+//! process            in one of these supersteps, at most MOST_AHEAD ahead of k
 //! event              makes its superstep the current one: `World` and `Superstep` then handle the event as with barriers
 //! ```
-//! A superstep is closed when all processes have completed it. All processes meet where the workload moves processes, and while a call
-//! overlaps a superstep. If some processes are ahead when a call is due, all meet after the furthest superstep that a process has begun.
+//! A superstep is closed when all processes have completed it. All processes wait for each other where the workload moves
+//! processes, and while a rescheduling call overlaps a superstep. If some processes are ahead when a call is due, all of them
+//! wait for each other at the end of the last superstep that any process has begun.
 
 use std::collections::VecDeque;
 use std::mem::swap;
@@ -23,28 +25,29 @@ use migsim_base::units::{Time, to_u32};
 /// Maximum number of supersteps that a process may be ahead of the oldest open superstep.
 pub(super) const MOST_AHEAD: usize = 1024;
 
-/// The open supersteps, the oldest first.
+/// The open supersteps, beginning with the oldest.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ahead {
     frames: VecDeque<Frame>,
-    /// Number of the oldest open superstep.
+    /// Number of the oldest open superstep, counted from 0.
     oldest: usize,
-    /// The superstep whose content is in the world.
+    /// Number of the superstep whose content is in `World` and `Superstep`; `None` between the removal of the oldest superstep
+    /// and the next switch to an open one.
     current: Option<usize>,
-    /// Frames for reuse.
+    /// Frames of closed supersteps, kept to reuse their memory.
     spare: Vec<Frame>,
     /// Processes that have completed their superstep and have not begun the next one.
     pub(super) ready: VecDeque<u32>,
-    /// Number of the next message in the engine; numbers restart after 2^32 messages.
+    /// Number of the next message in the engine; after 2^32 messages the numbers start again at 0.
     next_message: u32,
 }
 
-/// An open superstep; its content is in the world while it is the current one.
+/// An open superstep. While it is the current one, its content is in `World` and `Superstep` instead of this frame.
 #[derive(Clone, Debug, Default)]
 struct Frame {
-    /// Numbers of its messages: the first number, and the count.
+    /// The numbers of the superstep's messages in the engine, as the first number and the count.
     messages: (u32, u32),
-    /// Number of processes that have completed it.
+    /// Number of processes that have completed the superstep.
     done: usize,
     plan: Plan,
     measures: Measures,
@@ -58,7 +61,7 @@ struct Frame {
 }
 
 impl Frame {
-    /// Swaps the content with that of the world.
+    /// Swaps the content of this frame with the content of `World` and `Superstep`.
     fn change_places(&mut self, world: &mut World<'_>, superstep: &mut Superstep) {
         swap(&mut self.plan, &mut world.plan);
         swap(&mut self.measures, &mut world.measures);
@@ -73,13 +76,13 @@ impl Frame {
 }
 
 impl Ahead {
-    /// Whether this superstep is open.
+    /// Whether the superstep with this number is open.
     pub(super) fn is_open(&self, superstep: usize) -> bool {
         (self.oldest..self.oldest + self.frames.len()).contains(&superstep)
     }
 
-    /// Adds the superstep after the last open one, or any superstep if none is open. It becomes the current one, with the plan of the
-    /// superstep before it.
+    /// Opens superstep `number`: the one after the last open superstep, or any superstep if none is open. It becomes the current
+    /// superstep, and its plan starts as a copy of the plan of the superstep before it.
     pub(super) fn add(&mut self, number: usize, world: &mut World<'_>, superstep: &mut Superstep) {
         if self.frames.is_empty() {
             // The world still has the content of the superstep before it.
@@ -98,7 +101,7 @@ impl Ahead {
         self.make_current(number, world, superstep);
     }
 
-    /// Numbers the messages of the superstep that was added last.
+    /// Reserves `count` consecutive message numbers for the superstep that was opened last.
     pub(super) fn name_messages(&mut self, count: usize) {
         if let Some(frame) = self.frames.back_mut() {
             frame.messages.1 = to_u32(count);
@@ -106,7 +109,7 @@ impl Ahead {
         }
     }
 
-    /// Makes the superstep of an event the current one.
+    /// Makes the superstep to which an event belongs the current one.
     pub(super) fn turn_to(
         &mut self,
         token: &Token,
@@ -126,14 +129,14 @@ impl Ahead {
         self.make_current(number, world, superstep);
     }
 
-    /// Makes the oldest superstep the current one.
+    /// Makes the oldest open superstep, if there is one, the current one.
     pub(super) fn turn_to_oldest(&mut self, world: &mut World<'_>, superstep: &mut Superstep) {
         if !self.frames.is_empty() {
             self.make_current(self.oldest, world, superstep);
         }
     }
 
-    /// Makes an open superstep the current one.
+    /// Makes the open superstep `number` the current one: moves its content into `World` and `Superstep`.
     pub(super) fn make_current(
         &mut self,
         number: usize,
@@ -153,24 +156,25 @@ impl Ahead {
         self.current = Some(number);
     }
 
-    /// Removes the oldest superstep, which is current and closed; its content stays in the world.
+    /// Removes the frame of the oldest superstep, which must be current and closed; the content of the superstep stays in
+    /// `World`.
     pub(super) fn drop_oldest(&mut self) {
         self.spare.extend(self.frames.pop_front());
         self.oldest += 1;
         self.current = None;
     }
 
-    /// Counts a process that has completed an open superstep.
+    /// Counts one more process that has completed the open superstep `superstep`.
     pub(super) fn on_done(&mut self, superstep: usize) {
         self.frames[superstep - self.oldest].done += 1;
     }
 
-    /// Whether a process that has completed this superstep is too far ahead to begin the next one.
+    /// Whether a process that has completed `superstep` is too far ahead of the oldest open superstep to begin the next one.
     pub(super) fn is_too_far(&self, superstep: usize) -> bool {
         superstep >= self.oldest + MOST_AHEAD
     }
 
-    /// Whether all processes have completed the oldest superstep.
+    /// Whether all `processes` processes have completed the oldest open superstep.
     pub(super) fn is_oldest_done(&self, processes: usize) -> bool {
         (self.frames.front()).is_some_and(|frame| frame.done == processes)
     }

@@ -1,15 +1,18 @@
-//! The cost of a rescheduling call: a state machine that waits for a given time, or exchanges the messages of the call.
+//! Simulates the cost of a rescheduling call as a state machine, which waits for a computed time or exchanges the messages of the
+//! call.
 //!
 //! ```text
 //! messages:      reports ──> exchange ──> rounds ──> computation ──> distribution ──> answers ──> paid
 //! in turn:       reports one by one ──> exchange in turn ──> computation ──> exchange in turn ──> answers one by one ──> paid
 //! other costs:   cost  ──> paid
 //! ```
-//! In MigBSP, processes report to their managers, and the managers exchange the lists, decide, and answer. Other strategies specify a
-//! [`Procedure`]: all hosts report to one host, directly or through the managers, or hosts send to their neighbours in rounds. The root is
-//! the manager of the cluster of process 1. A report has 24 B per host and 16 B per process, an answer 8 B per process.
+//! The state `paid` means that no call is in progress. In MigBSP, processes report to their managers, and the managers exchange
+//! the lists, decide, and answer. Other strategies specify a [`Procedure`]: all hosts report to one host, directly or through the
+//! managers, or hosts send to their neighbours in rounds. The root is the manager of the cluster of process 1. A report has 24 B
+//! per host and 16 B per process, an answer 8 B per process.
 //!
-//! A step without activities is followed by the next step at once. For example, a single manager has no other manager to exchange with.
+//! A step without activities is followed immediately by the next step; for example, a single manager has no other manager to
+//! exchange lists with.
 
 mod in_turn;
 
@@ -24,51 +27,51 @@ use in_turn::InTurn;
 use migsim_base::error::Error;
 use migsim_base::units::{Bytes, ClusterId, HostId, Instructions, Seconds, Time};
 
-/// The rescheduling call that is in progress, or was the last one.
+/// State of the rescheduling call that is in progress, or that was the last one.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
     step: Step,
-    /// Number of activities of the step that are still in progress.
+    /// Number of activities (messages, computations, waits) of the current step that are still in progress.
     pending: usize,
     /// Whether the call overlaps the next superstep.
     pub(super) is_overlapped: bool,
-    /// Time since when all processes wait for an overlapped call; `None` if they do not wait.
+    /// Instant since which all processes wait for the end of an overlapped call; `None` if they do not wait.
     pub(super) waits_since: Option<Time>,
-    /// The procedure of the call; none: as in MigBSP.
+    /// The communication procedure of the call, as the strategy specifies it; `None` for the procedure of MigBSP.
     procedure: Option<Procedure>,
-    /// The messages of the step.
+    /// The messages of the current step.
     messages: Vec<CallMessage>,
-    /// The managers and processes of a call whose messages are sent one by one.
+    /// The managers and processes of a call whose messages are sent one by one; `None` for other calls.
     in_turn: Option<InTurn>,
-    /// The processes that report for the next such call while this one is in progress.
+    /// Processes that are already ready to report for the next call while a call with messages one by one is still in progress.
     early: Vec<u32>,
 }
 
-/// The steps of a call.
+/// The steps of a rescheduling call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    /// A wait for the whole duration of the call.
+    /// A wait for the whole duration of the call, which a cost model computes.
     Price,
-    /// Messages sent one by one; their time is the whole cost of the call.
+    /// All messages of the call, sent one by one; their duration is the whole cost of the call.
     InTurn,
     /// Processes report to their managers.
     Reports,
     /// Managers exchange the reports of their processes, or send them to the root.
     Exchange,
-    /// A round of messages to neighbours, counted from 0.
+    /// Managers exchange the reports of their processes, or send these reports to the root.
     Round(u32),
-    /// The managers, or the hosts that have the reports, decide.
+    /// A round of messages between neighbouring hosts; rounds are counted from 0.
     Computation,
-    /// The root sends the decision to the managers.
+    /// The managers, or the hosts that have received the reports, compute the decision.
     Distribution,
-    /// Managers answer their processes, or the deciding hosts answer the other hosts.
+    /// The root sends the decision to the other managers.
     Answers,
     /// No call is in progress.
     Paid,
 }
 
 impl Step {
-    /// Returns the step after it, in a call of `rounds` rounds.
+    /// Returns the next step after this one, in a call with `rounds` rounds of messages between neighbours.
     fn next(self, rounds: u32) -> Self {
         match self {
             Self::Reports => Self::Exchange,
@@ -83,7 +86,7 @@ impl Step {
 }
 
 impl Call {
-    /// Creates the state without a call.
+    /// Creates the state in which no call is in progress.
     pub(super) fn none() -> Self {
         Self {
             step: Step::Paid,
@@ -97,12 +100,13 @@ impl Call {
         }
     }
 
-    /// Whether the call in progress sends its messages one by one.
+    /// Whether a call is in progress that sends its messages one by one.
     pub(super) fn is_in_turn(&self) -> bool {
         self.step == Step::InTurn
     }
 
-    /// Sends the report of a process before the call starts.
+    /// Sends the report of a process for a call with messages one by one, before that call starts. If the previous call is still
+    /// in progress, the report is sent after its end.
     pub(super) fn report(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
         if self.is_in_turn() {
             self.early.push(process);
@@ -112,7 +116,8 @@ impl Call {
         in_turn.report(process, world)
     }
 
-    /// Handles the end of a message of a call that sends them one by one. Returns the process that has its answer now, if there is one.
+    /// Handles the end of a message or computation of `manager` in a call that sends its messages one by one. Returns the process
+    /// that has just received its answer, if there is one.
     pub(super) fn on_turn(
         &mut self,
         manager: u32,
@@ -132,12 +137,12 @@ impl Call {
         Ok(answered)
     }
 
-    /// Whether no call is in progress.
+    /// Whether no rescheduling call is in progress.
     pub(super) fn is_paid(&self) -> bool {
         self.step == Step::Paid
     }
 
-    /// Starts a call, `supersteps` supersteps after the previous call.
+    /// Starts a rescheduling call; `supersteps` is the number of supersteps since the previous call.
     pub(super) fn start(
         &mut self,
         supersteps: u64,
@@ -192,7 +197,7 @@ impl Call {
         Ok(self.is_paid())
     }
 
-    /// Starts `step`, and the following steps as long as they have no activities.
+    /// Starts `step`; if it has no activities, starts the following steps up to the first that has some.
     fn start_from(
         &mut self,
         mut step: Step,
@@ -209,7 +214,7 @@ impl Call {
         }
     }
 
-    /// Returns the number of rounds of messages to neighbours.
+    /// Returns the number of rounds of messages between neighbouring hosts in this call.
     fn rounds(&self) -> u32 {
         match self.procedure.map(|procedure| procedure.gather) {
             Some(Gather::Neighbours { rounds, .. }) => rounds,
@@ -242,7 +247,7 @@ impl Call {
         self.send_together(world, shortcuts)
     }
 
-    /// Starts a step of a call by the procedure of its strategy.
+    /// Starts the activities of the current step in a call with the communication procedure of a strategy other than MigBSP.
     fn proceed(
         &mut self,
         procedure: Procedure,
@@ -280,7 +285,7 @@ impl Call {
         self.send_together(world, shortcuts)
     }
 
-    /// Adds a report from each host to the host that `receiver` returns.
+    /// Adds a report from each host to the list of messages; `receiver` returns the host that receives the report.
     fn reports(&mut self, world: &World<'_>, receiver: impl Fn(HostId) -> HostId) {
         let residents = residents(world).into_iter().enumerate();
         self.messages.extend(residents.map(|(index, count)| {
@@ -293,7 +298,8 @@ impl Call {
         }));
     }
 
-    /// Adds an answer to each host that has processes, from the host that `sender` returns.
+    /// Adds an answer to each host to the list of messages, with a size proportional to its processes; `sender` returns the host
+    /// that sends the answer.
     fn answers(&mut self, world: &World<'_>, sender: impl Fn(HostId) -> HostId) {
         let residents = residents(world).into_iter().enumerate();
         self.messages.extend(residents.map(|(index, count)| {
@@ -302,7 +308,8 @@ impl Call {
         }));
     }
 
-    /// Adds a message from each manager to the root, about the processes and hosts of its cluster.
+    /// Adds a message from the manager of each cluster to `root`, with `process` bytes for each process and `host` bytes for each
+    /// host of the cluster.
     fn of_clusters(&mut self, world: &World<'_>, root: HostId, process: f64, host: f64) {
         let platform = world.setup.platform;
         let mut size: Vec<f64> = platform
@@ -323,7 +330,7 @@ impl Call {
         }));
     }
 
-    /// Adds messages with the load of each host to the next hosts, in the order of their numbers.
+    /// Adds messages from each host to the next `count` hosts in the order of host numbers; each contains the load of its sender.
     fn between_neighbours(&mut self, count: usize, world: &World<'_>) {
         let hosts = world.setup.platform.hosts.len();
         for from in 0..hosts {
@@ -338,14 +345,14 @@ impl Call {
         }
     }
 
-    /// Reverses the direction of the messages.
+    /// Swaps sender and receiver of every message in the list.
     fn turn(&mut self) {
         for message in &mut self.messages {
             *message = (message.1, message.0, message.2);
         }
     }
 
-    /// Starts elementary operations on a host.
+    /// Starts the computation of `operations` elementary operations on a host.
     fn execute(
         &mut self,
         host: HostId,
@@ -371,7 +378,7 @@ impl Call {
         self.messages.extend(reports);
     }
 
-    /// Adds a message from each manager to every other manager, of `size` for each of its processes.
+    /// Adds a message from each manager to every other manager, with `size` bytes for each process of the sender's cluster.
     fn between_managers(&mut self, size: Bytes, world: &World<'_>) {
         let platform = world.setup.platform;
         let populated = populated_clusters(world);
@@ -385,7 +392,7 @@ impl Call {
         }
     }
 
-    /// Starts the decision of the managers: `work` for each process.
+    /// Starts the computation of the decision on every manager, `work` for each process of the application.
     fn compute(&mut self, work: Instructions, world: &mut World<'_>) -> Result<(), Error> {
         let work = Instructions::of(work.get() * world.placement.len() as f64);
         if work.get() > 0.0 {
@@ -398,7 +405,7 @@ impl Call {
         Ok(())
     }
 
-    /// Records the begin or the end of the work of a call for which all processes wait.
+    /// Records when the decision of a call begins and ends, if all processes wait for the call.
     fn date_work(&self, world: &mut World<'_>) {
         let now = world.engine.now();
         if let Some(call) = world.outcome.calls.last_mut()
@@ -418,7 +425,7 @@ impl Call {
         }
     }
 
-    /// Delivers the messages of the step: directly if nothing else is in progress, otherwise by events.
+    /// Delivers the messages of the step: directly by a shortcut if nothing else is in progress, otherwise as flows with events.
     fn send_together(
         &mut self,
         world: &mut World<'_>,
@@ -442,8 +449,8 @@ impl Call {
     }
 }
 
-/// Returns the cost of a call by ping-pong: `max_j Σ_{i not in j} 2·(L(i,j) + ping / bw(i,j))`, from the nominal routes between process i
-/// and the manager of cluster j.
+/// Returns the cost of a call that is modelled as ping-pong: `max_j Σ_{i not in j} 2·(L(i,j) + ping / bw(i,j))`, where L and bw
+/// are latency and bandwidth of the nominal route between process i and the manager of cluster j.
 fn ping_pong(ping: Bytes, world: &World<'_>) -> Seconds {
     let platform = world.setup.platform;
     let by_manager = populated_clusters(world).into_iter().map(|(cluster, _)| {
@@ -458,14 +465,14 @@ fn ping_pong(ping: Bytes, world: &World<'_>) -> Seconds {
     Seconds::of(by_manager.fold(0.0, f64::max))
 }
 
-/// Size of the data of a strategy about a host \[B\]: its load, its speed, its number.
+/// Bytes that a report contains per host: its load, its speed, its number.
 const HOST: f64 = 24.0;
-/// Size of the data of a strategy about a process \[B\]: its load and its number.
+/// Bytes that a report contains per process: its load and its number.
 const REPORT: f64 = 16.0;
-/// Size of the answer of a strategy about a process \[B\]: its number and its host.
+/// Bytes that an answer contains per process: its number and its host.
 const ANSWER: f64 = 8.0;
 
-/// Maximum number of messages whose memory is kept from step to step.
+/// Maximum number of messages for which the list keeps its memory from one step to the next.
 const MOST_KEPT: usize = 1 << 16;
 
 /// Returns the number of processes on each host.
@@ -477,7 +484,7 @@ fn residents(world: &World<'_>) -> Vec<usize> {
     count
 }
 
-/// Returns the clusters that have processes, and the number of their processes.
+/// Returns the clusters that have at least one process, each with the number of its processes.
 fn populated_clusters(world: &World<'_>) -> Vec<(ClusterId, usize)> {
     let platform = world.setup.platform;
     let mut count = vec![0; platform.clusters.len()];

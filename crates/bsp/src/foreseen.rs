@@ -1,8 +1,8 @@
-//! Predicted barriers: the time at which each process leaves follows from the arrivals, without an event for each control message.
+//! Predicted barriers: computes when each process leaves from the arrival times, without an event for each control message.
 //!
-//! The control messages are packets ([`super::packets`]), so that a message waits for another one only by the script, which is ordered in
-//! stages ([`super::waves`]). All processes arrive before any leaves. Twin: the script by events ([`super::barrier`]), which also serves
-//! barriers of very many messages.
+//! Control messages are packets ([`super::packets`]), so that a message waits for another one only where the script demands it,
+//! and the script is ordered in stages ([`super::waves`]). All processes arrive before any leaves. The reference implementation
+//! executes the script by events ([`super::barrier`]); it also serves barriers with very many messages.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -15,35 +15,36 @@ use migsim_base::units::{HostId, lesser};
 use migsim_engine::Simulation;
 use migsim_platform::Platform;
 
-/// A predicted barrier.
+/// A barrier whose departure times are computed from the arrival times.
 #[derive(Clone, Debug)]
 pub(super) struct Foreseen {
     waves: Waves,
     packets: Packets,
-    /// The placement for which the durations of the control messages hold.
+    /// The placement of processes for which the durations of the control messages were computed.
     placement: Vec<HostId>,
-    /// The control messages that keep a connection from becoming idle, each with its connection; none until the engine has returned the connections.
+    /// The control messages that keep a connection from becoming idle, each with its connection; `None` until they have been
+    /// requested from the engine.
     noted: Option<Noted>,
-    /// Local time of the delivery of each control message \[s\].
+    /// Local time at which each control message is delivered \[s\].
     delivered: Vec<f64>,
-    /// Local time of the arrival of each process, then of its departure \[s\].
+    /// Local time at which each process arrives \[s\]; after the computation, the time at which it leaves.
     date: Vec<f64>,
     /// Number of processes that have arrived.
     arrived: usize,
 }
 
-/// Pairs of a control message and its connection.
+/// The control messages that count as use of a connection, as pairs of the message and its connection.
 #[derive(Clone, Debug)]
 enum Noted {
-    /// The last control message of each connection. One process sends all messages of the connection, so that all other messages come
-    /// earlier, in this barrier and in earlier barriers.
+    /// Only the last control message of each connection. One process sends all messages of the connection, so that all its other
+    /// messages come earlier, in this barrier and in earlier barriers.
     Last(Arc<[(u32, u32)]>),
-    /// Several processes send over one connection.
+    /// All control messages, since several processes send over one connection.
     All(Vec<(u32, u32)>),
 }
 
 impl Foreseen {
-    /// Creates a barrier of these stages.
+    /// Creates a barrier whose control messages are ordered in the stages `waves`.
     pub(super) fn new(waves: Waves, processes: u32, packets: Packets) -> Self {
         Self {
             delivered: vec![0.0; waves.notices().len()],
@@ -56,12 +57,12 @@ impl Foreseen {
         }
     }
 
-    /// Returns the number of its control messages.
+    /// Returns the number of control messages of the barrier.
     pub(super) fn notices(&self) -> u64 {
         self.waves.notices().len() as u64
     }
 
-    /// Records the arrival of a process; returns whether it is the last one.
+    /// Records the arrival of a process at local time `now` \[s\]; returns whether all processes have arrived.
     pub(super) fn arrive(&mut self, process: u32, now: f64) -> bool {
         self.date[process as usize] = now;
         self.arrived += 1;
@@ -72,13 +73,13 @@ impl Foreseen {
         are_all_here
     }
 
-    /// Records the arrivals of all processes.
+    /// Records the local arrival times of all processes \[s\].
     pub(super) fn arrive_all(&mut self, arrival: &[f64]) {
         self.date.copy_from_slice(arrival);
     }
 
-    /// Returns the local time at which the first process leaves \[s\], once all have arrived. Sets `later` to the time after it at which
-    /// each process leaves \[s\].
+    /// Returns the local time at which the first process leaves \[s\], once all have arrived. Sets `later` to the delay of each
+    /// process after that time \[s\].
     ///
     /// # Errors
     /// Two hosts of a control message that have no route between them.
@@ -99,7 +100,10 @@ impl Foreseen {
         Ok(first)
     }
 
-    /// Computes the durations of the control messages between the hosts of the processes.
+    /// Recomputes the durations of the control messages from and to processes that have moved to another host.
+    ///
+    /// # Errors
+    /// Two hosts of a control message that have no route between them.
     fn settle(
         &mut self,
         platform: &Platform,
@@ -128,7 +132,8 @@ impl Foreseen {
         Ok(())
     }
 
-    /// Reports to the engine the control messages that keep connections from becoming idle; they are delivered without the engine.
+    /// Reports to the engine when control messages last used each connection, since the engine does not deliver them itself but
+    /// must know which connections are idle.
     pub(super) fn note(&mut self, engine: &mut Simulation<'_, Token>) {
         let Self {
             waves,
@@ -150,7 +155,7 @@ impl Foreseen {
     }
 }
 
-/// Requests from the engine the connections of control messages.
+/// Returns the control messages that count as use of a connection, with the connections that the engine assigns to them.
 fn noted(notices: &[Notice], placement: &[HostId], engine: &mut Simulation<'_, Token>) -> Noted {
     let place = |process: u32| placement[process as usize];
     let numbered = (0..).zip(notices);

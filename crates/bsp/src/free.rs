@@ -1,4 +1,5 @@
-//! Runs without barriers: when each process continues, and when a superstep is closed ([`Ahead`] holds the open supersteps).
+//! Runs without barriers: determines when each process continues, and when a superstep is closed ([`Ahead`] holds the open
+//! supersteps).
 
 use super::ahead::{Ahead, MOST_AHEAD};
 use super::event::Stage;
@@ -7,14 +8,15 @@ use migsim_base::error::Error;
 use migsim_base::units::{ProcessId, Seconds};
 
 impl Run<'_, '_> {
-    /// Whether more activities end at the present time, without barriers: a superstep is closed, and processes continue, only after all of them.
+    /// Whether more activities end at the present time in a run without barriers. Only after all of them is a superstep closed,
+    /// and do processes continue.
     pub(super) fn has_ended_ahead(&self) -> bool {
         self.ahead.is_some() && self.world.engine.has_ended()
     }
 
-    /// Closes the oldest superstep if all processes have completed it, and returns whether they have; otherwise lets the processes continue
-    /// that have completed their own. A superstep is closed first, because its decisions then hold for all activities that end at this
-    /// time.
+    /// Closes the oldest superstep if all processes have completed it; otherwise lets each process continue that has completed
+    /// its own superstep. A superstep is closed first, since its rescheduling decisions then apply to all activities that end at
+    /// this time.
     pub(super) fn leave_alone(&mut self) -> Result<Left, Error> {
         while !self.is_oldest_done() {
             let ahead = self.ahead.as_mut();
@@ -32,7 +34,8 @@ impl Run<'_, '_> {
         self.go_on_alone()
     }
 
-    /// Handles the closing of the oldest superstep: the processes that waited for it continue, or all meet.
+    /// Finishes the closing of the oldest superstep: the processes that waited for it continue, unless all processes have to wait
+    /// for each other.
     pub(super) fn go_on_alone(&mut self) -> Result<Left, Error> {
         self.end_superstep(Seconds::ZERO);
         let closed = self.world.ending;
@@ -56,7 +59,8 @@ impl Run<'_, '_> {
         Ok(Left::All)
     }
 
-    /// Counts the processes that have completed their superstep; returns whether all have completed the oldest one, which becomes the current one.
+    /// Counts the processes that have just completed their superstep. Returns whether all have completed the oldest superstep,
+    /// and if so makes that superstep the current one.
     fn is_oldest_done(&mut self) -> bool {
         let Some(ahead) = &mut self.ahead else {
             return false;
@@ -72,7 +76,8 @@ impl Run<'_, '_> {
         is_done
     }
 
-    /// Lets the processes continue that waited after the closed superstep or were too far ahead; all do not meet.
+    /// Lets the processes continue that waited for `closed` to be closed, because they were in it or too far ahead. It applies
+    /// only if processes need not wait for each other.
     fn let_go(&mut self, closed: usize) -> Result<(), Error> {
         for process in 0..self.world.placement.len() {
             let number = self.superstep.at[process];
@@ -89,7 +94,8 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Lets a process that has completed its superstep begin the next one, unless all meet before that or the process is too far ahead.
+    /// Lets a process that has completed its superstep begin the next one, unless it has to wait for all other processes or is
+    /// too far ahead.
     fn advance_process(&mut self, process: u32) -> Result<(), Error> {
         let number = self.superstep.at[process as usize];
         let is_last = number + 1 == self.world.supersteps;
@@ -113,7 +119,8 @@ impl Run<'_, '_> {
     }
 }
 
-/// Whether a process in superstep `number` may wait until `closed` is closed: in that superstep itself, or because it was too far ahead.
+/// Whether a process in superstep `number` may be waiting for the closing of superstep `closed`: if it is in that superstep
+/// itself, or was too far ahead of it.
 fn may_go(number: usize, closed: usize) -> bool {
     number == closed || number == closed + MOST_AHEAD
 }

@@ -1,5 +1,5 @@
-//! Invariants of every superstep and every run. A violation is a fault of this program: it stops the run with [`Error::Broken`]. The error
-//! names the superstep and the process, and carries the data for a diagnosis.
+//! Checks invariants at the end of every superstep and every run. A violation is a fault of this program and stops the run with
+//! [`Error::Broken`], which names the superstep and the process and contains data for a diagnosis.
 //!
 //! ```text
 //! always                  times: start(k-1) <= start(k) <= computed(k) <= end(k)
@@ -12,9 +12,10 @@
 //!                         no link carries more than its capacity:   Σ bytes over l <= factor · capacity · duration
 //!                         the engine's own sums ([`Simulation::fault`])
 //! ```
-//! Durations have the tolerance within which two times count as one: at 1e6 s a microsecond is barely resolved. The bounds of hosts and
-//! links follow from the plan and the measures alone, whether the superstep was simulated by events, at once or from a memo. They are
-//! checked for hosts and links that do not vary.
+//! In this list, k is a superstep, p a process, h a host and l a link; longest(h) is the longest computation on host h. Two times
+//! are considered equal within the resolution of floating-point numbers: at 1e6 s a microsecond is barely resolved. The bounds of
+//! hosts and links are computed from the plan and the measurements alone, in the same way for supersteps that were simulated by
+//! events, computed directly, or taken from stored results. They are checked only for hosts and links that do not vary.
 //!
 //! [`Policy::fault`]: crate::Policy::fault
 //! [`Simulation::fault`]: migsim_engine::Simulation::fault
@@ -32,18 +33,18 @@ use migsim_base::units::{HostId, ProcessId, Time, to_u32};
 use migsim_base::words::counted;
 use migsim_engine::DATE_SLACK;
 
-/// Tolerance of sums of many numbers, relative to the sum.
+/// Factor by which a sum of many numbers may exceed its bound because of rounding.
 const ROUNDING: f64 = 1.0 + 1e-6;
-/// Tolerance between times that are computed in two ways, relative to the time.
+/// Factor by which two computations of the same time may differ because of rounding.
 const IN_ORDER: f64 = 1.0 + 1e-12;
-/// Maximum number of processes that the error of a deadlock names.
+/// Maximum number of blocked processes that a deadlock error describes one by one.
 const NAMED: usize = 6;
 
-/// Sums per host or link, reused from superstep to superstep.
+/// Buffer for sums per host or link, whose memory is reused from one superstep to the next.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sums(Vec<(f64, f64)>);
 
-/// Checks the superstep whose barrier has just opened.
+/// Checks all invariants of the superstep whose barrier has just opened.
 #[inline]
 pub(super) fn check_superstep(
     world: &World<'_>,
@@ -73,7 +74,7 @@ pub(super) fn check_superstep(
     Ok(())
 }
 
-/// Checks that the times of the superstep and of the one before it increase.
+/// Checks that the times within the superstep and since the previous superstep do not decrease.
 fn check_dates(world: &World<'_>) -> Result<(), Error> {
     let all = &world.outcome.supersteps;
     let dates = all[world.superstep];
@@ -88,7 +89,7 @@ fn check_dates(world: &World<'_>) -> Result<(), Error> {
     Err(time_went_back(world, began))
 }
 
-/// Creates the error of a superstep whose times decrease, or begin before `began`.
+/// Creates the error for a superstep whose times decrease, or that begins before the time `began`.
 #[cold]
 fn time_went_back(world: &World<'_>, began: Time) -> Error {
     let SuperstepDates {
@@ -99,7 +100,7 @@ fn time_went_back(world: &World<'_>, began: Time) -> Error {
     world.broken(None, &what)
 }
 
-/// Checks a run that has ended.
+/// Checks the invariants of a run that has ended.
 pub(super) fn check_run(world: &World<'_>) -> Result<(), Error> {
     if let Some(fault) = world.engine.fault() {
         return Err(world.broken(None, &fault));
@@ -125,12 +126,14 @@ pub(super) fn check_run(world: &World<'_>) -> Result<(), Error> {
     }
 }
 
-/// The resolution of times in the open superstep \[s\]: a shorter activity has no duration.
+/// Returns the shortest duration that floating-point times can resolve in the open superstep \[s\]; any shorter activity has the
+/// duration zero.
 fn resolution(world: &World<'_>) -> f64 {
     DATE_SLACK * world.engine.local_now() + f64::MIN_POSITIVE
 }
 
-/// Checks that no process computes faster than its host, and all processes of a host no faster than its cores.
+/// Checks that no process computed faster than its host allows, and that all processes of a host together did not compute faster
+/// than its cores allow.
 fn check_hosts(world: &World<'_>, sums: &mut Vec<(f64, f64)>) -> Result<(), Error> {
     let hosts = &world.setup.platform.hosts;
     // For each host: the cycles done there, and the end of the last computation.
@@ -206,7 +209,7 @@ fn duration(world: &World<'_>, superstep: &Superstep) -> f64 {
     world.engine.local_now() - since
 }
 
-/// Creates the error of a run in which nothing is in progress although processes have not finished.
+/// Creates the error for a deadlock: nothing is in progress although processes have not finished.
 pub(super) fn deadlock(world: &World<'_>, superstep: &Superstep) -> Error {
     let stage = &superstep.stage;
     let stuck = (0..stage.len()).filter(|&process| stage[process] != Stage::Finished);
@@ -242,7 +245,7 @@ pub(super) fn deadlock(world: &World<'_>, superstep: &Superstep) -> Error {
     Error::Run(Problem::new(message).key("runtime.sends").hint(hint))
 }
 
-/// Describes the event for which a process waits.
+/// Returns a description of the event for which a process waits, for the deadlock error.
 fn waits_for(process: usize, world: &World<'_>, superstep: &Superstep) -> String {
     let number = process + 1;
     match superstep.stage[process] {

@@ -1,14 +1,15 @@
-//! Repeated supersteps: supersteps that equal the one before to the last bit.
+//! Repeated supersteps: processes supersteps that equal the previous one to the last bit, without simulating them.
 //!
 //! ```text
 //! all processes left superstep k - 1 together; nothing is in progress; superstep k has the plan and the placement of k - 1
-//!     =>  durations, measures and digest of k are those of k - 1; only its times differ
+//!     =>  durations, measurements and digest of k are those of k - 1; only its times differ
 //! ```
-//! This holds on a platform whose capacities are constant: local time starts from zero, so that neither earlier supersteps nor the policy
-//! matter. The remaining steps of a superstep are done here, in the order of [`Run::begin`], [`Run::complete`] and `Run::close`.
+//! This holds on a platform whose capacities are constant: local time starts from zero in each superstep, so that neither earlier
+//! supersteps nor the policy affect the durations. The remaining steps of a superstep are executed here, in the order of
+//! [`Run::begin`], [`Run::complete`] and `Run::close`.
 //!
-//! Cost: some 370 instructions per superstep, whatever the number of processes. Twin: the supersteps themselves, simulated again
-//! (`shortcuts` of the runtime: `at-once`).
+//! Cost: some 370 instructions per superstep, independently of the number of processes. The reference implementation simulates
+//! each superstep again (runtime option `shortcuts`: `at-once`).
 
 use super::invariants;
 use super::record::{Beginnings, SuperstepDates};
@@ -18,8 +19,9 @@ use migsim_base::error::Error;
 use migsim_base::units::Time;
 
 impl Run<'_, '_> {
-    /// Processes the supersteps from `first` on that equal the one before; returns their number. It ends when all processes meet after one
-    /// of them or the recorder stops the run.
+    /// Processes the supersteps from number `first` on that equal the previous superstep; returns their number. It stops at the
+    /// first superstep that differs, when processes have to wait for each other after a superstep, or when the recorder stops the
+    /// run.
     pub(super) fn repeat(&mut self, first: usize) -> Result<usize, Error> {
         let is_alone = !self.superstep.is_underway
             && !self.rescheduling.call.is_overlapped
@@ -45,13 +47,15 @@ impl Run<'_, '_> {
         Ok(next - first)
     }
 
-    /// Advances time by the duration of one more superstep, on a clock that begins with it; returns whether the clock could advance.
+    /// Advances time by the duration of one more superstep, whose local time starts from zero; returns whether the clock could
+    /// advance.
     fn pass(&mut self, superstep: usize, result: SuperstepResult) -> bool {
         let engine = &mut self.world.engine;
         engine.rebase() && engine.repeat(superstep, (result.duration, result.flows))
     }
 
-    /// Sets the times of a superstep whose time has passed, and checks and records it; the policy observes it. Returns its end.
+    /// Records and checks a repeated superstep whose time has passed, and lets the policy observe it. Returns the time at which
+    /// the superstep ended.
     fn date(
         &mut self,
         superstep: usize,

@@ -1,4 +1,4 @@
-//! Rescheduling: tests whether a call is due, calls the policy, and checks its decision.
+//! Rescheduling between two supersteps: determines whether a call is due, calls the policy, and checks the decision.
 
 use super::call::Call;
 use super::config::{CallModel, CallOrder, CallWaiting, LoadMeasure};
@@ -13,29 +13,32 @@ use migsim_base::random::{Purpose, Stream};
 use migsim_base::units::{Bytes, HostId, ProcessId, Seconds};
 use migsim_engine::Availability;
 
-/// The policy, and the state between two supersteps.
+/// The policy, and the state of rescheduling between two supersteps.
 pub(super) struct Rescheduling<'a> {
-    /// The policy; none if the caller of the run decides at each barrier.
+    /// The policy; `None` if the caller of the run decides at each barrier.
     policy: Option<Box<dyn Policy>>,
-    /// Whether the caller has to answer before the run continues.
+    /// Whether the run waits for a decision of its caller.
     pub(super) awaits_answer: bool,
-    /// The decision of the caller for the call that is due.
+    /// The decision of the caller for the call that is due; `None` if there is none or a policy decides.
     answer: Option<Decision>,
     random: Stream,
-    /// External load of each host, as a fraction of its speed.
+    /// External load of each host, as the fraction of its speed that other programs use.
     external_load: Vec<f64>,
-    /// The hosts whose speed varies, and their availability at the last call.
+    /// The hosts whose speed varies, each with its availability at the last call, from which the mean since that call is
+    /// computed.
     varying: Vec<(HostId, Availability)>,
     supersteps_since_call: u64,
     pub(super) is_due: bool,
     pub(super) prescribed: &'a [PrescribedMove],
-    /// Whether all processes meet after the superstep that is ending.
+    /// Whether all processes have to wait for each other after the superstep that is ending.
     pub(super) is_held: bool,
-    /// Without barriers: the superstep after which all processes meet for a call that was due while some were ahead.
+    /// Without barriers: number of the superstep after which all processes wait for each other, for a call that became due while
+    /// some processes were ahead.
     postponed_to: Option<usize>,
     pub(super) call: Call,
     pub(super) migrations: Migrations,
-    /// The reports that the policy sees; none if it sees all measures exactly and at once.
+    /// The reports that the policy is given instead of exact measurements; `None` if it is given all measurements without errors
+    /// and without delay.
     reports: Option<Reports>,
 }
 
@@ -65,7 +68,7 @@ impl<'a> Rescheduling<'a> {
         }
     }
 
-    /// Returns a copy whose calls are decided by the caller of the run.
+    /// Returns a copy in which the caller of the run decides instead of the policy.
     pub(super) fn fork(&self) -> Self {
         Self {
             policy: None,
@@ -80,8 +83,8 @@ impl<'a> Rescheduling<'a> {
         }
     }
 
-    /// Lets the policy observe the superstep at whose barrier all processes have arrived, and determines whether all meet after it. Without
-    /// a policy the caller has to answer first.
+    /// Lets the policy observe the superstep at whose barrier all processes have arrived, and determines whether processes have
+    /// to wait for each other after it. Without a policy, the run has to wait for a decision of its caller.
     ///
     /// # Errors
     /// The load of a host changes too often.
@@ -101,10 +104,10 @@ impl<'a> Rescheduling<'a> {
         Ok(())
     }
 
-    /// Sets the answer of the caller at a barrier: a call with this decision, or no call.
+    /// Sets the decision of the caller at a barrier: a call with this decision, or no call if it is `None`.
     ///
     /// # Errors
-    /// The decision is impossible to carry out; the run still waits for an answer.
+    /// The decision cannot be carried out; the run then still waits for a decision.
     pub(super) fn answer(
         &mut self,
         decision: Option<Decision>,
@@ -120,7 +123,7 @@ impl<'a> Rescheduling<'a> {
         Ok(())
     }
 
-    /// Determines whether all processes meet after the superstep that is ending.
+    /// Determines whether all processes have to wait for each other after the superstep that is ending.
     #[inline]
     fn settle_meeting(&mut self, world: &World<'a>) {
         if self.postponed_to.is_some_and(|to| to <= world.ending) {
@@ -152,7 +155,8 @@ impl<'a> Rescheduling<'a> {
         Ok(())
     }
 
-    /// Returns whether the policy requests a call after the superstep that is ending; dismisses a policy that will request no more calls.
+    /// Returns whether the policy requests a call after the superstep that is ending. If the policy will request no more calls,
+    /// it is not asked again.
     fn ask(&mut self, world: &mut World<'a>) -> bool {
         let Some(policy) = &mut self.policy else {
             self.awaits_answer = true;
@@ -167,14 +171,15 @@ impl<'a> Rescheduling<'a> {
         is_due
     }
 
-    /// Postpones a call that is due: all meet after superstep `to`, which is the furthest that a process has begun.
+    /// Postpones a call that is due until after superstep `to`, the last one that any process has begun; all processes then wait
+    /// for each other.
     pub(super) fn postpone(&mut self, to: usize) {
         self.postponed_to.get_or_insert(to);
         self.is_due = false;
         self.is_held = false;
     }
 
-    /// Whether all meet after a superstep that is not closed yet.
+    /// Whether all processes have to wait for each other after a superstep that is not closed yet.
     pub(super) fn holds_after(&self, superstep: usize, world: &World<'_>) -> bool {
         self.call.is_overlapped
             || self.postponed_to == Some(superstep)
@@ -182,7 +187,7 @@ impl<'a> Rescheduling<'a> {
             || self.is_call_planned(superstep, world)
     }
 
-    /// Whether a call after a superstep that is not closed yet is certain in advance.
+    /// Whether it is certain in advance that a call takes place after a superstep that is not closed yet.
     fn is_call_planned(&self, superstep: usize, world: &World<'_>) -> bool {
         let policy = self.policy.as_ref();
         world.has_policy()
@@ -190,7 +195,8 @@ impl<'a> Rescheduling<'a> {
             && policy.is_some_and(|policy| policy.is_call_planned(superstep))
     }
 
-    /// Whether a process that has completed this superstep, which is not closed yet, reports for the call after it.
+    /// Whether a process that has completed a superstep, which is not closed yet, sends its report for the call after that
+    /// superstep.
     pub(super) fn reports_after(&self, superstep: usize, world: &World<'_>) -> bool {
         let cost = world.setup.costs.call;
         cost.model == CallModel::Messages
@@ -199,7 +205,7 @@ impl<'a> Rescheduling<'a> {
             && self.is_call_planned(superstep, world)
     }
 
-    /// Returns the view of the caller of the run at a barrier, with the present loads.
+    /// Returns the view for a caller that decides at a barrier, with the present external loads.
     ///
     /// # Errors
     /// As [`migsim_engine::Simulation::refresh`].
@@ -209,10 +215,10 @@ impl<'a> Rescheduling<'a> {
         Ok(seen(self.reports.as_ref(), view))
     }
 
-    /// Lets the policy decide, and records the decision as a call.
+    /// Lets the policy (or the caller of the run) decide, and records the call with its decision.
     ///
     /// # Errors
-    /// The policy fails, or its decision is impossible to carry out.
+    /// The policy fails, or its decision cannot be carried out.
     pub(super) fn decide(&mut self, world: &mut World<'a>) -> Result<(), Error> {
         self.is_due = false;
         self.measure_loads(world)?;
@@ -252,15 +258,15 @@ impl<'a> Rescheduling<'a> {
         Ok(())
     }
 
-    /// Returns the number of supersteps since the last call, and restarts the count.
+    /// Returns the number of supersteps since the last call, and sets the count to zero.
     pub(super) fn take_supersteps(&mut self) -> u64 {
         std::mem::take(&mut self.supersteps_since_call)
     }
 
-    /// Reports to the policy how many of its migrations happen.
+    /// Informs the policy that `moves` of its migrations are executed.
     ///
     /// # Errors
-    /// The state of the policy is faulty by its own check.
+    /// The policy reports a fault in its own state.
     pub(super) fn settle(&mut self, moves: usize, world: &World<'_>) -> Result<(), Error> {
         let Some(policy) = &mut self.policy else {
             return Ok(());
@@ -272,7 +278,7 @@ impl<'a> Rescheduling<'a> {
         }
     }
 
-    /// Measures the external loads: the means since the last call, or the present values.
+    /// Measures the external loads of the hosts: the means since the last call or the present values, as the settings demand.
     fn measure_loads(&mut self, world: &mut World<'_>) -> Result<(), Error> {
         let engine = &mut world.engine;
         for (host, mark) in &self.varying {
@@ -291,7 +297,7 @@ impl<'a> Rescheduling<'a> {
     }
 }
 
-/// Returns the view as the policy sees it.
+/// Returns the view as the policy is given it, with the errors and delays of the reports, if there are any.
 fn seen<'v>(reports: Option<&'v Reports>, view: View<'v>) -> View<'v> {
     match reports {
         None => view,
@@ -299,12 +305,13 @@ fn seen<'v>(reports: Option<&'v Reports>, view: View<'v>) -> View<'v> {
     }
 }
 
-/// Whether a call may come after a superstep; after the last one only if `after_last` is set.
+/// Whether a call is allowed after a superstep; after the last superstep only if `after_last` is set.
 fn may_call_after(superstep: usize, world: &World<'_>) -> bool {
     world.setup.costs.call.after_last || superstep + 1 < world.supersteps
 }
 
-/// Checks that a decision can be carried out.
+/// Checks that a decision can be carried out: processes and hosts exist, no process migrates twice or although it must not, and
+/// destinations have enough memory.
 fn check(decision: &Decision, world: &World<'_>) -> Result<(), Error> {
     let platform = world.setup.platform;
     let wanted = &decision.migrations;
@@ -348,10 +355,10 @@ fn check(decision: &Decision, world: &World<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Maximum number of migrations of an impossible decision that the error lists.
+/// Maximum number of migrations that the error for an impossible decision lists.
 const MOST_LISTED: usize = 8;
 
-/// Creates the error of a decision that cannot be carried out.
+/// Creates the error for a decision that cannot be carried out; `what` states the reason.
 fn impossible(decision: &Decision, world: &World<'_>, what: &str) -> Error {
     let hosts = &world.setup.platform.hosts;
     let listed = decision.migrations.iter().take(MOST_LISTED).map(|wanted| {

@@ -1,8 +1,8 @@
-//! A run: superstep by superstep, and rescheduling between them.
+//! A run of one scenario: simulates superstep after superstep, with rescheduling between them.
 //!
-//! [`Run::advance`] is the loop: under a policy it runs to the end, otherwise to the next barrier, where the caller decides
-//! ([`super::Stepper`]). Whenever all processes begin a superstep together, local time starts from zero, so that equal supersteps take
-//! equal durations to the last bit.
+//! [`Run::advance`] is the main loop: with a policy it continues to the end, otherwise to the next barrier, where the caller
+//! decides ([`super::Stepper`]). Whenever all processes begin a superstep together, local time starts from zero, so that equal
+//! supersteps take equal durations to the last bit.
 
 use super::ahead::Ahead;
 use super::config::{CallWaiting, Shortcuts as Allowed, Waiting};
@@ -18,10 +18,10 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::units::{ProcessId, Seconds, Time, greater};
 use migsim_platform::{Failure, Platform};
 
-/// Simulates one run.
+/// Simulates one run and returns its outcome.
 ///
 /// # Errors
-/// The processes wait for each other for ever, a route is missing, a decision is impossible to carry out, or the recorder stops the run.
+/// A deadlock, a missing route, a decision that cannot be carried out, or a recorder that stops the run.
 pub fn simulate(
     setup: &Setup<'_>,
     policy: Box<dyn Policy>,
@@ -42,7 +42,7 @@ fn run_to_end(mut run: Run<'_, '_>) -> Result<Outcome, Error> {
     run.finish()
 }
 
-/// Returns the same set-up without direct evaluation, since the critical path is recorded event by event.
+/// Returns the same set-up with all shortcuts switched off, since the critical path is recorded event by event.
 fn by_events<'a>(setup: &Setup<'a>) -> Setup<'a> {
     let mut runtime = setup.runtime;
     runtime.shortcuts = Allowed::None;
@@ -58,35 +58,35 @@ pub(super) struct Run<'a, 'r> {
     pub(super) world: World<'a>,
     pub(super) superstep: Superstep,
     pub(super) shortcuts: Shortcuts<'a>,
-    /// The open supersteps, if there is no barrier between them.
+    /// The open supersteps, if processes may be in different supersteps; `None` if a barrier separates supersteps.
     pub(super) ahead: Option<Ahead>,
     pub(super) rescheduling: Rescheduling<'a>,
     pub(super) recorder: &'r mut dyn Recorder,
     pub(super) checks: invariants::Sums,
-    /// Number of supersteps that are completed, with the rescheduling after them.
+    /// Number of supersteps that are complete, including the rescheduling after them.
     done: usize,
     phase: Phase,
 }
 
-/// The place in the loop at which a run continues.
+/// The point in the main loop at which a run continues.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
     /// A superstep begins.
     Begin,
-    /// The caller has answered after this number of supersteps that equal the one before.
+    /// The caller has decided after this number of repeated supersteps, which equal the one before them.
     Repeated(usize),
-    /// The caller has answered at a barrier that no process has left.
+    /// The caller has decided at a barrier that no process has left yet.
     Closed,
 }
 
-/// The processes that have left the barrier of the superstep that is ending.
+/// How many processes have left the barrier of the superstep that is ending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Left {
-    /// Not all of them.
+    /// Some processes have not left it.
     Some,
-    /// All of them.
+    /// All processes have left it.
     All,
-    /// All processes have arrived, and the caller has to answer before any leaves.
+    /// All processes have arrived, and the caller has to decide before any of them leaves.
     Asked,
 }
 
@@ -111,7 +111,7 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Returns a copy that continues with answers of its caller, without a recorder.
+    /// Returns a copy of the run in which its caller decides at each barrier, without a recorder.
     pub(super) fn fork(&self) -> Run<'a, 'static> {
         Run {
             world: self.world.clone(),
@@ -126,7 +126,8 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Advances to the end, or to the next barrier at which the caller has to answer ([`Rescheduling::answer`]). Returns whether the run is over.
+    /// Continues the run to its end, or to the next barrier at which the caller has to decide ([`Rescheduling::answer`]). Returns
+    /// whether the run is over.
     pub(super) fn advance(&mut self) -> Result<bool, Error> {
         while self.done < self.world.supersteps {
             let Some(passed) = self.pass_supersteps()? else {
@@ -142,8 +143,8 @@ impl<'a, 'r> Run<'a, 'r> {
         Ok(true)
     }
 
-    /// Simulates the next superstep to its end, and all further supersteps that equal the one before. Returns their number, or none if the
-    /// caller has to answer first.
+    /// Simulates the next superstep to its end, or processes all next supersteps that equal the previous one. Returns their
+    /// number; `None` if the caller has to decide first.
     fn pass_supersteps(&mut self) -> Result<Option<usize>, Error> {
         match std::mem::replace(&mut self.phase, Phase::Begin) {
             Phase::Begin => {
@@ -177,7 +178,7 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Computes the superstep by a shortcut, or lets all processes begin it; does nothing if it is in progress already.
+    /// Begins a superstep: computes it by a shortcut, or lets all processes begin it. Does nothing if it is already in progress.
     pub(super) fn begin(&mut self, superstep: usize) -> Result<(), Error> {
         let is_open = |ahead: &Ahead| ahead.is_open(superstep);
         if std::mem::take(&mut self.superstep.is_underway)
@@ -208,7 +209,8 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Processes events until all processes have left the barrier of the superstep; returns none if the caller has to answer before.
+    /// Processes events until all processes have left the barrier of the superstep; returns `None` if the caller has to decide
+    /// before that.
     fn complete(&mut self) -> Result<Option<usize>, Error> {
         loop {
             if !self.has_ended_ahead() {
@@ -225,7 +227,8 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Executes, after a barrier at which all processes meet, the moves that the workload prescribes, the call, and the moves that it decides.
+    /// Executes the rescheduling after a superstep at whose end processes wait for each other: the migrations that the workload
+    /// prescribes, the call, and the migrations that it decides.
     fn reschedule(&mut self) -> Result<(), Error> {
         if !self.rescheduling.is_held {
             return Ok(());
@@ -278,7 +281,7 @@ impl<'a, 'r> Run<'a, 'r> {
         self.migrate()
     }
 
-    /// Whether each process continues when it has its answer to the call in progress.
+    /// Whether each process continues separately when it receives its answer to the call in progress.
     fn answers_one_by_one(&self) -> bool {
         let call = &self.rescheduling.call;
         call.is_in_turn()
@@ -286,7 +289,7 @@ impl<'a, 'r> Run<'a, 'r> {
             && self.world.setup.costs.migration.wait == Waiting::Movers
     }
 
-    /// Lets the processes begin the next superstep one by one, each with its answer.
+    /// Prepares the next superstep, which each process begins when it receives its answer.
     fn go_on_answered(&mut self) -> Result<(), Error> {
         self.plan_moves()?;
         self.rescheduling.migrations.start_by_answers();
@@ -302,7 +305,7 @@ impl<'a, 'r> Run<'a, 'r> {
         Ok(())
     }
 
-    /// Handles the end of a message of a call that sends them one by one.
+    /// Handles the end of an action of a manager, in a call whose messages are sent one by one.
     fn on_turn(&mut self, manager: u32) -> Result<(), Error> {
         let goes_on = self.answers_one_by_one();
         let (call, world) = (&mut self.rescheduling.call, &mut self.world);
@@ -331,7 +334,7 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Lets a process that has its answer move, or begin the next superstep.
+    /// Lets a process that has received its answer start its migration, or begin the next superstep if it does not migrate.
     fn continue_after_answer(&mut self, process: u32) -> Result<(), Error> {
         let migrations = &mut self.rescheduling.migrations;
         if migrations.start_answered(process, &mut self.world, self.recorder)? {
@@ -352,7 +355,7 @@ impl<'a, 'r> Run<'a, 'r> {
         self.world.outcome.scheduling += call.cost;
     }
 
-    /// Ends a call that overlapped the next superstep: its cost is the time for which all processes waited for it.
+    /// Ends a call that overlaps the next superstep; its cost is the time for which all processes waited for it.
     fn end_overlap(&mut self) {
         self.rescheduling.call.is_overlapped = false;
         let now = self.world.engine.now();
@@ -366,7 +369,7 @@ impl<'a, 'r> Run<'a, 'r> {
         self.recorder.call(call);
     }
 
-    /// Plans the decided migrations that happen in this scenario; returns their number.
+    /// Sets the migrations of the call to those that are executed in this scenario; returns their number.
     fn plan_moves(&mut self) -> Result<usize, Error> {
         let world = &mut self.world;
         let migrations = &mut self.rescheduling.migrations;
@@ -382,7 +385,7 @@ impl<'a, 'r> Run<'a, 'r> {
         Ok(moves)
     }
 
-    /// Starts the decided migrations, if they happen in this scenario.
+    /// Starts the migrations of the call that are executed in this scenario; waits for their end if all processes have to wait.
     fn migrate(&mut self) -> Result<(), Error> {
         if self.plan_moves()? == 0 {
             return Ok(());
@@ -408,7 +411,8 @@ impl<'a, 'r> Run<'a, 'r> {
         Ok(())
     }
 
-    /// Waits for the next activity that ends, and lets its owner react. Moves and calls that end at that time come first ([`Self::book`]).
+    /// Advances to the next activity that ends, and lets the part of the run that started it react. Migrations and calls that end
+    /// at that time are handled first.
     fn next_event(&mut self) -> Result<(), Error> {
         let Some(token) = self.world.engine.next_ended()? else {
             if let Some(ahead) = &mut self.ahead {
@@ -423,7 +427,8 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Applies all moves that end now, then the steps of a call; only then do processes react, first those that have moved.
+    /// Handles all activities that end now while migrations or an overlapped call are in progress: first migrations, then steps
+    /// of a call; only then do processes react, beginning with those that have migrated.
     fn book(&mut self, token: Token) -> Result<(), Error> {
         let (first, reaction) = if token.is_booked() {
             (Some(token), None)
@@ -458,7 +463,7 @@ impl<'a, 'r> Run<'a, 'r> {
         reaction.map_or(Ok(()), |token| self.react(token))
     }
 
-    /// Reports the end of an activity to the part of the run that started it.
+    /// Passes the end of an activity to the part of the run that started it.
     fn react(&mut self, token: Token) -> Result<(), Error> {
         self.world.engine.reacts_to(token);
         if let Some(ahead) = &mut self.ahead {
@@ -484,7 +489,7 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Lets the processes continue whose moves were applied. If all wait for the moves, all continue with the last of them.
+    /// Lets the processes continue whose migrations have been applied, unless all processes wait for all migrations.
     fn go_on_moved(&mut self) -> Result<(), Error> {
         let migrations = &mut self.rescheduling.migrations;
         let arrived = migrations.take_arrived();
@@ -494,7 +499,7 @@ impl<'a, 'r> Run<'a, 'r> {
         self.begin_next(&arrived)
     }
 
-    /// Lets some processes begin the superstep after the one that is ending.
+    /// Lets the given processes begin the superstep after the one that is ending.
     fn begin_next(&mut self, processes: &[u32]) -> Result<(), Error> {
         if let Some(ahead) = &mut self.ahead {
             let next = self.world.ending + 1;
@@ -504,7 +509,7 @@ impl<'a, 'r> Run<'a, 'r> {
         (processes.iter()).try_for_each(|process| self.superstep.begin(*process, world))
     }
 
-    /// Lets the processes leave that the barrier has released.
+    /// Lets the processes leave that the barrier has released; closes the superstep before the first of them leaves.
     fn leave(&mut self) -> Result<Left, Error> {
         if self.ahead.is_some() {
             return self.leave_alone();
@@ -518,7 +523,7 @@ impl<'a, 'r> Run<'a, 'r> {
         self.leave_closed()
     }
 
-    /// Lets the processes leave once the superstep is closed, if all processes have arrived.
+    /// Lets the released processes leave the barrier of a superstep that is closed or in which some processes have not arrived.
     fn leave_closed(&mut self) -> Result<Left, Error> {
         let processes = self.world.placement.len();
         if self.superstep.barrier.leaving.len() == processes {
@@ -544,8 +549,8 @@ impl<'a, 'r> Run<'a, 'r> {
         Ok(Left::Some)
     }
 
-    /// Lets all processes leave the barrier, or begin the next superstep at the predicted time after the first process. Returns the time
-    /// until the last one has left; none if each of them has to leave by an event.
+    /// Lets all processes leave the barrier; those that leave later than the first process begin the next superstep at their
+    /// predicted times. Returns the time until the last process has left, or `None` if each process has to leave by an event.
     fn leave_as_foreseen(&mut self) -> Option<Seconds> {
         let Superstep {
             barrier, begins, ..
@@ -569,7 +574,7 @@ impl<'a, 'r> Run<'a, 'r> {
         Some(Seconds::of(last))
     }
 
-    /// Closes a superstep at whose barrier all processes have arrived: completes, checks and records the measures.
+    /// Closes the superstep at whose barrier all processes have arrived: completes, checks and records its measurements.
     pub(super) fn close(&mut self) -> Result<(), Error> {
         let world = &mut self.world;
         let price = self.superstep.barrier.price();
@@ -598,7 +603,7 @@ impl<'a, 'r> Run<'a, 'r> {
         self.rescheduling.observe(world)
     }
 
-    /// Records the end of the computations of the superstep that is closed; the longest of them took `longest`.
+    /// Records when the last computation of the closed superstep ended; `longest` is the duration of its longest computation.
     fn date_computations(&mut self, longest: Seconds) {
         let world = &mut self.world;
         let dates = &mut world.outcome.supersteps[world.superstep];
@@ -614,14 +619,15 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Records the end of a superstep: the last process has left the barrier, or is predicted to leave after `later`.
+    /// Records the end of a superstep: the present time plus `later`, which is zero if the last process has already left the
+    /// barrier.
     pub(super) fn end_superstep(&mut self, later: Seconds) {
         let end = self.world.engine.now() + later;
         self.world.outcome.supersteps[self.world.ending].end = end;
         self.world.log.date(end.get());
     }
 
-    /// Lets all processes continue after they have left the barrier at once.
+    /// Lets all processes continue after they have left the barrier at the same time.
     pub(super) fn go_on_together(&mut self) -> Result<(), Error> {
         if self.rescheduling.is_held {
             (0..self.world.placement.len())
@@ -634,7 +640,7 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Lets one process continue that has left the barrier before others, or as the last one.
+    /// Lets one process continue that has left the barrier at another time than other processes.
     fn go_on(&mut self, process: u32) -> Result<(), Error> {
         if self.rescheduling.is_held {
             return self.hold(process);
@@ -651,7 +657,8 @@ impl<'a, 'r> Run<'a, 'r> {
         self.superstep.begin(process, &mut self.world)
     }
 
-    /// Makes a process wait until all have met; its prescribed move starts.
+    /// Makes a process wait until all processes have completed the superstep; starts the migration that the workload prescribes
+    /// for it.
     fn hold(&mut self, process: u32) -> Result<(), Error> {
         self.superstep.stage[process as usize] = Stage::Waiting;
         let Rescheduling {
@@ -689,7 +696,7 @@ impl<'a, 'r> Run<'a, 'r> {
         Ok(outcome)
     }
 }
-/// Refuses a run that lasts beyond the first failure of the platform, since failures are not simulated.
+/// Returns an error if the run lasts beyond the first failure of the platform, since failures are not simulated.
 fn check_failures(platform: &Platform, makespan: Time) -> Result<(), Error> {
     let Some(failure) = &platform.failure else {
         return Ok(());

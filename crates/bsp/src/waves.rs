@@ -1,32 +1,34 @@
-//! Scripts in stages: the control messages of a barrier in topological order, each after the messages that its sender awaits.
+//! Scripts of barriers ordered in stages: a stage contains the control messages that can be sent once the messages of earlier
+//! stages have been received.
 //!
 //! ```text
 //! sent(n)   = t(from) + time(n)                 stage by stage: first all messages that can be sent,
 //! t(to)     = max(t(to), sent(n))               then the receives of these messages
 //! t         = before the first stage the arrivals, after the last stage the times at which processes leave
 //! ```
-//! The stage of a control message affects the cost alone. Messages of one slot are in one stage: a round in which all processes exchange
-//! messages at one distance is a loop over pairs of blocks.
+//! In these equations, n is a control message, `time(n)` its duration, `sent(n)` the time at which it is delivered, and `t` the
+//! present time of each process. The division into stages affects only the cost of the computation. Messages with the same slot
+//! are in one stage, so that a round in which all processes exchange messages at one distance is a loop over pairs of blocks.
 //!
 //! Cost: 5 instructions per message in such rounds, 10 if a range of processes sends to another range in order, 25 otherwise.
 
 use super::script::{Action, Script};
 use migsim_base::units::{greater, to_u32};
 
-/// Maximum number of control messages of a script with stages; more would take too much memory.
+/// Maximum number of control messages in a script that is ordered in stages; more messages would take too much memory.
 const MOST_NOTICES: usize = 1_000_000;
 
-/// A script in stages.
+/// A script of a barrier, ordered in stages.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Waves {
     ends: Vec<Wave>,
     notices: Vec<Notice>,
-    /// Duration of each control message from sending to delivery \[s\].
+    /// Duration of each control message, from sending to delivery \[s\].
     duration: Vec<f64>,
     receives: Vec<Receive>,
 }
 
-/// The ends of the parts of a stage in the lists of control messages and receives.
+/// A stage: the ends of its parts in the lists of control messages and receives, and its shape.
 #[derive(Clone, Copy, Debug)]
 struct Wave {
     notices: usize,
@@ -34,15 +36,15 @@ struct Wave {
     shape: Shape,
 }
 
-/// The senders and receivers of a stage.
+/// How the senders and receivers of a stage are arranged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Shape {
-    /// Process p exchanges control messages with p xor this number, which is a power of two, for each of the first processes.
+    /// Each process p, from process 0 on, exchanges control messages with process p xor this number, which is a power of two.
     Exchange(usize),
-    /// A range of processes that starts with `from` sends to an equally long range that starts with `to`, in order. Process 0 follows the
-    /// last process.
+    /// A range of processes that begins with `from` sends to an equally long range that begins with `to`, in order. In the
+    /// ranges, process 0 follows the last process.
     Rows { from: usize, to: usize },
-    /// The senders and receivers are those of the lists.
+    /// No regular arrangement: senders and receivers are taken from the lists.
     Listed,
 }
 
@@ -51,7 +53,7 @@ enum Shape {
 pub(super) struct Notice {
     pub(super) from: u32,
     pub(super) to: u32,
-    /// Whether it keeps from becoming idle a connection whose messages slow start could delay.
+    /// Whether the message keeps a connection from becoming idle on which slow start could delay messages.
     pub(super) is_noted: bool,
 }
 
@@ -62,7 +64,7 @@ struct Receive {
 }
 
 impl Waves {
-    /// Orders a script in stages, unless it has too many control messages.
+    /// Orders a script in stages; returns `None` if it has too many control messages.
     pub(super) fn of(script: &Script, processes: u32) -> Option<Self> {
         let mut waves = Self::default();
         let mut reading = Reading::new(script, processes);
@@ -106,12 +108,13 @@ impl Waves {
         &self.notices
     }
 
-    /// Returns each control message with its duration \[s\].
+    /// Returns each control message with its duration \[s\], both mutable.
     pub(super) fn durations(&mut self) -> impl Iterator<Item = (&mut Notice, &mut f64)> {
         self.notices.iter_mut().zip(&mut self.duration)
     }
 
-    /// Computes, from the local times of arrivals, the local times at which the processes leave \[s\]; sets `delivered` to those of the deliveries.
+    /// Computes the local times at which processes leave the barrier \[s\]: `dates` contains the arrival times and is replaced by
+    /// the departure times. Sets `delivered` to the times at which control messages are delivered \[s\].
     pub(super) fn pass(&self, dates: &mut [f64], delivered: &mut [f64]) {
         let (mut notice, mut receive) = (0, 0);
         for wave in &self.ends {
@@ -136,12 +139,12 @@ impl Waves {
     }
 }
 
-/// The progress of each process in its script.
+/// The progress of each process in its script, while the script is ordered in stages.
 #[derive(Debug)]
 struct Reading<'s> {
     script: &'s Script,
     at: Vec<u32>,
-    /// The control messages sent to each process that it has not received yet, by slot.
+    /// For each process, the control messages that were sent to it and that it has not received yet, each with its slot.
     here: Vec<Vec<(u32, u32)>>,
 }
 
@@ -154,12 +157,13 @@ impl<'s> Reading<'s> {
         }
     }
 
-    /// Returns the next action of a process.
+    /// Returns the next action of a process; `None` at the end of its script.
     fn next(&self, process: u32) -> Option<Action> {
         self.script.action(process, self.at[process as usize])
     }
 
-    /// Returns the slot of the control message that a process sends next, unless it waits.
+    /// Returns the slot of the control message that a process sends next; `None` if the process has to receive first or has
+    /// finished.
     fn slot(&self, process: u32) -> Option<u32> {
         match self.next(process) {
             Some(Action::Send { slot, .. }) => Some(slot),
@@ -167,7 +171,7 @@ impl<'s> Reading<'s> {
         }
     }
 
-    /// Adds the control messages that a process sends before it waits.
+    /// Appends to `notices` the control messages that a process sends before it has to receive.
     fn send(&mut self, process: u32, notices: &mut Vec<Notice>) {
         while let Some(Action::Send { to, slot }) = self.next(process) {
             self.at[process as usize] += 1;
@@ -194,7 +198,8 @@ impl<'s> Reading<'s> {
     }
 }
 
-/// Returns the shape of a stage among `processes` processes: its control messages are numbered from `first` on, its receives are given by message.
+/// Returns the arrangement of a stage among `processes` processes, given its control messages, which are numbered from `first`
+/// on, and its receives, in the order of messages.
 fn shape(processes: u32, (first, notices): (usize, &[Notice]), receives: &[Receive]) -> Shape {
     let sent = to_u32(first)..to_u32(first + notices.len());
     if !sent.eq(receives.iter().map(|received| received.notice)) {
@@ -222,10 +227,10 @@ fn shape(processes: u32, (first, notices): (usize, &[Notice]), receives: &[Recei
     }
 }
 
-/// The control messages of a stage: their durations \[s\] and the local times of their deliveries.
+/// The control messages of a stage: their durations \[s\], and the local times at which they are delivered \[s\].
 type Row<'a> = (&'a [f64], &'a mut [f64]);
 
-/// Exchanges control messages between processes whose numbers differ by `distance`, a power of two.
+/// Computes the exchange of control messages between processes whose numbers differ by `distance`, a power of two.
 fn exchange(distance: usize, dates: &mut [f64], row: Row<'_>) {
     match distance {
         1 => exchange_near::<1>(dates, row),
@@ -235,7 +240,7 @@ fn exchange(distance: usize, dates: &mut [f64], row: Row<'_>) {
     }
 }
 
-/// Exchanges control messages between processes at distance N.
+/// Computes the exchange of control messages between processes whose numbers differ by N (1, 2 or 4).
 fn exchange_near<const N: usize>(dates: &mut [f64], (duration, delivered): Row<'_>) {
     let dates = dates.as_chunks_mut::<N>().0.as_chunks_mut::<2>().0;
     let duration = duration.as_chunks::<N>().0.as_chunks::<2>().0;
@@ -246,7 +251,7 @@ fn exchange_near<const N: usize>(dates: &mut [f64], (duration, delivered): Row<'
     }
 }
 
-/// Exchanges control messages between processes at a distance that is a multiple of 8.
+/// Computes the exchange of control messages between processes whose numbers differ by `distance`, a multiple of 8.
 fn exchange_far(distance: usize, dates: &mut [f64], (duration, delivered): Row<'_>) {
     let dates = dates.chunks_exact_mut(2 * distance);
     let duration = duration.chunks_exact(2 * distance);
@@ -275,8 +280,8 @@ fn blocks_mut(values: &mut [f64]) -> impl Iterator<Item = &mut [f64; 8]> {
     values.as_chunks_mut().0.iter_mut()
 }
 
-/// Exchanges control messages between the processes of two blocks, in pairs. All values are read before any is written, so that several
-/// pairs are computed at a time.
+/// Computes the exchange of control messages between the processes of two blocks, in pairs. All values are read before any is
+/// written, so that several pairs are computed with one instruction.
 #[inline]
 fn exchange_blocks<const N: usize>(
     (a, b): (&mut [f64; N], &mut [f64; N]),
@@ -294,7 +299,7 @@ fn exchange_blocks<const N: usize>(
     (*a, *b, *of_a, *of_b) = (date_a, date_b, sent_a, sent_b);
 }
 
-/// Sends control messages from the processes from `from` on to those from `to` on.
+/// Computes the control messages from the processes `from`, `from` + 1, ... to the processes `to`, `to` + 1, ...
 fn send_in_rows((from, to): (usize, usize), dates: &mut [f64], (duration, delivered): Row<'_>) {
     let senders = dates[from..].iter().zip(duration);
     for (delivered, (date, duration)) in delivered.iter_mut().zip(senders) {
@@ -306,7 +311,7 @@ fn send_in_rows((from, to): (usize, usize), dates: &mut [f64], (duration, delive
     receive(of_first, to_first);
 }
 
-/// Lets each process receive a control message.
+/// Updates the time of each process to the delivery of its control message, if that is later.
 fn receive(dates: &mut [f64], delivered: &[f64]) {
     for (date, delivered) in dates.iter_mut().zip(delivered) {
         *date = greater(*delivered, *date);

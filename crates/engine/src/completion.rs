@@ -1,18 +1,19 @@
-//! An index of the earliest completion time over all flow classes, for many changes per step.
+//! An index that finds the earliest completion time over all flow classes, for the case that many times change in each step.
 //!
 //! ```text
 //! min(block) = min of the times of its classes     min(block of blocks) = min of its blocks     next = min of all blocks of blocks
 //! ```
-//! Setting a time affects the minimum of its block in two cases only. If the time is lower than the minimum, it becomes the minimum. If it
-//! replaces the minimum, the block is searched when the next end is requested. The same holds for blocks of blocks.
+//! Setting a time affects the minimum of its block in only two cases. If the time is lower than the minimum, it becomes the
+//! minimum. If it replaces the minimum by a higher time, the block is searched when the next end is requested. The same holds for
+//! blocks of blocks.
 //!
-//! Cost, in instructions: 40 to set a time; to find the next end, 50 per block whose minimum is unknown, and 2 per block of blocks. A heap
-//! with an index of its entries ([`crate::queue`], the twin) takes 100 per change and mispredicts more branches. Equal times are returned
-//! in the order of class numbers.
+//! Cost, in instructions: 40 to set a time; to find the next end, 50 per block whose minimum is unknown, and 2 per block of
+//! blocks. The reference implementation, a heap with an index of its entries ([`crate::queue`]), takes 100 per change and
+//! mispredicts more branches. Equal times are returned in the order of class numbers.
 
 use migsim_base::units::{lesser, to_u32};
 
-/// Completion times by class number; infinite means that the class does not end.
+/// The completion time of each class, by class number; an infinite time means that no flow of the class ends.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CompletionIndex {
     /// Number of classes; the last block of blocks is filled up with infinite times.
@@ -22,21 +23,21 @@ pub(super) struct CompletionIndex {
     blocks_of_blocks: BlockMinimum,
 }
 
-/// The minimum of each block of a list.
+/// The minimum of each block of a list of times.
 #[derive(Clone, Debug, Default)]
 struct BlockMinimum {
     least: Vec<f64>,
-    /// Blocks whose minimum is to be searched.
+    /// The blocks whose minimum has to be searched again.
     stale: Vec<u32>,
     is_stale: Vec<bool>,
 }
 
-/// Number of entries of a block.
+/// Number of entries in a block.
 const BLOCK: usize = 32;
 const LANES: usize = 8;
 
 impl CompletionIndex {
-    /// Sets the next end of a class; NaN counts as infinite.
+    /// Sets the time at which the next flow of a class ends; NaN counts as infinite.
     #[inline]
     pub(super) fn set(&mut self, class: u32, date: f64) {
         let at = class as usize;
@@ -64,7 +65,8 @@ impl CompletionIndex {
         least(&blocks_of_blocks.least)
     }
 
-    /// Removes all classes that end at `limit`, a finite time, or before, and lists them by number in `taken`. [`Self::next`] must have been called before.
+    /// Removes the ends of all classes up to the finite time `limit`, and sets `taken` to the numbers of these classes. The
+    /// method that returns the earliest end must have been called since the last change.
     pub(super) fn take(&mut self, limit: f64, taken: &mut Vec<u32>) {
         taken.clear();
         let blocks = self.count.div_ceil(BLOCK);
@@ -91,7 +93,7 @@ impl CompletionIndex {
         }
     }
 
-    /// Removes all classes, so that later ones get results and costs as in a new index.
+    /// Removes all classes, so that later classes lead to the same results and costs as in a new index.
     pub(super) fn clear(&mut self) {
         self.count = 0;
         self.times.clear();
@@ -113,7 +115,8 @@ impl CompletionIndex {
 }
 
 impl BlockMinimum {
-    /// Records that entry `at` of the list has changed; returns the previous minimum of its block if the new value is the minimum now.
+    /// Records that entry `at` of the list has changed from `before` to `value`. Returns the previous minimum of the block if
+    /// `value` is its minimum now, otherwise `None`.
     #[inline]
     fn change(&mut self, at: usize, before: f64, value: f64) -> Option<f64> {
         let block = at / BLOCK;
@@ -128,7 +131,8 @@ impl BlockMinimum {
         None
     }
 
-    /// Searches the minimum of stale blocks; calls `changed` with the block and its minimum before and now.
+    /// Searches the minimum of each block where it is unknown; calls `changed` with the block, its previous minimum and its new
+    /// minimum.
     fn look(&mut self, list: &[f64], mut changed: impl FnMut(usize, f64, f64)) {
         for block in self.stale.drain(..) {
             let at = block as usize;

@@ -5,13 +5,15 @@
 //! packet                waits in the queue of a link, takes size / bandwidth there, then the link's latency, and joins the next queue
 //! message ends          when its last packet has passed the last link
 //! ```
-//! Fluid flows share a link, so that four messages that meet end together. A switch serves first the message that arrives first. The
-//! difference matters for messages of a few packets. On a network whose emulation is not the bottleneck, LAMMPS takes 21 to 24 % more with
-//! equal shares than measured, and 1 to 3 % less with packets (`results/reality.md`).
+//! Fluid flows share a link, so that four equal messages that start together also end together. A switch, however, first serves
+//! the message that arrives first. The difference matters for messages of a few packets. On a network whose emulation is not the
+//! bottleneck, LAMMPS takes 21 to 24 % more with equal shares than measured, and 1 to 3 % less with packets
+//! (`results/reality.md`).
 //!
-//! All packets of a message join the first queue together. A packet is sent at the bandwidth that the link had when its sending began; a
-//! link without bandwidth sends none. On a link that flows do not share, each message has a queue of its own. There are no windows, losses
-//! or acknowledgements, and a queue may have any length. Twin: `first_come` in the tests.
+//! All packets of a message join the first queue together. A packet is sent at the bandwidth that the link had when the sending
+//! of the packet began; a link without bandwidth sends none. On a link that flows do not share, each message has a separate
+//! queue. There are no windows, losses or acknowledgements, and a queue may have any length. The reference implementation is
+//! `first_come` in the tests.
 //!
 //! Cost: 2 events per packet and link.
 
@@ -21,17 +23,17 @@ use super::message::HEADERS;
 use super::queue::{EventQueue, Key};
 use migsim_base::units::{greater, to_u32};
 
-/// An event of packets.
+/// A step of a packet in the network, as an event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Step {
-    /// A queue has finished sending a packet.
+    /// The queue with this index has finished sending a packet.
     Sent(u32),
-    /// A packet, or all packets of a message that starts, join the next queue.
+    /// A packet, or all packets of a message that starts, join the next queue (index of the burst).
     Joins(u32),
 }
 
 impl Step {
-    /// Returns the number of the step among all steps.
+    /// Returns the number that identifies the step in the event list.
     pub(super) fn number(self) -> u32 {
         match self {
             Self::Sent(queue) => 2 * queue,
@@ -39,7 +41,7 @@ impl Step {
         }
     }
 
-    /// Returns the step with a number.
+    /// Returns the step that has this number in the event list.
     pub(super) fn of(number: u32) -> Self {
         if number.is_multiple_of(2) {
             Self::Sent(number / 2)
@@ -49,25 +51,25 @@ impl Step {
     }
 }
 
-/// Packets of a message that move together: all packets until they are sent on the first link, then one.
+/// Packets of a message that move together: initially all packets of the message; after the first link, each packet separately.
 #[derive(Clone, Copy, Debug)]
 struct Burst {
     message: u32,
-    /// The next link of its route.
+    /// Index of the next link on the route of the message.
     hop: u32,
     count: u32,
-    /// Whether the last packet of the message is among them.
+    /// Whether the burst contains the last packet of the message.
     has_last: bool,
 }
 
 #[derive(Clone, Debug)]
 struct Message<T> {
     token: T,
-    /// The queues on its route, and the latency after each \[s\].
+    /// The queues on the route of the message, each with the latency of its link \[s\].
     route: Vec<(u32, f64)>,
-    /// The size of the last packet on the wire \[B\].
+    /// Size of the last packet on the wire, including its headers \[B\].
     last: f64,
-    /// Number of packets that have not arrived.
+    /// Number of packets of the message that have not arrived yet.
     left: u32,
     connection: Option<u32>,
 }
@@ -76,9 +78,9 @@ struct Message<T> {
 struct Queue {
     link: u32,
     waiting: VecDeque<u32>,
-    /// The packet that is being sent.
+    /// The packet that is being sent, if there is one.
     sending: Option<u32>,
-    /// An event at infinite time, while the queue waits for bandwidth.
+    /// Key of an event at infinite time that exists while the queue waits for bandwidth.
     stopped: Option<Key>,
 }
 
@@ -93,16 +95,16 @@ impl Queue {
     }
 }
 
-/// A message that starts.
+/// The parameters of a message that starts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Start {
     pub(super) bytes: f64,
-    /// The time until it joins the first queue \[s\].
+    /// Time until the message joins the first queue \[s\].
     pub(super) delay: f64,
     pub(super) connection: Option<u32>,
 }
 
-/// A message that has ended.
+/// A message whose last packet has arrived.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ended<T> {
     message: u32,
@@ -110,12 +112,12 @@ pub(super) struct Ended<T> {
     pub(super) connection: Option<u32>,
 }
 
-/// The queues of all links, and the messages in them.
+/// The queues of all links, and the messages whose packets are in them.
 #[derive(Clone, Debug)]
 pub(super) struct Queues<T> {
-    /// The payload of a packet \[B\].
+    /// Payload of a packet \[B\].
     packet: f64,
-    /// The queues of the links by link number; then queues that serve one message each.
+    /// The queue of each link, in the order of links, followed by queues that serve one message each.
     all: Vec<Queue>,
     links: usize,
     free_own: Vec<u32>,
@@ -125,10 +127,10 @@ pub(super) struct Queues<T> {
     free_messages: Vec<u32>,
 }
 
-/// Maximum number of packets of a message; a larger message is refused, since each packet has its events.
+/// Maximum number of packets of a message; larger messages are errors, since each packet causes several events.
 pub(super) const MOST_PACKETS: f64 = 1e7;
 
-/// Returns the number of packets of a message, from its size and the payload of a packet \[B\].
+/// Returns the number of packets of a message, given its size and the payload of a packet \[B\].
 pub(super) fn packets_of(bytes: f64, payload: f64) -> f64 {
     greater((bytes / payload).ceil(), 1.0)
 }
@@ -148,7 +150,8 @@ impl<T: Copy> Queues<T> {
         }
     }
 
-    /// Starts a message on a route of links, each with the latency after it \[s\] and whether messages share it; `event` names an event.
+    /// Starts a message. Its route is a list of links, each with its latency \[s\] and whether messages share it; `event`
+    /// converts a step into an event of the event list.
     pub(super) fn start<E: Copy>(
         &mut self,
         start: Start,
@@ -203,7 +206,7 @@ impl<T: Copy> Queues<T> {
         queue.push(now + start.delay, event(Step::Joins(burst)));
     }
 
-    /// Handles a step of a packet. Returns the message that it ends.
+    /// Handles a step of a packet; returns the message that ends as a result, if there is one.
     pub(super) fn on_step<E: Copy>(
         &mut self,
         step: Step,
@@ -226,7 +229,8 @@ impl<T: Copy> Queues<T> {
         }
     }
 
-    /// Adds packets to the next queue of their message; after the last queue, they have arrived.
+    /// Adds a burst to the next queue on the route of its message. After the last queue, its packets have arrived; returns the
+    /// message if it has ended.
     fn join<E: Copy>(
         &mut self,
         burst: u32,
@@ -255,7 +259,7 @@ impl<T: Copy> Queues<T> {
         None
     }
 
-    /// Sends the first packet of a queue, if its link has any bandwidth.
+    /// Starts to send the first packet in a queue, if the link has bandwidth; otherwise the queue waits for bandwidth.
     fn send_next<E: Copy>(
         &mut self,
         at: u32,
@@ -295,7 +299,7 @@ impl<T: Copy> Queues<T> {
         queue.push(now + size / bandwidth, event(Step::Sent(at)));
     }
 
-    /// Continues the queues of a link that waited for bandwidth, once the bandwidth has changed \[B/s\].
+    /// Continues the queues of a link that have waited for bandwidth, once its bandwidth has changed to `bandwidth` \[B/s\].
     pub(super) fn go_on<E: Copy>(
         &mut self,
         link: u32,
@@ -319,7 +323,7 @@ impl<T: Copy> Queues<T> {
         }
     }
 
-    /// Returns the links of a message that has just ended, each as often as the message crossed it.
+    /// Returns the links on the route of a message that has just ended, each as often as the message crossed it.
     pub(super) fn links_of(&self, ended: &Ended<T>) -> impl Iterator<Item = u32> + '_ {
         let route = self.messages[ended.message as usize].route.iter();
         route.map(|&(queue, _)| self.all[queue as usize].link)
@@ -338,7 +342,7 @@ impl<T: Copy> Queues<T> {
         }
     }
 
-    /// Returns a queue of a link for one message.
+    /// Returns a queue for one message on a link that messages do not share.
     fn own_queue(&mut self, link: u32) -> u32 {
         if let Some(queue) = self.free_own.pop() {
             self.all[queue as usize].link = link;

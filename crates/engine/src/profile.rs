@@ -1,10 +1,9 @@
-//! Changes of capacity by profiles and loads, in order of their absolute times.
+//! Changes of the capacities of hosts and links over time, by profiles and loads, in the order of absolute times.
 //!
-//! Only the next change of each capacity is stored. A host without executions sleeps, and so does a link without flows. Changes of a
-//! sleeping host or link stay out of the heap and are applied when it is needed again. For a link that has slept, only the last change is
-//! applied.
-//! Capacities that change at one time form a chain, which is one entry of the heap. Cost: 10 ns per change of an awake capacity, plus the
-//! cost of computing the change.
+//! Only the next change of each capacity is stored. A host without executions sleeps, as does a link without flows. Changes of a
+//! sleeping host or link are not in the heap; they are applied when the host or link is needed again. For a link that has slept,
+//! only the last change is applied. Capacities that change at the same time form a chain, which is one entry of the heap. Cost:
+//! 10 ns per change of an awake capacity, plus the cost of computing the change.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,10 +12,10 @@ use super::clock::Clock;
 use migsim_base::units::{HostId, LinkId, to_u32};
 use migsim_platform::{Host, Link, Platform, ProfileSteps, StepsAhead};
 
-/// The capacity that changes.
+/// The capacity (or latency) that changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Target {
-    /// The available fraction of a host's speed.
+    /// The available fraction of the speed of a host.
     Speed(HostId),
     /// The capacity of a link \[B/s\].
     Bandwidth(LinkId),
@@ -24,10 +23,10 @@ pub(crate) enum Target {
     Latency(LinkId),
 }
 
-/// One change of capacity.
+/// One change of a capacity at a given time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Change {
-    /// Absolute time from which the value holds \[s\].
+    /// Absolute time from which the new value is valid \[s\].
     pub date: f64,
     /// The capacity that changes.
     pub target: Target,
@@ -35,40 +34,42 @@ pub(crate) struct Change {
     pub value: f64,
 }
 
-/// All capacities of a platform that vary, each with its next change.
+/// All capacities of a platform that vary over time, each with its next change.
 #[derive(Clone, Debug)]
 pub(crate) struct Changes {
-    /// The varying capacities; those that change at one time are handled in this order.
+    /// The capacities that vary; those that change at the same time are handled in this order.
     varying: Vec<Varying>,
-    /// Place in `varying` of the speed of each host; `NONE` if the speed does not vary.
+    /// For each host, the index in `varying` of its speed; `NONE` if the speed does not vary.
     of_host: Vec<u32>,
-    /// The same for the bandwidth of each link; empty if none varies.
+    /// For each link, the index in `varying` of its bandwidth, or `NONE`; empty if no bandwidth varies.
     of_link: Vec<u32>,
-    /// One entry (bits of the time, first place in `varying`) per chain of awake capacities. Times are not negative, so their bits sort
-    /// like their values. One time may have several chains; the places in a chain increase.
+    /// The chains of awake capacities, each given by the bits of its time and its first index in `varying`. Times are not
+    /// negative, so that their bits sort like their values. There may be several chains for the same time; the indices within a
+    /// chain increase.
     next: BinaryHeap<Reverse<(u64, u32)>>,
-    /// The rest of the chain that is being handled; `NONE` if there is none.
+    /// The first index of the rest of the chain that is being handled; `NONE` if there is none.
     current: u32,
-    /// The place that was added to a chain last.
+    /// The index that was added to a chain last.
     last: u32,
-    /// Number of awake hosts and links that may sleep.
+    /// Number of awake hosts and links, without the latencies, which never sleep.
     awake: usize,
 }
 
-/// A capacity that varies.
+/// A capacity that varies over time.
 #[derive(Clone, Debug)]
 struct Varying {
     target: Target,
-    /// The next change of the capacity: the time, infinite after the last change, and the value from then on.
+    /// Absolute time of the next change \[s\]; infinite after the last change.
     date: f64,
+    /// Value of the capacity from the next change on.
     value: f64,
     course: Course,
     is_awake: bool,
-    /// The next place in its chain.
+    /// The next index in the chain of the capacity; `NONE` at the end of the chain.
     follower: u32,
 }
 
-/// The changes of a capacity after the next one.
+/// The changes of a capacity that follow after the next one.
 #[derive(Clone, Debug)]
 enum Course {
     Profile(ProfileSteps),
@@ -78,7 +79,7 @@ enum Course {
 const NONE: u32 = u32::MAX;
 
 impl Target {
-    /// Whether its changes may wait while no activity uses it.
+    /// Whether changes of this capacity may be postponed while no activity uses it.
     fn may_sleep(self) -> bool {
         !matches!(self, Self::Latency(_))
     }
@@ -106,7 +107,8 @@ impl Course {
         }
     }
 
-    /// Applies the next changes that are computed already and due, at most `most` of them. Returns their number.
+    /// Applies the next changes that have already been computed and are due, at most `most` of them, by calling `take(time,
+    /// value)`. Returns their number.
     #[inline]
     fn take_ahead(
         &mut self,
@@ -141,7 +143,7 @@ impl Varying {
         }
     }
 
-    /// Removes and returns its next change.
+    /// Removes and returns the next change of the capacity.
     fn advance(&mut self) -> Change {
         let change = Change {
             date: self.date,
@@ -152,7 +154,8 @@ impl Varying {
         change
     }
 
-    /// Removes and returns the last change that `is_due`; at least one is. Returns none after `most` changes of a course without closed form.
+    /// Removes and returns the last change for which `is_due` returns true; at least one change must be due. Returns `None` if
+    /// more than `most` changes would have to be computed one by one.
     fn advance_to_last(&mut self, most: u64, is_due: impl Fn(f64) -> bool) -> Option<Change> {
         if let Course::Profile(steps) = &mut self.course
             && let Some((date, value)) = steps.skip_to_last(&is_due)
@@ -170,7 +173,7 @@ impl Varying {
 }
 
 impl Changes {
-    /// Lists the changes of `platform` from the start of the run on; all capacities are awake.
+    /// Creates the changes of all capacities of `platform` from the start of the run; all capacities are awake.
     pub(crate) fn new(platform: &Platform) -> Self {
         let mut changes = Self::of(Vec::new());
         changes.of_host.resize(platform.hosts.len(), NONE);
@@ -200,7 +203,8 @@ impl Changes {
         changes
     }
 
-    /// Lists the changes of the bandwidths of these links from now on. Returns none if a link follows a load.
+    /// Creates the changes of the bandwidths of the given links from now on. Returns `None` if the bandwidth of any of them
+    /// depends on a load, whose changes are not known in advance.
     fn of_links(&self, links: &[LinkId]) -> Option<Self> {
         let varying = |link: &LinkId| {
             let varying = self.varying.get(self.of_link[link.index()] as usize)?;
@@ -219,7 +223,7 @@ impl Changes {
         Some(changes)
     }
 
-    /// Creates the changes of these capacities, all asleep.
+    /// Creates the changes of the given capacities, all of which are asleep.
     fn of(varying: Vec<Varying>) -> Self {
         Self {
             varying,
@@ -238,17 +242,17 @@ impl Changes {
         }
     }
 
-    /// Whether no capacity varies.
+    /// Whether no capacity of the platform varies.
     pub(crate) fn is_empty(&self) -> bool {
         self.varying.is_empty()
     }
 
-    /// Whether the bandwidth of any link varies.
+    /// Whether the bandwidth of at least one link varies.
     pub(crate) fn has_links(&self) -> bool {
         !self.of_link.is_empty()
     }
 
-    /// Whether the bandwidth of a link varies.
+    /// Whether the bandwidth of this link varies.
     #[inline]
     pub(crate) fn varies(&self, link: LinkId) -> bool {
         let place = self.of_link.get(link.index());
@@ -265,7 +269,8 @@ impl Changes {
         current.map_or_else(next, |varying| varying.date)
     }
 
-    /// Removes and returns the next change of an awake capacity. The capacity stays awake if `is_needed`, or if it never sleeps.
+    /// Removes and returns the next change of an awake capacity. The capacity then falls asleep, unless `is_needed` returns true
+    /// for it or it never sleeps.
     pub(crate) fn pop(&mut self, is_needed: impl FnOnce(Target) -> bool) -> Option<Change> {
         let place = self.first()?;
         let varying = &mut self.varying[place as usize];
@@ -281,7 +286,8 @@ impl Changes {
         Some(change)
     }
 
-    /// Returns the place that changes next: from the chain that is being handled, unless another chain of the same time has a lower place.
+    /// Removes from its chain the capacity that changes next, and returns its index; `None` if no awake capacity changes. It
+    /// belongs to the chain that is being handled, unless another chain of the same time begins with a lower index.
     fn first(&mut self) -> Option<u32> {
         let current = self.current;
         if current == NONE {
@@ -300,7 +306,8 @@ impl Changes {
         Some(place)
     }
 
-    /// Appends a capacity, given by its place in `varying`, to a chain of capacities with the same time of their next change.
+    /// Appends a capacity, given by its index in `varying`, to a chain of capacities whose next change is at the same time, or
+    /// starts a new chain.
     fn put(&mut self, place: u32) {
         if can_follow(&self.varying, self.last, place) {
             self.varying[self.last as usize].follower = place;
@@ -311,7 +318,7 @@ impl Changes {
         self.last = place;
     }
 
-    /// Puts all hosts and links to sleep: their changes are not announced until they are woken.
+    /// Puts all hosts and links to sleep: their changes are not returned until they are woken.
     #[inline]
     pub(crate) fn let_sleep(&mut self) {
         if self.awake > 0 {
@@ -342,7 +349,7 @@ impl Changes {
         }
     }
 
-    /// Applies the due changes of a sleeping host, at most `most` of them, by `take(time, value)`. Returns their number.
+    /// Applies the due changes of a sleeping host, at most `most` of them, by calling `take(time, value)`. Returns their number.
     #[inline]
     pub(crate) fn take_due(
         &mut self,
@@ -368,7 +375,10 @@ impl Changes {
         count
     }
 
-    /// Removes and returns the last due change of a sleeping link; `Err` if more than `most` changes come before it.
+    /// Removes and returns the last due change of a sleeping link; `None` if no change is due.
+    ///
+    /// # Errors
+    /// More than `most` changes would have to be computed one by one.
     pub(crate) fn take_last_due(
         &mut self,
         link: LinkId,
@@ -387,13 +397,13 @@ impl Changes {
         change.map_or(Ok(None), |change| change.ok_or(TooMany).map(Some))
     }
 
-    /// Returns the absolute time of the next change of a host \[s\]; infinite if there is none.
+    /// Returns the absolute time of the next change of a host's speed \[s\]; infinite if there is none.
     pub(crate) fn next_date_of(&self, host: HostId) -> f64 {
         self.date_at(self.of_host[host.index()])
     }
 
-    /// Returns the future changes of a host that are computed already: absolute time \[s\] and available fraction. Also returns the time up
-    /// to which they are complete.
+    /// Returns the future changes of a host's speed that have already been computed, as absolute times \[s\] and available
+    /// fractions, and the absolute time up to which this list is complete \[s\].
     pub(crate) fn known_changes(
         &self,
         host: HostId,
@@ -426,12 +436,12 @@ impl Changes {
         varying.map_or(f64::INFINITY, |varying| varying.date)
     }
 
-    /// Wakes a host.
+    /// Wakes a host: its changes are returned from now on.
     pub(crate) fn wake(&mut self, host: HostId) {
         self.wake_at(self.of_host[host.index()]);
     }
 
-    /// Wakes a link.
+    /// Wakes a link: its changes are returned from now on.
     pub(crate) fn wake_link(&mut self, link: LinkId) {
         self.wake_at(self.of_link[link.index()]);
     }
@@ -452,27 +462,29 @@ impl Changes {
     }
 }
 
-/// Whether a place may follow the place that was added last: that place is still awake and changes at the same time.
+/// Whether the capacity with index `place` may be appended to the chain of the one that was added last: that one is awake, has a
+/// lower index, and changes at the same time.
 fn can_follow(varying: &[Varying], last: u32, place: u32) -> bool {
     let date = varying[place as usize].date;
     let has_date = |before: &Varying| before.is_awake && before.date.to_bits() == date.to_bits();
     last < place && varying.get(last as usize).is_some_and(has_date)
 }
 
-/// The changes of the bandwidths of some links, all computable in advance.
+/// The future changes of the bandwidths of some links, all of which can be computed in advance.
 #[derive(Clone, Debug)]
 pub struct CapacityChanges {
     changes: Changes,
     clock: Clock,
-    /// Maximum number of changes that may still be applied.
+    /// Maximum number of changes that may still be returned.
     left: usize,
 }
 
-/// Maximum number of changes of bandwidth that are taken in one superstep that is evaluated directly.
+/// Maximum number of bandwidth changes that are returned for a superstep that is evaluated directly.
 const MOST_TAKEN: usize = 1_000_000;
 
 impl CapacityChanges {
-    /// Lists the changes of these links from now on, which is the time of `clock`. Returns none if a link follows a load.
+    /// Creates the changes of the given links from now on, the present time of `clock`. Returns `None` if the bandwidth of any of
+    /// them depends on a load.
     pub(crate) fn new(changes: &Changes, links: &[LinkId], clock: Clock) -> Option<Self> {
         changes.of_links(links).map(|changes| Self {
             changes,
@@ -481,7 +493,7 @@ impl CapacityChanges {
         })
     }
 
-    /// The local time of the next change \[s\]; infinite after the last one.
+    /// Returns the local time of the next change \[s\]; infinite after the last one.
     pub(crate) fn next_time(&self) -> f64 {
         if self.left == 0 {
             return f64::INFINITY;
@@ -489,7 +501,7 @@ impl CapacityChanges {
         self.clock.to_local(self.changes.next_date())
     }
 
-    /// Removes and returns the changes up to a local time \[s\]: links and their bandwidths from then on \[B/s\].
+    /// Removes and returns the changes up to the local time `until` \[s\]: each link with its bandwidth from then on \[B/s\].
     pub(crate) fn take_until(&mut self, until: f64) -> impl Iterator<Item = (u32, f64)> {
         std::iter::from_fn(move || {
             if self.next_time() > until {
@@ -505,6 +517,6 @@ impl CapacityChanges {
     }
 }
 
-/// The error of more changes than a run can apply in reasonable time.
+/// The error that more changes are due than can be applied in reasonable time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TooMany;

@@ -1,16 +1,16 @@
-//! Flows whose completions follow from the service of their bottleneck links.
+//! Flows whose ends are computed from the service of their bottleneck links.
 //!
-//! All flows bottlenecked at a link run at its fair-share level x: flow f of weight w at `factor · x / w` bytes per second. With S the
-//! service of the link,
+//! All flows with the same bottleneck link run at the fair-share level x of that link: a flow of weight w at `factor · x / w`
+//! bytes per second, where `factor` is the bandwidth factor. With S the service of the link,
 //!
 //! ```text
 //! S(t) = S(t0) + x · (t - t0)        a flow of B bytes bottlenecked there from s on ends when S = S(s) + B · w / factor
 //! ```
-//! So a new level changes the next completion of one link, whatever the number of its flows. A flow is visited only when its bottleneck
-//! link changes. The groups and their bottleneck links are those of [`super::maxmin::bottleneck`].
+//! A new level therefore changes the next end of one link, whatever the number of its flows. A flow is visited only when its
+//! bottleneck link changes. The groups of flows and their bottleneck links are those of [`super::maxmin::bottleneck`].
 //!
-//! Cost: 50 ns per link whose level changes, 100 ns per group whose bottleneck link changes. Twins: [`super::batch`] and the flows of
-//! [`super::transport`], which visit each flow whose rate changes.
+//! Cost: 50 ns per link whose level changes, 100 ns per group whose bottleneck link changes. The reference implementations are
+//! [`super::batch`] and the flows of [`super::transport`], which visit each flow whose rate changes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -21,42 +21,43 @@ use super::completion::CompletionIndex;
 use super::maxmin::bottleneck::{BottleneckMaxMin, Moved};
 use migsim_base::units::to_u32;
 
-/// Groups of flows with equal routes, each with the targets of its flows.
+/// Groups of flows with equal routes, whose ends are computed from the service of their bottleneck links.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BottleneckedFlows {
     levels: BottleneckMaxMin,
     services: Vec<Service>,
     groups: Vec<Group>,
-    /// The next completion among the flows bottlenecked at each link.
+    /// For each link, the time at which the next of the flows bottlenecked at the link ends.
     ends: CompletionIndex,
-    /// Links whose next end is to be computed.
+    /// The links whose next end has to be computed again.
     stale: Vec<u32>,
-    /// Links with an end at the current time.
+    /// The links with a flow that ends at the current time.
     done: Vec<u32>,
     moved: Vec<Moved>,
-    /// Number of groups.
+    /// Number of groups that have flows.
     count: usize,
-    /// Factor of the share of a flow.
+    /// Bandwidth factor, by which the share of a flow is multiplied to give its rate.
     factor: f64,
-    /// Whether a flow ended with bytes left or moved too many.
+    /// Whether a flow ended with bytes left, or with more bytes transferred than it had.
     lost_bytes: bool,
 }
 
-/// Maximum time to attain the service of a link at its present level, relative to the present time. Beyond it the service is counted from 0
-/// again, so that times keep their precision.
+/// Maximum ratio of the time in which a link attains its service at its present level to the present time. Beyond it, the service
+/// is counted from 0 again, so that times keep their precision.
 const MOST_SERVICE: f64 = 100.0;
 
-/// The service of a link to each of the groups bottlenecked there.
+/// The service of a link to each of the groups bottlenecked at the link.
 #[derive(Clone, Debug, Default)]
 struct Service {
-    /// S at the time `updated`.
+    /// Service S of the link at the time `updated`.
     done: f64,
     updated: f64,
-    /// Level since then.
+    /// Fair-share level of the link since the time `updated`; 0 if the link is unsaturated.
     pace: f64,
-    /// The next end of each group: the bits of its S, which sort like its value, the group, and its stamp. An entry with another stamp is void.
+    /// For each group, the service at which its next flow ends (as bits, which sort like the value), the number of the group, and
+    /// its stamp. An entry whose stamp differs from that of its group is invalid.
     targets: BinaryHeap<Reverse<(u64, u32, u32)>>,
-    /// Number of groups bottlenecked at the link.
+    /// Number of groups whose bottleneck link is this link.
     bottlenecked: usize,
     is_stale: bool,
 }
@@ -70,21 +71,21 @@ impl Service {
     }
 }
 
-/// The flows of a group, with their ends in terms of the service that the group has had.
+/// The flows of a group, with their ends given as amounts of service of the group.
 #[derive(Clone, Debug, Default)]
 struct Group {
-    /// The bottleneck link; none before the first update.
+    /// The bottleneck link of the group; `None` before the first update.
     bottleneck: Option<u32>,
-    /// Service of the group less the service of the link.
+    /// Service that the group has attained minus the service of its bottleneck link.
     ahead: f64,
     stamp: u32,
-    /// w / factor of the equation.
+    /// Service that each byte of the group's flows needs: w / factor in the equation of the service.
     price: f64,
     targets: Targets,
 }
 
-/// The ends of the flows of a group in terms of its service (as bits), with their names: first the minimum, then the others. Most groups
-/// have one flow.
+/// The flows of a group: the service of the group at which each flow ends (as bits, which sort like the value), and the name of
+/// the flow. The flow that ends first is stored separately, since most groups have one flow.
 #[derive(Clone, Debug, Default)]
 struct Targets {
     first: Option<(u64, u32)>,
@@ -96,7 +97,7 @@ impl Targets {
         u32::from(self.first.is_some()) + to_u32(self.others.len())
     }
 
-    /// Adds a flow; returns whether it is the first now.
+    /// Adds a flow that ends at the service `target`; returns whether it is the first flow to end.
     fn push(&mut self, target: f64, name: u32) -> bool {
         let flow = (target.to_bits(), name);
         match self.first {
@@ -112,7 +113,7 @@ impl Targets {
         }
     }
 
-    /// Removes and returns the first flow, unless its target is above a limit.
+    /// Removes the flow that ends first and returns its name, unless its target is above `limit`.
     fn pop(&mut self, limit: f64) -> Option<u32> {
         let (target, name) = self.first?;
         if f64::from_bits(target) > limit {
@@ -122,7 +123,7 @@ impl Targets {
         Some(name)
     }
 
-    /// Replaces the target of each flow.
+    /// Replaces the target of each flow by the result of `new`.
     fn rewrite(&mut self, new: impl Fn(f64) -> f64) {
         let Self { first, others } = std::mem::take(self);
         for (target, name) in first
@@ -140,7 +141,8 @@ impl Targets {
 }
 
 impl BottleneckedFlows {
-    /// Creates links of these capacities \[B/s\] without flows; `varies`: capacities may change. `factor` multiplies the share of a flow.
+    /// Creates the solver without flows for links with the given capacities \[B/s\]. `varies` states whether capacities may
+    /// change, `factor` is the bandwidth factor.
     pub(super) fn new(
         capacities: impl IntoIterator<Item = f64>,
         varies: bool,
@@ -153,23 +155,24 @@ impl BottleneckedFlows {
         }
     }
 
-    /// Whether there are any links.
+    /// Whether the solver has any links.
     pub(super) fn has_links(&self) -> bool {
         self.levels.has_links()
     }
 
-    /// Whether there are no flows.
+    /// Whether there are no flows in progress.
     pub(super) fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Returns the first broken invariant, if there is one.
+    /// Returns the first violated invariant; `None` if there is none.
     pub(super) fn fault(&self) -> Option<Fault> {
         let lost = self.lost_bytes.then_some(Fault::Bytes);
         lost.or(self.levels.fault())
     }
 
-    /// Starts a flow of `bytes` in a group; the first flow of a group sets its weight, its bound \[B/s\] and its links.
+    /// Starts a flow of `bytes` bytes in a group at the time `now` \[s\]. If it is the first flow of the group, `route` adds the
+    /// group with its weight, bound and links to the max-min solver.
     pub(super) fn start(
         &mut self,
         group: u32,
@@ -206,7 +209,8 @@ impl BottleneckedFlows {
         self.levels.set_capacity(link, capacity);
     }
 
-    /// Changes the weight and bound \[B/s\] of a group on the same links, if the group has a bound; returns whether it has.
+    /// Changes the weight and the bound \[B/s\] of a group whose links stay the same; returns `false` without a change if the
+    /// group has no bound.
     pub(super) fn reweigh(&mut self, group: u32, now: f64, weight: f64, bound: f64) -> bool {
         if !self.levels.reweigh(group, weight, bound) {
             return false;
@@ -218,7 +222,7 @@ impl BottleneckedFlows {
         true
     }
 
-    /// Changes the weight, the bound \[B/s\] and the links of a group.
+    /// Changes the weight, the bound and the links of a group; `route` adds the group to the max-min solver again.
     pub(super) fn reroute(
         &mut self,
         group: u32,
@@ -232,8 +236,8 @@ impl BottleneckedFlows {
         self.reprice(group, now);
     }
 
-    /// Applies the weight of a group. The service left to its flows is counted from 0 again: it would vanish in the sum if a heavy flow
-    /// becomes a light one.
+    /// Applies the weight that a group has in the max-min solver. The service that its flows still need is then counted from 0,
+    /// since it would vanish in the sum if the weight decreases greatly.
     fn reprice(&mut self, group: u32, now: f64) {
         let price = self.price(group);
         let had = self.served(group, now);
@@ -246,12 +250,12 @@ impl BottleneckedFlows {
         state.ahead = bottleneck.map_or(0.0, |service| -service.done);
     }
 
-    /// Returns the service that a byte of a group needs.
+    /// Returns the service that each byte of a group's flows needs.
     fn price(&self, group: u32) -> f64 {
         self.levels.weight(group) / self.factor
     }
 
-    /// Returns the service that a group has had.
+    /// Returns the service that a group has attained at the time `now` \[s\].
     fn served(&mut self, group: u32, now: f64) -> f64 {
         let Group {
             bottleneck, ahead, ..
@@ -264,7 +268,7 @@ impl BottleneckedFlows {
         (service.done + ahead).max(0.0)
     }
 
-    /// Detaches a group from its bottleneck link, whose entry for the group becomes void.
+    /// Detaches a group from its bottleneck link, whose entry for the group becomes invalid.
     fn release(&mut self, group: u32) {
         let state = &mut self.groups[group as usize];
         state.stamp = state.stamp.wrapping_add(1);
@@ -282,7 +286,7 @@ impl BottleneckedFlows {
         }
     }
 
-    /// Adds the next completion of a group to the list of its bottleneck link.
+    /// Adds the next end of a group to the list of its bottleneck link.
     fn schedule(&mut self, group: u32, bottleneck: u32) {
         let state = &mut self.groups[group as usize];
         state.stamp = state.stamp.wrapping_add(1);
@@ -299,7 +303,7 @@ impl BottleneckedFlows {
         self.stale(bottleneck);
     }
 
-    /// Recomputes the fair shares where something has changed.
+    /// Updates the fair shares and the next ends of all links that have changed, at the time `now` \[s\].
     pub(super) fn share(&mut self, now: f64) {
         if self.levels.repair() {
             self.services
@@ -314,7 +318,7 @@ impl BottleneckedFlows {
         self.stale = stale;
     }
 
-    /// Applies new levels and bottleneck links.
+    /// Applies the new fair-share levels and bottleneck links of the max-min solver.
     fn take_levels(&mut self, now: f64) {
         let mut moved = std::mem::take(&mut self.moved);
         moved.clear();
@@ -349,7 +353,8 @@ impl BottleneckedFlows {
         self.moved = moved;
     }
 
-    /// Counts the service of a link from 0 again, because the target of a new flow of little weight would vanish in the sum.
+    /// Counts the service of a link from 0 again, because the target of a new flow with little weight would otherwise vanish in
+    /// the sum.
     fn restart(&mut self, link: u32) {
         let service = &mut self.services[link as usize];
         let done = std::mem::replace(&mut service.done, 0.0);
@@ -367,7 +372,7 @@ impl BottleneckedFlows {
         self.services[link as usize].targets = BinaryHeap::from(entries);
     }
 
-    /// Finds the next completion among the flows bottlenecked at a link.
+    /// Computes the next end among the flows that are bottlenecked at a link.
     fn look_for_next(&mut self, link: u32) {
         let service = &mut self.services[link as usize];
         service.is_stale = false;
@@ -385,13 +390,13 @@ impl BottleneckedFlows {
         self.ends.set(link, f64::INFINITY);
     }
 
-    /// Returns the next end of all flows; infinite if there is none.
+    /// Returns the time of the next end among all flows \[s\]; infinite if no flow ends.
     pub(super) fn next(&mut self) -> f64 {
         self.ends.next()
     }
 
-    /// Ends all flows that end at `now`, which is the next end, or later by at most a fraction `near`; calls `ended(group, name, is last)`.
-    /// A group is removed with its last flow.
+    /// Ends all flows that end at `now`, the time of the next end \[s\], or later by at most the fraction `near` of this time.
+    /// Calls `ended(group, name, is last)` for each of them; a group is removed with its last flow.
     pub(super) fn end(&mut self, (now, near): (f64, f64), mut ended: impl FnMut(u32, u32, bool)) {
         let mut done = std::mem::take(&mut self.done);
         self.ends.take(until_within(now, near), &mut done);
@@ -428,7 +433,7 @@ impl BottleneckedFlows {
         self.done = done;
     }
 
-    /// Ends the flows of a group whose targets are within the service of its link.
+    /// Ends the flows of a group whose targets do not exceed the service of their link.
     fn end_in(&mut self, group: u32, service: f64, ended: &mut impl FnMut(u32, u32, bool)) {
         let state = &mut self.groups[group as usize];
         let limit = (service + state.ahead).max(state.targets.next());
@@ -445,7 +450,7 @@ impl BottleneckedFlows {
         }
     }
 
-    /// Ends the flows that end at no finite time; calls `ended(group, name)`.
+    /// Ends the flows that never end otherwise; calls `ended(group, name)` for each of them.
     pub(super) fn clear(&mut self, mut ended: impl FnMut(u32, u32)) {
         for group in 0..to_u32(self.groups.len()) {
             let state = &mut self.groups[group as usize];

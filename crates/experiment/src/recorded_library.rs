@@ -1,12 +1,13 @@
-//! The library of a recorded trace, for settings that name no library.
+//! Chooses the library of a recorded trace, if the settings name no library.
 //!
 //! | searched for | used if |
 //! |---|---|
 //! | `app.library.json`, then `library.json`, in the folder of `app.trace` | it exists |
 //! | the library that `migsim calibrate --default` has written ([`default_file`]) | it exists, and belongs to the MPI library of the recording |
-//! | the built-in library of that name | it exists |
+//! | the built-in library with the name of the MPI library of the recording | it exists |
 //!
-//! The overhead in a library was measured on one machine. [`note`] says whether the recording comes from a machine of the same kind.
+//! The overhead in a library was measured on one machine. [`note`] states whether the recording comes from a machine of the same
+//! kind.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,10 +15,11 @@ use std::path::{Path, PathBuf};
 use super::library::{self, LIBRARIES, LoadedLibrary};
 use migsim_workloads::trace::Recording;
 
-/// The facts of a machine on which the overhead of a message depends.
+/// The facts about a machine on which the overhead of a message depends.
 const DECISIVE: [&str; 3] = ["library", "transport", "waiting"];
 
-/// The file of the library that `migsim calibrate --default` writes: `migsim/library.json` in `$XDG_CONFIG_HOME` or `~/.config`.
+/// Returns the path of the library that `migsim calibrate --default` writes: `migsim/library.json` in `$XDG_CONFIG_HOME` or
+/// `~/.config`; `None` without a home folder.
 pub fn default_file() -> Option<PathBuf> {
     let given = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let home = || given("HOME").map(|home| Path::new(&home).join(".config"));
@@ -25,7 +27,7 @@ pub fn default_file() -> Option<PathBuf> {
     Some(folder.join("migsim").join("library.json"))
 }
 
-/// Chooses the library of the recording in the file `trace`; returns its name or its file.
+/// Chooses the library for a recorded trace in the file `trace`; returns its name or its path, or `None` if no library fits.
 pub(super) fn choose(recording: &Recording, trace: &str) -> Option<String> {
     let own = recording.get("library")?;
     let trace = Path::new(trace);
@@ -49,8 +51,8 @@ pub(super) fn choose(recording: &Recording, trace: &str) -> Option<String> {
     file.or_else(|| Some(built_in()?.name.to_owned()))
 }
 
-/// Returns the note about the library in use: whether its overhead was measured on a machine like that of the recording. There is no note
-/// for a trace that names no library.
+/// Returns the note about the library in use: whether its overhead was measured on a machine like that of the recording. `None`
+/// for a trace that does not state its MPI library.
 pub(super) fn note(recording: &Recording, library: Option<&LoadedLibrary>) -> Option<String> {
     let fact = |key: &str| recording.get(key);
     let version = fact("version").map_or_else(String::new, |version| format!(" {version}"));
@@ -80,14 +82,14 @@ pub(super) fn note(recording: &Recording, library: Option<&LoadedLibrary>) -> Op
     })
 }
 
-/// Describes the machine of a library in words.
+/// Describes in words the machine on which a library was measured.
 fn shown(machine: &BTreeMap<String, String>) -> String {
     let fact = |key: &str| machine.get(key).map(String::as_str);
     let library = fact("library").unwrap_or("an unknown library");
     format!("{library}{}", conditions(fact))
 }
 
-/// Describes the transport and the way processes wait in words.
+/// Describes in words the transport of messages and how processes wait for messages.
 fn conditions<'t>(fact: impl Fn(&str) -> Option<&'t str>) -> String {
     let over = fact("transport").map_or_else(String::new, |transport| format!(" over {transport}"));
     let waiting =

@@ -1,4 +1,4 @@
-//! The registry: every policy, strategy, trigger, application and load that a run may name, built in or the user's own.
+//! The registry: every policy, strategy, trigger, application and load that a run may name, built in or added by the user.
 //!
 //! ```
 //! use migsim_base::{error::Error, random::Stream};
@@ -33,9 +33,9 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
-//! # How it travels
+//! # How the registry is passed on
 //!
-//! A registry is a value that is handed on; nothing looks one up behind the scenes.
+//! A registry is a value that callers pass as an argument; there is no global registry.
 //!
 //! ```text
 //! cli::main_with(registry) ──> command line     flags, names offered to shells
@@ -57,7 +57,7 @@ use migsim_policies::{self as policy, Policy, PolicyOptions};
 use migsim_workloads::registry as workload;
 use migsim_workloads::registry::{Built, WorkloadOptions};
 
-/// Policies, applications and loads by name; cheap to clone.
+/// The policies, strategies, triggers, applications and loads that settings can name; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Registry(Arc<Tables>);
 
@@ -68,7 +68,7 @@ struct Tables {
     triggers: trigger::Table,
     workloads: workload::Table,
     loads: load::Table,
-    /// Problems of entries that could not be registered.
+    /// The problems of entries that could not be registered.
     refused: Vec<Problem>,
 }
 
@@ -79,7 +79,7 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// The entries that come with the program.
+    /// Returns the registry of the entries that come with the program.
     pub fn standard() -> Self {
         Self(Arc::new(Tables {
             policies: policy::standard(),
@@ -91,7 +91,7 @@ impl Registry {
         }))
     }
 
-    /// Adds a policy: the type of its options, its name, a sentence about what it does, and its publication (`-` for none).
+    /// Adds a policy: the type `T` of its options, its name, a sentence about what it does, and its publication (`-` for none).
     ///
     /// A name that is already taken is refused when the registry is used ([`Self::check`]).
     #[must_use]
@@ -108,7 +108,7 @@ impl Registry {
         })
     }
 
-    /// Adds a policy whose options are not described by a Rust type; `maker` makes the policy from them.
+    /// Adds a policy whose options are not described by a Rust type; `maker` creates the policy from its options.
     #[must_use]
     pub fn policy_of(
         self,
@@ -121,7 +121,8 @@ impl Registry {
         self.with(|tables| tables.policies.add(entry))
     }
 
-    /// Adds a strategy, as [`Self::policy`] does a policy: any trigger can call it, and `migsim decide` can ask it.
+    /// Adds a strategy, with the same arguments as [`Self::policy`]. Any trigger can call the strategy, and `migsim decide` can
+    /// use it.
     ///
     /// ```
     /// use migsim_base::{error::Error, random::Stream};
@@ -169,7 +170,7 @@ impl Registry {
         })
     }
 
-    /// Adds a trigger, as [`Self::policy`] does a policy.
+    /// Adds a trigger, with the same arguments as [`Self::policy`].
     #[must_use]
     pub fn trigger<T: TriggerOptions>(
         self,
@@ -184,7 +185,7 @@ impl Registry {
         })
     }
 
-    /// Adds a trigger, as [`Self::policy_of`] does a policy.
+    /// Adds a trigger whose options are not described by a Rust type, with the same arguments as [`Self::policy_of`].
     #[must_use]
     pub fn trigger_of(
         self,
@@ -197,7 +198,7 @@ impl Registry {
         self.with(|tables| tables.triggers.add(entry))
     }
 
-    /// Adds an application, as [`Self::policy`] does a policy.
+    /// Adds an application, with the same arguments as [`Self::policy`].
     #[must_use]
     pub fn workload<T: WorkloadOptions>(
         self,
@@ -212,8 +213,8 @@ impl Registry {
         })
     }
 
-    /// Adds an application, as [`Self::policy_of`] does a policy. The options `n`, `procs` and `seed` mean the same as in other
-    /// applications.
+    /// Adds an application whose options are not described by a Rust type, with the same arguments as [`Self::policy_of`]. The
+    /// options `n`, `procs` and `seed` mean the same as in other applications.
     #[must_use]
     pub fn workload_of(
         self,
@@ -226,7 +227,7 @@ impl Registry {
         self.with(|tables| tables.workloads.add(entry))
     }
 
-    /// Adds a kind of background load, as [`Self::policy`] does a policy.
+    /// Adds a kind of background load, with the same arguments as [`Self::policy`].
     #[must_use]
     pub fn load<T: LoadOptions>(
         self,
@@ -237,6 +238,7 @@ impl Registry {
         self.with(|tables| tables.loads.add(load::row::<T>(name, summary, source)))
     }
 
+    /// Adds an entry, or keeps the problem if the entry cannot be added.
     fn with(mut self, add: impl FnOnce(&mut Tables) -> Result<(), Problem>) -> Self {
         let tables = Arc::make_mut(&mut self.0);
         if let Err(problem) = add(tables) {
@@ -245,10 +247,10 @@ impl Registry {
         self
     }
 
-    /// Checks that everything that was registered can be used.
+    /// Checks that all registered entries can be used.
     ///
     /// # Errors
-    /// Names that are taken or cannot be written, and flags with two meanings; all of them are reported together.
+    /// A name is already taken or cannot be written in settings, or a flag has two meanings; all problems are reported together.
     pub fn check(&self) -> Result<(), Error> {
         let mut problems = self.0.refused.clone();
         let flags = [self.workload_flags(), self.policy_flags()].concat();
@@ -270,7 +272,8 @@ impl Registry {
         }
     }
 
-    /// Whether another plug-in of the kind has the flag with other values, or an application uses the flag for another key.
+    /// Returns whether a plug-in of the same kind has this flag with other values, or an application uses the flag for another
+    /// key.
     fn means_two_things(&self, flag: &OptionFlag) -> bool {
         let of_workloads = self
             .workloads()
@@ -286,49 +289,50 @@ impl Registry {
                 .any(|other| other.values != flag.values)
     }
 
-    /// The policies.
+    /// Returns the registered policies.
     pub fn policies(&self) -> &policy::Table {
         &self.0.policies
     }
 
-    /// The strategies; a strategy with a trigger is also a policy.
+    /// Returns the registered strategies; a strategy with a trigger is also a policy.
     pub fn strategies(&self) -> &strategy::Table {
         &self.0.strategies
     }
 
-    /// The triggers.
+    /// Returns the registered triggers.
     pub fn triggers(&self) -> &trigger::Table {
         &self.0.triggers
     }
 
-    /// The applications.
+    /// Returns the registered applications.
     pub fn workloads(&self) -> &workload::Table {
         &self.0.workloads
     }
 
-    /// The kinds of background load.
+    /// Returns the registered kinds of background load.
     pub fn loads(&self) -> &load::Table {
         &self.0.loads
     }
 
-    /// Lists the flags of applications, each name once.
+    /// Lists the command-line flags of all applications, each name once.
     pub fn workload_flags(&self) -> Vec<&'static OptionFlag> {
         joined(self.workloads().iter().map(|entry| entry.flags))
     }
 
-    /// Lists the flags of policies, each name once.
+    /// Lists the command-line flags of all policies, each name once.
     pub fn policy_flags(&self) -> Vec<&'static OptionFlag> {
         joined(self.policies().iter().map(|entry| entry.flags))
     }
 
-    /// Whether some policy has a flag with this name.
+    /// Returns whether some policy has a command-line flag with this name.
     pub fn is_policy_flag(&self, name: &str) -> bool {
         self.policies()
             .iter()
             .any(|entry| entry.flag(name).is_some())
     }
 
-    /// Lists the keys of an experiment that name files, or may do so (`mapping`). In a list of loads, each load also names files.
+    /// Lists the keys of an experiment whose values are, or may be (`mapping`), names of files. If `load` is a list, these keys
+    /// are inside each of its loads.
     pub fn file_keys(&self) -> Vec<String> {
         let mut keys = vec![
             "platform".to_owned(),
@@ -346,13 +350,13 @@ impl Registry {
         keys
     }
 
-    /// The parameters of loads that name files.
+    /// Returns the parameters of loads whose values are names of files.
     pub fn load_files(&self) -> impl Iterator<Item = &'static str> {
         self.loads().iter().flat_map(|entry| entry.files).copied()
     }
 }
 
-/// Joins the flags of all lists, each name once, and keeps the order of each list as far as possible.
+/// Merges lists of flags into one list with each name once, in the order of the lists as far as possible.
 fn joined<'t>(lists: impl Iterator<Item = &'t [OptionFlag]>) -> Vec<&'t OptionFlag> {
     let mut all: Vec<&OptionFlag> = Vec::new();
     for list in lists {

@@ -1,7 +1,7 @@
-//! A run that repeats the decisions of another run, whatever its policy would decide.
+//! Runs a scenario with the decisions of another run, whatever the policy would decide.
 //!
-//! The calls come after the same supersteps, with the same messages and the same moves. A change of the case then shows its direct effect,
-//! without its effect on the decisions of the policy.
+//! The calls take place after the same supersteps, with the same messages and the same moves. A change of the case then shows its
+//! direct effect, without its effect on the decisions of the policy.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,15 @@ use migsim_base::random::Stream;
 use migsim_bsp::{Outcome, Recorder, Scenario};
 use migsim_policies::{Decision, Policy, View};
 
-/// A policy that repeats the decisions of a run.
+/// A policy that repeats the decisions of a recorded run.
 #[derive(Debug)]
 struct RepeatedDecisions {
+    /// The decision of each call, by the superstep after which the call takes place, counted from 0.
     by_superstep: BTreeMap<usize, Decision>,
 }
 
 impl RepeatedDecisions {
-    /// Takes the decisions of a run: the moves and procedures of its calls, without the reasons.
+    /// Extracts the decisions of a run: the moves and procedures of its calls, without the reasons.
     fn of(outcome: &Outcome) -> Self {
         let calls = outcome.calls.iter();
         let decision = |decision: &Decision| Decision {
@@ -60,7 +61,7 @@ impl Policy for RepeatedDecisions {
 }
 
 impl Experiment {
-    /// Runs a scenario with the decisions of `outcome` instead of the decisions of the policy.
+    /// Runs a scenario with the decisions of the run `outcome` instead of the decisions of the policy.
     ///
     /// # Errors
     /// As [`Self::run_scenario`]; or a decision is impossible in this experiment.

@@ -1,6 +1,6 @@
-//! Inputs that many experiments share and that are read once: platforms, and built-in experiments.
+//! A cache of inputs that many experiments share, so that they are read only once: platforms, and built-in experiments.
 //!
-//! One [`Shared`] serves any number of threads. A file that changes while it is used is not read again.
+//! One [`Shared`] serves any number of threads. A file that changes in the meantime is not read again.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,32 +12,38 @@ use migsim_base::memory::Limits;
 use migsim_platform::load::Loads;
 use migsim_platform::{self as platform, Clusters, LoadedPlatform};
 
-/// The built-in experiment that another one extends, and the application.
+/// Key of a chain of built-in experiments: the experiment that the settings extend, and the application.
 type ChainKey = (Option<String>, String);
 
-/// A platform under load.
+/// A platform with background loads, kept for experiments with the same loads and seed.
 #[derive(Debug)]
 struct UnderLoad {
+    /// The platform without background loads.
     without: Arc<LoadedPlatform>,
-    /// The loads as JSON text, and the hashes of their files.
+    /// The settings of the loads as JSON text, and the hashes of their files.
     loads: String,
+    /// The seed from which the loads were drawn.
     seed: u64,
+    /// The platform with the background loads.
     loaded: Arc<LoadedPlatform>,
 }
 
-/// Maximum number of hosts and links under load that are kept; the oldest experiments are dropped first.
+/// Maximum total number of hosts and links of the platforms with loads that are kept; the oldest platforms are dropped first.
 const MOST_UNDER_LOAD: usize = 1 << 13;
 
-/// Files that were read, by name.
+/// Inputs that were read once and that several experiments share.
 #[derive(Debug, Default)]
 pub struct Shared {
+    /// The platforms that were read, by name.
     platforms: Mutex<BTreeMap<String, Arc<LoadedPlatform>>>,
+    /// The built-in experiments that complete settings, by the extended experiment and the application.
     chains: Mutex<BTreeMap<ChainKey, Vec<Arc<Document>>>>,
+    /// The platforms with background loads, the oldest first.
     under_load: Mutex<VecDeque<UnderLoad>>,
 }
 
 impl Shared {
-    /// Returns the platform `name`, and reads it at the first request.
+    /// Returns the platform `name`; reads its file only at the first request.
     pub(super) fn platform(
         &self,
         name: &str,
@@ -48,7 +54,7 @@ impl Shared {
         })
     }
 
-    /// Returns a platform with these clusters, and forms them at the first request.
+    /// Returns a platform with the clusters that `text` describes; forms the clusters only at the first request.
     pub(super) fn clustered(
         &self,
         name: &str,
@@ -64,7 +70,7 @@ impl Shared {
         })
     }
 
-    /// Returns a platform under these loads, drawn from `seed`.
+    /// Returns a platform with these background loads, drawn from `seed`.
     ///
     /// # Errors
     /// As [`Loads::put_on`].
@@ -112,7 +118,7 @@ impl Shared {
         Ok(loaded)
     }
 
-    /// Keeps a platform, which from then on stands for the file of that name.
+    /// Stores a platform, which is then used instead of the file with that name.
     pub fn put(&self, name: &str, platform: LoadedPlatform) {
         let mut known = self
             .platforms
@@ -125,7 +131,8 @@ impl Shared {
         }
     }
 
-    /// Returns the built-in experiments below one that extends `extends`, or else below the experiment of `app`, the lowest first.
+    /// Returns the built-in experiments that complete an experiment which extends `extends`, or else the experiment of `app`.
+    /// Each experiment overrides the experiments before it.
     pub(super) fn chain(
         &self,
         extends: Option<&str>,
@@ -139,10 +146,11 @@ impl Shared {
     }
 }
 
-/// Returns the value of a key, and makes it at the first request. A value that cannot be made is tried again at the next request.
+/// Returns the value of a key from a cache, and computes it with `make` at the first request. A value that cannot be computed is
+/// tried again at the next request.
 ///
 /// # Errors
-/// The value cannot be made.
+/// The value cannot be computed.
 pub fn remembered<K: Ord, V: Clone>(
     known: &Mutex<BTreeMap<K, V>>,
     key: K,

@@ -1,4 +1,4 @@
-//! The memory that an experiment needs, checked before the memory is allocated.
+//! Checks the memory that an experiment needs, before this memory is allocated.
 
 use serde_json::{Map, Value};
 
@@ -10,10 +10,10 @@ use migsim_platform::{self as platform, LoadedPlatform};
 use migsim_policies::Policy;
 use migsim_workloads::{Workload, registry};
 
-/// Maximum number of processes for which the application itself checks the memory.
+/// Maximum number of processes up to which only the application itself checks the memory that it needs.
 const MANY_PROCESSES: u64 = 10_000_000;
 
-/// Refuses more processes than fit in memory, before the application allocates anything for each of them.
+/// Refuses a number of processes that does not fit into memory, before the application allocates anything for each process.
 pub(super) fn check_processes(
     app: &registry::Entry,
     workload: &Map<String, Value>,
@@ -28,7 +28,7 @@ pub(super) fn check_processes(
     checked.map_err(|problem| problem.key(format!("workload.{key}")))
 }
 
-/// Refuses an experiment that does not fit in memory, before the memory is allocated.
+/// Refuses an experiment that does not fit into memory, before the memory is allocated.
 pub(super) fn check(
     (config, app): (&ExperimentConfig, &registry::Entry),
     workload: &dyn Workload,

@@ -1,11 +1,12 @@
-//! Static starts: scenario i from the start of each built-in rule, as a reference for gains.
+//! Static starts: scenario i from the start (placement) of each built-in mapping rule, as a reference for gains.
 //!
-//! The gain compares scenario iii with scenario i from the same start. If that start leaves fast cores idle, moves repair it and the gain
-//! is large, although a better start would have cost nothing. On a platform that no paper used, a run therefore also simulates scenario i
-//! from the start of every rule of [`Rule::ALL`], with the same workload, load and seed. The default start there is [`Rule::USUAL`].
+//! The gain compares scenario iii with scenario i from the same start. If that start leaves fast cores idle, moves repair it and
+//! the gain is large, although a better start would have cost nothing. On a platform that no paper used, a run therefore also
+//! simulates scenario i from the start of every rule of [`Rule::ALL`], with the same workload, load and seed. The default start
+//! on such a platform is [`Rule::USUAL`].
 //!
-//! Not simulated are: starts on the platforms of the papers, because the start is part of their experiments; starts of a workload that
-//! prescribes moves; starts that do not fit into the memory of their hosts or cannot run.
+//! Not simulated are: starts on the platforms of the papers, because the start is part of their experiments; starts of a workload
+//! that prescribes moves; starts that do not fit into the memory of their hosts or cannot run.
 
 use rayon::prelude::*;
 
@@ -18,26 +19,28 @@ use migsim_base::units::HostId;
 use migsim_bsp::Scenario;
 use migsim_platform::{Mapping, Rule};
 
-/// Maximum size of a scenario whose static starts are simulated \[processes x supersteps\].
+/// Maximum size of a scenario for which the static starts are simulated \[processes x supersteps\].
 const MOST_PROCESS_SUPERSTEPS: u64 = 10_000_000;
 
-/// The distinct starts of an experiment, before they are simulated.
+/// The distinct starts of an experiment that can be simulated and compared.
 #[derive(Debug, Default)]
 pub struct Starts {
-    /// The rules, first that of the run, each with the index of its placement.
+    /// The mapping rules, beginning with that of the run, each with the index of its placement.
     rules: Vec<(Rule, usize)>,
+    /// The distinct placements of the processes.
     placements: Vec<Vec<HostId>>,
+    /// The note for the user that the scenario is too long to simulate the starts.
     note: Option<String>,
 }
 
 impl Starts {
-    /// Returns, for the user, why no start is simulated, if the scenario is too long.
+    /// Returns the note for the user that the scenario is too long to simulate the starts; `None` if it is not.
     pub fn note(&self) -> Option<&str> {
         self.note.as_deref()
     }
 
-    /// Counts the starts to simulate beside the scenarios of `experiment`. Scenario i, if it is run, already simulates the start of the
-    /// run.
+    /// Returns the number of starts to simulate in addition to the scenarios of `experiment`. Scenario i, if it is run, already
+    /// simulates the start of the run.
     pub fn runs_beside(&self, experiment: &Experiment) -> usize {
         let has_own = experiment.config.scenarios.contains(&Scenario::I);
         let others = self.placements.iter();
@@ -48,12 +51,12 @@ impl Starts {
 }
 
 impl Experiment {
-    /// Whether a paper used the platform.
+    /// Returns whether a paper used the platform.
     pub fn is_on_machine_of_paper(&self) -> bool {
         is_of_a_paper(&self.platform)
     }
 
-    /// Creates the starts that are compared with the start of this experiment; on the platforms of the papers there are none.
+    /// Creates the starts with which the start of this experiment is compared; on the platforms of the papers there are none.
     ///
     /// # Errors
     /// A rule cannot place the processes; loading the experiment has already checked this.
@@ -91,10 +94,11 @@ impl Experiment {
         Ok(starts)
     }
 
-    /// Simulates scenario i from each of `starts`, in parallel. A scenario i that `results` already hold is not simulated again.
+    /// Simulates scenario i from each of `starts`, in parallel. A scenario i that is already in `results` is not simulated again.
+    /// A start that cannot run is left out.
     ///
     /// # Errors
-    /// The run was stopped, or the program is at fault. A start that cannot run is left out.
+    /// The run was stopped, or there is a fault of the program.
     pub fn run_starts(
         &self,
         starts: &Starts,

@@ -42,7 +42,7 @@ pub struct PathRow {
     pub superstep: u64,
     /// The time at which the piece begins \[s\], which is the end of the previous piece.
     pub begin_s: f64,
-    /// The time at which the piece ends \[s\].
+    /// Time at which the part ends \[s\].
     pub end_s: f64,
     /// Kind of the activity in this piece.
     pub kind: PieceKind,

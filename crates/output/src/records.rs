@@ -1,4 +1,5 @@
-//! The tables of a run: supersteps, calls, migrations. Processes and supersteps are counted from 1, as in the papers.
+//! Writes the tables of a run: supersteps, rescheduling calls and migrations. Processes and supersteps are counted from 1, as in
+//! the papers.
 
 use std::io::{self, Write};
 
@@ -74,7 +75,7 @@ pub(super) fn migrations(
     table.flush()
 }
 
-/// Writes `calls.jsonl`, one object per line.
+/// Writes `calls.jsonl`: one JSON object per rescheduling call and line.
 pub(super) fn calls(
     experiment: &Experiment,
     results: &Results,
@@ -89,7 +90,7 @@ pub(super) fn calls(
     Ok(())
 }
 
-/// Creates the decision record of a call.
+/// Creates the record of the rescheduling call `index` of a scenario as JSON.
 fn call(experiment: &Experiment, results: &Results, run: &ScenarioRun, index: usize) -> Value {
     let call = &run.outcome.calls[index];
     let accepted = call
@@ -146,11 +147,11 @@ fn candidate(experiment: &Experiment, candidate: &Candidate) -> Value {
     })
 }
 
-/// The migrations that a call decided, serialised one by one.
+/// The migrations that a rescheduling call decided, in a form that is serialised as a list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moves<'a>(pub(super) &'a Experiment, pub(super) &'a CallRecord);
 
-/// A migration that a call decided.
+/// A migration that a rescheduling call decided, as it is written to a file.
 #[derive(Debug, Serialize)]
 struct Move<'a> {
     process: u64,
@@ -177,19 +178,19 @@ impl Serialize for Moves<'_> {
     }
 }
 
-/// Returns the cluster and the name of a host.
+/// Returns the name of the cluster of a host, and the name of the host.
 pub(super) fn place(experiment: &Experiment, host: HostId) -> (&str, &str) {
     let platform = &experiment.platform.platform;
     let host = &platform.hosts[host.index()];
     (&platform.clusters[host.cluster.index()].name, &host.name)
 }
 
-/// Returns the number of a process, counted from 1.
+/// Returns the number of a process in the output, counted from 1.
 pub(super) fn number(process: ProcessId) -> u64 {
     u64::from(process.0) + 1
 }
 
-/// Describes a scenario in a few words.
+/// Returns a description of a scenario in a few words.
 pub(super) const fn describe(scenario: Scenario) -> &'static str {
     match scenario {
         Scenario::I => "application only",

@@ -1,4 +1,5 @@
-//! Static starts for people and programs: the best of them, and a comparison of scenario iii with it.
+//! Describes static starts (placements that never change) for people and programs: the best of them, and a comparison of scenario
+//! iii with it.
 
 use serde_json::{Value, json};
 
@@ -7,38 +8,39 @@ use migsim_base::quantities::seconds;
 use migsim_experiment::{StaticStart, best_of};
 use migsim_policies::explain::{Meaning, Sentence, Unit, say};
 
-/// The makespan of a static start.
+/// Meaning of the makespan of scenario i from the best static start \[s\].
 const MAKESPAN: Meaning = Meaning::new(
     "best_static_makespan_s",
     Unit::Seconds,
     "the makespan of scenario i from the best static start",
 );
 
-/// The ratio of two makespans.
+/// Meaning of the ratio of the makespan of scenario iii to the makespan of the best static start.
 const TIMES: Meaning = Meaning::new(
     "times_best_static",
     Unit::Number,
     "the makespan of scenario iii divided by that of the best static start",
 );
 
-/// The excess over a static start.
+/// Meaning of the excess of a makespan over the makespan of the best static start \[%\].
 const LONGER: Meaning = Meaning::new(
     "longer_than_best_static_percent",
     Unit::Percent,
     "100 (T - T_s) / T_s with the makespan T_s of the best static start",
 );
 
-/// The time that a static start takes more.
+/// Meaning of the amount by which a makespan is below the makespan of the best static start \[%\].
 const LESS: Meaning = Meaning::new(
     "less_than_best_static_percent",
     Unit::Percent,
     "100 (T_s - T) / T_s with the makespan T_s of the best static start",
 );
 
-/// Minimum excess that is expressed as a multiple instead of a percentage \[%\].
+/// Minimum excess of a makespan \[%\] that is expressed as a multiple instead of a percentage.
 const MANY: f64 = 95.0;
 
-/// Compares one makespan with another: a verb with its object, and the word that introduces the other makespan.
+/// Compares the makespan `makespan_s` with the makespan `with_s` in words. Returns a verb with its object, and the word that
+/// introduces the makespan `with_s`.
 ///
 /// ```text
 /// (takes 2.0 times as long, as)   (takes 5.6 % longer, than)   (takes 5.6 % less time, than)   (takes as long, as)
@@ -57,7 +59,8 @@ pub fn compared(makespan_s: f64, with_s: f64) -> (Sentence, &'static str) {
     }
 }
 
-/// Describes the best static start in a line; `iii` is the makespan of scenario iii \[s\].
+/// Describes the best static start in one line; `iii` is the makespan of scenario iii \[s\]. Returns `None` if there is no static
+/// start.
 pub(super) fn line(starts: &[StaticStart], iii: Option<f64>) -> Option<String> {
     let best = best_of(starts)?;
     let name = best.rule.name();
@@ -70,7 +73,7 @@ pub(super) fn line(starts: &[StaticStart], iii: Option<f64>) -> Option<String> {
     Some(format!("best static start: {name} {time} s{rest}"))
 }
 
-/// Describes the best static start in a sentence that follows the verdict of a run.
+/// Describes the best static start in a sentence that follows the verdict of a run; `iii` is the makespan of scenario iii \[s\].
 pub(super) fn sentence(starts: &[StaticStart], iii: f64) -> Option<Sentence> {
     let best = best_of(starts)?;
     if best.is_own {
@@ -90,7 +93,7 @@ pub(super) fn sentence(starts: &[StaticStart], iii: f64) -> Option<Sentence> {
     ))
 }
 
-/// Returns all static starts as a machine-readable table.
+/// Creates a machine-readable table of all static starts with their makespans.
 pub(super) fn table(starts: &[StaticStart]) -> Table {
     let columns = [
         words("static start", "rule"),
@@ -108,7 +111,8 @@ pub(super) fn table(starts: &[StaticStart]) -> Table {
     table
 }
 
-/// Returns two keys of a summary: all static starts, and the best one with the gain of scenario iii over it.
+/// Returns two JSON values for a summary: the list of all static starts; and the best static start, with the gain of scenario iii
+/// over it.
 pub(super) fn json(starts: &[StaticStart], iii: Option<f64>) -> Option<(Value, Value)> {
     let of_one = |start: &StaticStart| {
         json!({

@@ -9,10 +9,10 @@ use super::starts;
 use migsim_bsp::{CallRecord, Scenario, Sent};
 use migsim_experiment::{Experiment, Ledger, Results, ScenarioRun, Term};
 
-/// The schema of the manifests that are written and read.
+/// Name and version of the schema of the manifests that are written and read.
 pub(super) const SCHEMA: &str = "migsim-run-1";
 
-/// The summary; its scenarios are computed while they are written.
+/// Summary of an experiment as JSON; its scenarios are computed while it is written.
 #[derive(Debug, Serialize)]
 struct Summary<'a> {
     #[serde(flatten)]
@@ -22,11 +22,11 @@ struct Summary<'a> {
     after: Map<String, Value>,
 }
 
-/// The scenarios of a summary.
+/// The scenarios of a summary, serialised as a list.
 #[derive(Debug)]
 struct Scenarios<'a>(&'a Experiment, &'a Results);
 
-/// A scenario of a summary; its calls are computed while they are written.
+/// Summary of a scenario; its rescheduling calls are computed while it is written.
 #[derive(Debug, Serialize)]
 struct ScenarioSummary<'a> {
     #[serde(flatten)]
@@ -36,11 +36,11 @@ struct ScenarioSummary<'a> {
     after: Map<String, Value>,
 }
 
-/// The calls of a scenario.
+/// The rescheduling calls of a scenario, serialised as a list.
 #[derive(Debug)]
 struct Calls<'a>(&'a Experiment, &'a [CallRecord]);
 
-/// A call of a scenario.
+/// Summary of a rescheduling call of a scenario.
 #[derive(Debug, Serialize)]
 struct CallSummary<'a> {
     superstep: usize,
@@ -49,7 +49,7 @@ struct CallSummary<'a> {
     applied: bool,
 }
 
-/// The manifest; its summary is computed while it is written.
+/// Manifest of a run folder (`run.json`); its summary is computed while it is written.
 #[derive(Debug, Serialize)]
 struct Manifest<'a> {
     schema: &'static str,
@@ -81,8 +81,8 @@ impl Serialize for Calls<'_> {
     }
 }
 
-/// Creates the summary: the settings, the messages of the application, the work of the simulator, and each scenario with its calls. To save
-/// memory, the calls are computed one by one while they are written.
+/// Creates the summary of an experiment: the settings, the messages of the application, the work of the simulator, and each
+/// scenario with its calls. To save memory, the calls are computed one by one while they are written.
 ///
 /// `simulator.loop_cpu_s` is the only value that differs between two runs of the same experiment.
 pub fn summary<'a>(experiment: &'a Experiment, results: &'a Results) -> impl Serialize + 'a {
@@ -122,7 +122,7 @@ impl<'a> Summary<'a> {
     }
 }
 
-/// Creates the manifest: all data to repeat and to check the run, and its summary.
+/// Creates the manifest of a run folder: all data that is needed to repeat and to check the run, and its summary.
 pub fn manifest<'a>(experiment: &'a Experiment, results: &'a Results) -> impl Serialize + 'a {
     let input = |input: &migsim_experiment::Input| json!({ "role": input.role, "source": input.source, "sha256": input.sha256 });
     Manifest {
@@ -136,8 +136,8 @@ pub fn manifest<'a>(experiment: &'a Experiment, results: &'a Results) -> impl Se
     }
 }
 
-/// Counts the messages of the application, which are equal in all scenarios. The flows of a scenario are these and those of barriers, calls
-/// and moves.
+/// Counts the messages of the application, which are equal in all scenarios. The flows of a scenario are these messages and those
+/// of barriers, rescheduling calls and migrations.
 fn application(results: &Results) -> Value {
     let sent = (results.runs.first()).map_or_else(Sent::default, |run| run.outcome.sent);
     json!({ "messages": sent.messages, "bytes": sent.bytes })
@@ -156,7 +156,7 @@ fn simulator(experiment: &Experiment, results: &Results) -> Value {
     })
 }
 
-/// Computes the number of processes times supersteps of a run.
+/// Computes the number of processes times the number of supersteps of a scenario.
 pub(super) fn process_supersteps(experiment: &Experiment, run: &ScenarioRun) -> u64 {
     experiment.placement.len() as u64 * run.outcome.supersteps.len() as u64
 }
@@ -199,7 +199,8 @@ fn scenario<'a>(
     }
 }
 
-/// Writes the terms of a ledger and their sum, in seconds and in ticks. Ticks are whole numbers, which add up exactly in any language.
+/// Returns the causes of the difference from scenario i and their sum as JSON, in seconds and in ticks. Ticks are whole numbers,
+/// so that their sum is exact in any programming language.
 fn ledger(ledger: &Ledger) -> Value {
     let name = |term: Term| term.key().to_owned();
     let terms = ledger

@@ -1,4 +1,4 @@
-//! The result for people: the table of scenarios, and the migrations of each call.
+//! The result of an experiment for people: the table of scenarios, and the migrations of each rescheduling call.
 
 use super::placed::StartsByCluster;
 use super::read::application_title;
@@ -12,7 +12,7 @@ use migsim_base::words::{counted, singular_or_plural};
 use migsim_bsp::{CallRecord, Cause, Scenario};
 use migsim_experiment::{Experiment, Results, ScenarioRun, Term, policy_label};
 
-/// Creates the lines and tables of the result.
+/// Creates the lines and tables that describe the results of an experiment.
 pub fn table(experiment: &Experiment, results: &Results) -> Sheet {
     let mut sheet = Sheet::default();
     sheet.line(heading(experiment));
@@ -55,7 +55,8 @@ pub fn table(experiment: &Experiment, results: &Results) -> Sheet {
     sheet
 }
 
-/// Adds the best static start and the straight returns below the scenarios; adds nothing on the platforms of the papers.
+/// Adds remarks below the table of scenarios: the best static start, and the number of moves straight back. Adds nothing on the
+/// platforms of the papers.
 fn remarks(experiment: &Experiment, results: &Results, sheet: &mut Sheet) {
     if experiment.is_on_machine_of_paper() {
         return;
@@ -82,7 +83,8 @@ fn remarks(experiment: &Experiment, results: &Results, sheet: &mut Sheet) {
     }
 }
 
-/// Describes in one line how many moves return a process straight to the host that it left at its previous move; `None` if no move does.
+/// Describes in one line how many moves bring a process straight back to the host that it left at its previous move; `None` if
+/// there are no such moves.
 pub(super) fn straight_returns(returns: usize, moves: usize) -> Option<String> {
     (returns > 0).then(|| {
         let verb = singular_or_plural(returns as u64, ["goes", "go"]);
@@ -93,7 +95,7 @@ pub(super) fn straight_returns(returns: usize, moves: usize) -> Option<String> {
     })
 }
 
-/// Describes the experiment in a line.
+/// Describes the experiment in one line: application, processes, supersteps, platform, policy and network.
 pub(super) fn heading(experiment: &Experiment) -> String {
     let settings = &experiment.resolved;
     let is_own = experiment.platform.built_in.is_none();
@@ -113,7 +115,7 @@ pub(super) fn heading(experiment: &Experiment) -> String {
     heading + note
 }
 
-/// Describes an experiment in a line; the settings name its policy and its network.
+/// Describes an experiment in one line; `settings` name its policy and its network.
 pub(super) fn heading_of(
     application: &str,
     settings: &serde_json::Value,
@@ -166,7 +168,7 @@ fn scenarios(results: &Results) -> Table {
     table
 }
 
-/// Formats the time beyond that of scenario i.
+/// Creates the cell with the overhead or gain of a scenario relative to scenario i.
 fn against(results: &Results, run: &ScenarioRun) -> Cell {
     let relative_overhead = results.relative_overhead(run);
     let Some(relative_overhead) = relative_overhead.filter(|_| run.scenario != Scenario::I) else {
@@ -186,12 +188,12 @@ fn against(results: &Results, run: &ScenarioRun) -> Cell {
     })
 }
 
-/// Minimum ratio to scenario i that is expressed as a multiple instead of a percentage.
+/// Minimum ratio of a makespan to that of scenario i that is expressed as a multiple instead of a percentage.
 const MANY_TIMES: f64 = 11.0;
 
 const TAKES: &str = "takes";
 
-/// Describes the price or gain of a scenario against scenario i from its relative overhead: `gain`, `10.8 %`.
+/// Describes the overhead or gain of a scenario relative to scenario i in a word and an amount: `gain`, `10.8 %`.
 pub(super) fn against_i(scenario: Scenario, relative_overhead: f64) -> (&'static str, String) {
     // A value that rounds to 0 has no sign, and is not called a loss.
     let percent = match 100.0 * relative_overhead {
@@ -234,10 +236,10 @@ fn speed(experiment: &Experiment, results: &Results) -> String {
     )
 }
 
-/// Minimum number of messages for which the mean CPU time of a message is shown.
+/// Minimum number of simulated messages for which the mean CPU time of a message is shown.
 const MANY_MESSAGES: u64 = 1000;
 
-/// Computes the number of decimals of a ledger: four digits of its largest term, and at least two decimals.
+/// Computes the number of decimal places in the table of differences, such that its largest term has four digits; at least 2.
 pub(super) fn decimals(largest: f64) -> usize {
     (2_u8..12)
         .find(|&decimals| largest * 10_f64.powi(decimals.into()) >= 1e3)
@@ -245,7 +247,8 @@ pub(super) fn decimals(largest: f64) -> usize {
         .into()
 }
 
-/// Creates the table of the ledger: the sources of the difference from scenario i. Terms that round to zero are left out.
+/// Creates a table of the causes of the difference of a scenario from scenario i, without terms that round to zero; `None` if
+/// there is nothing to compare.
 fn ledger(results: &Results, run: &ScenarioRun) -> Option<Table> {
     let ledger = results.ledger(run).filter(|ledger| !ledger.is_empty())?;
     let largest = ledger
@@ -272,7 +275,8 @@ fn ledger(results: &Results, run: &ScenarioRun) -> Option<Table> {
     Some(table)
 }
 
-/// Adds a row per origin and destination of each call that decided moves, and a list of the other calls.
+/// Adds a table with one row per pair of origin and destination cluster of each rescheduling call that decided moves, and a list
+/// of the other calls.
 fn calls(experiment: &Experiment, run: &ScenarioRun, sheet: &mut Sheet) {
     let title = if run.scenario == Scenario::Iii {
         "Migrations by call"
@@ -335,15 +339,15 @@ fn calls(experiment: &Experiment, run: &ScenarioRun, sheet: &mut Sheet) {
     }
 }
 
-/// The processes that a call moves from one cluster to another.
+/// Processes that a rescheduling call moves from one cluster to another.
 pub(super) struct Group<'a> {
     pub(super) from: &'a str,
     pub(super) to: &'a str,
-    /// The processes, sorted.
+    /// The processes that are moved, sorted by number.
     pub(super) processes: Vec<ProcessId>,
 }
 
-/// Groups the migrations of a call.
+/// Groups the migrations of a rescheduling call by origin and destination cluster.
 fn groups<'a>(experiment: &'a Experiment, call: &CallRecord) -> Vec<Group<'a>> {
     let decided = call.decision.migrations.iter().zip(&call.origins);
     by_clusters(decided.map(|(wanted, &origin)| {
@@ -352,7 +356,8 @@ fn groups<'a>(experiment: &'a Experiment, call: &CallRecord) -> Vec<Group<'a>> {
     }))
 }
 
-/// Groups moves (origin, destination, process) by origin and destination, in the order of the first move of each group.
+/// Groups moves, given as (origin cluster, destination cluster, process), by origin and destination, in the order of the first
+/// move of each group.
 pub(super) fn by_clusters<'a>(
     moves: impl Iterator<Item = (&'a str, &'a str, ProcessId)>,
 ) -> Vec<Group<'a>> {
@@ -374,7 +379,7 @@ pub(super) fn by_clusters<'a>(
     groups
 }
 
-/// Formats a sorted list of processes: `p23-p36, p40`.
+/// Formats a sorted list of processes with ranges: `p23-p36, p40`.
 pub(super) fn ranges(processes: &[ProcessId]) -> String {
     let mut parts: Vec<(u64, u64)> = Vec::new();
     for process in processes.iter().map(|&process| number(process)) {

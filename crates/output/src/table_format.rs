@@ -1,8 +1,8 @@
-//! Tables and lines of text as aligned columns, Markdown, CSV or JSON.
+//! Tables and lines of text, which are rendered as aligned columns, Markdown, CSV or JSON.
 //!
-//! For people (columns, Markdown) a cell has a rounded text, with its unit in the heading or in the text. For programs (CSV, JSON) it has
-//! an exact value, with its unit in the name of the column. Only aligned columns have colours, as escape codes. The program that prints
-//! them removes the codes if the output is not a terminal.
+//! For people (columns, Markdown) a cell has a rounded text, with its unit in the heading or in the text. For programs (CSV,
+//! JSON) it has an exact value, with its unit in the name of the column. Only aligned columns have colours, as escape codes. The
+//! program that prints the columns removes the codes if the output is not a terminal.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ use super::guarded;
 use super::html::escaped;
 use migsim_base::error::visible;
 
-/// The form in which a sheet is rendered.
+/// Output format in which a sheet of lines and tables is rendered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Form {
@@ -25,11 +25,11 @@ pub enum Form {
     Markdown,
     /// CSV (RFC 4180): tables only, with an empty line between two tables.
     Csv,
-    /// JSON: an object with an array per table.
+    /// JSON: an object with an array for each table.
     Json,
 }
 
-/// A list of lines and tables.
+/// A sequence of lines of text and tables, which can be rendered in several formats.
 #[derive(Clone, Debug, Default)]
 pub struct Sheet {
     parts: Vec<Part>,
@@ -39,11 +39,11 @@ pub struct Sheet {
 enum Part {
     Line(String),
     Table(Table),
-    /// A table for programs only; its content for people is in a line.
+    /// A table for CSV and JSON only; in the formats for people, lines of text have its content.
     Data(Table),
 }
 
-/// A table.
+/// A table with a name for programs, a title, typed columns and rows of cells.
 #[derive(Clone, Debug)]
 pub struct Table {
     key: &'static str,
@@ -53,7 +53,7 @@ pub struct Table {
     has_headings: bool,
 }
 
-/// A column of a table.
+/// A column of a table: its heading for people, its name for programs, and whether it contains numbers.
 #[derive(Clone, Debug)]
 pub struct Column {
     heading: String,
@@ -61,29 +61,29 @@ pub struct Column {
     is_number: bool,
 }
 
-/// A cell of a table.
+/// A cell of a table: its text for people, and its value for programs.
 #[derive(Clone, Debug)]
 pub struct Cell {
     shown: String,
     value: Value,
     tone: Tone,
-    /// Length of the bar behind the cell on a page, from 0 to 1.
+    /// Length of the bar behind the cell on an HTML page, as a fraction of the cell; `None` if there is no bar.
     bar: Option<f64>,
 }
 
-/// Whether a value is good or bad.
+/// Whether a value is good or bad, which becomes its colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tone {
     /// Neither good nor bad.
     #[default]
     Plain,
-    /// Good.
+    /// A good value, shown in green.
     Good,
-    /// Bad.
+    /// A bad value, shown in red.
     Bad,
 }
 
-/// Creates a column of text from its heading and its name for programs.
+/// Creates a column of texts from its heading for people and its name for programs.
 pub fn words(heading: impl Into<String>, key: &'static str) -> Column {
     Column {
         heading: heading.into(),
@@ -92,7 +92,7 @@ pub fn words(heading: impl Into<String>, key: &'static str) -> Column {
     }
 }
 
-/// Creates a column of numbers from its heading and its name for programs.
+/// Creates a column of numbers from its heading for people and its name for programs.
 pub fn numbers(heading: impl Into<String>, key: &'static str) -> Column {
     Column {
         heading: heading.into(),
@@ -102,7 +102,7 @@ pub fn numbers(heading: impl Into<String>, key: &'static str) -> Column {
 }
 
 impl Cell {
-    /// Creates a cell with a text.
+    /// Creates a cell whose value for programs is a text, which is also shown to people.
     pub fn text(text: impl Into<String>) -> Self {
         let shown = text.into();
         Self {
@@ -113,7 +113,7 @@ impl Cell {
         }
     }
 
-    /// Creates a cell with a value for programs and a text for people.
+    /// Creates a cell from a value for programs and a text for people.
     pub fn value(value: impl Into<Value>, shown: impl Into<String>) -> Self {
         Self {
             shown: visible(&shown.into()).into_owned(),
@@ -123,7 +123,7 @@ impl Cell {
         }
     }
 
-    /// Creates a cell with a whole number.
+    /// Creates a cell with a whole number, shown in full.
     pub fn count(count: usize) -> Self {
         Self::value(count, count.to_string())
     }
@@ -133,14 +133,14 @@ impl Cell {
         Self::value(Value::Null, "")
     }
 
-    /// Sets the tone of the cell, which becomes a colour where colours are supported.
+    /// Returns the cell with a tone, which becomes a colour in formats that have colours.
     #[must_use]
     pub fn in_tone(mut self, tone: Tone) -> Self {
         self.tone = tone;
         self
     }
 
-    /// Sets the bar behind the cell on a page; `length` is a fraction of the cell.
+    /// Returns the cell with a bar behind it on an HTML page; `length` is a fraction of the cell, from 0 to 1.
     #[must_use]
     pub fn with_bar(mut self, length: f64) -> Self {
         self.bar = Some(length.clamp(0.0, 1.0));
@@ -183,11 +183,12 @@ impl Cell {
     }
 }
 
-/// Minimum number of letters of a text that may be broken into lines on a page.
+/// A text with more letters than this may be broken into lines on an HTML page.
 const LONG: usize = 40;
 
 impl Table {
-    /// Creates an empty table. `key` is its name for programs; an empty title is left out.
+    /// Creates an empty table. `key` is its name for programs; `title` is its heading for people, which is left out if it is
+    /// empty.
     pub fn new(key: &'static str, title: impl Into<String>, columns: &[Column]) -> Self {
         Self {
             key,
@@ -198,14 +199,14 @@ impl Table {
         }
     }
 
-    /// Leaves out the headings over aligned columns.
+    /// Returns the table without column headings in the format of aligned columns.
     #[must_use]
     pub fn without_headings(mut self) -> Self {
         self.has_headings = false;
         self
     }
 
-    /// Adds a row with one cell per column.
+    /// Adds a row, which must have one cell per column.
     pub fn push(&mut self, row: impl Into<Vec<Cell>>) {
         let row = row.into();
         debug_assert_eq!(row.len(), self.columns.len(), "a cell per column");
@@ -278,7 +279,8 @@ impl Table {
         }
     }
 
-    /// Returns the table as an element of a page, which can be sorted and saved. Of a long table, `shown` rows are shown at first.
+    /// Returns the table as an HTML element, which can be sorted and saved on the page. Of a long table, only the first `shown`
+    /// rows are visible until the reader unfolds it.
     pub fn html(&self, shown: usize) -> String {
         let mut html = String::new();
         if !self.title.is_empty() {
@@ -309,7 +311,7 @@ impl Table {
         html
     }
 
-    /// The rows as CSV, with the keys of the columns as its head.
+    /// Returns the rows as CSV; the first line contains the names of the columns for programs.
     pub fn csv(&self) -> String {
         let mut out = csv::Writer::from_writer(Vec::new());
         let plain = |value: &Value| match value {
@@ -338,7 +340,7 @@ impl Table {
     }
 }
 
-/// Escapes a text so that Markdown and HTML find no markup in it.
+/// Escapes a text so that it contains no markup for Markdown or HTML.
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -361,23 +363,23 @@ fn style(tone: Tone) -> Style {
 }
 
 impl Sheet {
-    /// Adds a line of text, which is left out of CSV and JSON.
+    /// Adds a line of text, which appears in aligned columns and Markdown but not in CSV and JSON.
     pub fn line(&mut self, line: impl Into<String>) {
         self.parts
             .push(Part::Line(visible(&line.into()).into_owned()));
     }
 
-    /// Adds a table.
+    /// Adds a table, which appears in all formats.
     pub fn table(&mut self, table: Table) {
         self.parts.push(Part::Table(table));
     }
 
-    /// Adds a table that is left out of aligned columns and Markdown.
+    /// Adds a table that appears only in CSV and JSON.
     pub fn data(&mut self, table: Table) {
         self.parts.push(Part::Data(table));
     }
 
-    /// Returns the sheet as text that ends with a line end.
+    /// Returns the sheet in this format, as text that ends with a line end.
     pub fn render(&self, form: Form) -> String {
         let tables = self.parts.iter().filter_map(|part| match part {
             Part::Table(table) | Part::Data(table) => Some(table),
@@ -393,7 +395,8 @@ impl Sheet {
         }
     }
 
-    /// Returns the lines and tables as elements of a page.
+    /// Returns the lines and tables as HTML elements. Of each long table, only the first `shown` rows are visible until the
+    /// reader unfolds it.
     pub fn html(&self, shown: usize) -> String {
         let html = self.parts.iter().map(|part| match part {
             Part::Line(line) if line.trim().is_empty() => String::new(),
@@ -442,7 +445,7 @@ impl Sheet {
     }
 }
 
-/// Removes terminal colours from a text.
+/// Removes the escape codes of terminal colours from a text.
 pub fn uncoloured(text: &str) -> String {
     anstream::adapter::strip_str(text).to_string()
 }

@@ -1,7 +1,8 @@
-//! `links.csv`: the traffic on each link, computed after the run from the plans, the hosts of the processes, and the routes.
+//! Computes `links.csv`: the traffic on each link, derived after the run from the messages of each superstep, the hosts of the
+//! processes, and the routes.
 //!
-//! The messages of the application are counted, and the memory images of migrations that are simulated as flows. Messages of barriers and
-//! rescheduling calls are not counted. Supersteps form groups of equal size, at most [`MOST_GROUPS`] of them.
+//! The messages of the application are counted, and the memory of processes in migrations that are simulated as flows. Messages
+//! of barriers and rescheduling calls are not counted. Supersteps form groups of equal size, at most [`MOST_GROUPS`] of them.
 
 use std::io::{self, Write};
 
@@ -13,31 +14,31 @@ use migsim_bsp::{Scenario, Transfer};
 use migsim_experiment::{Experiment, Results, ScenarioRun};
 use migsim_workloads::Plan;
 
-/// Maximum number of groups of supersteps.
+/// Maximum number of groups into which the supersteps of a run are divided.
 pub(super) const MOST_GROUPS: usize = 256;
 
-/// A row of `links.csv`: the traffic on a link in a group of supersteps; links without traffic have no row.
+/// Traffic on a link in a group of supersteps: a row of `links.csv`. Links without traffic have no row.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkTraffic {
-    /// The scenario.
+    /// Scenario to which the traffic belongs.
     pub scenario: Scenario,
     /// The first superstep of the group, counted from 1.
     pub first_superstep: u64,
-    /// The last superstep of the group. Migrations after it and before the next superstep are included.
+    /// The last superstep of the group, counted from 1. Migrations after it and before the next superstep are included.
     pub last_superstep: u64,
     /// The name of the link.
     #[serde(deserialize_with = "unguarded")]
     pub link: String,
-    /// The nominal capacity of the link \[B/s\].
+    /// Nominal bandwidth of the link \[B/s\].
     pub bandwidth_bytes_per_s: f64,
-    /// Traffic in both directions \[B\].
+    /// Number of bytes that crossed the link, in both directions together \[B\].
     pub bytes: f64,
-    /// Number of messages and images.
+    /// Number of messages and migrations that crossed the link.
     pub flows: u64,
 }
 
-/// The traffic on each link: an array over all links, and a list of its entries that are not zero.
+/// Sums of the traffic on each link: an array over all links, and a list of the links whose sum is not zero.
 #[derive(Debug, Default)]
 struct Sums {
     of: Vec<(f64, u64)>,
@@ -71,12 +72,12 @@ impl Sums {
     }
 }
 
-/// The number of supersteps in a group.
+/// Computes the number of supersteps in a group, such that there are not too many groups.
 pub(super) fn group_size(supersteps: usize) -> usize {
     supersteps.div_ceil(MOST_GROUPS).max(1)
 }
 
-/// Computes the traffic on the links in all scenarios.
+/// Computes the traffic on the links, by group of supersteps, in all scenarios.
 pub fn traffic(experiment: &Experiment, results: &Results) -> Vec<LinkTraffic> {
     let supersteps = experiment.workload.supersteps();
     let size = group_size(supersteps);
@@ -112,15 +113,15 @@ pub fn traffic(experiment: &Experiment, results: &Results) -> Vec<LinkTraffic> {
     walks.into_iter().flat_map(|walk| walk.rows).collect()
 }
 
-/// The state of a scenario while its supersteps are visited.
+/// State of the computation of traffic in a scenario, which visits the supersteps in order.
 struct Walk<'a> {
     experiment: &'a Experiment,
     run: &'a ScenarioRun,
     placement: Vec<HostId>,
-    /// The migrations in the order of supersteps, and the number of those that have happened.
+    /// Indices of the migrations in the order of supersteps.
     order: Vec<usize>,
     moved: usize,
-    /// The traffic of the messages in the current superstep, and whether it is taken from an earlier scenario.
+    /// Traffic of the messages in the current superstep.
     messages: Sums,
     follows: bool,
     group: Sums,
@@ -169,7 +170,7 @@ impl<'a> Walk<'a> {
         links.into_iter()
     }
 
-    /// Adds the migrations after a superstep, which count as part of it.
+    /// Adds the traffic of the migrations after a superstep, which count as part of it.
     fn images(&mut self, superstep: usize) {
         let is_flow = self.experiment.config.costs.migration.transfer == Transfer::Flow;
         while let Some(&at) = self.order.get(self.moved) {

@@ -1,4 +1,5 @@
-//! The calls of a run in the terms of a paper: supersteps and processes counted from 1, clusters and hosts by name.
+//! Rescheduling calls of a run in the terms of the papers: supersteps and processes are counted from 1, clusters and hosts have
+//! names.
 
 use std::collections::BTreeSet;
 
@@ -8,42 +9,43 @@ use migsim_base::units::HostId;
 use migsim_bsp::{CallRecord, Scenario};
 use migsim_experiment::{Experiment, Results};
 
-/// A rescheduling call, in the terms of the papers.
+/// A rescheduling call with its candidates and moves, in the terms of the papers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Told {
-    /// The superstep before the call.
+    /// Superstep after which the call took place, counted from 1.
     pub superstep: u64,
-    /// The end of that superstep \[s\].
+    /// Time at which this superstep ended \[s\].
     pub date_s: f64,
-    /// α before and after the call, if the policy has such an interval.
+    /// Interval α between calls before and after this call \[supersteps\]; `None` if the policy has no such interval.
     pub alpha: Option<(u64, u64)>,
-    /// The candidates, each with its process and cluster.
+    /// Candidates for a move: the number of the process (from 1), and the cluster of its host.
     pub candidates: Vec<(u64, String)>,
-    /// The migrations.
+    /// Migrations that the call decided.
     pub moves: Vec<Moved>,
-    /// Smallest distance of a candidate from the opposite verdict, |t1 - t2| \[s\].
+    /// Smallest |t1 - t2| of a candidate \[s\], which tells how close its verdict is to the opposite one; `None` if there are no
+    /// such times.
     pub margin: Option<f64>,
 }
 
-/// A migration of a call.
+/// A migration that a call decided, in the terms of the papers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moved {
-    /// The process.
+    /// Number of the process, counted from 1.
     pub process: u64,
-    /// The cluster of the origin.
+    /// Name of the cluster of the origin.
     pub from_cluster: String,
-    /// The cluster of the destination.
+    /// Name of the cluster of the destination.
     pub to_cluster: String,
-    /// The host of the origin.
+    /// Name of the host of the origin.
     pub from_host: String,
-    /// The host of the destination.
+    /// Name of the host of the destination.
     pub to_host: String,
 }
 
-/// All calls of a run.
+/// All rescheduling calls of a run, in their order.
 pub type Calls = Vec<Told>;
 
-/// Lists the calls of a scenario.
+/// Lists the rescheduling calls of a scenario in the terms of the papers; empty if the scenario was not run.
 pub(super) fn of(experiment: &Experiment, results: &Results, scenario: Scenario) -> Calls {
     let calls = results
         .get(scenario)
@@ -96,12 +98,12 @@ fn tell(experiment: &Experiment, call: &CallRecord) -> Told {
 }
 
 impl Told {
-    /// Returns the processes that move.
+    /// Returns the numbers of the processes that move.
     pub fn processes(&self) -> BTreeSet<u64> {
         self.moves.iter().map(|one| one.process).collect()
     }
 
-    /// Describes the call in a short sentence.
+    /// Describes the call and its moves in a short sentence.
     pub fn sentence(&self) -> String {
         if self.moves.is_empty() {
             return format!(
@@ -132,7 +134,7 @@ impl Told {
     }
 }
 
-/// Shortens a long list to its first and last entries.
+/// Formats a list of names; of a long list, only the first and last names are shown.
 fn shorten(names: &[String]) -> String {
     match names {
         [first, .., last] if names.len() > 4 => format!("{first} ... {last}"),

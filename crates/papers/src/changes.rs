@@ -1,7 +1,7 @@
-//! Changes to all runs of a paper: settings of its experiments and values of its platforms.
+//! Changes that apply to all runs of a paper: other settings of its experiments, and other values of its platforms.
 //!
-//! Examples of changes are the rules of another paper ([`super::one_reading()`]), a constant changed by 1 %, and an option set back to its
-//! default. Changes lie above each experiment and below the settings of its cases.
+//! Examples of changes are the rules of another paper (module `one_reading`), a constant changed by 1 %, and an option set back
+//! to its default. A change overrides the experiments of the paper, and is overridden by the settings of a single run.
 
 use serde_json::Value;
 
@@ -10,24 +10,24 @@ use migsim_base::error::{Error, Problem};
 use migsim_experiment::{Flag, Shared, built_in, lookup, lookup_mut};
 use migsim_platform as platform;
 
-/// Changes, in the order in which they are made.
+/// Changed settings and platform values, in the order in which they are applied.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
     settings: Vec<Setting>,
     platform: Vec<(String, Value)>,
 }
 
-/// A setting of an experiment.
+/// A changed setting of an experiment.
 #[derive(Clone, Debug, PartialEq)]
 struct Setting {
-    /// The experiment that gives the value. Experiments that extend it, and do not set the key themselves, follow. `None` stands for all
-    /// experiments.
+    /// Name of the experiment in which the setting is changed. The change also applies to experiments that extend it and do not
+    /// set the key themselves. `None` stands for all experiments.
     place: Option<String>,
     flag: Flag,
 }
 
 impl Changes {
-    /// Makes changes of settings in all experiments.
+    /// Creates changes of settings that apply to all experiments of a paper.
     pub(super) fn everywhere(flags: impl IntoIterator<Item = Flag>) -> Self {
         let settings = flags.into_iter().map(|flag| Setting { place: None, flag });
         Self {
@@ -36,8 +36,8 @@ impl Changes {
         }
     }
 
-    /// Sets another value for a key, written as in [`super::Fitted::keys`]: a key of `experiment`, of its platforms (`platform:<key>`), or
-    /// of another experiment of the paper (`<name>:<key>`).
+    /// Changes the value of a key. The key is written as in [`super::Fitted::keys`]: a key of `experiment`, of its platforms
+    /// (`platform:<key>`), or of another experiment of the paper (`<name>:<key>`).
     pub fn set(&mut self, experiment: &str, key: &str, value: Value) {
         let (place, key) = key.split_once(':').unwrap_or((experiment, key));
         if place == "platform" {
@@ -55,7 +55,10 @@ impl Changes {
         });
     }
 
-    /// Returns the settings that apply to `experiment`.
+    /// Returns the changed settings that apply to `experiment`.
+    ///
+    /// # Errors
+    /// A built-in experiment cannot be read.
     pub(super) fn flags_of(&self, experiment: &str) -> Result<Vec<Flag>, Error> {
         let mut flags = Vec::new();
         for setting in &self.settings {
@@ -70,7 +73,10 @@ impl Changes {
         Ok(flags)
     }
 
-    /// Makes changed copies of the built-in platforms that have all the changed keys.
+    /// Creates copies of those built-in platforms that have all the changed keys, with the changed values.
+    ///
+    /// # Errors
+    /// A changed platform is not valid.
     pub(super) fn shared(&self) -> Result<Shared, Error> {
         let shared = Shared::default();
         for (file, text) in platform::built_in() {
@@ -93,8 +99,8 @@ impl Changes {
     }
 }
 
-/// Whether `place` gives the value of `key` to `experiment`: `place` is reached from `experiment` through `extends`, and no experiment on
-/// the way sets the key.
+/// Returns whether the value of `key` in `experiment` comes from the experiment `place`: `experiment` extends `place`, directly
+/// or indirectly, and no experiment in between sets the key.
 fn giver(experiment: &str, key: &str, place: &str) -> Result<bool, Error> {
     let mut name = experiment.to_owned();
     loop {
@@ -112,7 +118,10 @@ fn giver(experiment: &str, key: &str, place: &str) -> Result<bool, Error> {
     }
 }
 
-/// Returns the text of a built-in experiment.
+/// Returns the document of a built-in experiment.
+///
+/// # Errors
+/// There is no such experiment.
 pub(super) fn source_of(experiment: &str) -> Result<Document, Error> {
     built_in(experiment)?
         .ok_or_else(|| Problem::new(format!("there is no experiment `{experiment}`")).into())

@@ -1,4 +1,5 @@
-//! Claims that only compare percentages of runs with published ones; the facts define these comparisons.
+//! Checks claims that only compare percentages of runs with published percentages; the facts of the paper define these
+//! comparisons.
 
 use serde_json::Value;
 
@@ -6,7 +7,7 @@ use super::claims::{Outcome, about, told};
 use super::facts::{Claim, Measure};
 use super::runs::Runs;
 
-/// Evaluates the comparisons of a claim. The claim holds if all of them hold, and cannot be decided if there are none.
+/// Checks all comparisons of a claim. The claim holds if all of them hold; it cannot be decided if there are none.
 pub(super) fn compare_percentages(claim: &Claim, runs: &Runs<'_>) -> Outcome {
     let mut holds = true;
     let mut values = Vec::new();

@@ -1,4 +1,4 @@
-//! Published decisions compared with simulated ones.
+//! Compares the decisions about calls and migrations that a paper describes with the simulated decisions.
 //!
 //! | verdict | meaning |
 //! |---|---|
@@ -15,22 +15,23 @@ use serde_json::{Value, json};
 use super::calls::{Calls, Moved, Told};
 use super::facts::{Decision, Schedule};
 
-/// The result of the comparison with a published decision.
+/// How well a simulated decision agrees with the published decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The decision is the same in everything that is published.
+    /// The simulated decision agrees in everything that is published.
     Match,
-    /// The call is the same, with other members.
+    /// The simulated decision agrees in part: other processes or places, a call up to two supersteps away, or a call at another
+    /// time.
     Near,
-    /// The decision is different.
+    /// The simulated decision is different.
     Mismatch,
-    /// The paper does not say enough.
+    /// The paper does not say enough for a comparison.
     NotCheckable,
 }
 
 impl Verdict {
-    /// Returns its name for people.
+    /// Returns the name of the verdict for people.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Match => "match",
@@ -41,25 +42,25 @@ impl Verdict {
     }
 }
 
-/// The subject of a decision.
+/// What a published decision is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DecisionKind {
-    /// A call comes at a superstep.
+    /// A rescheduling call takes place after a given superstep.
     Call,
-    /// No process moves, or no named process moves.
+    /// No process moves, or a given process does not move.
     Stay,
-    /// The system is stable, or it is not.
+    /// The system is balanced (stable), so that the interval between calls grows, or it is not.
     Stability,
-    /// Processes move.
+    /// Processes are moved.
     Migration,
 }
 
 impl DecisionKind {
-    /// All kinds, in the order of tables.
+    /// All kinds of decisions, in the order of the rows of tables.
     pub const ALL: [Self; 4] = [Self::Call, Self::Stay, Self::Stability, Self::Migration];
 
-    /// Returns its name for people.
+    /// Returns the name of the kind for people, in the plural.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Call => "calls",
@@ -79,48 +80,50 @@ impl DecisionKind {
     }
 }
 
-/// The result of the comparison of a decision.
+/// Comparison of a published decision with the simulation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DecisionResult {
-    /// The id of the decision.
+    /// Identifier of the decision in the facts of the paper.
     pub id: String,
-    /// The subject of the decision.
+    /// What the decision is about.
     pub kind: DecisionKind,
-    /// The result of the comparison.
+    /// How well the simulated decision agrees with the published one.
     pub verdict: Verdict,
-    /// The published decision.
+    /// The published decision, as far as the paper describes it.
     pub published: Value,
-    /// The simulated decision.
+    /// The simulated calls around the superstep of the published decision, in sentences.
     pub simulated: Value,
-    /// Smallest |t1 - t2| of a candidate of that call \[s\]; if it is small, the decision is close.
+    /// Smallest |t1 - t2| of a candidate of the simulated call \[s\]; if it is small, the decision could easily have been
+    /// different. `None` if there is no such call.
     pub margin_s: Option<f64>,
-    /// The reason why the decision is not reproduced, if it is known.
+    /// Reason why the decision is not reproduced; `None` if it is reproduced or the reason is not known.
     pub note: Option<String>,
 }
 
-/// The result of the comparison of a call schedule.
+/// Comparison of a published schedule of rescheduling calls with the simulation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ScheduleResult {
-    /// The id of the schedule.
+    /// Identifier of the schedule in the facts of the paper.
     pub id: String,
-    /// The result of the comparison.
+    /// How well the simulated schedule agrees with the published one.
     pub verdict: Verdict,
-    /// The published calls.
+    /// Supersteps after which the published calls take place.
     pub published: Vec<u64>,
-    /// The same number of simulated calls.
+    /// Supersteps after which the first simulated calls take place, as many as were published.
     pub simulated: Vec<u64>,
 }
 
-/// A run that a decision is about.
+/// Rescheduling calls of a simulated run with which a published decision is compared.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run<'r> {
-    /// The interval α at the start, if its configuration names one.
+    /// Interval α between calls at the start of the run \[supersteps\]; `None` if the configuration of the run does not name it.
     pub alpha: Option<u64>,
-    /// The calls of the run.
+    /// Rescheduling calls of the run, in their order.
     pub calls: &'r [Told],
 }
 
-/// Compares a decision with the runs that it is about. A decision that is reproduced only in some of these runs is near.
+/// Compares a published decision with the simulated runs that it is about. If only some of these runs reproduce the decision, the
+/// verdict is near.
 ///
 /// The `siblings` are the decisions of the same paper: two of them may describe one call, each the moves from one cluster.
 pub(super) fn compare(
@@ -170,7 +173,7 @@ pub(super) fn compare(
     }
 }
 
-/// Lists the clusters whose moves at the same call of the same run another decision describes.
+/// Lists the clusters from which another decision of the paper describes moves in the same call of the same run.
 fn told_elsewhere<'d>(decision: &Decision, siblings: &'d [Decision]) -> Vec<&'d str> {
     let is_same_call = |other: &&Decision| {
         other.id != decision.id
@@ -183,7 +186,7 @@ fn told_elsewhere<'d>(decision: &Decision, siblings: &'d [Decision]) -> Vec<&'d 
     others.filter_map(|other| other.from.as_str()).collect()
 }
 
-/// Creates the result of a decision that a function in the paper's file has judged.
+/// Creates the result of a decision that was checked by a function for this paper; `holds` is `None` if it cannot be checked.
 pub(super) fn of_rule(decision: &Decision, holds: Option<bool>, value: Value) -> DecisionResult {
     DecisionResult {
         id: decision.id.clone(),
@@ -196,7 +199,8 @@ pub(super) fn of_rule(decision: &Decision, holds: Option<bool>, value: Value) ->
     }
 }
 
-/// Compares a schedule with the calls of the runs that it is about, and returns the worst verdict.
+/// Compares a published schedule with the calls of the runs that it is about, and returns the result of the run with the worst
+/// verdict.
 pub(super) fn compare_schedule(schedule: &Schedule, runs: &[Calls]) -> ScheduleResult {
     let compare = |calls: &Calls| {
         let simulated: Vec<u64> = calls
@@ -246,7 +250,7 @@ fn published(decision: &Decision) -> Value {
     })
 }
 
-/// Returns the processes that are named, or that follow from the mapping.
+/// Returns the processes that the paper names for the decision, or those that follow from the mapping if it names none.
 fn names(decision: &Decision) -> &[String] {
     if decision.processes.is_empty() {
         &decision.processes_inferred
@@ -255,8 +259,10 @@ fn names(decision: &Decision) -> &[String] {
     }
 }
 
-/// Returns the range of supersteps of a decision: `4`, `"all calls"`, `"after 11"`, `"9 to 27"`, `"first 6 calls"`, `"start"` (until the
-/// first migration of the run), or `"after migrations"` (after the last one).
+/// Returns the first and the last superstep that a decision is about; `None` if it gives none that can be checked.
+///
+/// The decision gives them as `4`, `"all calls"`, `"after 11"`, `"9 to 27"`, `"first 6 calls"`, `"start"` (until the first
+/// migration of the run), or `"after migrations"` (after the last one).
 fn range(decision: &Decision, calls: &[Told]) -> Option<(u64, u64)> {
     if let Some(number) = decision.superstep().as_u64() {
         return Some((number, number));
@@ -359,7 +365,8 @@ fn is_true(holds: bool) -> Verdict {
     }
 }
 
-/// Returns the constant distance of calls that a decision states: `"every alpha supersteps"`, `"4, 8, 12, ..."`.
+/// Returns the constant number of supersteps between calls that a decision states, as `"every alpha supersteps"` or `"4, 8, 12,
+/// ..."`; `None` if it states none.
 fn regular(decision: &Decision, alpha: Option<u64>) -> Option<u64> {
     let text = decision.superstep.as_str()?;
     if text == "every alpha supersteps" {
@@ -368,7 +375,7 @@ fn regular(decision: &Decision, alpha: Option<u64>) -> Option<u64> {
     text.strip_suffix(", ...")?.split(", ").next()?.parse().ok()
 }
 
-/// Judges a decision that no process moves at a call, or none of the named processes.
+/// Returns the verdict on a decision that no process, or none of the named processes, moves at a call.
 fn judge_rest(decision: &Decision, calls: &[Told], within: &[&Told], at_one: bool) -> Verdict {
     let named = numbers(names(decision));
     let rests = |call: &Told| {
@@ -389,7 +396,7 @@ fn judge_rest(decision: &Decision, calls: &[Told], within: &[&Told], at_one: boo
     is_true(within.iter().all(|call| rests(call)))
 }
 
-/// Maximum relative difference between the simulated and the published time of a call.
+/// Maximum relative difference between the simulated and the published time of a call for a match.
 const DATE_WITHIN: f64 = 0.05;
 
 fn judge_call(decision: &Decision, calls: &[Told], superstep: u64) -> Verdict {
@@ -405,7 +412,7 @@ fn judge_call(decision: &Decision, calls: &[Told], superstep: u64) -> Verdict {
     }
 }
 
-/// Reads the numbers of processes: `p21`; also ranges, `p21-p25`.
+/// Parses the numbers of processes from names such as `p21` and ranges such as `p21-p25`.
 fn numbers(names: &[String]) -> Vec<u64> {
     let number = |name: &str| name.strip_prefix('p')?.parse::<u64>().ok();
     let span = |name: &String| {
@@ -417,8 +424,8 @@ fn numbers(names: &[String]) -> Vec<u64> {
     names.iter().filter_map(span).flatten().collect()
 }
 
-/// Whether a place in a paper means this cluster or host. It may be a cluster, a host, or a host counted from 1 (`a1` is the first host of
-/// cluster `a`, or of cluster `Aquario`).
+/// Returns whether the name of a place in a paper means this cluster or host. It may be a cluster, a host, or a host counted from
+/// 1 (`a1` is the first host of cluster `a`, or of cluster `Aquario`).
 fn is_place(place: &str, cluster: &str, host: &str) -> bool {
     let counted = || {
         let name = place.trim_end_matches(|digit: char| digit.is_ascii_digit());
@@ -435,8 +442,8 @@ fn is_place(place: &str, cluster: &str, host: &str) -> bool {
     place == cluster || place == host || counted().unwrap_or(false)
 }
 
-/// Whether the moves start from, or lead to, the places that a paper gives: one place, a place for each process, or a number for each
-/// cluster.
+/// Returns whether the moves start from (or lead to, depending on `side`) the places that a paper gives. A paper gives one place,
+/// a place for each process, or a number of moves for each cluster.
 fn agree(place: &Value, moves: &[Moved], named: &[u64], side: fn(&Moved) -> (&str, &str)) -> bool {
     let is_at = |one: &Moved, place: &str| {
         let (cluster, host) = side(one);
@@ -472,7 +479,7 @@ fn agree(place: &Value, moves: &[Moved], named: &[u64], side: fn(&Moved) -> (&st
     }
 }
 
-/// Whether a decision reports a move of `call`, or a move of the same call within two supersteps.
+/// Returns whether a decision reports a move of `call`, or a move of the same call within two supersteps.
 pub(super) fn reports(decision: &Decision, calls: &[Told], call: &Told, one: &Moved) -> bool {
     let is_near = |(from, to): (u64, u64)| {
         (from.saturating_sub(2)..=to.saturating_add(2)).contains(&call.superstep)
@@ -482,7 +489,8 @@ pub(super) fn reports(decision: &Decision, calls: &[Told], call: &Told, one: &Mo
         && is_told(decision, &numbers(names(decision)), one)
 }
 
-/// Whether a paper reports the move: its process is named or, if no process is named, it leaves the reported place.
+/// Returns whether the paper reports the move: its process is named or, if no process is named, the move starts from the reported
+/// place.
 fn is_told(decision: &Decision, named: &[u64], one: &Moved) -> bool {
     if !named.is_empty() {
         return named.contains(&one.process);
@@ -526,7 +534,7 @@ fn judge_migration(decision: &Decision, moves: &[Moved], call: Option<&Told>) ->
     }
 }
 
-/// Whether a call has the candidates that a paper names. If the paper names none, the number of candidates is compared.
+/// Returns whether a call has the candidates that a paper names. If the paper names none, the number of candidates is compared.
 fn agree_candidates(decision: &Decision, call: &Told) -> bool {
     let named: BTreeSet<u64> = numbers(&decision.candidate_processes).into_iter().collect();
     if named.is_empty() {
@@ -537,7 +545,7 @@ fn agree_candidates(decision: &Decision, call: &Told) -> bool {
     named == found.collect()
 }
 
-/// Judges whether the interval between calls grows (as it does when the system is stable) or stays.
+/// Returns the verdict on whether the interval between calls grows (as it does if the system is stable) or does not grow.
 fn judge_growth(calls: &[&Told], grows: bool) -> Verdict {
     let alphas: Vec<(u64, u64)> = calls.iter().filter_map(|call| call.alpha).collect();
     let (Some((first, _)), Some((_, last))) = (alphas.first(), alphas.last()) else {

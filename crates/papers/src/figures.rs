@@ -1,7 +1,7 @@
-//! Figures of a reproduction: published and simulated times, errors, gains and overheads.
+//! Figures about the reproduction of a paper: published and simulated times, errors, gains and overheads.
 //!
-//! *Times*: simulated against published times, with the diagonal. *Errors*: a row per case. *Gains* and *overheads*: scenarios iii and ii
-//! compared with i; rings are published values, dots are simulated ones.
+//! *Times*: simulated against published times, with the diagonal. *Errors*: a row per case. *Gains* and *overheads*: scenarios
+//! iii and ii compared with i; rings are published values, dots are simulated values.
 
 use super::cells::{CellResult, against_i};
 use super::reproduce::PaperResults;
@@ -11,13 +11,14 @@ use migsim_output::figure::{
     scenario_label, select_figures,
 };
 
-/// The scenarios in the order of their colours.
+/// Names of the scenarios in the order of their colours.
 const NAMES: [&str; 3] = ["i", "ii", "iii"];
 
-/// Maximum number of rows that fit beside a text; with more, cases that differ only in their last key share a row.
+/// Maximum number of rows of a figure that fits beside a text. If there are more, cases that differ only in their last key share
+/// a row.
 const MOST_ROWS: usize = 36;
 
-/// A figure: its name, a sentence about it, and its drawing.
+/// A figure that a paper can have: its name, a sentence about it, and the function that draws it.
 type Picture = (
     &'static str,
     &'static str,
@@ -55,7 +56,7 @@ const PICTURES: [Picture; 4] = [
     ),
 ];
 
-/// Lists the names of the figures of a paper.
+/// Lists the names of the figures that can be drawn for a paper.
 pub(super) fn names(paper: &PaperResults) -> impl Iterator<Item = &'static str> {
     let has = |scenario: &str| !against_i(&paper.cells, scenario).is_empty();
     let (gains, overheads) = (has("iii"), has("ii"));
@@ -70,7 +71,7 @@ pub(super) fn names(paper: &PaperResults) -> impl Iterator<Item = &'static str> 
         })
 }
 
-/// Draws the figures of a paper, named `PAPER-FIGURE`.
+/// Draws all figures of a paper; each is named `PAPER-FIGURE`.
 pub(super) fn figures(paper: &PaperResults, style: &Style) -> Vec<Figure> {
     let wanted: Vec<&str> = names(paper).collect();
     let pictures = PICTURES.iter().filter(|(name, ..)| wanted.contains(name));
@@ -79,10 +80,10 @@ pub(super) fn figures(paper: &PaperResults, style: &Style) -> Vec<Figure> {
         .collect()
 }
 
-/// Draws the figure `wanted` of each paper that has it, or all figures for `all`.
+/// Draws the figure `wanted` of each paper that has it, or all figures of all papers if `wanted` is `all`.
 ///
 /// # Errors
-/// No paper has the figure; the error lists the names of those that exist.
+/// No paper has the figure; the error lists the names of the existing figures.
 pub fn figures_named(
     papers: &[PaperResults],
     wanted: &str,
@@ -107,14 +108,14 @@ pub fn figures_named(
     Ok(all.collect())
 }
 
-/// Lists the names of the figures of some papers, each with a sentence about it.
+/// Lists the names of the figures that at least one of the papers has, each with a sentence about it.
 pub fn figure_list(papers: &[PaperResults]) -> Vec<(&'static str, &'static str)> {
     let known = names_of(papers);
     let pictures = PICTURES.iter().filter(|(name, ..)| known.contains(name));
     pictures.map(|(name, about, _)| (*name, *about)).collect()
 }
 
-/// Lists the names of the figures of some papers, sorted.
+/// Lists the names of the figures that at least one of the papers has, sorted.
 fn names_of(papers: &[PaperResults]) -> Vec<&'static str> {
     let mut known: Vec<&str> = papers.iter().flat_map(names).collect();
     known.sort_unstable();
@@ -122,7 +123,8 @@ fn names_of(papers: &[PaperResults]) -> Vec<&'static str> {
     known
 }
 
-/// The rows of some cells: their labels, the names of the keys in them, the row of each cell, and whether several cases share one.
+/// Rows of a chart of published times: their labels, the names of the keys in the labels, and the row of each published time. A
+/// row is shared if it shows several cases.
 struct Cases {
     labels: Vec<String>,
     keys: String,
@@ -131,7 +133,8 @@ struct Cases {
 }
 
 impl Cases {
-    /// Shortens cases to the values in which they differ; if there are too many, the last keys are left out.
+    /// Creates the rows with labels that contain only the settings in which the cases differ. If there are too many rows, the
+    /// last keys are left out.
     fn of(cells: &[&CellResult]) -> Self {
         let keys = varying(cells);
         let whole = Self::with(cells, &keys);
@@ -175,7 +178,7 @@ impl Cases {
         }
     }
 
-    /// Creates the rows with their dots.
+    /// Creates a group of rows for a chart; `dots` are the dots of each published time.
     fn group(self, dots: impl Iterator<Item = Vec<Dot>>) -> Group {
         let labels = self.labels.into_iter();
         let mut rows: Vec<Row> = labels
@@ -194,14 +197,14 @@ impl Cases {
     }
 }
 
-/// Splits a case into its keys and values.
+/// Splits the description of a case into its keys and values.
 fn pairs(case: &str) -> Vec<(&str, &str)> {
     case.split(' ')
         .filter_map(|pair| pair.split_once('='))
         .collect()
 }
 
-/// Lists the keys whose values differ between cells, in the order of the cells.
+/// Lists the keys whose values differ between the published times, in the order of their first occurrence.
 fn varying(cells: &[&CellResult]) -> Vec<String> {
     let all: Vec<(&str, &str)> = cells.iter().flat_map(|cell| pairs(&cell.case)).collect();
     let mut keys: Vec<String> = Vec::new();
@@ -219,7 +222,7 @@ fn position(cell: &CellResult) -> usize {
     found.expect("cells are of scenarios i, ii and iii")
 }
 
-/// Lists the scenarios that cells have, and the index of each cell's scenario in this list.
+/// Lists the indices of the scenarios that occur among the published times.
 fn present(cells: &[CellResult]) -> Vec<usize> {
     (0..NAMES.len())
         .filter(|one| cells.iter().any(|cell| position(cell) == *one))
@@ -285,7 +288,8 @@ fn draw_errors(paper: &PaperResults, style: &Style) -> Drawing {
     chart.draw(style)
 }
 
-/// Draws the times of a scenario compared with those of scenario i \[%\]; with `sign`, a faster run is a gain.
+/// Draws the relative difference of a scenario from scenario i \[%\], published and simulated. If `sign` is -1, a shorter time is
+/// shown as a positive gain.
 fn draw_relative(
     (paper, name): (&PaperResults, &str),
     title: &str,

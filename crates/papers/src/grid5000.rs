@@ -1,11 +1,11 @@
-//! MigBSP on Grid'5000: the future work that two of the papers name, with the applications of all papers.
+//! Predictions for MigBSP on Grid'5000, with the applications of all papers: the future work that two of the papers name.
 //!
 //! ```text
 //! cases x starts ─> scenarios i, ii, iii under neutral settings ─> grid5000.md, grid5000.csv
 //! ```
-//! No constant is fitted and no number was published: each result is a prediction. A gain is compared both with scenario i from the same
-//! start and with the best start of the case, since a poor start makes any gain look large. Source: da Rosa Righi et al., the conclusions
-//! of the papers on Lattice Boltzmann and on irregular Smith-Waterman.
+//! No constant is fitted and no number was published: each result is a prediction. A gain is compared both with scenario i from
+//! the same starting placement and with the best starting placement of the case, since a poor start makes any gain look large.
+//! Source: da Rosa Righi et al., the conclusions of the papers on Lattice Boltzmann and on irregular Smith-Waterman.
 
 use rayon::prelude::*;
 use serde_json::json;
@@ -16,13 +16,13 @@ use migsim_bsp::Scenario;
 use migsim_experiment::{Experiment, Layers, Limits, Progress};
 use migsim_platform::Rule;
 
-/// The platform.
+/// Name of the built-in platform on which all cases run.
 const PLATFORM: &str = "grid5000";
 
-/// An application: name, order and processes.
+/// A case: the name of the application, its order (size), and the number of processes; `None` stands for the default.
 type Case = (&'static str, Option<u64>, Option<u64>);
 
-/// The applications, with sizes of the papers.
+/// Applications that are simulated, with sizes from the papers.
 const CASES: [Case; 9] = [
     ("lu", Some(500), Some(25)),
     ("lu", Some(1000), Some(50)),
@@ -35,29 +35,30 @@ const CASES: [Case; 9] = [
     ("lbm", None, None),
 ];
 
-/// The other reading of the viability test: t2 counts the messages of a process at its destination.
+/// Value of the option `viability_communication` for the other interpretation of the viability test, in which t2 includes the
+/// messages of a process at its destination.
 const WITH_MESSAGES: &str = "uncontended";
 
-/// A case from one start.
+/// Results of a case from one starting placement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GridRun {
-    /// The application with its size.
+    /// Name of the application with its size.
     pub case: String,
-    /// The rules that give this placement.
+    /// Placement rules that produce this starting placement.
     pub starts: Vec<&'static str>,
-    /// Makespans of scenarios i, ii and iii \[s\].
+    /// Makespan of scenario i, of scenario ii and of scenario iii \[s\].
     pub makespans_s: [f64; 3],
-    /// Calls of scenario iii.
+    /// Number of rescheduling calls in scenario iii.
     pub calls: usize,
-    /// Migrations of scenario iii.
+    /// Number of migrations in scenario iii.
     pub moves: usize,
-    /// The makespan of scenario iii if the viability test counts messages at the destination \[s\].
+    /// Makespan of scenario iii if the viability test includes the messages at the destination \[s\].
     pub with_messages_s: f64,
-    /// Migrations of scenario iii if the viability test counts messages at the destination.
+    /// Number of migrations in scenario iii if the viability test includes the messages at the destination.
     pub moves_with_messages: usize,
 }
 
-/// Simulates all cases from all starts.
+/// Simulates all cases from all different starting placements.
 ///
 /// # Errors
 /// A run fails.
@@ -83,7 +84,8 @@ pub fn grid5000(progress: &Progress) -> Result<Vec<GridRun>, Error> {
         .collect()
 }
 
-/// Creates the experiment of a case from one start, with a value for `policy.migbsp.viability_communication` if one is given.
+/// Creates the experiment of a case from one starting placement. `viability` is the value of
+/// `policy.migbsp.viability_communication`; `None` keeps the default.
 fn experiment(
     (app, order, processes): &Case,
     rule: Rule,
@@ -122,7 +124,7 @@ fn simulate(case: &Case, rules: &[Rule], progress: &Progress) -> Result<GridRun,
     })
 }
 
-/// Describes the case.
+/// Describes a case: the application, its order and its number of processes.
 fn title(app: &str, order: Option<u64>, processes: Option<u64>) -> String {
     let name = match app {
         "lu" => "LU",
@@ -139,14 +141,14 @@ fn change(a: f64, b: f64) -> f64 {
     100.0 * (b - a) / a
 }
 
-/// Finds the shortest scenario i for the case of a run \[s\].
+/// Returns the shortest makespan of scenario i from any starting placement of the case of `run` \[s\].
 fn best_start_s(run: &GridRun, all: &[GridRun]) -> f64 {
     let same = all.iter().filter(|other| other.case == run.case);
     same.map(|other| other.makespans_s[0])
         .fold(f64::INFINITY, f64::min)
 }
 
-/// Creates the page of the runs on platforms of Grid'5000.
+/// Creates the Markdown page about the runs on Grid'5000.
 pub fn grid5000_page(all: &[GridRun]) -> String {
     let mut text = String::from(
         "# MigBSP on Grid'5000\n\n\
@@ -222,7 +224,7 @@ fn row(run: &GridRun, all: &[GridRun]) -> String {
     )
 }
 
-/// Writes all numbers of the page as CSV.
+/// Creates the CSV table with all numbers of the page.
 pub fn grid5000_csv(all: &[GridRun]) -> String {
     let mut text = String::from(
         "case,starts,makespan_i_s,makespan_ii_s,makespan_iii_s,calls,moves,makespan_iii_with_messages_s,moves_with_messages\n",

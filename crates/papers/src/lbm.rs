@@ -1,8 +1,8 @@
-//! The Lattice Boltzmann paper: da Rosa Righi, Pilla, Carissimi, Navaux, *Analyzing the Frequency of Processes Migration Calls on BSP
-//! Application Execution*. Its Tables 1 and 2, three times of its Figure 3, its decisions, and its 24 claims.
+//! The Lattice Boltzmann paper: da Rosa Righi, Pilla, Carissimi, Navaux, *Analyzing the Frequency of Processes Migration Calls on
+//! BSP Application Execution*. Its Tables 1 and 2, three times of its Figure 3, its decisions, and its 24 claims.
 //!
-//! Test A computes, test B communicates; mapping 1 starts on two Sets, mapping 2 on four. Table 1 is test A on mapping 1, Table 2 test B
-//! on mapping 2, Figure 3 test B on mapping 1, Figure 4 test A on mapping 2.
+//! Test A mainly computes, test B mainly communicates; mapping 1 starts on two Sets (clusters), mapping 2 on four. Table 1 is
+//! test A on mapping 1, Table 2 test B on mapping 2, Figure 3 test B on mapping 1, Figure 4 test A on mapping 2.
 
 use std::sync::Arc;
 
@@ -16,13 +16,13 @@ use super::{Evaluation, Paper, Rule};
 use migsim_base::error::Error;
 use migsim_bsp::Scenario;
 
-/// Parts of the model that are switched off by fit.
+/// Parts of the model that are switched off in the fitted experiment of this paper, as a text for its page.
 const SWITCHED_OFF: &str = "nothing. But the simulation cannot give the overhead of Table 1: a call runs beside the superstep after it, and in this \
 test a superstep (1.01 s) is longer than a call (0.99 s). So all 21 overheads of Table 1 are simulated as exactly 0 s, where the paper publishes \
 0.01 to 13.87 s: **they are not reproduced**. The times of scenario ii count as reproduced all the same, since these overheads are at most 1.4 % of \
 them";
 
-/// The paper.
+/// Description of the paper for the reproduction.
 pub(super) const PAPER: Paper = Paper {
     name: "lbm",
     title: "da Rosa Righi, Pilla, Carissimi, Navaux: Analyzing the Frequency of Processes Migration Calls on BSP Application Execution",
@@ -36,8 +36,8 @@ pub(super) const PAPER: Paper = Paper {
     notes: include_str!("notes/lbm.md"),
 };
 
-/// Returns the run of a configuration. Test A on mapping 1 is the experiment itself, and the others extend it. Scenario i has no α; if the
-/// text names none, α is 4.
+/// Returns the run of a configuration. Test A on mapping 1 is the experiment itself, and the other tests extend it. Scenario i
+/// has no interval α; if the text names none, α is 4.
 fn case(config: &Config) -> Case {
     let is_b = config.get("test").and_then(Value::as_str) == Some("B");
     let is_second = config.get("mapping").and_then(Value::as_u64) == Some(2);
@@ -74,8 +74,8 @@ fn alpha(cell: &Cell) -> Option<u64> {
     cell.config.get("alpha").and_then(Value::as_u64)
 }
 
-/// Whether a cell was used for the fit. Scenario ii of Table 1, in which the price of a call is hidden, is held out. Scenario iii of Table
-/// 2 for α = 16 is held out, too.
+/// Returns whether a published time was used for the fit. Scenario ii of Table 1, in which the cost of a call is hidden, is held
+/// out; scenario iii of Table 2 for α = 16 is held out as well.
 fn in_sample(cell: &Cell) -> bool {
     match (cell.table.as_str(), scenario(cell)) {
         ("Table 1", "ii") => false,
@@ -99,7 +99,7 @@ const RULES: &[(&str, Rule)] = &[
     }),
 ];
 
-/// Returns the run of an experiment with a number of supersteps and an initial α.
+/// Returns the finished run of an experiment with a number of supersteps and an initial interval α.
 fn run(
     runs: &Runs<'_>,
     experiment: &'static str,
@@ -117,7 +117,7 @@ fn time(
     Ok(run(runs, experiment, supersteps, alpha)?.time(scenario))
 }
 
-/// Returns the times of the three α.
+/// Returns the execution times of a scenario for the three values of α \[s\].
 fn by_alpha(
     runs: &Runs<'_>,
     experiment: &'static str,
@@ -129,14 +129,14 @@ fn by_alpha(
     })
 }
 
-/// Computes by how much the largest time exceeds the smallest \[%\].
+/// Computes by how much the largest time exceeds the smallest time \[%\].
 fn spread(times: &[f64]) -> f64 {
     let least = times.iter().copied().fold(f64::MAX, f64::min);
     let most = times.iter().copied().fold(f64::MIN, f64::max);
     100.0 * (most / least - 1.0)
 }
 
-/// Lists the moves of a run, in order.
+/// Lists the moves of all calls in a scenario of a run as texts, in order of time.
 fn moves(done: &Done, scenario: Scenario) -> Vec<String> {
     let calls = done.calls(scenario);
     let moves = calls.iter().flat_map(|call| &call.moves);
@@ -145,13 +145,15 @@ fn moves(done: &Done, scenario: Scenario) -> Vec<String> {
         .collect()
 }
 
-/// Lists the call interval α (supersteps between two calls) before and after each call.
+/// Lists the interval α between calls \[supersteps\] before and after each call.
 fn intervals(calls: &Calls) -> Vec<(u64, u64)> {
     calls.iter().filter_map(|call| call.alpha).collect()
 }
 
-/// Checks the largest overhead of scenario ii \[%\] over all lengths with α = 4 and over all α with 2000 supersteps. A value of 2 % counts
-/// as little, since the paper's own Table 1 has up to 1.4 %.
+/// Checks the claim that calls cost little: the largest overhead of scenario ii \[%\], over all lengths with α = 4 and over all α
+/// with 2000 supersteps.
+///
+/// An overhead below 2 % counts as little, since the paper's own Table 1 has up to 1.4 %.
 fn little_overhead(runs: &Runs<'_>, experiment: &'static str) -> super::Outcome {
     let mut all = over(&LENGTHS, |supersteps| {
         Ok(run(runs, experiment, supersteps, 4)?.overhead())
@@ -163,7 +165,7 @@ fn little_overhead(runs: &Runs<'_>, experiment: &'static str) -> super::Outcome 
     told(most < 2.0, most)
 }
 
-/// Computes the share of a superstep of scenario i in which the slowest host computes.
+/// Computes the fraction of the time of a superstep in scenario i for which the slowest host computes.
 fn computing_share(runs: &Runs<'_>, experiment: &'static str) -> Result<f64, Error> {
     let done = run(runs, experiment, 100, 4)?;
     let mut plan = migsim_workloads::Plan::default();

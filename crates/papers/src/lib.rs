@@ -1,15 +1,17 @@
-//! The papers, reproduced: published values are compared with simulated ones, by cell, decision and claim.
+//! The reproduction of the papers: published values are compared with simulated values, for each published time, decision and
+//! claim.
 //!
 //! ```text
 //! facts/<paper>.json ─> configurations ─> experiments ─> runs ─┬─> cells
 //!                                                             ├─> decisions and call schedules
 //!                                                             └─> claims (comparisons in the facts, or a function in the paper's file)
 //! ```
-//! No published number reaches a simulation. The file of a paper names the built-in experiment and the settings for each configuration; all
-//! other code only compares. To add a paper, write one file here and one row of [`PAPERS`].
+//! No published number reaches a simulation. The file of a paper names the built-in experiment and the settings for each
+//! configuration; all other code only compares. To add a paper, write one file here and one row of [`PAPERS`].
 //!
-//! The central type is [`Paper`]. The study of [rivals] compares all policies on the papers' cases and on others. [`reality`] compares
-//! recorded MPI programs, and [`authors`] the calls of the authors' program. No crate below this one contains a published number.
+//! The central type is [`Paper`]. The study of [rivals] compares all policies on the papers' cases and on others. [`reality`]
+//! compares recorded MPI programs, and [`authors`] the calls of the authors' program. No crate below this one contains a
+//! published number.
 //!
 //! ```
 //! let names: Vec<&str> = migsim_papers::PAPERS.iter().map(|paper| paper.name).collect();
@@ -89,7 +91,7 @@ pub use weighted::{Weighted, weighted};
 
 use migsim_base::error::{Error, Problem};
 
-/// All papers.
+/// All papers that are reproduced.
 pub const PAPERS: &[Paper] = &[
     lu::PAPER,
     lbm::PAPER,
@@ -98,7 +100,7 @@ pub const PAPERS: &[Paper] = &[
     wsppd2007::PAPER,
 ];
 
-/// Finds the paper `name`.
+/// Returns the paper with this name.
 ///
 /// # Errors
 /// There is no paper of this name.

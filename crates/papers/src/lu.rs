@@ -14,14 +14,14 @@ use migsim_base::error::Error;
 use migsim_bsp::Scenario;
 use migsim_workloads::Plan;
 
-/// Parts of the model that are switched off by fit.
+/// Parts of the model that are switched off in the fitted experiment of this paper, as a text for its page.
 const SWITCHED_OFF: &str = "the volume of the messages, and the transfer of the memory in t2, the predicted time after a move. An element has 0 \
 bytes, so that only latencies count. A call costs a fitted 84.5 ms plus 0.14 ms for each process. So the 13 calls of order 2000 on 50 processes \
 cost 1190 ms. The messages that the paper describes would cost 3.4 ms in all if they overlap, and 17.4 ms one after the other. The fitted cost \
 stands for what the text does not quantify, such as the computation of the metrics. In a later program of the authors, whose latencies are about \
 700 times longer, such messages cost 0.33 s for each call of 60 processes";
 
-/// The paper.
+/// Description of the paper for the reproduction.
 pub(super) const PAPER: Paper = Paper {
     name: "lu",
     title: "da Rosa Righi, Pilla, Carissimi, Navaux, Heiss: Applying Process Migration on a BSP-Based LU Decomposition Application",
@@ -35,7 +35,7 @@ pub(super) const PAPER: Paper = Paper {
     notes: include_str!("notes/lu.md"),
 };
 
-/// Returns the run of a configuration. Scenario i has no α; all scenarios of a case share one run with the paper's α.
+/// Returns the run of a configuration. Scenario i has no interval α; all scenarios of a case share one run with the paper's α.
 fn case(config: &Config) -> Case {
     let case = Case::new("lu")
         .with_given("workload.n", config, "n")
@@ -46,7 +46,7 @@ fn case(config: &Config) -> Case {
 
 const ALPHA: &str = "policy.migbsp.alpha";
 
-/// Whether a cell was used for the fit: scenarios i and ii of n = 500 and 1000.
+/// Returns whether a published time was used for the fit: the times of scenarios i and ii for orders n = 500 and 1000 were.
 fn in_sample(cell: &Cell) -> bool {
     let small = cell
         .config
@@ -56,7 +56,7 @@ fn in_sample(cell: &Cell) -> bool {
     small && cell.config.get("scenario").and_then(Value::as_str) != Some("iii")
 }
 
-/// Returns the run of an order and a number of processes.
+/// Returns the finished run of LU decomposition for a matrix of order `n` on `procs` processes.
 fn run(runs: &Runs<'_>, n: u64, procs: u64) -> Result<Arc<Done>, Error> {
     runs.run(&of_size(n, procs).with(ALPHA, 4))
 }
@@ -361,8 +361,8 @@ fn alphas_after(calls: &Calls, superstep: u64) -> Vec<u64> {
         .collect()
 }
 
-/// Simulates scenario iii of 2000/25 with the five processes of Corisco moved to Aquario after each of these supersteps, and returns the
-/// times.
+/// Simulates scenario iii of order 2000 on 25 processes, with the five processes of Corisco moved to Aquario after each of these
+/// supersteps in turn. Returns the execution times \[s\].
 fn forced_moves<const N: usize>(runs: &Runs<'_>, supersteps: [u64; N]) -> Result<Vec<f64>, Error> {
     let forced = |superstep: u64| -> Vec<Value> {
         (21..=25)
@@ -380,7 +380,8 @@ fn forced_moves<const N: usize>(runs: &Runs<'_>, supersteps: [u64; N]) -> Result
     supersteps.into_iter().map(one).collect()
 }
 
-/// Computes the largest difference between A and L·U if elimination (with a minus) replaces the paper's algorithm 2.
+/// Computes the largest difference between an entry of A and of L·U, if A is decomposed by usual elimination (with a minus sign)
+/// instead of the paper's algorithm 2.
 fn elimination_residue(n: usize) -> f64 {
     // The matrix is diagonally dominant, so that no pivot is zero.
     let entry = |i: usize, j: usize| {

@@ -1,11 +1,11 @@
-//! The name of a run or a cell in words: `LU n=1000, 25 processes, scenario iii`.
+//! Describes a run or a published time in words: `LU n=1000, 25 processes, scenario iii`.
 
 use serde_json::Value;
 
 use super::Paper;
 use super::facts::Config;
 
-/// Returns the application of a paper for people.
+/// Returns the name of the application of a paper for people.
 pub(super) fn subject(paper: &str) -> &str {
     match paper {
         "lu" => "LU",
@@ -16,7 +16,7 @@ pub(super) fn subject(paper: &str) -> &str {
     }
 }
 
-/// Describes the run of a configuration, without its scenario.
+/// Describes the run of a configuration in words, without its scenario.
 pub(super) fn run(paper: &Paper, config: &Config) -> String {
     let get = |key: &str| config.get(key).filter(|value| !value.is_null());
     let text = |value: &Value| {
@@ -43,7 +43,7 @@ pub(super) fn run(paper: &Paper, config: &Config) -> String {
     format!("{} {}", subject(paper.name), parts.join(", "))
 }
 
-/// Describes the run and its scenario.
+/// Describes the run of a configuration and its scenario in words.
 pub(super) fn cell(paper: &Paper, config: &Config) -> String {
     let scenario = config.get("scenario").and_then(Value::as_str);
     let run = run(paper, config);

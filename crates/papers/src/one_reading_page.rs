@@ -1,5 +1,5 @@
-//! The page `results/one-reading.md`: the rules of each paper applied to every other paper, the common readings, and calls that cost only
-//! their messages.
+//! Creates the page `results/one-reading.md`: the rules of each paper applied to every other paper, the common rule sets, and
+//! calls that cost only their messages.
 
 use super::markdown::{put, table};
 use super::one_reading::{PRICED, Reading, differences, rule_sets, with_runs};
@@ -28,7 +28,7 @@ free power), A12, A29 (rank), A31 (the own cluster competes) and A37. Where that
 count. It scores less than `default`, which was searched for its score.
 ";
 
-/// The introduction to the section on calls that cost only their messages.
+/// Text that introduces the section on calls that cost only their messages.
 const MESSAGES: &str = "
 ## Calls that cost their messages alone
 
@@ -38,7 +38,7 @@ cell has the result with the price of the paper's own experiment, then that with
 
 ";
 
-/// The result of the comparison and its consequences.
+/// Text that describes the result of this section and its consequences.
 const MESSAGES_FOUND: &str = "
 That price explains as much with fewer constants in one paper, on dynamic platforms, which therefore has it. In the three others it does not. A message of the authors'
 program takes at least 3.9 ms on one host or in a cluster, 13.01 times the latency of its file. LU's times leave 5.55 us, a seven-hundredth, so that its 13 calls of order 2000 on 50 processes cost milliseconds in
@@ -46,7 +46,7 @@ all. The platforms of the other papers have no latency, since nothing in their t
 on average. But their price then grows with the number of processes, and the published one does not: 19 instead of 32 effects come within 25 %.
 ";
 
-/// Creates the page of the rule sets of all papers, each applied to every paper.
+/// Creates the page about rule sets: how well the rules of each paper reproduce every paper.
 ///
 /// # Errors
 /// An experiment cannot be read.
@@ -179,5 +179,5 @@ fn messages(text: &mut String, papers: &[&str], priced: &[[Reading; 2]]) -> Resu
     Ok(())
 }
 
-/// A count with its name: the number that match, and the total.
+/// A column of a table: its name, and the function that returns the number of matching items and the total number.
 type Measure = (&'static str, fn(&Reading) -> (usize, usize));

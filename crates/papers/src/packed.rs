@@ -1,4 +1,4 @@
-//! Texts that are stored compressed.
+//! Texts that are stored in compressed form in the program.
 
 use std::io::Read as _;
 

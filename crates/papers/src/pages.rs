@@ -1,4 +1,4 @@
-//! The files of `results/`: one Markdown page, one CSV and two figures per paper.
+//! Creates the files of `results/`: one Markdown page, one CSV table and several figures per paper.
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ use super::text::summary;
 use migsim_base::error::{Error, Problem};
 use migsim_output::figure::Style;
 
-/// Creates all files of a reproduction.
+/// Creates all files of results of a reproduction.
 ///
 /// # Errors
 /// A table cannot be written as CSV.
@@ -268,7 +268,7 @@ fn contradictions(text: &mut String, paper: &PaperResults) {
     contradiction_table(text, &paper.contradictions);
 }
 
-/// Formats a value with its floats shortened for reading.
+/// Formats a JSON value with its floats rounded, so that it is easy to read.
 pub(super) fn rounded(value: &Value) -> String {
     match value {
         Value::Number(number) if number.is_f64() => {

@@ -1,11 +1,11 @@
-//! Values and published decisions in plain words, for pages and terminals.
+//! Formats values and published decisions in plain words, for pages and terminals.
 
 use serde_json::Value;
 
-/// Maximum length of a list of values that is printed in full.
+/// Maximum number of values of a list that are printed in full.
 const LONGEST: usize = 12;
 
-/// Formats a value in words: numbers with at most four decimals, lists with commas, lists of lists with semicolons.
+/// Formats a JSON value in words: numbers with at most four decimals, lists with commas, lists of lists with semicolons.
 pub(super) fn value(value: &Value) -> String {
     match value {
         Value::Null => "none".into(),
@@ -33,7 +33,7 @@ pub(super) fn value(value: &Value) -> String {
     }
 }
 
-/// Formats a number with at most four decimals, and a small one with four digits.
+/// Formats a number with at most four decimals; very small and very large numbers with four significant digits and an exponent.
 fn decimal(number: f64) -> String {
     if number == 0.0 || (1e-3..1e9).contains(&number.abs()) {
         let text = format!("{number:.4}");
@@ -52,7 +52,7 @@ fn join(mut items: Vec<String>, separator: &str) -> String {
     items.join(separator)
 }
 
-/// Describes a published decision in a few words: time, kind, processes, origin and destination.
+/// Describes a published decision in a few words: superstep, kind, processes, origin and destination.
 pub(super) fn decision(published: &Value) -> String {
     let word = |key: &str| match &published[key] {
         Value::Null => None,
@@ -83,7 +83,7 @@ pub(super) fn decision(published: &Value) -> String {
     parts.join(" ")
 }
 
-/// Describes the simulated runs of a decision, call by call; bars separate the runs.
+/// Describes the simulated runs with which a decision is compared, call by call; runs are separated by bars.
 pub(super) fn simulated(runs: &Value) -> String {
     let Some(runs) = runs.as_array() else {
         return value(runs);

@@ -1,4 +1,4 @@
-//! The page `results/README.md`: reproduced results, results that are not reproduced, fitted constants, and predictions.
+//! Creates the page `results/README.md`: results that are reproduced, results that are not, fitted constants, and predictions.
 
 use std::fmt::Write as _;
 
@@ -79,7 +79,10 @@ How to doubt these values:
   published scenario iii of the same sizes is too short for supersteps that cost more. The paper on irregular Smith-Waterman has other times (swd-x09).
 ";
 
-/// Makes the page.
+/// Creates the text of the page.
+///
+/// # Errors
+/// The committed table of predictions cannot be read.
 pub(super) fn readme(reproduction: &Reproduction) -> Result<String, Error> {
     let papers = &reproduction.papers;
     let mut text = String::from(START);
@@ -98,7 +101,7 @@ pub(super) fn readme(reproduction: &Reproduction) -> Result<String, Error> {
     Ok(text)
 }
 
-/// Appends a table of contradictions, with both statements and the reading in use.
+/// Appends a table of contradictions in the papers, with both statements and the interpretation that is used.
 pub(super) fn contradiction_table<'c>(
     text: &mut String,
     all: impl IntoIterator<Item = &'c Contradiction>,
@@ -116,7 +119,7 @@ pub(super) fn contradiction_table<'c>(
     table(text, columns, rows);
 }
 
-/// Appends the table of counted effects.
+/// Appends a table of the numbers of reproduced effects.
 pub(super) fn effect_table(text: &mut String, counts: &[EffectCounts]) {
     let rows = counts.iter().map(|one| {
         let name = if one.table.is_empty() {
@@ -151,7 +154,8 @@ pub(super) fn effect_table(text: &mut String, counts: &[EffectCounts]) {
     table(text, &columns, rows);
 }
 
-/// Compares the model with the constants of columns: the effects within 25 %, and the numbers of constants.
+/// Compares the model with the reference that uses one constant per column: the numbers of effects within 25 %, and the numbers
+/// of constants.
 fn against_columns(text: &mut String, counts: &[EffectCounts], papers: &[PaperResults]) {
     let Some(all) = counts.last() else {
         return;
@@ -167,7 +171,7 @@ fn against_columns(text: &mut String, counts: &[EffectCounts], papers: &[PaperRe
     );
 }
 
-/// Writes the counts of each paper and of all papers.
+/// Writes the numbers of reproduced results for each paper, and for all papers together.
 fn totals(text: &mut String, papers: &[PaperResults]) {
     let row = |name: &str, totals: &Totals| {
         let of = |(part, all): (usize, usize)| format!("{part} of {all}");
@@ -198,7 +202,7 @@ fn totals(text: &mut String, papers: &[PaperResults]) {
     table(text, columns, papers.iter().map(linked).chain([all]));
 }
 
-/// Writes the claims in groups, according to the published numbers.
+/// Writes the numbers of claims that hold, in groups by whether the published numbers confirm the claims.
 fn claims(text: &mut String, papers: &[PaperResults]) {
     *text += "\n### Claims\n\nA *claim* is a statement in the text of a paper. It tests the simulation only if the paper's own numbers confirm it (columns 2 and 3).\nColumn 4 also counts claims that state a number, such as a mean gain, for which the paper prints no times. The page of each paper has its claims by their ids.\nOf the gains that are only stated so, two hold (lu-c01, lu-c18) and five fail (lbm-c11, swd-c04, swd-c05, swd-c19, swd-c20). The mean overhead of 5.4 % fails, too (swd-c03).\nThree claims on overheads hold although the overheads are simulated as less than 0.002 % (lbm-c01, lbm-c09, swd-c31): they say little.\n";
     let row = |name: &str, counts: ClaimCounts| {
@@ -220,7 +224,7 @@ fn claims(text: &mut String, papers: &[PaperResults]) {
     table(text, columns, rows.chain([row("all", all)]));
 }
 
-/// Writes the effects, cells, decisions and claims that are not reproduced.
+/// Writes which effects, times, decisions and claims are not reproduced.
 fn misses(text: &mut String, papers: &[PaperResults]) {
     *text += "\n## 2. What is not reproduced\n\nAll overheads of Table 1 of the Lattice Boltzmann paper are simulated as 0; section 3 says why. The other effects without the published sign:\n";
     let effects = papers.iter().flat_map(|paper| &paper.effects);
@@ -258,7 +262,7 @@ fn misses(text: &mut String, papers: &[PaperResults]) {
     }
 }
 
-/// Lists the ids of decisions that are near or do not match, and of claims that fail.
+/// Lists the identifiers of decisions that do not match (or only nearly), and of claims that fail.
 fn missed_ids(paper: &PaperResults) -> String {
     let of = |verdict: Verdict| {
         let all = paper.decisions.iter();
@@ -278,7 +282,8 @@ fn missed_ids(paper: &PaperResults) -> String {
     }
 }
 
-/// Writes the number of constants, the parts that are switched off in each paper, and the cells to which constants were fitted.
+/// Writes the number of fitted constants, the parts of the model that are switched off for each paper, and the published times to
+/// which constants were fitted.
 fn fitted(text: &mut String, papers: &[PaperResults]) {
     put!(
         text,
@@ -321,7 +326,7 @@ fn fitted(text: &mut String, papers: &[PaperResults]) {
     table(text, columns, rows);
 }
 
-/// Writes the held-out cells, and where to find predictions that were made before any fit.
+/// Writes the section about held-out published times, and where predictions made before any fit are found.
 fn predicted(text: &mut String) -> Result<(), Error> {
     *text += "\n## 4. What was predicted\n\nNo published time was predicted before a fit, since options were chosen while looking at all of them. There are only held-out times: the fitted numbers\nare fitted again to a part of the times and predict the rest, while fitted options stay as they are ([audit](audit.md), section 2). In this fit the simulated times are approximated as linear in the constants.\nA split is what the fit leaves out and then predicts. The mildest split has the most predictions within 2.5 %, the harshest the fewest:\n";
     table(text, SPLIT_COLUMNS, splits()?);
@@ -329,12 +334,12 @@ fn predicted(text: &mut String) -> Result<(), Error> {
     Ok(())
 }
 
-/// Formats a percentage with two decimals, or as a dash.
+/// Formats a percentage with two decimals; `None` becomes a dash.
 fn two_decimals(percent: Option<f64>) -> String {
     percent.map_or("-".into(), |percent| format!("{percent:.2} %"))
 }
 
-/// Formats a remark as a cell, which may be empty.
+/// Formats a remark as a cell of a table; `None` becomes an empty cell.
 pub(super) fn note(note: Option<&String>) -> String {
     cell(note.map_or("", String::as_str))
 }

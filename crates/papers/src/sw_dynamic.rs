@@ -24,13 +24,13 @@ use migsim_experiment::{Experiment, Progress, Results};
 use migsim_platform as platform;
 use migsim_policies::Measures;
 
-/// Parts of the model that are switched off by fit.
+/// Parts of the model that are switched off in the fitted experiment of this paper, as a text for its page.
 const SWITCHED_OFF: &str = "nothing. A call costs its messages alone, one after the other. On links without latency that is less than a \
 millisecond. So the mean overhead of 5.4 % that the paper states is not reproduced (swd-c03). The fixed cost of a migration, Mig(i,j), is 0 in \
 section 5.2 of the paper. In section 5.1 it is 0.68 s, as in the paper on irregular Smith-Waterman, for the same program and clusters. D grows \
 after five calls without moves (ω = 5), where the other papers state three";
 
-/// The paper.
+/// Description of the paper for the reproduction.
 pub(super) const PAPER: Paper = Paper {
     name: "sw-dynamic",
     title: "Graebin, da Rosa Righi, Navaux: Process Migration: Controlling Application and Resource Dynamics by Combining Computation, Communication and Memory Metrics (WSCAD 2011, doi:10.5753/wscad.2011.17274)",
@@ -48,10 +48,11 @@ const ALPHA: &str = "policy.migbsp.alpha";
 const ORDERS: [u64; 5] = [10, 25, 50, 100, 200];
 const ALPHAS: [u64; 2] = [4, 16];
 
-/// A run: the time at which D and E lose half of their power \[s\] (`None` if they do not), n, α.
+/// Parameters of a run: the time at which clusters D and E lose half of their power \[s\] (`None` if they do not), the order n,
+/// and the interval α.
 type Which = (Option<u64>, u64, u64);
 
-/// The runs that section 5.2 describes.
+/// Runs that section 5.2 of the paper describes.
 const TOLD: [Which; 6] = [
     (Some(10), 25, 4),
     (Some(25), 50, 4),
@@ -61,10 +62,10 @@ const TOLD: [Which; 6] = [
     (Some(25), 200, 4),
 ];
 
-/// The run that section 5.1 describes.
+/// Run that section 5.1 of the paper describes.
 const STATIC: Which = (None, 200, 4);
 
-/// Returns the run of a configuration. Scenario i has no α and shares the run of α = 4, as do facts without α.
+/// Returns the run of a configuration. Scenario i has no interval α and shares the run of α = 4, as do facts that name no α.
 fn case(config: &Config) -> Case {
     let number = |key: &str| config.get(key).and_then(Value::as_u64);
     let order = number("n").unwrap_or(ORDERS[0]);
@@ -101,7 +102,8 @@ fn calls(runs: &Runs<'_>, which: Which) -> Result<Calls, Error> {
     Ok(run(runs, which)?.calls(Scenario::Iii))
 }
 
-/// Returns one number for the run of each α and each n.
+/// Computes a number for each order n and each α with the function `one`; the result has a row for each order and a column for
+/// each α.
 fn by_order(
     halved_after: Option<u64>,
     mut one: impl FnMut(Which) -> Result<f64, Error>,
@@ -115,7 +117,7 @@ fn by_order(
     ORDERS.iter().map(|&order| of_order(order)).collect()
 }
 
-/// Lists the gains of the dynamic runs: those of Table 2 and those that the text states \[%\].
+/// Lists the gains of scenario iii in the runs on dynamic platforms \[%\]: those of Table 2 and those that the text states.
 fn gains_on_dynamic(runs: &Runs<'_>) -> Result<Vec<f64>, Error> {
     let table = by_order(Some(10), |which| gain(runs, which))?;
     let mut gains = table.concat();
@@ -131,7 +133,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Observations of each superstep of a run: the computation time of each process \[s\], and its host.
+/// Recorder of each superstep of a run: the computation time of each process \[s\], and the host of each process.
 #[derive(Debug, Default)]
 struct Watched {
     compute: Vec<Vec<f64>>,
@@ -146,14 +148,14 @@ impl Recorder for Watched {
     }
 }
 
-/// Simulates a scenario again with a recorder, and returns its records and its time \[s\].
+/// Simulates a scenario again with a recorder; returns the records and the makespan \[s\].
 fn watch(experiment: &Experiment, scenario: Scenario) -> Result<(Watched, f64), Error> {
     let mut watched = Watched::default();
     let run = experiment.run_scenario(scenario, &Progress::default(), &mut watched, None)?;
     Ok((watched, run.outcome.makespan.get()))
 }
 
-/// Counts, for each superstep of the run of section 5.1, the processes that compute on the host of D and E with the most processes.
+/// Counts for each superstep of the run of section 5.1 the computing processes on the fullest host of clusters D and E.
 fn most_on_d_and_e(runs: &Runs<'_>) -> Result<Vec<usize>, Error> {
     let done = run(runs, STATIC)?;
     let (watched, _) = watch(&done.experiment, Scenario::Iii)?;
@@ -181,7 +183,7 @@ fn cluster(experiment: &Experiment, host: HostId) -> &str {
     &platform.clusters[platform.cluster_of(host).index()].name
 }
 
-/// Lists the moves away from D and E after they have lost power.
+/// Lists the moves away from clusters D and E after these clusters have lost half of their power.
 fn moves_back(runs: &Runs<'_>, which: Which) -> Result<Vec<Moved>, Error> {
     let halved_after = which.0.map_or(f64::MAX, |seconds| seconds as f64);
     let calls = calls(runs, which)?;
@@ -566,7 +568,8 @@ const CLAIMS: &[(&str, Evaluation)] = &[
     }),
 ];
 
-/// Computes α after an interval: each vote adds or subtracts one, and α stays at least at its initial value.
+/// Computes the interval α after some supersteps: each `+` in `votes` adds 1, each `-` subtracts 1, and α stays at least at its
+/// initial value.
 fn voted(initial: u64, alpha: u64, votes: &str) -> u64 {
     votes.chars().fold(alpha, |alpha, vote| match vote {
         '+' => alpha + 1,
@@ -575,17 +578,17 @@ fn voted(initial: u64, alpha: u64, votes: &str) -> u64 {
     })
 }
 
-/// A term PM(i,j) of a call.
+/// Potential of migration PM(i,j) of process i to cluster j, as a call recorded it.
 #[derive(Clone, Debug)]
 struct Potential {
-    /// The process, counted from 1.
+    /// Number of the process, counted from 1.
     process: u64,
     cluster: String,
     compute_s: f64,
     total_s: f64,
 }
 
-/// Lists all PM(i,j) of a call.
+/// Lists the potentials of migration PM(i,j) of a call in a scenario of a run; empty if the call does not exist.
 fn potentials(done: &Done, scenario: Scenario, call: usize) -> impl Iterator<Item = Potential> {
     let call = done.records(scenario).get(call);
     let terms = call.map(|call| call.decision.explained());
@@ -603,17 +606,20 @@ fn potentials(done: &Done, scenario: Scenario, call: usize) -> impl Iterator<Ite
     terms.into_iter().map(read)
 }
 
-/// Computation of p43 on D in a superstep \[s\]: predicted as Pcomp·CTP, and measured in the superstep of the call.
+/// Computation time of process p43 on cluster D in a superstep \[s\]: as the policy predicts it (Pcomp·CTP), and as measured in
+/// the superstep of the call.
 #[derive(Clone, Copy, Debug)]
 struct PredictedWork {
     foreseen_s: f64,
     measured_s: f64,
 }
 
-/// Share of its time that a process of D saves on E, at full and at half power: 1 - 1.6 GHz / 2.0 GHz.
+/// Fraction of its computation time that a process of cluster D saves on cluster E, at full and at half power: 1 - 1.6 GHz / 2.0
+/// GHz.
 const SAVED_ON_E: f64 = 0.2;
 
-/// Simulates the call at 60 of 50 processes with constant work, with D and E at full power and at half power.
+/// Simulates 50 processes with constant work, with clusters D and E at full power and at half power, and examines the call after
+/// superstep 60 in both runs.
 fn same_work_at_two_clocks(runs: &Runs<'_>) -> Result<[PredictedWork; 2], Error> {
     let one = |seconds: u64| -> Result<PredictedWork, Error> {
         let case = of((Some(seconds), 50, 4))
@@ -638,11 +644,12 @@ fn same_work_at_two_clocks(runs: &Runs<'_>) -> Result<[PredictedWork; 2], Error>
     Ok([one(100)?, one(10)?])
 }
 
-/// Indices of a cluster of 500 MHz and a cluster of 1 GHz (section 2.1).
+/// Index of the cluster of 500 MHz in the example of section 2.1; the constant below is the index of the cluster of 1 GHz.
 const SLOW: usize = 0;
 const FAST: usize = 1;
 
-/// Simulates six processes that send in a chain, p1 in one of the two clusters and the others in the slow one; returns their time \[s\].
+/// Simulates six processes that send messages along a chain, p1 on the cluster `first` and the other processes on the slow
+/// cluster. Returns the records and the makespan \[s\].
 fn two_clusters(
     runs: &Runs<'_>,
     between: &str,

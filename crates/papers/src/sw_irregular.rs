@@ -15,12 +15,12 @@ use migsim_base::error::Error;
 use migsim_bsp::Scenario;
 use migsim_workloads::{Plan, Workload};
 
-/// Parts of the model that are switched off by fit.
+/// Parts of the model that are switched off in the fitted experiment of this paper, as a text for its page.
 const SWITCHED_OFF: &str = "the contention of the two directions of a link, and the transfer of the memory in t2, the predicted time after a move. \
 Corisco has 1.2 GHz instead of the 1.0 GHz of the paper's figure. In a superstep of duration T a call costs max(0, 0.99 s - T); the 0.99 s are \
 fitted. This cost stands for the scheduling computation and for messages whose size the text does not give";
 
-/// The paper.
+/// Description of the paper for the reproduction.
 pub(super) const PAPER: Paper = Paper {
     name: "sw-irregular",
     title: "da Rosa Righi et al.: Applying Processes Rescheduling over Irregular BSP Application",
@@ -36,20 +36,20 @@ pub(super) const PAPER: Paper = Paper {
 
 const ALPHA: &str = "policy.migbsp.alpha";
 
-/// Returns the run of a configuration. Scenario i has no α and shares the run of α = 2.
+/// Returns the run of a configuration. Scenario i has no interval α and shares the run of α = 2.
 fn case(config: &Config) -> Case {
     let case = Case::new("sw").with_given("workload.n", config, "n");
     let alpha = config.get("alpha").filter(|alpha| !alpha.is_null());
     case.with(ALPHA, alpha.cloned().unwrap_or_else(|| ALPHAS[0].into()))
 }
 
-/// Whether a cell was used for the fit. Constants were fitted to the times of scenarios i and ii. Times of scenario iii follow from
-/// published decisions, which were also fitted.
+/// Returns whether a published time was used for the fit: the times of scenarios i and ii were. Times of scenario iii follow from
+/// published decisions, to which options were fitted.
 fn in_sample(cell: &Cell) -> bool {
     cell.config.get("scenario").and_then(Value::as_str) != Some("iii")
 }
 
-/// Returns the run of an order and an initial α.
+/// Returns the finished run for an order `n` (size of the problem) and an initial interval `alpha`.
 fn run(runs: &Runs<'_>, n: u64, alpha: u64) -> Result<Arc<Done>, Error> {
     runs.run(&of_size(n, alpha))
 }
@@ -78,7 +78,7 @@ fn dates(calls: &Calls) -> Vec<u64> {
     calls.iter().map(|call| call.superstep).collect()
 }
 
-/// Returns the superstep before the first call with moves.
+/// Returns the superstep after which the first call with moves takes place; `None` if no call moves a process.
 fn first_move(calls: &Calls) -> Option<u64> {
     let mut moving = calls.iter().filter(|call| !call.moves.is_empty());
     moving.next().map(|call| call.superstep)
@@ -92,7 +92,7 @@ fn last_move(calls: &Calls) -> Option<u64> {
 const ORDERS: [u64; 5] = [10, 25, 50, 100, 200];
 const ALPHAS: [u64; 4] = [2, 4, 8, 16];
 
-/// The largest overhead of the paper's own table \[%\].
+/// Largest overhead of scenario ii in the paper's own table \[%\].
 const LARGEST_OVERHEAD: f64 = 10.27;
 
 const CLAIMS: &[(&str, Evaluation)] = &[
@@ -471,7 +471,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
     }),
 ];
 
-/// Lists the plans of all supersteps.
+/// Lists the plan (computation and messages of all processes) of each superstep.
 pub(super) fn plans(workload: &dyn Workload) -> impl Iterator<Item = Plan> {
     (0..workload.supersteps()).map(|superstep| {
         let mut plan = Plan::default();
@@ -481,7 +481,7 @@ pub(super) fn plans(workload: &dyn Workload) -> impl Iterator<Item = Plan> {
     })
 }
 
-/// Lists the work of the first process in each of its supersteps \[instructions\].
+/// Lists the work of the first process in each superstep in which it computes \[instr\].
 fn works_of_first(workload: &dyn Workload) -> Vec<f64> {
     plans(workload)
         .map(|plan| plan.work[0].get())
@@ -493,7 +493,7 @@ fn giga(amount: f64) -> String {
     format!("{} instr", amount * 1e9)
 }
 
-/// Simulates the run in which exactly these processes move to Aquario, after this superstep.
+/// Simulates a run in which exactly these processes move to cluster Aquario, after this superstep.
 fn forced(
     runs: &Runs<'_>,
     case: &Case,

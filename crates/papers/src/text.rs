@@ -1,4 +1,4 @@
-//! A reproduction for a terminal.
+//! Formats the results of a reproduction for a terminal.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::effects::effect_counts;
 use super::plain;
 use super::reproduce::{PaperResults, Reproduction};
 
-/// Formats tables of cells, decisions, schedules and claims of each paper, with a summary and the fitted constants.
+/// Formats tables of times, decisions, schedules and claims of each paper, with a summary and the fitted constants.
 pub fn text(reproduction: &Reproduction) -> String {
     let mut text = String::new();
     for paper in &reproduction.papers {
@@ -52,7 +52,7 @@ fn push(text: &mut String, line: &str) {
     text.push('\n');
 }
 
-/// Writes the counted effects, and those that the best constant of each paper gives.
+/// Appends the numbers of reproduced effects, and of effects that the best constant of each paper predicts.
 fn effects(text: &mut String, papers: &[PaperResults]) {
     let counts = effect_counts(papers);
     if counts.is_empty() {
@@ -250,24 +250,25 @@ impl std::fmt::Display for Counts<'_> {
     }
 }
 
-/// The counts of one or more papers.
+/// Numbers of reproduced results of one or more papers together.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Totals {
-    /// The relative errors of the cells of tables, without sign.
+    /// Absolute relative errors of the simulated times for tables.
     pub errors: Vec<f64>,
-    /// Number of cells that the text quotes from figures.
+    /// Number of published times that the text quotes from figures.
     pub in_figures: usize,
-    /// Decisions that match, and decisions that can be checked.
+    /// Number of published decisions that match, and number of decisions that can be checked.
     pub decisions: (usize, usize),
-    /// Decisions that match and can be checked for each kind of decision, in the order of [`DecisionKind::ALL`].
+    /// Number of decisions that match and number that can be checked, for each kind of decision in the order of
+    /// [`DecisionKind::ALL`].
     pub by_kind: [(usize, usize); 4],
-    /// Moves of the runs whose migrations are reported: moves that the paper does not report, and all moves.
+    /// Moves of the runs whose migrations are reported: number of moves that the paper does not report, and number of all moves.
     pub unreported: (usize, usize),
-    /// Call schedules that match, and all call schedules.
+    /// Number of published call schedules that match, and number of all call schedules.
     pub schedules: (usize, usize),
-    /// Claims in groups, according to the published numbers.
+    /// Numbers of claims that hold or fail, in groups by whether the published numbers confirm them.
     pub claims: ClaimCounts,
-    /// Number of fitted constants; a constant that papers share counts once.
+    /// Number of fitted constants; a constant that several papers share counts once.
     pub constants: usize,
 }
 
@@ -301,13 +302,13 @@ impl Totals {
         totals
     }
 
-    /// Computes the share of the cells within a relative error \[%\].
+    /// Computes the share of simulated times for tables whose relative error is at most `bound` \[%\].
     pub(super) fn within(&self, bound: f64) -> f64 {
         let within = self.errors.iter().filter(|&&error| error <= bound).count();
         100.0 * within as f64 / self.errors.len().max(1) as f64
     }
 
-    /// Computes the median error \[%\].
+    /// Computes the median of the absolute relative errors \[%\]; `None` if there are no times.
     pub(super) fn median(&self) -> Option<f64> {
         median(self.errors.iter().copied()).map(|median| 100.0 * median)
     }
@@ -320,12 +321,12 @@ fn count_verdicts(counts: &mut (usize, usize), verdicts: impl Iterator<Item = Ve
     }
 }
 
-/// Summarises the paper in one sentence.
+/// Summarises the reproduction of a paper in one sentence.
 pub(super) fn summary(paper: &PaperResults) -> String {
     sentence(paper.paper, &Totals::of([paper]))
 }
 
-/// Describes totals in short sentences.
+/// Describes the totals of the paper or papers called `name` in short sentences.
 pub(super) fn sentence(name: &str, totals: &Totals) -> String {
     let mut parts = Vec::new();
     if let Some(median) = totals.median() {

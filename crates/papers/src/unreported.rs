@@ -1,7 +1,7 @@
-//! Unreported moves in the runs whose migrations a paper reports.
+//! Counts the moves that a paper does not report, in the runs whose migrations it reports.
 //!
-//! A decision is reproduced if the run makes the reported moves. The run may make further moves that the paper does not mention. They are
-//! counted here call by call, so that a reader sees which share of a run's moves is reported.
+//! A decision counts as reproduced if the run makes the reported moves. The run may make further moves that the paper does not
+//! mention. They are counted here call by call, so that a reader sees which share of a run's moves is reported.
 
 use std::collections::BTreeMap;
 
@@ -11,20 +11,20 @@ use super::calls::Told;
 use super::decisions::reports;
 use super::facts::Decision;
 
-/// The moves of a run in scenario iii.
+/// Numbers of reported and unreported moves of a run in scenario iii.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UnreportedMoves {
-    /// The run, in the keys of its paper.
+    /// Settings of the run, with the keys that its paper uses.
     pub case: String,
-    /// All moves.
+    /// Number of all moves in the run.
     pub moves: usize,
-    /// Moves that the paper reports.
+    /// Number of moves that the paper reports.
     pub reported: usize,
-    /// The other moves: superstep, cluster of the origin, cluster of the destination, number of processes.
+    /// Unreported moves in groups: superstep of the call, cluster of the origin, cluster of the destination, number of processes.
     pub others: Vec<(u64, String, String, usize)>,
 }
 
-/// Counts the moves of a run about which `decisions` report migrations; `None` if they report none.
+/// Counts the reported and unreported moves of a run; returns `None` if `decisions` report no migrations of this run.
 pub(super) fn unreported(
     case: String,
     decisions: &[&Decision],

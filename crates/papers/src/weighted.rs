@@ -1,5 +1,5 @@
-//! Weights of the metrics that adjust themselves, on the cases of the papers. This is a prediction, since no paper publishes a run with
-//! them.
+//! Simulates the cases of the papers with weights of the metrics (computation, communication, memory) that adjust themselves.
+//! This is a prediction, since no paper publishes a run with such weights.
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -14,27 +14,29 @@ use super::runs::Runs;
 use migsim_base::error::Error;
 use migsim_experiment::{Flag, Progress};
 
-/// Minimum relative difference between two times that count as different.
+/// Minimum relative difference of two times that count as different.
 const DIFFERENT: f64 = 1e-3;
 
-/// A paper's runs with fixed weights and with weights that adjust themselves.
+/// Comparison of the runs of a paper with fixed weights and with weights that adjust themselves.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Weighted {
-    /// The paper.
+    /// Name of the paper.
     pub paper: &'static str,
-    /// Number of cells of scenario iii in the tables of the paper.
+    /// Number of published times of scenario iii in the tables of the paper.
     pub cells: usize,
-    /// Number of cells that are shorter by more than 0.1 % with adjusted weights.
+    /// Number of simulated times of scenario iii that are shorter by more than 0.1 % with adjusted weights than with fixed
+    /// weights.
     pub shorter: usize,
-    /// Number of cells that are longer by more than 0.1 % with adjusted weights.
+    /// Number of simulated times of scenario iii that are longer by more than 0.1 % with adjusted weights than with fixed
+    /// weights.
     pub longer: usize,
-    /// Mean gain of scenario iii over i with fixed and with adjusted weights \[%\].
+    /// Mean gain of scenario iii over scenario i, with fixed and with adjusted weights \[%\].
     pub mean_gains_percent: [f64; 2],
-    /// Largest gain and largest loss by the adjusted weights: `100 (fixed - adjusted) / fixed` of a cell's time \[%\].
+    /// Largest gain and largest loss by adjusted weights over all times: `100 (fixed - adjusted) / fixed` \[%\].
     pub extremes_percent: [f64; 2],
 }
 
-/// Runs each paper with its rules, with fixed and with adjusted weights.
+/// Simulates each paper with its rules, with fixed weights and with weights that adjust themselves.
 ///
 /// # Errors
 /// A run fails.
@@ -87,7 +89,7 @@ fn one(paper: &'static Paper, progress: &Progress) -> Result<Weighted, Error> {
     })
 }
 
-/// The introduction to the section.
+/// Text that introduces the section about weights.
 const HEAD: &str = "
 ## Weights that adjust themselves
 
@@ -98,7 +100,7 @@ with the rules of each paper. *Shorter* and *longer*: by more than 0.1 % than wi
 
 ";
 
-/// Writes the section.
+/// Writes the section about weights that adjust themselves.
 pub(super) fn section(text: &mut String, papers: &[Weighted]) {
     put!(text, "{HEAD}");
     let rows = papers.iter().map(|one| {

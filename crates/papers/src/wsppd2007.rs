@@ -1,6 +1,6 @@
-//! The first paper: da Rosa Righi, Carissimi, Navaux, *On the Dynamic Load-Rebalancing of BSP Application Using Process Migration*,
-//! WSPPD 2007. The paper publishes a model and no runs. Its rules and claims are therefore checked on the policy itself
-//! ([`migsim_policies::migbsp_2007`]).
+//! The first paper: da Rosa Righi, Carissimi, Navaux, *On the Dynamic Load-Rebalancing of BSP Application Using Process
+//! Migration*, WSPPD 2007. The paper publishes a model and no runs. Its rules and claims are therefore checked on the policy
+//! itself ([`migsim_policies::migbsp_2007`]).
 
 pub mod model;
 
@@ -11,7 +11,7 @@ use super::runs::Case;
 use super::{Evaluation, Paper, Rule};
 use model::claim;
 
-/// The paper.
+/// Description of the paper for the reproduction.
 pub(super) const PAPER: Paper = Paper {
     name: "wsppd2007",
     title: "da Rosa Righi, Carissimi, Navaux: On the Dynamic Load-Rebalancing of BSP Application Using Process Migration",
@@ -25,7 +25,7 @@ pub(super) const PAPER: Paper = Paper {
     notes: NOTES,
 };
 
-/// What was compared for each rule that counts as a decision.
+/// Text for the page of the paper: how each rule that counts as a decision was checked.
 const NOTES: &str = "\
 ## How the rules were checked
 
@@ -47,7 +47,7 @@ fn judged(id: &str) -> Outcome {
     }))
 }
 
-/// Each rule of the paper's call, with the check of the claim that it implements.
+/// Rules of the paper about a rescheduling call, each with the check of the claim to which it corresponds.
 const RULES: &[(&str, Rule)] = &[
     ("w07-d01", |_| judged("w07-c02")),
     ("w07-d02", |_| judged("w07-c01")),

@@ -97,6 +97,7 @@ pub(super) struct GroupParts {
 /// A platform under construction: its hosts and links exist, the paths between its clusters do not yet.
 #[derive(Debug)]
 pub(super) struct Assembly {
+    /// The platform as far as it exists.
     platform: Platform,
     /// Access link of each host, in the order of hosts; `None` for a host without one.
     access: Vec<Option<LinkId>>,

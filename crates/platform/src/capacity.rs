@@ -23,6 +23,7 @@ pub trait Background: fmt::Debug + Send + Sync {
 /// leaves.
 #[derive(Clone, Debug)]
 pub(super) struct Capacity {
+    /// The base capacity, and the share that each background load leaves.
     parts: Vec<Part>,
 }
 

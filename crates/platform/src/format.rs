@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::zone_format::ZonesFile;
 use migsim_base::units::{Bytes, BytesPerSecond, InstructionsPerSecond, Seconds};
 
-/// A cluster of clusters: hosts, links and the routes between them. Every quantity is a text with its unit.
+/// A platform file with clusters: hosts, links and the routes between them. Every quantity is a text with its unit.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlatformFile {
@@ -123,7 +123,7 @@ pub struct GroupEntry {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NetworkKind {
-    /// Each host has a separate access link; the switch between the access links is never a bottleneck.
+    /// Each host has a separate access link. The switch between the access links is never a bottleneck.
     #[default]
     Switch,
     /// Each host has an access link that gives every flow the whole bandwidth, however many flows cross the link at the same time
@@ -231,12 +231,13 @@ pub struct ProfileEntry {
     expecting = "a value is a fraction of the speed (0.5), a bandwidth (\"50 Mbps\") or a latency (\"1 ms\")"
 )]
 pub enum StepValue {
-    /// A fraction of the nominal speed.
+    /// A fraction of the nominal speed, without a unit.
     Factor(f64),
     /// A bandwidth or a latency with its unit.
     Quantity(String),
 }
 
+/// Returns the default number of cores of a host.
 fn one() -> u32 {
     1
 }

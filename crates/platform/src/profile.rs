@@ -1,7 +1,9 @@
-//! Capacity that changes over time: steps `(time, value)`, once or repeated with a period.
+//! A profile: a speed, bandwidth or latency that changes over time, in steps `(time, value)` that happen once or repeat with a
+//! period.
 //!
-//! The value of a step holds until the next one; before the first step the nominal value holds. A speed value multiplies the speed of the
-//! host; bandwidth and latency values replace those of the link (SimGrid's rules, see the oracle's notes).
+//! The value of a step holds until the next step; before the first step, the nominal value holds. The value of a speed profile
+//! multiplies the speed of the host; the values of bandwidth and latency profiles replace those of the link. These are the rules
+//! of SimGrid, which the notes on the reference cases describe (`tests/oracle/README.md`).
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,27 +11,27 @@ use std::sync::Arc;
 use migsim_base::error::Problem;
 use migsim_base::units::Seconds;
 
-/// Minimum period of a repetition \[s\]: a limit of this program, which follows every step.
+/// Minimum period after which a profile may repeat \[s\]. It is a limit of this program, which simulates every step.
 pub const SHORTEST_PERIOD: f64 = 1e-6;
-/// Maximum value of a step: of a bandwidth \[B/s\], a latency \[s\] or a fraction.
+/// Maximum value of a step of a profile, in the unit of the value: B/s for a bandwidth, s for a latency, 1 for a fraction.
 const LARGEST: f64 = 1e21;
 
-/// Increasing times \[s\], each with the value that holds from this time on; generated on demand.
+/// A sequence of steps, generated on demand: increasing times \[s\], each with the value that holds from this time on.
 pub trait Steps: Iterator<Item = (f64, f64)> + fmt::Debug + Send + Sync {}
 
 impl<T: Iterator<Item = (f64, f64)> + fmt::Debug + Send + Sync> Steps for T {}
 
-/// Steps some of which may be computed already, so that many can be applied at once.
+/// A sequence of steps of which some may already be computed, so that a caller can apply many steps in one operation.
 pub trait StepsAhead: Steps {
-    /// Returns a second reader at the same position.
+    /// Returns a copy of this sequence at the same position, in a box.
     fn boxed_clone(&self) -> Box<dyn StepsAhead>;
 
-    /// Returns some of the next steps, beginning with the very next one; none if they are not computed yet.
+    /// Returns the next steps that are already computed, from the very next one on; empty if none are.
     fn ahead(&self) -> &[(f64, f64)] {
         &[]
     }
 
-    /// Skips the next `count` steps, which [`Self::ahead`] has returned.
+    /// Skips the next `count` steps, which must be among the computed ones that were returned before.
     fn pass(&mut self, count: usize) {
         for _ in 0..count {
             self.next();
@@ -37,18 +39,21 @@ pub trait StepsAhead: Steps {
     }
 }
 
-/// A schedule of values, each valid from its time on; copies share it.
+/// A profile: a value that changes over time in steps. Clones share the stored steps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile(Arc<Schedule>);
 
 #[derive(Clone, Debug, PartialEq)]
 struct Schedule {
+    /// Times \[s\] and values of the steps.
     steps: Vec<(f64, f64)>,
+    /// Time after which the steps repeat \[s\]; `None` if they happen once.
     period: Option<f64>,
 }
 
 impl Profile {
-    /// Creates a profile of `steps` (time in seconds since the start, value), repeated every `period` seconds if given.
+    /// Creates a profile from its `steps` (time in seconds since the start of the run, and value), which repeat every `period`
+    /// seconds if a period is given.
     ///
     /// # Errors
     /// A time or value is out of range, times do not increase, or the period is shorter than a microsecond or than the last time.
@@ -85,14 +90,15 @@ impl Profile {
         Ok(Self(Arc::new(Schedule { steps, period })))
     }
 
-    /// Returns the `index`-th change: its time \[s\] and its value; `None` after the last change of a profile without a period. Times never
-    /// decrease: rounding does not put the end of a round after the start of the next one.
+    /// Returns the time \[s\] and value of the change with index `index`, counted from 0 through all repetitions; `None` after
+    /// the last change of a profile without a period. Times never decrease: rounding cannot put the end of a repetition after the
+    /// start of the next one.
     pub fn step(&self, index: usize) -> Option<(f64, f64)> {
         let count = self.0.steps.len();
         (count > 0).then(|| self.step_of(index / count, index % count))?
     }
 
-    /// Returns the change at index `place` of a round.
+    /// Returns the time \[s\] and value of the step with index `place` in the repetition `round`, both counted from 0.
     fn step_of(&self, round: usize, place: usize) -> Option<(f64, f64)> {
         let Schedule { steps, period } = &*self.0;
         let (date, value) = *steps.get(place)?;
@@ -107,12 +113,12 @@ impl Profile {
         }
     }
 
-    /// Returns the steps of the first round, each with its time \[s\] and value.
+    /// Returns the steps of the profile without their repetitions, each with its time \[s\] and value.
     pub fn once(&self) -> &[(f64, f64)] {
         &self.0.steps
     }
 
-    /// Returns the time after which the steps repeat \[s\], if they do.
+    /// Returns the time after which the steps repeat \[s\]; `None` if they happen once.
     pub fn period(&self) -> Option<f64> {
         self.0.period
     }
@@ -127,7 +133,7 @@ impl Profile {
         }))
     }
 
-    /// Writes the profile as a file of `SimGrid`.
+    /// Returns the profile as text in the profile format of `SimGrid`.
     pub fn to_simgrid(&self) -> String {
         let period = self
             .period()
@@ -139,7 +145,7 @@ impl Profile {
         period.into_iter().chain(steps).collect()
     }
 
-    /// Returns all changes, from the first one on.
+    /// Returns an iterator over all changes, including repetitions, from the first one on.
     pub fn steps(&self) -> ProfileSteps {
         ProfileSteps {
             profile: self.clone(),
@@ -148,7 +154,7 @@ impl Profile {
         }
     }
 
-    /// Returns the minimum of all values, without the nominal value; infinite without steps.
+    /// Returns the minimum of all values; the nominal value before the first step is ignored. Infinite if there are no steps.
     pub fn least(&self) -> f64 {
         self.once()
             .iter()
@@ -157,18 +163,19 @@ impl Profile {
     }
 }
 
-/// The changes of a profile, one after the other.
+/// Iterator over the changes of a profile with its repetitions: time \[s\] and value.
 #[derive(Clone, Debug)]
 pub struct ProfileSteps {
     profile: Profile,
-    /// Round and index of the next change.
+    /// Repetition that contains the next change, counted from 0.
     round: usize,
+    /// Index of the next change in its repetition.
     place: usize,
 }
 
 impl ProfileSteps {
-    /// Skips to the last change that `is_due`, and returns it (time \[s\] and value); all changes before a due one are due. Returns `None`,
-    /// and does not move, if the next change is not due.
+    /// Skips to the last change whose time `is_due` accepts, and returns its time \[s\] and value. If `is_due` accepts a time, it
+    /// must accept all earlier times. Returns `None`, and does not move, if the next change is not due.
     pub fn skip_to_last(&mut self, is_due: impl Fn(f64) -> bool) -> Option<(f64, f64)> {
         let count = self.profile.once().len();
         let begin = self.round * count + self.place;
@@ -218,19 +225,23 @@ impl Iterator for ProfileSteps {
     }
 }
 
-/// The integral over time of a value that changes in steps, from time 0 s to times that never decrease.
+/// The integral over time of a value that changes in steps. It starts at time 0 s and can be evaluated at times that never
+/// decrease.
 #[derive(Debug)]
 pub struct Integral {
     steps: Box<dyn Steps>,
+    /// Time \[s\] and value of the next step; `None` after the last step.
     next: Option<(f64, f64)>,
-    /// The time up to which the integral is computed, the value from then on, and the integral.
+    /// Time of the last step that `sum` includes \[s\].
     date: f64,
+    /// Value from that step on, until the next step.
     value: f64,
+    /// Integral from time 0 s to that step \[unit of the value · s\].
     sum: f64,
 }
 
 impl Integral {
-    /// Starts the integral of `steps` over time \[unit of the value · s\]; `nominal` holds before the first one.
+    /// Creates the integral of a value over time; the value is `nominal` before the first of the `steps`.
     pub fn new(nominal: f64, mut steps: Box<dyn Steps>) -> Self {
         Self {
             next: steps.next(),
@@ -241,8 +252,8 @@ impl Integral {
         }
     }
 
-    /// Returns the integral \[unit of the value · s\] from time 0 s to the time `date` \[s\], which must not be before the time of the
-    /// previous request.
+    /// Returns the integral from time 0 s to the time `date` \[s\], in the unit of the value times seconds. Calls must have times
+    /// that do not decrease.
     pub fn up_to(&mut self, date: f64) -> f64 {
         while let Some((change, value)) = self.next.filter(|next| next.0 <= date) {
             self.sum += self.value * (change - self.date);

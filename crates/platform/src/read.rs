@@ -1,7 +1,7 @@
-//! Reads a platform in JSON: checks that its parts are consistent, and builds it.
+//! Reads a platform in JSON: checks that its parts are consistent, and builds the platform.
 //!
-//! The steps: names and numbers, profiles, size, hosts and links, paths (given, otherwise shortest), latencies of pairs, origins. Each step
-//! reports all its problems; a step does not begin if its input has errors.
+//! The stages, in order: names and numbers, profiles, size, hosts and links, paths (those in the file, otherwise the shortest),
+//! latencies of pairs, origins. Each stage reports all its problems; a stage does not begin if its input has errors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,8 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::memory::Limits;
 use migsim_base::units::LinkId;
 
-/// Reads a platform in the format `migsim-platform-1`, clusters or a tree of zones; `source` names the file in messages.
+/// Reads a platform in the format `migsim-platform-1`, with clusters or a tree of zones; `source` is the name of the file in
+/// messages.
 ///
 /// ```
 /// let text = r#"{
@@ -31,12 +32,12 @@ use migsim_base::units::LinkId;
 /// ```
 ///
 /// # Errors
-/// All problems of the file, each with its place.
+/// All problems of the file, each with its line and column.
 pub fn from_json(source: &str, text: &str) -> Result<LoadedPlatform, Error> {
     from_json_within(source, text, Limits::default())
 }
 
-/// Reads such a platform within limits of memory.
+/// Reads a platform in the format `migsim-platform-1`; refuses a platform that exceeds the memory limits.
 pub(super) fn from_json_within(
     source: &str,
     text: &str,
@@ -52,6 +53,7 @@ pub(super) fn from_json_within(
     loaded.map_err(|error| error.with_default_hint(hint))
 }
 
+/// Reads a platform file that lists clusters (not a tree of zones).
 fn read(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {
     let mut file: PlatformFile = document.deserialize().map_err(hint_at_synonyms)?;
     let sources = copies::expand_copies(document, &mut file)?;
@@ -95,10 +97,10 @@ fn read(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {
     })
 }
 
-/// Common words for the kinds of networks.
+/// Other words that users may write for a kind of network, each with the name of that kind in the format.
 const SYNONYMS: [(&str, &str); 2] = [("hub", "shared-medium"), ("bus", "shared-medium")];
 
-/// Adds the kind of network that a common word stands for.
+/// Adds a hint to errors about unknown kinds of network: the name in the format for a common word such as `hub`.
 fn hint_at_synonyms(error: Error) -> Error {
     let Error::Input(problems) = error else {
         return error;
@@ -117,16 +119,20 @@ fn hint_at_synonyms(error: Error) -> Error {
     Error::Input(problems.into_iter().map(hint).collect())
 }
 
-/// A file that is being read.
+/// A platform file of clusters while it is being read and checked.
 #[derive(Debug)]
 pub(super) struct Loader<'a> {
     pub(super) document: &'a Document,
     pub(super) file: &'a PlatformFile,
+    /// Entry of the file from which each cluster and link was copied.
     sources: &'a Sources,
+    /// Index of each cluster by its name.
     pub(super) clusters: BTreeMap<&'a str, usize>,
+    /// Index of each router by its name.
     pub(super) routers: BTreeMap<&'a str, usize>,
+    /// Index of each link between routers by its name.
     pub(super) links: BTreeMap<&'a str, usize>,
-    /// The id of each link between routers, in the direction from its `from` to its `to`.
+    /// Id of each link between routers, for its direction from `from` to `to`.
     pub(super) link_ids: Vec<LinkId>,
     problems: Vec<Problem>,
 }
@@ -161,12 +167,14 @@ impl<'a> Loader<'a> {
         loader
     }
 
+    /// Adds a router if there is none with this name yet.
     fn add_router(&mut self, name: &'a str) {
         let next = self.routers.len();
         self.routers.entry(name).or_insert(next);
     }
 
-    /// Creates a problem at a key; beyond the number of problems that are printed it is only counted.
+    /// Creates a problem at a key of the file. After the maximum number of printed problems, its location is left out, because
+    /// such problems are only counted.
     pub(super) fn problem(&self, key: &str, message: impl Into<String>) -> Problem {
         if self.problems.len() < MOST_PROBLEMS {
             self.document
@@ -176,13 +184,14 @@ impl<'a> Loader<'a> {
         }
     }
 
+    /// Records a problem at a key of the file.
     pub(super) fn report(&mut self, key: &str, message: impl Into<String>) {
         let problem = self.problem(key, message);
         self.note(problem);
     }
 
-    /// Reports that there is no `what` of this name, with the existing names. To list these takes time, so it is done only for problems
-    /// that are printed.
+    /// Records the problem that there is no `what` named `name`, and suggests the existing names. Names are only collected for
+    /// problems that will be printed, since this takes time.
     pub(super) fn report_unknown(
         &mut self,
         key: &str,
@@ -199,12 +208,14 @@ impl<'a> Loader<'a> {
         });
     }
 
+    /// Records a problem, unless it is already recorded.
     pub(super) fn note(&mut self, problem: Problem) {
         if self.problems.len() >= MOST_PROBLEMS || !self.problems.contains(&problem) {
             self.problems.push(problem);
         }
     }
 
+    /// Returns all recorded problems as an error, if there are any.
     fn stop_if_broken(&mut self) -> Result<(), Error> {
         if self.problems.is_empty() {
             return Ok(());
@@ -212,6 +223,7 @@ impl<'a> Loader<'a> {
         Err(Error::Input(limited(std::mem::take(&mut self.problems))))
     }
 
+    /// Checks that names of clusters, links and routers are valid and unique.
     fn check_names(&mut self) {
         let file = self.file;
         if file.clusters.is_empty() {
@@ -252,6 +264,7 @@ impl<'a> Loader<'a> {
         }
     }
 
+    /// Records a problem if a name is empty or has characters that are not allowed.
     fn check_name(&mut self, key: &str, name: &str) {
         if name.is_empty() {
             self.report(key, "the name is empty");
@@ -263,7 +276,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Whether a link of a cluster will have this name.
+    /// Whether `name` is a name that will be generated for an access link, shared medium or direction of a duplex link.
     fn is_generated(&self, name: &str) -> bool {
         if let Some(cluster) = name.strip_suffix("-medium") {
             return self.clusters.contains_key(cluster);
@@ -284,6 +297,7 @@ impl<'a> Loader<'a> {
         index.parse::<u64>().is_ok() && self.clusters.contains_key(cluster)
     }
 
+    /// Checks that clusters and links refer to known routers, and that no link joins a router to itself.
     fn check_links(&mut self) {
         let file = self.file;
         for (index, cluster) in file.clusters.iter().enumerate() {
@@ -301,6 +315,7 @@ impl<'a> Loader<'a> {
         }
     }
 
+    /// Records a problem if a router is unknown or its name is not valid.
     fn check_router(&mut self, key: &str, router: &str) {
         if !self.routers.contains_key(router) {
             self.report_unknown(key, ("router", router), |loader| {
@@ -311,6 +326,7 @@ impl<'a> Loader<'a> {
         }
     }
 
+    /// Checks that each origin refers to a value in the file and states its kind (`stated`, `inferred` or `fitted`).
     fn check_origins(&mut self) {
         for (key, text) in &self.file.origins {
             let place = format!("origins.{key}");
@@ -332,6 +348,7 @@ impl<'a> Loader<'a> {
         }
     }
 
+    /// Creates the links between routers.
     fn links_between(&mut self) -> Vec<Link> {
         let file = self.file;
         let mut links = Vec::new();
@@ -349,6 +366,7 @@ impl<'a> Loader<'a> {
         links
     }
 
+    /// Returns the index of the cluster with this name; records a problem and returns `None` if there is none.
     pub(super) fn cluster_named(&mut self, key: &str, name: &str) -> Option<usize> {
         if let Some(&index) = self.clusters.get(name) {
             return Some(index);

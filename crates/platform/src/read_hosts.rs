@@ -1,4 +1,5 @@
-//! The hosts of the clusters of a platform in JSON: equal hosts, or groups of equal hosts that share the network of their cluster.
+//! Reads the hosts of each cluster of a platform in JSON: equal hosts, or groups of equal hosts that share the network of their
+//! cluster.
 
 use super::assemble::{
     ClusterParts, GroupParts, LinkParts, check_size, memory_of_clusters, memory_of_hosts,
@@ -9,20 +10,26 @@ use super::read_profiles::Values;
 use migsim_base::memory::Limits;
 use migsim_base::units::{Bytes, InstructionsPerSecond};
 
-/// Equal hosts as in the file: a group, or a cluster without groups.
+/// Equal hosts as described in the file: one group, or a whole cluster without groups.
 struct Group<'a> {
-    /// The prefix of their keys in the cluster: empty, or `groups[1].`.
+    /// Prefix of the keys of these hosts within their cluster: `groups[1].`, or empty for a cluster without groups.
     prefix: String,
+    /// Number of hosts.
     hosts: u64,
+    /// Speed of one core \[instructions/s\].
     speed: InstructionsPerSecond,
+    /// Number of cores of each host.
     cores: u32,
+    /// Memory of each host for processes; `None` if it is not limited.
     memory: Option<Bytes>,
+    /// Name of the profile of the fraction of the nominal speed that each host has over time.
     speed_profile: Option<&'a String>,
-    /// The key of their link in the cluster, and the link.
+    /// Access link of each host, with the key of this link within the cluster.
     link: (String, &'a LinkValues),
 }
 
-/// Returns the groups of a cluster; [`Loader::check_hosts`] has reported missing values.
+/// Returns the groups of equal hosts of a cluster. A missing value gets a default here, because [`Loader::check_hosts`] has
+/// already reported it.
 fn groups(cluster: &ClusterEntry) -> Vec<Group<'_>> {
     let Some(groups) = &cluster.groups else {
         return vec![Group {
@@ -52,7 +59,7 @@ fn groups(cluster: &ClusterEntry) -> Vec<Group<'_>> {
 }
 
 impl Loader<'_> {
-    /// Checks that hosts are given completely and in one of the two forms.
+    /// Checks that each cluster describes its hosts completely, and either directly or in groups.
     pub(super) fn check_hosts(&mut self) {
         let file = self.file;
         for (index, cluster) in file.clusters.iter().enumerate() {
@@ -100,7 +107,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Checks the number of hosts and the memory before any is allocated.
+    /// Checks the number of hosts and the estimated memory of the platform before any memory is allocated.
     pub(super) fn check_counts(&mut self, limits: Limits) {
         let file = self.file;
         let (mut hosts, mut bytes) = (0_u64, memory_of_clusters(file.clusters.len()));
@@ -139,6 +146,7 @@ impl Loader<'_> {
         }
     }
 
+    /// Checks that a group has hosts, cores, and a link that suits the network of the cluster.
     fn check_group(&mut self, index: usize, cluster: &ClusterEntry, group: &Group<'_>) {
         let at = |field: &str| format!("clusters[{index}].{}{field}", group.prefix);
         let name = &cluster.name;
@@ -174,6 +182,7 @@ impl Loader<'_> {
         }
     }
 
+    /// Returns the descriptions from which the hosts and links of all clusters are created.
     pub(super) fn cluster_parts(&mut self) -> Vec<ClusterParts> {
         let file = self.file;
         (file.clusters.iter().enumerate())
@@ -181,6 +190,7 @@ impl Loader<'_> {
             .collect()
     }
 
+    /// Returns the description from which the hosts and links of a cluster are created.
     fn cluster(&mut self, index: usize, cluster: &ClusterEntry) -> ClusterParts {
         let is_shared = cluster.network != NetworkKind::Unshared;
         let has_medium = cluster.network == NetworkKind::SharedMedium;
@@ -211,7 +221,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Returns a link without its name; `key` is the path to it.
+    /// Returns the properties of a link that the file describes at the key `key`, with its profiles.
     pub(super) fn link_parts(
         &mut self,
         key: &str,

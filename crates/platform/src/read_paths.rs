@@ -1,4 +1,5 @@
-//! The paths between the clusters of a platform in JSON: given routes, shortest paths, latencies of pairs.
+//! Determines the paths between the clusters of a platform in JSON: routes in the file, shortest paths, and latencies of pairs of
+//! clusters.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +10,13 @@ use super::router_paths::{GivenRoutes, RouterPaths, Site};
 use super::shortest::Graph;
 use migsim_base::units::{HostId, LinkId, Seconds};
 
-/// Latencies by pair of clusters (the smaller one first), with their index in the file.
+/// Latency of each pair of clusters, with the index of its entry in the file. The key is the pair of cluster indices, the smaller
+/// one first.
 pub(super) type PairLatencies = BTreeMap<(usize, usize), (usize, Seconds)>;
 
 impl Loader<'_> {
-    /// Returns the routes in the file, by pair of clusters; each is also reversed unless the reverse is given.
+    /// Returns the routes in the file, by pair of clusters. The opposite route is the reverse of a route, unless the file
+    /// contains it.
     pub(super) fn given_routes(&mut self) -> GivenRoutes {
         let file = self.file;
         let mut given = BTreeMap::new();
@@ -43,7 +46,7 @@ impl Loader<'_> {
         given
     }
 
-    /// Returns the other direction of a link between routers, if it has one; otherwise the link.
+    /// Returns the opposite direction of a duplex link between routers; the link itself if it is not duplex.
     fn back(&self, id: LinkId) -> LinkId {
         match self.link_ids.binary_search(&id) {
             Ok(at) => LinkId(id.0 + u32::from(self.file.links[at].duplex)),
@@ -52,12 +55,13 @@ impl Loader<'_> {
         }
     }
 
-    /// Returns the route back.
+    /// Returns the links of the route in the opposite direction.
     fn reversed(&self, links: &[LinkId]) -> Vec<LinkId> {
         links.iter().rev().map(|&link| self.back(link)).collect()
     }
 
-    /// Returns the links of a given route; they must lead from router to router.
+    /// Returns the links of the route with index `index` in the file; records a problem if consecutive links do not meet at a
+    /// router.
     fn route_links(&mut self, index: usize, from: usize, to: usize) -> Vec<LinkId> {
         let file = self.file;
         let mut at = file.clusters[from].router.as_deref();
@@ -107,6 +111,7 @@ impl Loader<'_> {
         ids
     }
 
+    /// Returns the latencies that the file states for pairs of clusters.
     pub(super) fn pair_latencies(&mut self) -> PairLatencies {
         let file = self.file;
         let mut latencies = PairLatencies::new();
@@ -130,7 +135,8 @@ impl Loader<'_> {
         latencies
     }
 
-    /// Returns the paths between clusters with these shared media: the `given` ones, otherwise paths over the links between their routers.
+    /// Creates the paths between clusters: a route in `given`, or else the shortest path over the links between routers. `media`
+    /// is the shared medium of each cluster.
     pub(super) fn paths(
         &self,
         media: &[Option<LinkId>],
@@ -160,7 +166,8 @@ impl Loader<'_> {
         )
     }
 
-    /// Checks that every pair of clusters has a route; for each cluster without a route, one pair is reported.
+    /// Checks that every pair of clusters has a route. For each cluster without a route to some earlier cluster, one pair is
+    /// reported.
     pub(super) fn check_connected(&mut self, paths: &RouterPaths) {
         if paths.is_one_part() {
             return;
@@ -187,7 +194,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Returns the first host of each group of a cluster, and the last host of all.
+    /// Returns the first host of each group of a cluster, and the last host of the cluster.
     fn kinds_of_hosts(&self, platform: &Platform, cluster: usize) -> Vec<HostId> {
         let hosts = &platform.clusters[cluster].hosts;
         let groups = self.file.clusters[cluster].groups.iter().flatten();
@@ -206,7 +213,8 @@ impl Loader<'_> {
         kinds
     }
 
-    /// Reports a latency profile of a link that has no effect, because a latency given for a pair replaces the latencies of the links.
+    /// Records a problem for each link whose latency profile has no effect, because the latency of a pair of clusters replaces
+    /// the latencies of the links.
     pub(super) fn check_latency_profiles(
         &mut self,
         platform: &Platform,

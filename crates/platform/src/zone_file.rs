@@ -1,10 +1,11 @@
-//! Reads a tree of zones in JSON: translates it into `SimGrid`'s format, whose reader implements all rules.
+//! Reads a tree of zones in JSON by translating it into `SimGrid`'s format, whose reader implements all rules.
 //!
 //! ```text
 //! tree of zones  ──> SimGrid XML, one element a line ──> its reader ──> platform
 //!                    line ──> key                    <── problems at lines
 //! ```
-//! So a platform in JSON has the same routes as the same platform in `SimGrid`'s format, and its export is the translation.
+//! A platform in JSON therefore has the same routes as the same platform in `SimGrid`'s format, and its export to SimGrid is this
+//! translation.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -22,14 +23,14 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::memory::Limits;
 use migsim_base::units::{BytesPerSecond, Seconds};
 
-/// Whether a document is a tree of zones, of any version.
+/// Whether a JSON document describes a platform as a tree of zones, of any version of the format.
 pub(super) fn is_one(document: &Document) -> bool {
     let schema = document.value.get("schema").and_then(|name| name.as_str());
     let is_named = schema.is_some_and(|name| name.starts_with("migsim-zones"));
     is_named || document.value.get("zone").is_some()
 }
 
-/// Reads a platform that is a tree of zones.
+/// Reads a platform from a JSON document with a tree of zones; refuses a platform that exceeds the memory limits.
 pub(super) fn read(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {
     let file: ZonesFile = document.deserialize()?;
     let mut text = Translation::default();
@@ -48,20 +49,21 @@ pub(super) fn read(document: &Document, limits: Limits) -> Result<LoadedPlatform
     })
 }
 
-/// The translated lines so far.
+/// The SimGrid XML that was translated so far, with the origin of each line.
 #[derive(Debug, Default)]
 struct Translation {
+    /// The translated text.
     xml: String,
-    /// The key in the file from which each line comes.
+    /// Key in the JSON file from which each line of the text comes.
     keys: Vec<String>,
-    /// The names of duplex links.
+    /// Names of the duplex links.
     duplex: BTreeSet<String>,
-    /// Values that cannot be written, each with key and message.
+    /// Values that cannot be translated, each with its key and a message.
     broken: Vec<(String, String)>,
 }
 
 impl Translation {
-    /// Adds text that comes from a key; line ends are those of the text.
+    /// Appends text that comes from the key `key`. The text may have several lines.
     fn line(&mut self, key: &str, text: &str) {
         self.xml.push_str(text);
         self.xml.push('\n');
@@ -69,6 +71,7 @@ impl Translation {
         self.keys.extend(std::iter::repeat_n(key.to_owned(), lines));
     }
 
+    /// Returns all problems as an error with their positions in the JSON file, if there are any.
     fn stop_if_broken(&self, document: &Document) -> Result<(), Error> {
         let problem = |(key, message): &(String, String)| document.problem(key, message.clone());
         let problems: Vec<Problem> = self.broken.iter().map(problem).collect();
@@ -79,7 +82,7 @@ impl Translation {
         }
     }
 
-    /// Moves problems from lines to the keys from which the lines come.
+    /// Moves problems from lines of the translated text to the positions of their keys in the JSON file.
     fn locate(&self, error: Error, document: &Document) -> Error {
         error.map(|mut problem| {
             let is_here = problem.location.source.as_deref() == Some(&*document.source);
@@ -93,6 +96,7 @@ impl Translation {
         })
     }
 
+    /// Translates the whole file.
     fn file(&mut self, file: &ZonesFile) {
         self.line("", "<?xml version=\"1.0\"?>");
         self.line(
@@ -109,6 +113,7 @@ impl Translation {
         self.line("", "</platform>");
     }
 
+    /// Collects the names of the duplex links in a zone and in the zones inside it.
     fn note_duplex(&mut self, zone: &ZoneEntry) {
         let links = zone.links.iter();
         let duplex = links.filter(|link| link.sharing == Sharing::Duplex);
@@ -116,6 +121,7 @@ impl Translation {
         zone.zones.iter().for_each(|inner| self.note_duplex(inner));
     }
 
+    /// Translates a zone and everything inside it except profiles.
     fn zone(&mut self, key: &str, zone: &ZoneEntry) {
         let routing = match zone.routing {
             RoutingKind::Full => "Full",
@@ -195,7 +201,7 @@ impl Translation {
         self.line(key, "</zone>");
     }
 
-    /// Reports a cluster without hosts, or with a topology of another size.
+    /// Records a problem if a cluster has no hosts, or if its topology has another number of hosts.
     fn check_cluster(&mut self, key: &str, cluster: &ZoneCluster) {
         if cluster.hosts == 0 {
             let message = "a cluster needs at least one host".to_owned();
@@ -226,6 +232,7 @@ impl Translation {
         }
     }
 
+    /// Translates a profile into a `<trace>`.
     fn profile(&mut self, key: &str, name: &str, profile: &ProfileEntry) {
         let period = profile.period.map_or(0.0, Seconds::get);
         let mut text = format!("<trace id=\"{}\" periodicity=\"{period}\">\n", escape(name));
@@ -249,7 +256,7 @@ impl Translation {
         self.line(key, &(text + "</trace>"));
     }
 
-    /// Connects hosts and links with their profiles, which are `profiles`.
+    /// Connects the hosts and links of a zone, and of the zones inside it, with the profiles that they name.
     fn connect(&mut self, key: &str, zone: &ZoneEntry, profiles: &BTreeMap<String, ProfileEntry>) {
         let mut connect = |key: String, kind: &str, trace: Option<&String>, element: &str| {
             if let Some(trace) = trace.filter(|trace| !profiles.contains_key(*trace)) {
@@ -283,6 +290,7 @@ impl Translation {
     }
 }
 
+/// Returns SimGrid's name of a sharing policy.
 fn policy(sharing: Sharing) -> &'static str {
     match sharing {
         Sharing::Shared => "SHARED",
@@ -291,6 +299,7 @@ fn policy(sharing: Sharing) -> &'static str {
     }
 }
 
+/// Returns a link as a SimGrid element.
 fn of_link(link: &ZoneLink) -> String {
     format!(
         "<link id=\"{}\" bandwidth=\"{}Bps\" latency=\"{}s\" sharing_policy=\"{}\"/>",
@@ -301,7 +310,7 @@ fn of_link(link: &ZoneLink) -> String {
     )
 }
 
-/// Writes a route; for a link in `duplex` it names a direction.
+/// Returns a route as a SimGrid element. `duplex` are the names of the duplex links, for which the element states a direction.
 fn of_route(
     [between_points, between_zones]: [&str; 2],
     route: &ZoneRouteEntry,
@@ -348,6 +357,7 @@ fn of_route(
     )
 }
 
+/// Returns a cluster as a SimGrid element.
 fn of_cluster(cluster: &ZoneCluster) -> String {
     let name = escape(&cluster.name);
     let prefix = cluster
@@ -395,14 +405,17 @@ fn of_cluster(cluster: &ZoneCluster) -> String {
     text + "/>"
 }
 
-/// A topology in `SimGrid`'s notation.
+/// A topology in `SimGrid`'s notation, with its number of hosts.
 struct TopologyWords {
+    /// Name of the topology, such as `TORUS`.
     kind: &'static str,
+    /// Parameters of the topology, such as `4,4,2`.
     parameters: String,
-    /// Number of its hosts, limited to the largest number of the type.
+    /// Number of hosts of the topology; the largest number of the type if there are more.
     hosts: u128,
 }
 
+/// Converts a topology into SimGrid's notation.
 fn of_topology(topology: &Topology) -> TopologyWords {
     let list = |numbers: &[u32]| {
         let texts: Vec<String> = numbers.iter().map(u32::to_string).collect();

@@ -1,4 +1,4 @@
-//! A policy in the registry: its name, its options and the function that reads them.
+//! An entry of the table of policies: the name of a policy, its options, and the function that creates it from options.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,8 +1,9 @@
-//! A probe: records the barrier of one superstep of a run, as strategies see it, for `migsim decide`.
+//! A policy that records the state at the barrier of one superstep of a run, as strategies receive it, for `migsim decide`.
 //!
-//! It wraps the policy of the run, which decides as usual. At its superstep it requests a call, so that loads are measured as at any call,
-//! and keeps the instance. The rest of the run has no effect. A policy that is no strategy (MigBSP) decides from the times of many
-//! supersteps, which no instance has. So it is called at that barrier as well, and its decision is kept.
+//! It wraps the policy of the run, which decides as usual. At the superstep in question the probe requests a call, so that loads
+//! are measured as at any call, and stores the instance. The rest of the run does not affect the snapshot. A policy that is not a
+//! strategy (MigBSP) decides from the times of many supersteps, which an instance does not contain. Therefore it is also called
+//! at that barrier, and its decision is stored with the instance.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,28 +17,28 @@ use migsim_base::error::Error;
 use migsim_base::random::Stream;
 use migsim_base::units::{Bytes, Seconds};
 
-/// The shared place of the snapshot.
+/// The place to which a probe writes its snapshot as JSON, shared with the caller; `None` until it is written.
 pub type Snapshot = Arc<Mutex<Option<Value>>>;
 
-/// Maximum number of cores for which a snapshot has the latency and bandwidth of each pair.
+/// Maximum number of cores up to which a snapshot contains the latency and bandwidth of each pair of cores.
 const MOST_PAIRED: usize = 500;
 
-/// The policy of a run, and the superstep of the snapshot.
+/// A wrapper of the policy of a run that records the barrier of one superstep.
 #[derive(Debug)]
 pub struct Probe {
     policy: Box<dyn Policy>,
-    /// The superstep, counted from 0.
+    /// The superstep whose barrier is recorded, counted from 0.
     superstep: usize,
     snapshot: Snapshot,
-    /// The name of the policy, if its decision is kept.
+    /// The name under which the decision of the policy is recorded; `None` if it is not recorded.
     kept: Option<String>,
-    /// The measures that strategies use.
+    /// The measures since the last call, from which strategies decide.
     window: Window,
 }
 
 impl Probe {
-    /// Creates a probe of the barrier of `superstep`, counted from 0, of a run under `policy`. It also keeps the decision of the policy,
-    /// under the name `kept`.
+    /// Creates a probe that records the barrier of `superstep`, counted from 0, in a run under `policy`, and writes it to
+    /// `snapshot`. With a name in `kept` it also records the decision of the policy under this name.
     pub fn new(
         policy: Box<dyn Policy>,
         superstep: usize,
@@ -83,8 +84,9 @@ impl Policy for Probe {
     }
 }
 
-/// Returns the barrier as `migsim snapshot` writes it and `migsim decide` reads it: the instance, and the names and cores of hosts.
-/// Processes that may not migrate are left out; then it has the numbers of the other processes, from 1.
+/// Returns the state at a barrier as the JSON that `migsim snapshot` writes and `migsim decide` reads: the instance, and the
+/// names and cores of hosts. If some processes may not migrate, they are omitted, and the JSON contains the numbers of the other
+/// processes, counted from 1.
 pub(super) fn barrier(instance: &Instance<'_>, view: &View<'_>) -> Value {
     let mut value = json_of(instance);
     value["superstep"] = json!(view.superstep + 1);
@@ -98,7 +100,8 @@ pub(super) fn barrier(instance: &Instance<'_>, view: &View<'_>) -> Value {
     value
 }
 
-/// Returns the core of each process that may migrate after a decision: each process that moves gets the core of its new host with the least load.
+/// Returns the core of each process that may migrate, after a decision. Each process that moves is assigned to the least loaded
+/// core of its new host.
 fn on_cores(
     decision: &Decision,
     view: &View<'_>,
@@ -121,7 +124,7 @@ fn on_cores(
     places
 }
 
-/// Returns the fields that `migsim decide` reads.
+/// Returns the fields of an instance as the JSON that `migsim decide` reads.
 pub(super) fn json_of(instance: &Instance<'_>) -> Value {
     let seconds = |list: &[Seconds]| -> Vec<f64> { list.iter().map(|time| time.get()).collect() };
     let bytes = |list: &[Bytes]| -> Vec<f64> { list.iter().map(|size| size.get()).collect() };

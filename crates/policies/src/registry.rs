@@ -1,4 +1,4 @@
-//! The built-in policies, one row each. Help, listings, schemas and errors derive from this table.
+//! The table of built-in policies, one row each. Help texts, listings, schemas and error messages derive from this table.
 
 use super::entry::{Table, entry_from_strategy, table_entry};
 use super::strategy;
@@ -7,13 +7,13 @@ use super::{
     ReplayConfig, UlbaOptions,
 };
 
-/// The default policy of an experiment.
+/// The name of the default policy of an experiment.
 pub const USUAL: &str = "migbsp";
 
-/// The policy without moves.
+/// The name of the policy that never moves a process.
 pub const NEVER: &str = "never";
 
-/// Returns the policies that come with the program.
+/// Returns the table of all policies that are built into migsim.
 pub fn standard() -> Table {
     let mut rows = vec![
         table_entry::<Never>(NEVER, "baseline: no process moves", "-"),

@@ -1,11 +1,11 @@
-//! A policy whose calls another trigger requests, or whose own calls are limited to those that can be paid back.
+//! A policy whose calls a trigger requests, or whose own calls are limited to those that the remaining supersteps can pay back.
 //!
-//! A trigger that plans from a balancing gets a first one, after the first superstep with computation
-//! ([`Trigger::takes_first_balancing`]).
+//! Some triggers plan from the effect of a balancing. For such a trigger a first balancing takes place after the first superstep
+//! with computation.
 //!
-//! The times of hosts that a [`Trigger`] observes are those of the computation: `T_h = max compute_i` over the processes i of host h. At
-//! most as many hosts as there are processes can be busy. So `avg = Σ T_h / m` with `m = min(hosts, processes)`, and `min = 0` if fewer
-//! than m hosts have a process.
+//! The host times that a [`Trigger`] observes are computation times: `T_h = max compute_i` over the processes i of host h. At
+//! most as many hosts as there are processes can be busy. Therefore the mean is `avg = Σ T_h / m` with `m = min(hosts,
+//! processes)`, and the minimum is 0 if fewer than m hosts have a process.
 
 use super::trigger::{Observed, Trigger};
 use super::{Decision, Policy, View};
@@ -13,25 +13,26 @@ use migsim_base::error::Error;
 use migsim_base::random::Stream;
 use migsim_base::units::Seconds;
 
-/// A policy and the trigger that requests its calls.
+/// A policy with the trigger that requests its calls.
 #[derive(Debug)]
 pub struct Triggered {
-    /// The trigger; none if the policy requests its own calls.
+    /// The trigger that requests the calls; `None` if the policy requests its own calls.
     trigger: Option<Box<dyn Trigger>>,
     policy: Box<dyn Policy>,
-    /// Whether calls are left out whose price the remaining supersteps cannot earn.
+    /// Whether calls are skipped whose cost the remaining supersteps cannot recover.
     only_if_paid_back: bool,
     is_first_after_balancing: bool,
-    /// Whether no call was due yet.
+    /// Whether no call has been due so far in the run.
     awaits_first_call: bool,
-    /// The error of the trigger.
+    /// The error of the trigger, which the next call returns.
     failure: Option<Error>,
     /// The time of each host in the last superstep \[s\].
     times: Vec<f64>,
 }
 
 impl Triggered {
-    /// Creates a policy whose calls come when `trigger` requests them, or without a trigger when `policy` does.
+    /// Creates a policy whose calls `trigger` requests; without a trigger, `policy` requests its own calls. If
+    /// `only_if_paid_back`, calls whose cost the remaining supersteps cannot recover are skipped.
     pub fn new(
         trigger: Option<Box<dyn Trigger>>,
         policy: Box<dyn Policy>,
@@ -48,7 +49,7 @@ impl Triggered {
         }
     }
 
-    /// Returns the times of the hosts in the superstep that has just ended.
+    /// Returns the host times of the superstep that has just ended, as the trigger observes them.
     fn observe(&mut self, view: &View<'_>) -> Observed {
         let hosts = view.platform.hosts.len();
         super::refill(&mut self.times, hosts, -1.0);

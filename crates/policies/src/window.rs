@@ -1,15 +1,15 @@
 //! The load that a strategy uses: the messages since the last rescheduling call, and a forecast of the work of each process.
 //!
 //! ```text
-//! w_i(t)   work of process i in superstep t as the policy sees it; n supersteps since the last call, or since the start if there was none
+//! w_i(t)   work of process i in superstep t as the policy observes it; n supersteps since the last call, or since the start if there was none
 //! mean     Σ_t w_i(t) / n
 //! last     w_i of the last superstep
-//! ewma     x_i := (w_i(t) + x_i) / 2 in each superstep, over calls; x_i = w_i in the first one
+//! ewma     x_i := (w_i(t) + x_i) / 2 in each superstep, across calls; x_i = w_i in the first one
 //! linear   the least-squares line through the n values, one superstep ahead, at least 0; with n = 1 the last value
-//! oracle   w_i of the next superstep, which no runtime knows: the worth of a perfect forecast; after the last superstep the last value
+//! oracle   w_i of the next superstep, which no runtime system knows: the value of a perfect forecast; after the last superstep the last value
 //! ```
-//! Messages are always means per superstep since the last call. One superstep does not represent an application whose work changes from one
-//! superstep to the next. In LU, for example, a process without work in one superstep has work in others.
+//! Messages are always means per superstep since the last call. A single superstep does not represent an application whose work
+//! changes from one superstep to the next. In LU, for example, a process without work in one superstep has work in others.
 
 use std::collections::BTreeMap;
 
@@ -20,25 +20,26 @@ use super::View;
 use super::strategy::Row;
 use migsim_base::units::{Bytes, Instructions};
 
-/// The forecast of the work of a process in future supersteps, which strategies use.
+/// The method by which the future work of a process is predicted for strategies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Forecast {
-    /// The mean of the supersteps since the last call, as runtimes such as Charm++ measure it.
+    /// The mean work in the supersteps since the last call, as runtime systems such as Charm++ measure it.
     #[default]
     Mean,
-    /// The value of the last superstep.
+    /// The work in the last superstep.
     Last,
-    /// The exponentially weighted moving average with the weight 1/2, over calls.
+    /// The exponentially weighted moving average of the work with the weight 1/2, continued across calls.
     Ewma,
-    /// The least-squares line through the supersteps since the last call, one superstep ahead.
+    /// The value one superstep ahead of the least-squares line through the work in the supersteps since the last call.
     Linear,
-    /// The work that the next superstep really has, without errors, whatever the view shows.
+    /// The work that the process really has in the next superstep, without measurement errors, even if the policy could not know
+    /// it.
     Oracle,
 }
 
 impl Forecast {
-    /// All forecasts.
+    /// All methods of forecast.
     pub const ALL: [Self; 5] = [
         Self::Mean,
         Self::Last,
@@ -47,7 +48,7 @@ impl Forecast {
         Self::Oracle,
     ];
 
-    /// Returns its name in files and as a part of a policy's name.
+    /// Returns the name of the forecast in files and as a part of a policy's name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Mean => "mean",
@@ -58,28 +59,31 @@ impl Forecast {
         }
     }
 
-    /// Returns the forecast of this name.
+    /// Returns the forecast with this name, or `None` if there is none.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|one| one.name() == name)
     }
 }
 
-/// The measures since the last call.
+/// The work and messages of the processes, measured since the last rescheduling call.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Window {
     forecast: Forecast,
     supersteps: usize,
-    /// The instructions of each process, summed.
+    /// The instructions of each process, summed over the supersteps since the last call.
     work: Vec<f64>,
-    /// `linear`: these sums weighted by the number of the superstep, from 0. `ewma`: the average, over calls. `last`: the instructions of
-    /// the last superstep. `oracle`: as `last`, and the instructions of the next superstep once the window is closed.
+    /// A further value for each process, depending on the forecast.
+    ///
+    /// `linear`: the sum of its instructions weighted by the number of the superstep, counted from 0. `ewma`: the moving average,
+    /// across calls. `last`: the instructions of the last superstep. `oracle`: the same, replaced by the instructions of the next
+    /// superstep when the window is closed.
     state: Vec<f64>,
-    /// Messages and bytes by sender and receiver, summed.
+    /// The numbers of messages and bytes for each pair of sender and receiver, summed over the supersteps since the last call.
     messages: BTreeMap<(usize, usize), (f64, f64)>,
 }
 
 impl Window {
-    /// Creates a window with this forecast.
+    /// Creates an empty window whose work is predicted by this forecast.
     pub(super) fn of(forecast: Forecast) -> Self {
         Self {
             forecast,
@@ -87,7 +91,7 @@ impl Window {
         }
     }
 
-    /// Adds the superstep that has just ended; its messages only if `needs_communication`.
+    /// Adds the work of the superstep that has just ended, and its messages if `needs_communication`.
     pub(super) fn note(&mut self, view: &View<'_>, needs_communication: bool) {
         let number = self.supersteps as f64;
         self.supersteps += 1;
@@ -121,7 +125,8 @@ impl Window {
         self.supersteps == 0
     }
 
-    /// Returns the measures and restarts after a call; an average over calls continues. The oracle gets the work of the next superstep.
+    /// Returns the measures and restarts the window after a call. A moving average (`ewma`) continues, and an `oracle` receives
+    /// the work of the next superstep.
     pub(super) fn close(&mut self, view: &View<'_>) -> Self {
         let next = Self::of(self.forecast);
         let mut closed = std::mem::replace(self, next);
@@ -137,7 +142,7 @@ impl Window {
         closed
     }
 
-    /// Returns the forecast of the work of a process in a superstep.
+    /// Returns the predicted work of a process in a superstep.
     pub(super) fn work(&self, process: usize) -> Instructions {
         let count = self.supersteps as f64;
         let mean = self.work[process] / count;
@@ -149,7 +154,8 @@ impl Window {
         })
     }
 
-    /// Computes the slope of the line of `linear` \[instructions per superstep\]; zero before the second superstep.
+    /// Returns the slope of the least-squares line through the work of a process \[instructions per superstep\]; zero before the
+    /// second superstep. It is valid only for the forecast `linear`.
     pub(super) fn slope(&self, process: usize) -> f64 {
         if self.supersteps < 2 {
             return 0.0;
@@ -160,7 +166,8 @@ impl Window {
         (self.state[process] - (count - 1.0) / 2.0 * self.work[process]) / spread
     }
 
-    /// Returns the mean messages of a superstep between the processes `movable`, numbered by their index in it, by sender and receiver.
+    /// Returns the mean number of messages and bytes per superstep for each pair of processes in `movable`, sorted by sender and
+    /// receiver. Processes are numbered by their position in `movable`.
     pub(super) fn rows(&self, movable: &[usize]) -> Vec<Row> {
         let count = self.supersteps as f64;
         let place = |process: usize| movable.binary_search(&process).ok();

@@ -1,9 +1,13 @@
-//! Distributed c-random, after PUB: each host asks c random hosts, and sends one process to the least loaded of them if that has less load.
+//! Distributed c-random, after PUB: each host asks c random hosts for their loads, and sends one process to the least loaded of
+//! them if it has less load.
 //!
-//! Each host h asks `choices` other hosts, without replacement; m is the one with the least time (of equal ones the lowest number). If
-//! `L_m + margin < L_h`, the process of h with the lowest number goes to m. All hosts decide from the times before the round, so that many
-//! may choose the same m, which is the known weakness of the method. No host is filled beyond its memory. We had no access to the text
-//! (Bonorden, IPDPS 2007): parameters are ours, and there is no program for comparison.
+//! Each host h asks `choices` (c) other hosts, drawn without replacement; m is the one with the smallest time (ties: the lowest
+//! number). L_h is the time of host h. If `L_m + margin < L_h`, the process of h with the lowest number goes to m. All hosts
+//! decide from the times before the round, so that many may choose the same m, which is the known weakness of the method. No host
+//! is filled beyond its memory.
+//!
+//! The original text (Bonorden, IPDPS 2007) was not accessible: the parameters are migsim's own, and there is no program for
+//! comparison.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,13 +17,13 @@ use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, not_negativ
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options of the strategy, which also are the strategy itself.
+/// The options of the strategy `c-random`, which are also its implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CRandomOptions {
-    /// c: the number of hosts that a host asks.
+    /// Number c of other hosts that each host asks for their loads.
     pub choices: u32,
-    /// The minimum difference of the two times for a move \[s\].
+    /// The difference of host times \[s\] that must be exceeded for a move.
     pub margin: f64,
 }
 

@@ -1,10 +1,14 @@
-//! Diffusion: load flows between neighbours until all hosts are nearly equal; then whole processes follow the flow.
+//! Diffusion: load flows between neighbouring hosts until all hosts have nearly equal loads; then whole processes are moved along
+//! this flow.
 //!
-//! First order, synchronous (Cybenko 1989, Boillat 1990): `y_ij += a_ij·min(s_i, s_j)·(L_i − L_j)`, `a_ij = 1/(1 + max(deg_i, deg_j))`. The
-//! iteration works on virtual loads, until the largest is within `epsilon` of the time for freely divisible work. The resulting flow of
-//! work is nearly minimal; it is computed first and realised afterwards (Diekmann et al. 1999). Each host serves its neighbours by
-//! decreasing flow, and gives each its largest process that fits into the rest of the flow, of equal ones the lowest number.
-//! `min(s_i, s_j)` keeps the iteration stable on unequal hosts. No host is filled beyond its memory. There is no program for comparison.
+//! First order, synchronous (Cybenko 1989, Boillat 1990): `y_ij += a_ij·min(s_i, s_j)·(L_i − L_j)`, `a_ij = 1/(1 + max(deg_i,
+//! deg_j))`. Here y_ij is the flow of work from host i to host j, s the speed, L the time and deg the number of neighbours of a
+//! host. `min(s_i, s_j)` keeps the iteration stable on unequal hosts. The iteration works on virtual loads, until the largest is
+//! within `epsilon` of the time for freely divisible work.
+//!
+//! The resulting flow of work is nearly minimal; it is computed first and realised afterwards (Diekmann et al. 1999). Each host
+//! serves its neighbours by decreasing flow, and gives each one the largest process that fits into the rest of the flow (ties:
+//! the lowest number), until none fits. No host is filled beyond its memory. There is no program for comparison.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,26 +19,26 @@ use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, positive};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options of the strategy, which also are the strategy itself.
+/// The options of the strategy `diffusion`, which are also its implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DiffusionOptions {
-    /// The hosts that exchange load with each other.
+    /// The pairs of hosts that exchange load.
     pub neighbours: Neighbours,
-    /// The imbalance at which the virtual flow ends, as a fraction of the balanced time.
+    /// The imbalance at which the virtual flow ends: the largest virtual load exceeds the balanced time by at most this share.
     pub epsilon: f64,
-    /// The maximum number of rounds of the virtual flow.
+    /// The maximum number of iterations of the virtual flow.
     pub rounds: u32,
 }
 
-/// The hosts that exchange load with each other.
+/// The pairs of hosts that exchange load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Neighbours {
-    /// Each host with the previous and the next one.
+    /// Each host exchanges load with the previous and the next host, in a ring.
     #[default]
     Ring,
-    /// Each host with all others.
+    /// Each host exchanges load with all others.
     Complete,
 }
 
@@ -55,7 +59,7 @@ impl StrategyOptions for DiffusionOptions {
     }
 }
 
-/// Flow of work from a host to a neighbour of higher number; negative in the other direction.
+/// The flow of work between two neighbouring hosts, from the lower to the higher host number; negative in the other direction.
 #[derive(Clone, Copy, Debug)]
 struct Edge {
     ends: [usize; 2],
@@ -98,7 +102,8 @@ impl DiffusionOptions {
         }
     }
 
-    /// Computes the flow of virtual load; returns the number of rounds.
+    /// Computes the flow of virtual load along `edges`, and returns the number of iterations. `degree` is the number of
+    /// neighbours of each host.
     fn flow(&self, instance: &Instance<'_>, edges: &mut [Edge], degree: &[u32]) -> u32 {
         let times = instance.host_times(&instance.current);
         let mut load: Vec<f64> = times.iter().map(|time| time.get()).collect();
@@ -122,7 +127,7 @@ impl DiffusionOptions {
     }
 }
 
-/// Moves whole processes along the flow.
+/// Returns the host of each process after whole processes were moved along the flow.
 fn realise(instance: &Instance<'_>, edges: &[Edge]) -> Vec<usize> {
     let works = instance.works();
     let mut room = Room::new(instance);

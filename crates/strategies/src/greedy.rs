@@ -1,18 +1,19 @@
-//! Greedy (list scheduling): assigns processes in decreasing order of work, each to the host with the least load. It ignores the present
-//! placement and moves almost all processes.
+//! Greedy (list scheduling): assigns processes in decreasing order of work, each to the host with the least load. It ignores the
+//! present placement and moves almost all processes.
 //!
-//! | edition | rule |
+//! | variant | rule |
 //! |---|---|
 //! | `ours` | `h = argmin (load_h + w_i/s_h)` among hosts with enough memory: the load includes the process, so that a slow empty host does not get the largest |
 //! | `charm-6.10.2` | `h = argmin load_h`, `w_i = time_i·s_from(i)`, `load_h += w_i/s_h` (`GreedyLB`) |
 //! | `charm-8` | the same in 32 bit, with processes in the order of hosts; speeds only if `rate_aware` (`TreeLB` Greedy) |
 //! | `vt` | only load above a threshold is pooled, smallest processes first (vt, `GreedyLB`) |
 //!
-//! Ties: `ours` takes the lower number; the others follow the sort and the heap of the GNU C++ library.
-//! Source: Charm++ 6.10.2 and 8; DARMA vt (706919ae).
+//! Here h is the new host of process i, w_i its work, s_h the speed of host h, and s_from(i) the speed of the present host of
+//! process i. Ties: `ours` takes the lower number; the other variants follow the sorting algorithm and the heap of the GNU C++
+//! library. Source: Charm++ 6.10.2 and 8; DARMA vt (706919ae).
 //!
-//! `rate_aware` makes `charm-8` take the speeds of hosts into account, as Charm++ does with `+LBTestPESpeed`; without it all hosts count as equally
-//! fast. Set it as the variant `charm-8,rate-aware`, or by `--set policy.greedy.rate_aware=true`.
+//! `rate_aware` makes `charm-8` take the speeds of hosts into account, as Charm++ does with `+LBTestPESpeed`; without it all
+//! hosts count as equally fast. Set it as the variant `charm-8,rate-aware`, or by `--set policy.greedy.rate_aware=true`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,30 +24,31 @@ use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options of the strategy, which also are the strategy itself.
+/// The options of the strategy `greedy`, which are also its implementation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GreedyOptions {
-    /// The program or publication whose decisions the strategy makes.
+    /// The variant of the strategy: the program or publication whose decisions it makes.
     pub edition: GreedyEdition,
-    /// `charm-8` only: take speeds into account (`+LBTestPESpeed`); otherwise times count as they were measured.
+    /// For `charm-8` only: whether the speeds of hosts are taken into account (`+LBTestPESpeed`). Otherwise measured times are
+    /// used as they are.
     pub rate_aware: bool,
 }
 
-/// The program or publication whose decisions the strategy makes.
+/// The variants of the strategy: the program or publication whose decisions it makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum GreedyEdition {
-    /// The published idea, corrected for unequal hosts.
+    /// The published idea, corrected for hosts of unequal speed.
     #[default]
     #[serde(rename = "ours")]
     Ours,
-    /// `GreedyLB` of Charm++ 6.10.2.
+    /// The decisions of `GreedyLB` in Charm++ 6.10.2.
     #[serde(rename = "charm-6.10.2")]
     Charm6,
-    /// `TreeLB`'s Greedy of Charm++ 8.
+    /// The decisions of Greedy in `TreeLB` of Charm++ 8.
     #[serde(rename = "charm-8")]
     Charm8,
-    /// `GreedyLB` of vt, from its source; never compared with the program itself.
+    /// The decisions of `GreedyLB` in vt, written from its source; never compared with the program itself.
     #[serde(rename = "vt")]
     Vt,
 }
@@ -102,21 +104,22 @@ impl Strategy for GreedyOptions {
     }
 }
 
-/// A greedy assignment that starts from empty hosts.
+/// The result of a greedy assignment that starts from empty hosts.
 #[derive(Debug)]
 pub(super) struct Placed<R> {
-    /// The host of each process.
+    /// The new host of each process.
     pub(super) hosts: Vec<usize>,
-    /// The load of each host.
+    /// The load of each host after the assignment.
     loads: Vec<R>,
-    /// The maximum load of a host that got a process.
+    /// The maximum load of the hosts that got at least one process.
     pub(super) max: R,
-    /// Number of comparisons and additions.
+    /// Number of comparisons and additions of the assignment.
     pub(super) operations: u64,
 }
 
 impl<R: Real> Placed<R> {
-    /// Assigns each process of `order` to the host with the least load, as the heap of the library finds it.
+    /// Assigns each process, in the given order, to the host with the least load. Ties are decided by the heap of the GNU C++
+    /// library.
     fn new(order: &[usize], works: &[R], speeds: &[R], loads: Vec<R>) -> Self {
         let mut placed = Self {
             hosts: vec![0; order.len()],
@@ -140,15 +143,15 @@ impl<R: Real> Placed<R> {
     }
 }
 
-/// Returns the number of comparisons on the path through a heap of `items`, up and down.
+/// Returns the number of comparisons on a path through a heap of `items` items, from the top to a leaf and back.
 pub(super) fn depth(items: usize) -> u64 {
     2 * u64::from(items.max(2).ilog2())
 }
 
-/// The input of `TreeLB`: 32 bit, speeds only on request, processes by host.
+/// The input of the strategies of `TreeLB`: numbers of 32 bits, speeds only if rate-aware, processes in the order of hosts.
 #[derive(Debug)]
 pub(super) struct Tree {
-    /// Work of each process: its time, multiplied by the speed if rate-aware.
+    /// Work of each process: its time, multiplied by the speed of its present host if rate-aware.
     pub(super) works: Vec<f32>,
     /// Speed of each host; 1 if not rate-aware.
     pub(super) speeds: Vec<f32>,
@@ -178,7 +181,7 @@ impl Tree {
         }
     }
 
-    /// Computes the greedy assignment, which other strategies use as a target.
+    /// Returns the greedy assignment, whose maximum load other strategies use as a target.
     pub(super) fn greedy(&self) -> Placed<f32> {
         let loads = self.background.clone();
         let mut placed = Placed::new(&self.order, &self.works, &self.speeds, loads);
@@ -187,25 +190,25 @@ impl Tree {
     }
 }
 
-/// The greedy assignment of the edition `ours`.
+/// The result of the greedy assignment in the variant `ours`.
 #[derive(Debug)]
 pub(super) struct Ours {
-    /// The processes in decreasing order of work, then by number.
+    /// The processes in decreasing order of work; those with equal work in increasing order of number.
     pub(super) order: Vec<usize>,
-    /// The time of each host.
+    /// The time of each host after the assignment \[s\].
     pub(super) loads: Vec<f64>,
     room: Room,
     operations: u64,
 }
 
-/// Returns the processes in decreasing order of work, then by number.
+/// Returns the processes in decreasing order of work; those with equal work in increasing order of number.
 pub(super) fn by_falling_work(works: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..works.len()).collect();
     order.sort_by(|&a, &b| works[b].total_cmp(&works[a]));
     order
 }
 
-/// Assigns each process, in decreasing order of work, to the host that would finish it first.
+/// Assigns each process, in decreasing order of work, to the host that would then finish first (variant `ours`).
 pub(super) fn ours(instance: &Instance<'_>) -> Ours {
     let works = instance.works();
     let mut placed = Ours {
@@ -225,14 +228,15 @@ pub(super) fn ours(instance: &Instance<'_>) -> Ours {
     placed
 }
 
-/// Imbalance (max/avg − 1) below which vt changes nothing.
+/// Imbalance (max/avg − 1 of the host loads) up to which vt moves no process.
 const TOLERANCE: f64 = 0.03;
-/// Limits of the threshold: `min(max(1 − I, 0.3), 1.004)` averages.
+/// Limits of vt's threshold as a share of the average load: it is `min(max(1 − I, 0.3), 1.004)` with the imbalance I.
 const THRESHOLD: [f64; 2] = [0.3, 1.004];
-/// Width of the bins in which vt sorts loads \[s\].
+/// Width of the bins by which vt sorts loads \[s\]; loads in one bin count as equal.
 const BIN: f64 = 0.01;
 
-/// Decides as vt: each host gives its smallest processes to a pool until it is below the threshold; the pool goes to the least loaded hosts.
+/// Decides as `GreedyLB` of vt. Each host gives its smallest processes to a pool until its load is below the threshold; then the
+/// processes of the pool go to the least loaded hosts.
 fn vt(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     let times = instance.times();
     let mut loads = instance.backgrounds();

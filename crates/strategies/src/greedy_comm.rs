@@ -1,15 +1,16 @@
-//! Greedy with communication: assigns processes in decreasing order of work. Each goes to the host that ends first, given its load and
-//! the costs of messages to already placed processes.
+//! Greedy with communication: assigns processes in decreasing order of work, each to the host that finishes first, including the
+//! cost of messages to processes already assigned.
 //!
-//! Candidates are the host with the least load and the hosts of the placed neighbours. The cost of a message is `α + β·bytes` between
-//! different hosts, and 0 within one; it counts on both ends.
+//! The hosts that are considered are the host with the least load and the hosts of communication partners that already have a
+//! host. The cost of a message is `α + β·bytes` between different hosts and 0 within one host; it counts at both ends.
 //!
-//! | edition | rule |
+//! | variant | rule |
 //! |---|---|
 //! | `ours` | loads are times on the host, `w_i/s_h`; α and 1/β are latency and bandwidth between the two hosts (`links: platform`), or constants; only hosts with enough memory |
-//! | `charm-6.10.2` | speeds are ignored: `load_h += time_i`; α and β are constants; the loads of neighbours grow, but their places in the heap are not updated at once (`GreedyCommLB`) |
+//! | `charm-6.10.2` | speeds are ignored: `load_h += time_i`; α and β are constants; the loads of partners' hosts grow, but their positions in the heap are not updated immediately (`GreedyCommLB`) |
 //!
-//! Source: Charm++ 6.10.2, `GreedyCommLB`.
+//! Here w_i is the work and time_i the measured time of process i, and s_h the speed of host h. Source: Charm++ 6.10.2,
+//! `GreedyCommLB`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,37 +22,37 @@ use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, not_negati
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options of the strategy, which also are the strategy itself.
+/// The options of the strategy `greedy-comm`, which are also its implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GreedyCommOptions {
-    /// The program or publication whose decisions the strategy makes.
+    /// The variant of the strategy: the program or publication whose decisions it makes.
     pub edition: GreedyCommEdition,
-    /// Cost of a message between hosts \[s\].
+    /// Constant α: the cost of a message between hosts, apart from its bytes \[s\].
     pub alpha: f64,
-    /// Cost of a byte between hosts \[s/B\].
+    /// Constant β: the cost of a byte between hosts \[s/B\].
     pub beta: f64,
-    /// The source of α and β for `ours`.
+    /// The source of the message costs α and β, for the variant `ours`.
     pub links: Links,
 }
 
-/// The program or publication whose decisions the strategy makes.
+/// The variants of the strategy: the program or publication whose decisions it makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum GreedyCommEdition {
-    /// The published idea, corrected for unequal hosts.
+    /// The published idea, corrected for hosts of unequal speed.
     #[default]
     #[serde(rename = "ours")]
     Ours,
-    /// `GreedyCommLB` of Charm++ 6.10.2.
+    /// The decisions of `GreedyCommLB` in Charm++ 6.10.2.
     #[serde(rename = "charm-6.10.2")]
     Charm6,
 }
 
-/// The source of the costs of messages.
+/// The source of the costs of messages between hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Links {
-    /// Latency and bandwidth between the two hosts; the constants if these are unknown.
+    /// The latency and bandwidth between the two hosts; the constants `alpha` and `beta` if these are unknown.
     #[default]
     Platform,
     /// The constants `alpha` and `beta`.
@@ -96,7 +97,7 @@ impl Strategy for GreedyCommOptions {
     }
 }
 
-/// A neighbour in the graph of messages.
+/// A communication partner of a process, with the messages between both.
 #[derive(Clone, Copy, Debug)]
 struct Neighbour {
     process: usize,
@@ -104,7 +105,7 @@ struct Neighbour {
     bytes: f64,
 }
 
-/// Returns the neighbours of each process, those of the last row first.
+/// Returns the communication partners of each process, in the reverse order of the rows of messages.
 fn neighbours(instance: &Instance<'_>) -> Vec<Vec<Neighbour>> {
     let mut lists = vec![Vec::new(); instance.processes()];
     for row in instance.communication.iter().rev() {
@@ -119,7 +120,7 @@ fn neighbours(instance: &Instance<'_>) -> Vec<Vec<Neighbour>> {
     lists
 }
 
-/// Returns the neighbours that are placed already, each with its host.
+/// Returns the partners of a process that already have a host, each with this host.
 fn placed(graph: &[Neighbour], place: &[Option<usize>]) -> Vec<(usize, Neighbour)> {
     let pair = |neighbour: &Neighbour| Some((place[neighbour.process]?, *neighbour));
     graph.iter().filter_map(pair).collect()
@@ -130,7 +131,8 @@ impl GreedyCommOptions {
         self.alpha * messages + self.beta * bytes
     }
 
-    /// Decides as `GreedyCommLB`, step by step.
+    /// Decides as `GreedyCommLB` of Charm++ 6.10.2, step by step, and returns the host of each process and the number of
+    /// operations.
     fn classic(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let (times, graph) = (instance.times(), neighbours(instance));
         let mut load = instance.backgrounds();
@@ -190,7 +192,7 @@ impl GreedyCommOptions {
         (place, operations)
     }
 
-    /// Returns the cost of messages between processes on two hosts.
+    /// Returns the cost of the messages with a partner if the two processes are on the hosts `a` and `b` \[s\].
     fn between(&self, instance: &Instance<'_>, [a, b]: [usize; 2], neighbour: &Neighbour) -> f64 {
         match instance.paths {
             _ if a == b => 0.0,
@@ -202,7 +204,7 @@ impl GreedyCommOptions {
         }
     }
 
-    /// Decides as the edition `ours`.
+    /// Decides as the variant `ours`, and returns the host of each process and the number of operations.
     fn ours(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let (works, graph) = (instance.works(), neighbours(instance));
         let mut load = instance.backgrounds();

@@ -1,17 +1,18 @@
-//! Greedy refinement: almost the makespan of greedy, with few moves. A process stays if the load of its host with the process is at most M,
-//! the maximum load of greedy. Otherwise it goes to the host with the least load.
+//! Greedy refinement: reaches almost the makespan of greedy with few moves. A process stays if the load of its host with the
+//! process is at most M, the maximum load of greedy. Otherwise it goes to the host with the least load.
 //!
-//! | edition | rule |
+//! | variant | rule |
 //! |---|---|
 //! | `ours` | stay if `load_old + w_i/s_old ≤ M`; else `argmin (load_h + w_i/s_h)` among hosts with enough memory; `M = tolerance ·` largest time of greedy/`ours` |
 //! | `charm-6.10.2` | stay if `load_old ≤ (load_top + 0.01)·b` and `load_old + w_i ≤ M` with the *unscaled* work; `M = a ·` greedy (`GreedyRefineLB`, one processor alone) |
 //! | `charm-8` | stay if `load_old + w_i ≤ M`, in 32 bit; `M = tolerance ·` greedy (`TreeLB` `GreedyRefine`) |
 //!
-//! In all editions, `M` grows to the largest load that arises. The unscaled test of the originals is too strict on fast hosts and too
-//! generous on slow ones; `ours` scales. Source: Charm++ 6.10.2 and 8.
+//! Here w_i is the work of process i, load_old and s_old are the load and speed of its present host, and load_top is the least
+//! load of a host. In all variants `M` grows to the largest load that arises. The test with unscaled work in the originals is too
+//! strict on fast hosts and too generous on slow ones; `ours` scales the work. Source: Charm++ 6.10.2 and 8.
 //!
-//! `rate_aware` makes `charm-8` take the speeds of hosts into account, as Charm++ does with `+LBTestPESpeed`; without it all hosts count as equally
-//! fast. Set it as the variant `charm-8,rate-aware`, or by `--set policy.greedy-refine.rate_aware=true`.
+//! `rate_aware` makes `charm-8` take the speeds of hosts into account, as Charm++ does with `+LBTestPESpeed`; without it all
+//! hosts count as equally fast. Set it as the variant `charm-8,rate-aware`, or by `--set policy.greedy-refine.rate_aware=true`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,33 +24,35 @@ use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, positive};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options of the strategy, which also are the strategy itself.
+/// The options of the strategy `greedy-refine`, which are also its implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GreedyRefineOptions {
-    /// The program or publication whose decisions the strategy makes.
+    /// The variant of the strategy: the program or publication whose decisions it makes.
     pub edition: GreedyRefineEdition,
-    /// `ours` and `charm-8`: the maximum load allowed, relative to the maximum load of greedy.
+    /// For `ours` and `charm-8`: the largest load at which a process may stay, relative to the maximum load of greedy.
     pub tolerance: f64,
-    /// `charm-6.10.2`: the maximum load allowed, as `tolerance`, rounded to 32 bit.
+    /// For `charm-6.10.2`: the largest load at which a process may stay, relative to the maximum load of greedy; it is rounded to
+    /// 32 bits.
     pub a: f64,
-    /// `charm-6.10.2`: a process may stay on a host whose load is at most this factor times the least load; if not given, on any host.
+    /// For `charm-6.10.2`: a process may stay on a host only if its load is at most this factor times the least load. By default
+    /// there is no such limit.
     pub b: Option<f64>,
-    /// `charm-8` only: take speeds into account (`+LBTestPESpeed`).
+    /// For `charm-8` only: whether the speeds of hosts are taken into account (`+LBTestPESpeed`).
     pub rate_aware: bool,
 }
 
-/// The program or publication whose decisions the strategy makes.
+/// The variants of the strategy: the program or publication whose decisions it makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum GreedyRefineEdition {
-    /// The published idea, corrected for unequal hosts.
+    /// The published idea, corrected for hosts of unequal speed.
     #[default]
     #[serde(rename = "ours")]
     Ours,
-    /// `GreedyRefineLB` of Charm++ 6.10.2, as its first processor decides alone.
+    /// The decisions of `GreedyRefineLB` in Charm++ 6.10.2, as its first processor makes them alone.
     #[serde(rename = "charm-6.10.2")]
     Charm6,
-    /// `TreeLB`'s `GreedyRefine` of Charm++ 8.
+    /// The decisions of `GreedyRefine` in `TreeLB` of Charm++ 8.
     #[serde(rename = "charm-8")]
     Charm8,
 }
@@ -112,7 +115,7 @@ impl Strategy for GreedyRefineOptions {
     }
 }
 
-/// Decides as the edition `ours`.
+/// Decides as the variant `ours`, and returns the host of each process and the number of operations.
 fn ours(instance: &Instance<'_>, tolerance: f64) -> (Vec<usize>, u64) {
     let works = instance.works();
     let aim = greedy::ours(instance);
@@ -135,14 +138,17 @@ fn ours(instance: &Instance<'_>, tolerance: f64) -> (Vec<usize>, u64) {
     (room.into_places(), operations)
 }
 
-/// Maximum background load of a host \[s\] at which hosts leave the heap of the original in the order of their numbers.
+/// Maximum background load of a host \[s\] up to which the original does not build its heap, so that it takes hosts in the order
+/// of their numbers at first.
 const QUIET: f64 = 0.001;
-/// Amount that the original adds to the least load before a comparison \[s\].
+/// Amount that the original adds to the least load before it compares loads \[s\].
 const SLACK: f64 = 0.01;
 
 impl GreedyRefineOptions {
-    /// Decides as `GreedyRefineLB`. Speeds have 32 bit where loads are divided by them. The heap is rebuilt only with background load, and
-    /// keeps its order between the two passes.
+    /// Decides as `GreedyRefineLB` of Charm++ 6.10.2, and returns the host of each process and the number of operations.
+    ///
+    /// Speeds have 32 bits where loads are divided by them. The heap is rebuilt only with background load, and keeps its order
+    /// between the two passes.
     fn classic(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let speeds: Vec<f64> = (instance.speeds.iter())
             .map(|speed| f64::from(f32::of(*speed)))
@@ -195,7 +201,7 @@ impl GreedyRefineOptions {
     }
 }
 
-/// Decides as `TreeLB`'s `GreedyRefine`.
+/// Decides as `GreedyRefine` in `TreeLB` of Charm++ 8, and returns the host of each process and the number of operations.
 fn tree(instance: &Instance<'_>, tree: &Tree, tolerance: f64) -> (Vec<usize>, u64) {
     let aim = tree.greedy();
     let mut most = aim.max * f32::of(tolerance);

@@ -1,17 +1,21 @@
-//! After `TreeLB` with levels: work flows between clusters until their loads fit their speeds; then each cluster balances what it has.
+//! Hierarchical balancing, after `TreeLB` with levels: work flows between clusters until the load of each cluster corresponds to
+//! its speed; then each cluster balances its own hosts.
 //!
 //! ```text
 //! L_g = Σ work_i + Σ b_h·s_h     load of cluster g, over its processes and hosts      S_g = Σ s_h      T = Σ L_g / Σ S_g
 //! above: L_g > S_g·T·(1 + epsilon)      below: L_g < S_g·T·(1 − epsilon)
 //! ```
-//! The root pairs the first cluster above with the first one below, as `TreeLB` pairs groups of processes: the smaller of excess and lack
-//! flows, and a cluster within `epsilon` of its share leaves. For a flow the donor gives its heaviest process that fits the rest of the flow,
-//! the lowest number of equal ones, until none fits. The receiver takes it on the host that would end first. Then the strategy `inside`
-//! decides in each cluster about the processes that are there now.
+//! Here b_h is the background load and s_h the speed of host h; S_g·T is the share of cluster g in the total load. The root pairs
+//! the first cluster above its share with the first one below, as `TreeLB` pairs groups of processes. The smaller of excess and
+//! lack flows from one to the other, and a cluster within `epsilon` of its share takes no further part. For a flow the donor
+//! gives the process with the most work that fits into the rest of the flow (ties: the lowest number), until none fits. The
+//! receiving cluster assigns the process to the host that would finish first. Then the strategy `inside` decides in each cluster
+//! about the processes that are now there.
 //!
-//! Ours are these choices: groups are clusters, and their shares are in proportion to the speeds (`TreeLB`: equal shares); a process fits the
-//! flow (`TreeLB` takes objects until the flow is reached or exceeded); every call has both levels (`step_freq` of `TreeLB` may leave out the
-//! root). No host beyond its memory. On one cluster the decisions are those of `inside`. Managers gather the loads; the root gets sums.
+//! The following choices are migsim's own. Groups are clusters, and their shares are proportional to their speeds (`TreeLB`:
+//! equal shares). A process must fit into the flow (`TreeLB` takes objects until the flow is reached or exceeded). Every call
+//! includes both levels (`step_freq` of `TreeLB` may skip the root). No host is filled beyond its memory. On one cluster the
+//! decisions are those of `inside`. The managers of the clusters gather the loads; the root gets sums.
 //!
 //! Source: Charm++ 8, `TreeLB`, tree `PE_Process_ProcessGroup_Root`; Zheng et al., Periodic hierarchical load balancing for large
 //! supercomputers, IJHPCA 25(4), 2011.
@@ -29,26 +33,26 @@ use migsim_base::error::Error;
 use migsim_base::random::Stream;
 use migsim_base::units::Seconds;
 
-/// The options, which are the strategy.
+/// The options of the strategy `hierarchical`, which are also its implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct HierarchicalOptions {
-    /// The strategy inside each cluster.
+    /// The strategy that balances the hosts inside each cluster.
     pub inside: Inside,
-    /// The deviation of a cluster from its share that the root accepts, as a fraction of the share; 0.02 in `TreeLB`.
+    /// The deviation of a cluster's load from its share up to which no work flows, as a fraction of the share; 0.02 in `TreeLB`.
     pub epsilon: f64,
 }
 
-/// The strategy inside a cluster, in its edition `ours`.
+/// The strategy that balances the hosts inside each cluster, in its variant `ours`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Inside {
-    /// `greedy-refine`, as in the default tree of `TreeLB`.
+    /// The strategy `greedy-refine`, as in the default tree of `TreeLB`.
     #[default]
     GreedyRefine,
-    /// `greedy`.
+    /// The strategy `greedy`.
     Greedy,
-    /// `refine`.
+    /// The strategy `refine`.
     Refine,
 }
 
@@ -98,7 +102,7 @@ impl Strategy for HierarchicalOptions {
     }
 }
 
-/// Lists the hosts of each cluster, by the numbers of clusters.
+/// Returns the hosts of each cluster, in the order of cluster numbers.
 fn clusters(instance: &Instance<'_>) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..instance.hosts()).collect();
     order.sort_by_key(|&host| instance.cluster(host));
@@ -106,7 +110,7 @@ fn clusters(instance: &Instance<'_>) -> Vec<Vec<usize>> {
     chunks.map(<[usize]>::to_vec).collect()
 }
 
-/// The barrier as the manager of a cluster sees it: its hosts, and the processes `part` that are on them.
+/// Returns the instance for one cluster: the hosts `cluster`, and the processes `part`, which are on these hosts.
 fn inner(
     instance: &Instance<'_>,
     cluster: &[usize],
@@ -142,7 +146,7 @@ fn inner(
 }
 
 impl HierarchicalOptions {
-    /// Lets work flow between clusters; returns the host of each process.
+    /// Moves processes between clusters as the flow of work requires, and returns the host of each process.
     fn between(&self, instance: &Instance<'_>) -> Vec<usize> {
         let (works, clusters) = (instance.works(), clusters(instance));
         let mut times: Vec<f64> = instance

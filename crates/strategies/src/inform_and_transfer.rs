@@ -1,17 +1,19 @@
-//! Inform and transfer: hosts learn of each other, then each offers its processes to the host where the larger of the two works decreases most.
+//! Inform and transfer: hosts inform each other of their loads; then each host offers its processes to the host where the larger
+//! of both works decreases most.
 //!
-//! `c = max(W_src, W_dst) before − after`; a process goes to the known host with the largest c. `W = load + β·max(bytes in, bytes out)`,
-//! for bytes between hosts.
+//! The work of a host is `W = load + β·max(bytes in, bytes out)`, where bytes are those between hosts. A transfer from src to dst
+//! has the gain `c = max(W_src, W_dst) before − after`; a process goes to the known host with the largest c.
 //!
-//! | edition | rule |
+//! | variant | rule |
 //! |---|---|
 //! | `ours` | `load` is the time of the host, including background and speed; a transfer only if `c > 0`, heaviest process first in `decreasing`; no host beyond its memory; hosts by decreasing time |
 //! | `lbaf-1.6` | `load = Σ work`, divided by the speed if `is_affine`; background ignored; equal works are accepted (`c ≥ 0`); the list of a host is consumed *from its end*, so that `decreasing` begins with the lightest process; only hosts that have processes when an iteration begins, by number |
 //!
-//! With `knowledge: gossip` each host knows the hosts that messages have named to it. There are `rounds` rounds, and in each a host sends a
-//! message to `fanout` random hosts. The destination is drawn from the known hosts that the rule accepts, with probabilities proportional
-//! to `c − c_min`, or equal if all c are equal. The draws come from the policy's seeded stream, so that decisions agree with the original
-//! in distribution only. Iterations stop early once all hosts are equal.
+//! With `knowledge: gossip` each host knows only the hosts that messages have named to it. There are `rounds` rounds, and in each
+//! a host sends a message to `fanout` random hosts. The destination is drawn from the known hosts with an acceptable c, with
+//! probabilities proportional to `c − c_min`, or equal if all c are equal. The random numbers follow from the seed of the policy,
+//! so that decisions agree with the original only in distribution. Iterations stop early once all hosts are equal.
+//!
 //! Source: LB Analysis Framework (9615e7ab); Lifflander et al. 2021.
 
 use std::collections::BTreeSet;
@@ -25,36 +27,36 @@ use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, Variant, no
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options of the strategy, which also are the strategy itself.
+/// The options of the strategy `inform-and-transfer`, which are also its implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct InformAndTransferOptions {
-    /// The program or publication whose decisions the strategy makes.
+    /// The variant of the strategy: the program or publication whose decisions it makes.
     pub edition: InformAndTransferEdition,
-    /// The number of rounds in which all hosts inform and transfer.
+    /// The maximum number of iterations, in each of which all hosts inform each other and transfer processes.
     pub iterations: u32,
     /// The order in which a host offers its processes.
     pub order: Order,
-    /// `lbaf-1.6` only: whether the work model is `AffineCombination`, `load / s_h + beta · bytes`, or `LoadOnly`.
+    /// For `lbaf-1.6` only: whether the work model is `AffineCombination`, `load / s_h + beta · bytes`, instead of `LoadOnly`.
     pub is_affine: bool,
-    /// Cost of a byte between hosts \[s/B\]; with 0 messages do not count.
+    /// Cost β of a byte that is sent between hosts \[s/B\]; with 0 messages are ignored.
     pub beta: f64,
-    /// The hosts that a host knows.
+    /// The hosts to which a host can offer processes because it knows their loads.
     pub knowledge: Knowledge,
-    /// `gossip`: number of hosts to which a host sends in a round.
+    /// For `knowledge: gossip`: the number of random hosts to which a host sends a message in a round.
     pub fanout: u32,
-    /// `gossip`: number of rounds.
+    /// For `knowledge: gossip`: the number of rounds of messages in an iteration.
     pub rounds: u32,
 }
 
-/// The program or publication whose decisions the strategy makes.
+/// The variants of the strategy: the program or publication whose decisions it makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum InformAndTransferEdition {
-    /// The published idea, corrected for unequal hosts.
+    /// The published idea, corrected for hosts of unequal speed.
     #[default]
     #[serde(rename = "ours")]
     Ours,
-    /// `InformAndTransfer` of LBAF 1.6, with sets ordered by number; the sets of the original are unordered.
+    /// The decisions of `InformAndTransfer` in LBAF 1.6, with sets ordered by number; the sets of the original are unordered.
     #[serde(rename = "lbaf-1.6")]
     Lbaf,
 }
@@ -63,23 +65,24 @@ pub enum InformAndTransferEdition {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// By decreasing load.
+    /// The process with the largest load first.
     #[default]
     Decreasing,
-    /// By increasing load.
+    /// The process with the smallest load first.
     Increasing,
-    /// First the processes that fit into the excess over the average, by decreasing load; then the rest by increasing load.
+    /// First the processes whose load is at most the excess of the host over the average, by decreasing load; then the others by
+    /// increasing load.
     FewestMigrations,
 }
 
-/// The hosts that a host knows.
+/// The hosts to which a host can offer processes because it knows their loads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Knowledge {
-    /// All hosts; decisions need no random numbers.
+    /// Each host knows all hosts; decisions need no random numbers.
     #[default]
     Full,
-    /// The hosts that messages have named to it.
+    /// Each host knows only the hosts that messages have named to it.
     Gossip,
 }
 
@@ -169,7 +172,7 @@ impl Strategy for InformAndTransferOptions {
 }
 
 impl InformAndTransferOptions {
-    /// Returns the hosts that each host knows, without itself; none if each knows all others.
+    /// Returns for each host the other hosts that it knows after the messages of an iteration; `None` if each knows all others.
     fn inform(&self, hosts: usize, random: &mut Stream) -> Option<Vec<BTreeSet<usize>>> {
         if self.knowledge == Knowledge::Full {
             return None;
@@ -191,22 +194,22 @@ impl InformAndTransferOptions {
     }
 }
 
-/// The state of the transfers.
+/// The loads of hosts and the places of processes during the transfers.
 #[derive(Debug)]
 struct State<'a> {
     instance: &'a Instance<'a>,
     options: InformAndTransferOptions,
-    /// Load of each process on a host of speed 1.
+    /// Load of each process on a host of speed 1 \[s\].
     works: Vec<f64>,
-    /// The load of each host, without messages.
+    /// Load of each host, without the cost of messages \[s\].
     load: Vec<f64>,
     lists: Vec<Vec<usize>>,
-    /// The rows of messages of each process.
+    /// For each process, the indices of the rows of messages that it sends or receives.
     rows: Vec<Vec<usize>>,
-    /// Bytes that reach and leave each host.
+    /// Bytes that each host receives from other hosts and sends to them, in this order.
     volume: Vec<[f64; 2]>,
     room: Room,
-    /// The loads of `ours` without messages, as a tree that finds the best of all hosts without visiting each.
+    /// The loads of all hosts in a tree that finds the best host without visiting each one; only for `ours` without messages.
     tree: Option<LoadTree>,
 }
 
@@ -249,7 +252,7 @@ impl<'a> State<'a> {
         self.options.edition == InformAndTransferEdition::Lbaf
     }
 
-    /// Returns the load of a host, summed over its processes; in the original without speed.
+    /// Returns the load of a host, summed over its processes \[s\]; `lbaf-1.6` ignores background and speed.
     fn load_of(&self, host: usize) -> f64 {
         let own = self.lists[host].iter().map(|&process| self.works[process]);
         let own: f64 = own.sum();
@@ -260,7 +263,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Returns the load of a process on a host.
+    /// Returns the load of a process on a host \[s\]; `lbaf-1.6` ignores the speed.
     fn share(&self, process: usize, host: usize) -> f64 {
         if self.is_original() {
             self.works[process]
@@ -269,7 +272,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Returns W of a host with this load and these bytes in and out.
+    /// Returns W, the work of a host with this load and these bytes in and out \[s\].
     fn work(&self, host: usize, load: f64, volume: [f64; 2]) -> f64 {
         let messages = self.options.beta * f64::max(volume[0], volume[1]);
         if self.is_original() && self.options.is_affine {
@@ -288,7 +291,7 @@ impl<'a> State<'a> {
         max / average - 1.0 <= 0.0
     }
 
-    /// Lets all hosts offer their processes once; returns the number of offers that were evaluated.
+    /// Lets each host offer its processes once, and returns the number of offers that were evaluated.
     fn transfer(&mut self, known: Option<&[BTreeSet<usize>]>, random: &mut Stream) -> u64 {
         let average = self.load.iter().sum::<f64>() / self.load.len() as f64;
         let mut donors: Vec<usize> = (0..self.load.len()).collect();
@@ -318,7 +321,7 @@ impl<'a> State<'a> {
         offers
     }
 
-    /// Returns the processes of a host in the order of the options.
+    /// Returns the processes of a host in the order in which it offers them (option `order`).
     fn ordered(&self, donor: usize, average: f64) -> Vec<usize> {
         let own = &self.lists[donor];
         let share = |process: usize| self.share(process, donor);
@@ -344,8 +347,8 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Returns the host for a process of the host `donor` where the larger of the two works decreases most, of equal ones the lowest
-    /// number. Returns `None` if the larger work would increase everywhere.
+    /// Returns the host to which a process of the host `donor` should move so that the larger of both works decreases most (ties:
+    /// the lowest number). Returns `None` if the larger work would increase everywhere.
     fn target(&self, process: usize, donor: usize) -> Option<usize> {
         let others = (0..self.load.len()).filter(|&host| host != donor);
         let open = others.filter(|&host| self.may_take(process, host));
@@ -354,8 +357,8 @@ impl<'a> State<'a> {
             .then_some(host)
     }
 
-    /// Returns the same for `ours` without messages. The larger work before is that of the donor, since it cannot decrease by a move to a
-    /// host with more.
+    /// Returns the same host as `best_target`, by a search in the tree of loads, for `ours` without messages. The larger work
+    /// before a move is that of the donor, since a move to a host with more work cannot decrease it.
     fn target_of_tree(&self, process: usize, donor: usize, tree: &LoadTree) -> Option<usize> {
         let (work, load) = (self.works[process], self.load[donor]);
         let left = load - self.share(process, donor);
@@ -365,7 +368,8 @@ impl<'a> State<'a> {
         (-loss > 0.0).then_some(host)
     }
 
-    /// Draws a host from those known by gossip, with probabilities that grow with the decrease of the larger work.
+    /// Draws the destination of a process from the hosts that its host knows by gossip, with probabilities that grow with the
+    /// decrease of the larger work.
     fn drawn_target(
         &self,
         process: usize,
@@ -380,7 +384,7 @@ impl<'a> State<'a> {
         drawn(&taken, random)
     }
 
-    /// Whether a host has the memory for a process; the original does not test this.
+    /// Whether a host has enough memory for a process; always true in `lbaf-1.6`, which does not test this.
     fn may_take(&self, process: usize, host: usize) -> bool {
         self.is_original() || self.room.fits(process, host)
     }
@@ -389,7 +393,7 @@ impl<'a> State<'a> {
         gain > 0.0 || (self.is_original() && gain >= 0.0)
     }
 
-    /// Returns the amount by which the larger work of two hosts decreases if a process moves from one to the other.
+    /// Returns c, the amount by which the larger work of two hosts decreases if a process moves from one to the other \[s\].
     fn gain(&self, process: usize, from: usize, to: usize) -> f64 {
         let volume = self.volume_after(process, from, to);
         let before = f64::max(
@@ -403,7 +407,8 @@ impl<'a> State<'a> {
         before - after
     }
 
-    /// Returns the bytes in and out of the two hosts after a process has moved from one to the other.
+    /// Returns the bytes that the hosts `from` and `to` receive from other hosts and send to them, after a process has moved from
+    /// one to the other.
     fn volume_after(&self, process: usize, from: usize, to: usize) -> [[f64; 2]; 2] {
         let mut volume = [self.volume[from], self.volume[to]];
         for &at in &self.rows[process] {
@@ -447,7 +452,8 @@ impl<'a> State<'a> {
     }
 }
 
-/// Draws one of several hosts, with probabilities proportional to `c − c_min`, or equal if all c are equal. A single host needs no draw.
+/// Draws one of several hosts with their gains c, with probabilities proportional to `c − c_min`, or equal if all c are equal. A
+/// single host needs no random number.
 fn drawn(gains: &[(usize, f64)], random: &mut Stream) -> Option<usize> {
     if let [] | [_] = gains {
         return gains.first().map(|one| one.0);

@@ -1,16 +1,19 @@
-//! `MigCube` (after da Rosa Righi et al., SCPE 17(1), 2016): processes whose metrics are near those of the best candidate move with it.
+//! `MigCube` (after da Rosa Righi et al., SCPE 17(1), 2016): processes whose metrics are near those of the best candidate migrate
+//! together with it.
 //!
 //! The metrics of each process i and cluster j since the last call are:
 //!
-//! - `Comp = time_i · ISet_j`, with `ISet_j = Σ_{h in j} s_h/(processes on h + 1)` over the largest of these sums
-//! - `Comm`, the time of its messages with processes in j
-//! - `Mem`, the time to transfer its memory to the first host of j, 0 in its own cluster
+//! - `Comp = time_i · ISet_j`, with `ISet_j = Σ_{h in j} s_h/(processes on h + 1)` divided by the largest of these sums
+//! - `Comm`, the time of the messages of process i with processes in cluster j
+//! - `Mem`, the time to transfer the memory of process i to the first host of cluster j; 0 for the cluster of the process
 //!
-//! `PM = Comp + Comm − Mem`, and the cluster with the largest PM counts, of equal ones the lowest. In the space of (Comp, Comm, Mem) a cube
-//! is centred on the process with the largest PM. Half the edge of the cube is the mean distance of the other processes to that process.
-//! Processes inside the cube, including its surface, that prefer another cluster go there, in decreasing order of PM, to its host with the
-//! fewest processes. We know only the authors' program; the ageing of metrics and their patterns are left out. No host is filled beyond its
-//! memory.
+//! The potential of migration is `PM = Comp + Comm − Mem`. Each process prefers the cluster with the largest PM (ties: the lowest
+//! number). In the space of (Comp, Comm, Mem) a cube is centred on the process with the largest PM. Half the edge of the cube is
+//! the mean distance of the other processes from this process. Processes inside the cube or on its surface that prefer another
+//! cluster go there, in decreasing order of PM, each to the host with the fewest processes.
+//!
+//! The strategy was written from the authors' program alone; the program's ageing of metrics and its patterns are omitted. No
+//! host is filled beyond its memory.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,7 +23,7 @@ use super::{Assignment, Gather, Instance, PriceOptions, Strategy, StrategyOption
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The strategy, which has no options.
+/// The options of the strategy `migcube`, which has none.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MigCubeOptions {}
@@ -31,12 +34,12 @@ impl StrategyOptions for MigCubeOptions {
     }
 }
 
-/// The metrics of a process for the cluster with its largest PM.
+/// The metrics of a process for the cluster with the largest PM (potential of migration).
 #[derive(Clone, Copy, Debug)]
 struct Point {
     process: usize,
     cluster: usize,
-    /// Comp, Comm and Mem \[s\].
+    /// The terms Comp, Comm and Mem of the potential of migration \[s\].
     metrics: [f64; 3],
 }
 
@@ -46,7 +49,7 @@ impl Point {
         compute + communication - memory
     }
 
-    /// Returns the distance of two points along each axis.
+    /// Returns the distance between two processes along each axis of the space of (Comp, Comm, Mem) \[s\].
     fn away(&self, other: &Self) -> [f64; 3] {
         let pairs = [0, 1, 2].map(|axis| (self.metrics[axis], other.metrics[axis]));
         pairs.map(|(a, b)| (a - b).abs())
@@ -99,7 +102,7 @@ impl Strategy for MigCubeOptions {
     }
 }
 
-/// Returns the hosts of each cluster.
+/// Returns the hosts of each cluster, in the order of cluster numbers.
 fn clusters(instance: &Instance<'_>) -> Vec<Vec<usize>> {
     let mut clusters: Vec<Vec<usize>> = Vec::new();
     for host in 0..instance.hosts() {
@@ -112,7 +115,7 @@ fn clusters(instance: &Instance<'_>) -> Vec<Vec<usize>> {
     clusters
 }
 
-/// Returns the metrics of a process for the cluster with the largest PM.
+/// Returns the metrics of a process for the cluster with the largest PM (potential of migration).
 fn best(instance: &Instance<'_>, clusters: &[Vec<usize>], process: usize) -> Option<Point> {
     let counts: Vec<usize> = instance.by_host().iter().map(Vec::len).collect();
     let room = |hosts: &Vec<usize>| -> f64 {

@@ -1,16 +1,18 @@
-//! `MigPF` (after da Rosa Righi et al., FGCS 78, 2018): makes up to n plans, and takes the best by a prediction function, if it is better
-//! than no move.
+//! `MigPF` (after da Rosa Righi et al., FGCS 78, 2018): creates up to n migration plans, and takes the best by a prediction
+//! function if it beats no migration.
 //!
-//! The paper has three ideas; the trigger has the first two (imbalance per processor, shorter intervals under imbalance). This strategy has
-//! the third, with choices of ours. Processes are ranked by how much earlier they would end elsewhere: `PM_i = t_now − min_h t_i(h)`, with
-//! `t_i(h)` the time of host h with i on it. Plan k moves the first k processes, one after another, each to the host that then ends first.
+//! The paper has three ideas. The first two concern the trigger (imbalance per processor, shorter intervals under imbalance).
+//! This strategy implements the third, with some choices of migsim. Processes are ranked by how much earlier they would finish
+//! elsewhere: `PM_i = t_now − min_h t_i(h)`, where t_now is the time of the present host of process i, and `t_i(h)` the time of
+//! host h with process i on it. Plan k moves the first k processes, one after another, each to the host that then finishes first.
 //! The prediction function of a plan is a simulated superstep:
 //!
 //! `pf = max_h (b_h + Σ w_i/s_h) + max_h comm_h + moves/horizon`
 //!
-//! `comm_h` sums latency, and bytes over bandwidth, of the messages that host h sends to other hosts; `moves` is the longest transfer of
-//! memory of a host. The best plan is taken if its pf is below that of staying. No host is filled beyond its memory. There is no program
-//! for comparison.
+//! Here b_h and s_h are background load and speed of host h, and w_i is the work of process i. `comm_h` sums latency, and bytes
+//! over bandwidth, of the messages that host h sends to other hosts; `moves` is the longest time that a host takes to transfer
+//! the memory of moving processes. The best plan is taken if its pf is lower than that without moves. No host is filled beyond
+//! its memory. There is no program for comparison.
 
 use std::collections::BTreeSet;
 
@@ -23,11 +25,11 @@ use super::{Assignment, Instance, PriceOptions, Strategy, StrategyOptions, posit
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options of the strategy, which also are the strategy itself.
+/// The options of the strategy `migpf`, which are also its implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MigPfOptions {
-    /// The number of supersteps over which the price of the moves is spread.
+    /// The number of supersteps over which the cost of the moves is spread in the prediction function.
     pub horizon: f64,
 }
 
@@ -94,32 +96,33 @@ impl Strategy for MigPfOptions {
     }
 }
 
-/// A plan that grows move by move. It keeps the sums of its prediction by host, and a move recomputes only the sums of the affected hosts.
+/// A migration plan to which moves are added one by one. It stores the sums of the prediction function for each host, and a move
+/// recomputes only the sums of the affected hosts.
 #[derive(Debug)]
 struct Plan<'a> {
     instance: &'a Instance<'a>,
     prices: PriceOptions,
     room: Room,
-    /// The rows of messages of each process.
+    /// For each process, the indices of the rows of messages that it sends or receives.
     rows: Vec<Vec<usize>>,
-    /// Time of the messages of each row \[s\]; 0 within a host.
+    /// Time of the messages of each row \[s\]; 0 if sender and receiver are on one host.
     row_times: Vec<f64>,
-    /// Time of the move of each process \[s\]; 0 if it stays.
+    /// Time to transfer the memory of each process \[s\]; 0 if it stays.
     move_times: Vec<f64>,
-    /// Time of each host, over its processes.
+    /// Computation time of each host, summed over its processes \[s\].
     host_times: Sums,
-    /// Time of the messages of each host to other hosts, over the rows that its processes send.
+    /// Time of the messages that each host sends to other hosts, summed over the rows of its processes \[s\].
     sent: Sums,
-    /// Time of the moves from and to each host, over the processes that move.
+    /// Time of the memory transfers from and to each host, summed over the processes that move \[s\].
     moves: Sums,
 }
 
-/// A sum for each host, and the maximum of the sums.
+/// A sum of terms for each host, of which the maximum over all hosts can be found quickly.
 #[derive(Debug)]
 struct Sums {
-    /// The numbers of the terms of each host.
+    /// The indices of the terms that are added for each host.
     terms: Vec<BTreeSet<usize>>,
-    /// The negative sums.
+    /// The negative sums, so that the smallest entry of the tree is the largest sum.
     negative: LoadTree,
 }
 
@@ -167,7 +170,8 @@ impl<'a> Plan<'a> {
         plan
     }
 
-    /// Returns the host, other than its own, that ends first with a process on it, and the time at which it then ends \[s\].
+    /// Returns the host, other than the present one, that would finish first with the process on it, and the time at which it
+    /// then finishes \[s\].
     fn destination(&self, process: usize, load: &LoadTree) -> Option<(usize, f64)> {
         let (work, from) = (
             self.instance.work[process].get(),
@@ -179,7 +183,7 @@ impl<'a> Plan<'a> {
         )
     }
 
-    /// Moves a process from its present host.
+    /// Adds the move of a process from its present host to the host `to` to the plan.
     fn put(&mut self, process: usize, to: usize) {
         let from = self.instance.current[process];
         self.room.put(process, to);
@@ -208,13 +212,13 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Returns the time of messages between two hosts, one after another \[s\].
+    /// Returns the time to send messages between two hosts one after another \[s\].
     fn time(&self, (from, to): (usize, usize), messages: f64, bytes: f64) -> f64 {
         self.prices.latency(self.instance, from, to) * messages
             + bytes / self.prices.bandwidth(self.instance, from, to)
     }
 
-    /// Returns the time of the messages of a row \[s\]; 0 within a host.
+    /// Returns the time of the messages of a row \[s\]; 0 if sender and receiver are on one host.
     fn row_time(&self, at: usize) -> f64 {
         let row = self.instance.communication[at];
         let [from, to] = [row.from, row.to].map(|process| self.room.places()[process]);
@@ -224,7 +228,7 @@ impl<'a> Plan<'a> {
         self.time((from, to), row.messages, row.bytes.get())
     }
 
-    /// Sums the terms of a host, in the order of their numbers.
+    /// Computes all sums of a host again, adding the terms in the order of their indices.
     fn sum_up(&mut self, host: usize) {
         let sum = |sums: &Sums, terms: &[f64]| {
             let terms = sums.terms[host].iter().map(|&term| terms[term]);
@@ -239,7 +243,7 @@ impl<'a> Plan<'a> {
         self.moves.negative.set(host, -moves);
     }
 
-    /// Returns the prediction function \[s\].
+    /// Returns the value of the prediction function for the plan \[s\].
     fn predicted(&self, horizon: f64) -> f64 {
         self.host_times.largest() + self.sent.largest() + self.moves.largest() / horizon
     }

@@ -1,8 +1,9 @@
-//! Centralised prefix optimisation, without blocks that processes share: the most loaded host gives away the processes that its receiver can take.
+//! Centralised prefix optimisation, without blocks of memory that processes share: the most loaded host gives away the processes
+//! that its receiver can take.
 //!
-//! | edition | rule |
+//! | variant | rule |
 //! |---|---|
-//! | `ours` | each round the host with the largest time gives its processes in decreasing order of work, each to the host that then ends first, if that is below the donor's time; the first round without a move is the last |
+//! | `ours` | each round the host with the largest time gives its processes in decreasing order of work, each to the host that then finishes first, if that is below the donor's time; the first round without a move is the last |
 //! | `lbaf-1.6` | loads without speeds and background; the receiver is chosen once per round; it ends after two rounds without a move in total (`CentralizedPrefixOptimizer`) |
 //!
 //! Source: LB Analysis Framework (9615e7ab).
@@ -20,22 +21,22 @@ use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options of the strategy, which also are the strategy itself.
+/// The options of the strategy `prefix`, which are also its implementation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PrefixOptions {
-    /// The program or publication whose decisions the strategy makes.
+    /// The variant of the strategy: the program or publication whose decisions it makes.
     pub edition: PrefixEdition,
 }
 
-/// The program or publication whose decisions the strategy makes.
+/// The variants of the strategy: the program or publication whose decisions it makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum PrefixEdition {
-    /// The published idea, corrected for unequal hosts.
+    /// The published idea, corrected for hosts of unequal speed.
     #[default]
     #[serde(rename = "ours")]
     Ours,
-    /// `CentralizedPrefixOptimizer` of LBAF 1.6; equal works are ordered by number.
+    /// The decisions of `CentralizedPrefixOptimizer` in LBAF 1.6; processes with equal work are ordered by number.
     #[serde(rename = "lbaf-1.6")]
     Lbaf,
 }
@@ -62,17 +63,18 @@ impl Strategy for PrefixOptions {
     }
 }
 
-/// Returns the processes of a list in decreasing order of work, equal ones in the order of the list.
+/// Returns the processes of a list in decreasing order of work; processes with equal work stay in the order of the list.
 fn falling(processes: &[usize], works: &[f64]) -> Vec<usize> {
     let mut order = processes.to_vec();
     order.sort_by(|&a, &b| works[b].total_cmp(&works[a]));
     order
 }
 
-/// Number of rounds without a move after which the original ends.
+/// Number of rounds without a move, in total, after which the original program ends.
 const QUIET_ROUNDS: u32 = 2;
 
-/// Returns a limit of rounds far above the number that decreasing loads need, so that rounding cannot cause an endless loop.
+/// Returns the maximum number of rounds. It is far above the number that decreasing loads need, and prevents an endless loop
+/// because of rounding.
 fn most_rounds(instance: &Instance<'_>) -> usize {
     100 + instance.processes() * instance.hosts()
 }

@@ -1,8 +1,9 @@
-//! The price of a call of a strategy: the gather of loads, the decision, the scatter of its result, and the moves.
+//! The cost model of a call of a strategy: the time to gather the loads, to decide, to scatter the decision, and to move
+//! processes.
 //!
-//! A host sends 16 B per process and 24 B of its own; it gets 8 B per process back. Messages to one host, and from it, are sent one after
-//! another: `max_h latency(h, root) + Σ_h bytes_h / bandwidth(h, root)`. Moves of different hosts overlap:
-//! `max_h Σ (latency + memory / bandwidth)` over the moves out of and into host h.
+//! A host sends 24 B about itself and 16 B for each of its processes, and receives 8 B for each process. Messages from and to one
+//! host (the root) are sent one after another: `max_h latency(h, root) + Σ_h bytes_h / bandwidth(h, root)`. Moves of different
+//! hosts overlap: their time is `max_h Σ (latency + memory / bandwidth)` over the moves from and to host h.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,20 +12,20 @@ use super::{Assignment, Gather, Instance, positive};
 use migsim_base::error::Error;
 use migsim_base::units::Seconds;
 
-/// The times of messages and operations that the instance does not give.
+/// The cost model of a call: times of messages and operations that the instance does not contain.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PriceOptions {
-    /// The time of an empty message between hosts \[s\].
+    /// The time of an empty message between hosts \[s\], used if the barrier has no latencies.
     pub latency: f64,
-    /// The rate of a large message \[B/s\].
+    /// The rate of a large message between hosts \[B/s\], used if the barrier has no bandwidths.
     pub bandwidth: f64,
     /// The time of an elementary operation of a strategy on a host of speed 1 \[s\].
     pub operation: f64,
 }
 
 impl Default for PriceOptions {
-    /// The constants of Charm++ 6.10.2 for messages (3.5e-5 s, 8.5e-9 s/B); 10 ns per operation.
+    /// Returns the constants of Charm++ 6.10.2 for messages (3.5e-5 s, 8.5e-9 s/B), and 10 ns per operation.
     fn default() -> Self {
         Self {
             latency: 3.5e-5,
@@ -34,15 +35,15 @@ impl Default for PriceOptions {
     }
 }
 
-/// Size of a host's report about itself, and about each of its processes \[B\].
+/// Size of the report that a host sends about itself, and size for each of its processes \[B\].
 const SENT: [f64; 2] = [24.0, 16.0];
-/// Size of the answer about each process \[B\].
+/// Size of the answer that a host receives for each of its processes \[B\].
 const RETURNED: f64 = 8.0;
-/// The host that decides for all.
+/// The number of the host that decides for all.
 const ROOT: usize = 0;
 
 impl PriceOptions {
-    /// Refuses invalid times and rates.
+    /// Checks that all times and rates are valid.
     ///
     /// # Errors
     /// A value is not finite and positive.
@@ -55,7 +56,7 @@ impl PriceOptions {
         ])
     }
 
-    /// Returns the price of a call with this assignment, including its moves.
+    /// Returns the cost of a call with this assignment, including its moves.
     pub fn price(&self, instance: &Instance<'_>, assignment: &Assignment) -> Seconds {
         if instance.hosts() == 0 {
             return Seconds::default();
@@ -74,19 +75,19 @@ impl PriceOptions {
         Seconds::of(self.messages(instance, assignment.gather) + decision + moves)
     }
 
-    /// Returns the time of an empty message between two hosts \[s\].
+    /// Returns the time of an empty message between two hosts \[s\]: that of the instance if known, else the option.
     pub(super) fn latency(&self, instance: &Instance<'_>, from: usize, to: usize) -> f64 {
         let known = instance.paths.map(|paths| paths.latency(from, to).get());
         known.unwrap_or(self.latency)
     }
 
-    /// Returns the rate of a large message between two hosts \[B/s\].
+    /// Returns the rate of a large message between two hosts \[B/s\]: that of the instance if known, else the option.
     pub(super) fn bandwidth(&self, instance: &Instance<'_>, from: usize, to: usize) -> f64 {
         let known = instance.paths.map(|paths| paths.bandwidth(from, to).get());
         known.unwrap_or(self.bandwidth)
     }
 
-    /// Returns the time of gather and scatter \[s\].
+    /// Returns the time to gather the loads and to scatter the decision \[s\].
     fn messages(&self, instance: &Instance<'_>, gather: Gather) -> f64 {
         let counts: Vec<f64> = (instance.by_host().iter())
             .map(|list| list.len() as f64)
@@ -135,7 +136,8 @@ impl PriceOptions {
         }
     }
 
-    /// Returns the time of messages between `root` and `hosts`, one after another at the root \[s\].
+    /// Returns the time of messages between `root` and each of `hosts`, one after another at the root \[s\]. `bytes` returns the
+    /// size of the message of a host.
     fn fan(
         &self,
         instance: &Instance<'_>,
@@ -149,7 +151,7 @@ impl PriceOptions {
         latency.fold(0.0, f64::max) + transfer.sum::<f64>()
     }
 
-    /// Returns the time of the moves \[s\]: each host sends and receives one process after another.
+    /// Returns the time of the moves to the new `hosts` \[s\]; each host sends and receives one process after another.
     pub(super) fn moves(&self, instance: &Instance<'_>, hosts: &[usize]) -> f64 {
         let mut busy = vec![0.0; instance.hosts()];
         for (process, (&from, &to)) in (instance.current.iter()).zip(hosts).enumerate() {

@@ -1,9 +1,11 @@
-//! Receiver-initiated balancing (after Eager, Lazowska and Zahorjan 1986): a host with little load steals one process from a host with much load.
+//! Receiver-initiated balancing (after Eager, Lazowska and Zahorjan 1986): a host with little load takes one process from a host
+//! with much load.
 //!
-//! Thieves are hosts below `(1 − tolerance)` averages, in random order. Each probes `probes` random hosts and takes the most loaded of
-//! those that have two processes or more and are above `(1 + tolerance)` averages. It steals the process that reduces the larger of the two
-//! times most (of equal ones the lowest number), if any does. Loads are updated after each steal. No host is filled beyond its memory.
-//! There is no program for comparison.
+//! Receivers (thieves) are hosts with less than `(1 − tolerance)` times the average load, in random order. Each one probes
+//! `probes` random hosts and selects the most loaded of those that have at least two processes and more than `(1 + tolerance)`
+//! times the average load. From this host it takes the process that reduces the larger of both host times most (ties: the lowest
+//! number), if there is one. Loads are updated after each transfer. No host is filled beyond its memory. There is no program for
+//! comparison.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,13 +15,13 @@ use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, not_negativ
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options of the strategy, which also are the strategy itself.
+/// The options of the strategy `receiver-initiated`, which are also its implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReceiverInitiatedOptions {
-    /// The number of hosts that a thief probes.
+    /// The number of random hosts that a receiver probes.
     pub probes: u32,
-    /// The minimum distance of a host from the average, as a fraction of it.
+    /// The relative distance from the average load that a host must exceed to receive or to give a process.
     pub tolerance: f64,
 }
 

@@ -1,13 +1,13 @@
-//! Refinement: processes leave overloaded hosts for underloaded ones until every host has at most θ averages. Bisection finds the least
-//! feasible θ.
+//! Refinement: processes move from overloaded to underloaded hosts until every host has at most θ times the average load.
+//! Bisection finds the smallest θ for which this succeeds.
 //!
-//! | edition | rule |
+//! | variant | rule |
 //! |---|---|
 //! | `ours` | average = the time of all hosts for freely divisible work; each try starts from the present placement; the best state found is kept (least maximum, then fewest moves); no host beyond its memory |
 //! | `charm-6.10.2` | average of raw times; the state of the *last* try is kept, which may have failed, and the second try starts from the state that the first has left (`RefineLB`) |
 //!
-//! One try: the heaviest host gives the largest process that keeps some light host below `θ·average`; without such a process the try ends.
-//! Source: Charm++ 6.10.2, `RefineLB`.
+//! In one try, the most loaded host repeatedly gives the largest process with which some less loaded host stays below
+//! `θ·average`; if there is no such process, the try fails. Source: Charm++ 6.10.2, `RefineLB`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,26 +18,26 @@ use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, positive};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options of the strategy, which also are the strategy itself.
+/// The options of the strategy `refine`, which are also its implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RefineOptions {
-    /// The program or publication whose decisions the strategy makes.
+    /// The variant of the strategy: the program or publication whose decisions it makes.
     pub edition: RefineEdition,
-    /// The minimum θ that is tried \[averages\].
+    /// The smallest θ that is tried, as a multiple of the average load.
     pub start: f64,
-    /// The step between the θ that are tried \[averages\].
+    /// The difference between consecutive values of θ that are tried, as a multiple of the average load.
     pub step: f64,
 }
 
-/// The program or publication whose decisions the strategy makes.
+/// The variants of the strategy: the program or publication whose decisions it makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum RefineEdition {
-    /// The published idea, corrected for unequal hosts.
+    /// The published idea, corrected for hosts of unequal speed.
     #[default]
     #[serde(rename = "ours")]
     Ours,
-    /// `RefineLB` of Charm++ 6.10.2.
+    /// The decisions of `RefineLB` in Charm++ 6.10.2.
     #[serde(rename = "charm-6.10.2")]
     Charm6,
 }
@@ -76,7 +76,8 @@ impl Strategy for RefineOptions {
 }
 
 impl RefineOptions {
-    /// Returns the number of steps from `start` to the largest θ that may be needed.
+    /// Returns the number of steps from the option `start` to the largest θ that may be needed, from the maximum and average
+    /// load.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -87,12 +88,12 @@ impl RefineOptions {
         steps.min(MOST_STEPS) as u64
     }
 
-    /// Returns the θ that is `steps` steps above `start`.
+    /// Returns the value of θ that is `steps` steps above the option `start`.
     fn threshold(&self, steps: u64) -> f64 {
         self.start + self.step * steps as f64
     }
 
-    /// Decides as `RefineLB`, step by step.
+    /// Decides as `RefineLB` of Charm++ 6.10.2, and returns the host of each process and the number of operations.
     fn classic(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let mut state = Classic::new(instance);
         let max = state.load.iter().copied().fold(0.0, f64::max);
@@ -112,7 +113,7 @@ impl RefineOptions {
         (state.host, state.operations)
     }
 
-    /// Decides as the edition `ours`.
+    /// Decides as the variant `ours`, and returns the host of each process and the number of operations.
     fn ours(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let average = instance.balanced_time();
         let start = Try::new(instance);
@@ -145,21 +146,22 @@ impl RefineOptions {
     }
 }
 
-/// Maximum number of steps; more would overflow a number of the original.
+/// Maximum number of steps of θ; more would overflow an integer of the original.
 const MOST_STEPS: f64 = 2_147_483_647.0;
 
-/// The state of the original, which keeps more between two tries than it should.
+/// The state of `RefineLB` of Charm++ 6.10.2, including values that the original wrongly keeps between two tries.
 #[derive(Debug)]
 struct Classic<'a> {
     instance: &'a Instance<'a>,
     times: Vec<f64>,
     background: Vec<f64>,
     average: f64,
-    /// Work of the processes of each host.
+    /// Computation time of the processes on each host \[s\].
     compute: Vec<f64>,
-    /// This work plus the background load; for hosts without processes the value of an earlier try.
+    /// Computation time of the processes on each host plus background load \[s\]. For hosts without processes it is the value of
+    /// an earlier try.
     load: Vec<f64>,
-    /// The processes of each host, the newest first.
+    /// The processes of each host, the last one added first.
     lists: Vec<Vec<usize>>,
     host: Vec<usize>,
     operations: u64,
@@ -184,7 +186,8 @@ impl<'a> Classic<'a> {
         state
     }
 
-    /// Resets all processes to their hosts at the call, in the order of their numbers; loads of hosts that get none stay.
+    /// Moves all processes back to their hosts at the call, in the order of their numbers. Loads of hosts that get no process are
+    /// not reset.
     fn reset(&mut self) {
         self.compute = vec![0.0; self.load.len()];
         self.lists = vec![Vec::new(); self.load.len()];
@@ -193,7 +196,7 @@ impl<'a> Classic<'a> {
         }
     }
 
-    /// Returns the time of a process on a host: its raw time scaled by the ratio of speeds.
+    /// Returns the time of a process on a host \[s\]: its measured time scaled by the ratio of speeds.
     fn time(&self, process: usize, host: usize) -> f64 {
         let speeds = &self.instance.speeds;
         self.times[process] * (speeds[self.instance.current[process]] / speeds[host])
@@ -212,7 +215,8 @@ impl<'a> Classic<'a> {
         self.load[host] = self.compute[host] + self.background[host];
     }
 
-    /// Moves processes from heavy to light hosts until none is above `threshold` averages; returns whether that was reached.
+    /// Moves processes from heavily to lightly loaded hosts until no host has more than `threshold` times the average load, and
+    /// returns whether this was achieved.
     fn refine(&mut self, threshold: f64) -> bool {
         let limit = threshold * self.average;
         let mut heavy = CharmHeap::default();
@@ -242,7 +246,8 @@ impl<'a> Classic<'a> {
         true
     }
 
-    /// Finds the largest process of `donor` that keeps a light host below `limit`, and the host: of equal ones the first.
+    /// Returns the largest process of `donor` that keeps a host of `light` below `limit`, and this host; in case of ties the
+    /// first.
     fn best(&mut self, donor: usize, light: &[usize], limit: f64) -> Option<(usize, usize)> {
         let (mut largest, mut best) = (0.0, None);
         for &host in light {
@@ -258,7 +263,7 @@ impl<'a> Classic<'a> {
     }
 }
 
-/// One try of the edition `ours`.
+/// The state of one try of the variant `ours` with a given limit of the load.
 #[derive(Debug)]
 struct Try<'a> {
     instance: &'a Instance<'a>,
@@ -288,7 +293,8 @@ impl<'a> Try<'a> {
         self.load.iter().copied().fold(0.0, f64::max)
     }
 
-    /// Moves the largest process that fits from the heaviest host to the host that would finish it first, until none is above `limit`.
+    /// Repeatedly moves the largest process that fits from the most loaded host to the host that would finish it first, until no
+    /// host is above `limit` \[s\]. Returns whether this was achieved.
     fn refine(&mut self, limit: f64) -> bool {
         loop {
             let donor = least(0..self.load.len(), |host| -self.load[host]);
@@ -314,7 +320,8 @@ impl<'a> Try<'a> {
         self.load[host] + self.works[process] / self.instance.speeds[host]
     }
 
-    /// Finds the largest process (of equal ones the lowest number) that another host can take within `limit`, and the host where it ends first.
+    /// Returns the largest process of `donor` (ties: the lowest number) that another host can take without exceeding `limit`, and
+    /// the host where it finishes first.
     fn best(&mut self, donor: usize, limit: f64) -> Option<(usize, usize)> {
         let mut own = self.lists[donor].clone();
         own.sort_unstable_by(|&a, &b| self.works[b].total_cmp(&self.works[a]).then(a.cmp(&b)));

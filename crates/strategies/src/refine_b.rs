@@ -1,9 +1,11 @@
-//! Refinement towards a bound M, which is searched between the maximum load of greedy and 1.5 times that (`RefineB`).
+//! Refinement towards a bound M of the load, which is searched between the maximum load of greedy and 1.5 times that load
+//! (`RefineB`).
 //!
-//! One try: while a host has more than M, the heaviest host gives its heaviest process that keeps the lightest host at or below M. The try
-//! with the least maximum is the result; the search ends when its bounds differ by less than 1 %.
+//! In one try, while a host has more than M, the most loaded host gives its heaviest process that keeps the least loaded host at
+//! or below M. The result is the try with the smallest maximum load; the search for M ends when its lower and upper limit differ
+//! by less than 1 %.
 //!
-//! | edition | rule |
+//! | variant | rule |
 //! |---|---|
 //! | `ours` | all loads are times on their hosts; only hosts with enough memory receive; the present placement counts as a try |
 //! | `charm-8` | 32 bit; the test whether a process fits and the donor's decrease use the *unscaled* work (`TreeLB` `RefineB`) |
@@ -11,8 +13,8 @@
 //!
 //! Source: Charm++ 8, `TreeLB`.
 //!
-//! `rate_aware` makes `charm-8` take the speeds of hosts into account, as Charm++ does with `+LBTestPESpeed`; without it all hosts count as equally
-//! fast. Set it as the variant `charm-8,rate-aware`, or by `--set policy.refine-b.rate_aware=true`.
+//! `rate_aware` makes `charm-8` take the speeds of hosts into account, as Charm++ does with `+LBTestPESpeed`; without it all
+//! hosts count as equally fast. Set it as the variant `charm-8,rate-aware`, or by `--set policy.refine-b.rate_aware=true`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,37 +26,38 @@ use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::Stream;
 
-/// The options of the strategy, which also are the strategy itself.
+/// The options of the strategy `refine-b`, which are also its implementation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RefineBOptions {
-    /// The program or publication whose decisions the strategy makes.
+    /// The variant of the strategy: the program or publication whose decisions it makes.
     pub edition: RefineBEdition,
-    /// `charm-8` only: take speeds into account (`+LBTestPESpeed`).
+    /// For `charm-8` only: whether the speeds of hosts are taken into account (`+LBTestPESpeed`).
     pub rate_aware: bool,
-    /// The light host that receives; the edition `ours` has `lightest` alone.
+    /// The lightly loaded host that receives a process; the variant `ours` allows only `lightest`.
     pub receiver: Receiver,
 }
 
-/// The light host that receives a process.
+/// The lightly loaded host that receives a process from the most loaded host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Receiver {
-    /// The lightest one (`RefineB`).
+    /// The least loaded host (`RefineB`).
     #[default]
     Lightest,
-    /// The first one on which the process fits, if it fits on the top of a heap that loses hosts (`RefineA`).
+    /// The first lightly loaded host on which the process fits (`RefineA`). Only processes that fit on the host at the top of a
+    /// heap are considered, and this heap loses hosts.
     First,
 }
 
-/// The program or publication whose decisions the strategy makes.
+/// The variants of the strategy: the program or publication whose decisions it makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum RefineBEdition {
-    /// The published idea, corrected for unequal hosts.
+    /// The published idea, corrected for hosts of unequal speed.
     #[default]
     #[serde(rename = "ours")]
     Ours,
-    /// `TreeLB`'s `RefineB` of Charm++ 8.
+    /// The decisions of `RefineB` in `TreeLB` of Charm++ 8.
     #[serde(rename = "charm-8")]
     Charm8,
 }
@@ -98,15 +101,17 @@ impl Strategy for RefineBOptions {
     }
 }
 
-/// Upper bound at the start of the search, relative to the maximum load of greedy.
+/// Initial upper limit of M, relative to the maximum load of greedy.
 const LOOSEST: f64 = 1.5;
-/// Ratio of its bounds at which the search ends; a try that exceeds M by less counts as reached.
+/// Ratio of the upper to the lower limit of M at which the search ends. A try also counts as successful if its maximum load
+/// divided by M is below this ratio.
 const CLOSE: f64 = 1.01;
 
-/// Maximum number of tries. The search needs 6, but with the smallest floating-point numbers it could go on for ever.
+/// Maximum number of tries. The search usually needs 6, but with the smallest floating-point numbers it might never end.
 const MOST_TRIES: u32 = 64;
 
-/// Tries bounds between `lower` and 1.5 times that; `attempt` returns the maximum that it reached.
+/// Searches the bound M between `lower` and 1.5 times `lower` by bisection. `attempt` makes a try with a bound and returns the
+/// maximum load that it reached.
 fn bisect<R: Real + Into<f64>>(lower: R, mut attempt: impl FnMut(R) -> R) {
     let (mut lower, mut upper) = (lower, lower * R::of(LOOSEST));
     let mut tries = 0;
@@ -121,7 +126,8 @@ fn bisect<R: Real + Into<f64>>(lower: R, mut attempt: impl FnMut(R) -> R) {
     }
 }
 
-/// Decides as the edition `charm-8`. If all loads are zero it changes nothing; there the original reads outside its list.
+/// Decides as the variant `charm-8`, and returns the host of each process and the number of operations. If all loads are zero no
+/// process moves; in this case the original reads outside its list.
 fn charm(instance: &Instance<'_>, is_rate_aware: bool, receiver: Receiver) -> (Vec<usize>, u64) {
     let tree = Tree::new(instance, is_rate_aware);
     let aim = tree.greedy();
@@ -143,7 +149,7 @@ fn charm(instance: &Instance<'_>, is_rate_aware: bool, receiver: Receiver) -> (V
     (hosts, operations)
 }
 
-/// A try of the edition `charm-8`.
+/// The state of one try of the variant `charm-8`.
 #[derive(Clone, Debug)]
 struct Charm {
     load: Vec<f32>,
@@ -173,7 +179,8 @@ impl Charm {
         }
     }
 
-    /// Moves processes until no host is above `bound` or none fits; returns the maximum load, which for light hosts is the largest ever reached.
+    /// Moves processes until no host has more load than `bound` or no process fits. Returns the maximum load, for which lightly
+    /// loaded hosts count with the largest load that they ever had.
     fn attempt(&mut self, tree: &Tree, bound: f32) -> f32 {
         let (mut heavy, mut light) = (LibraryHeap::default(), LibraryHeap::default());
         let mut largest = 0.0;
@@ -204,11 +211,11 @@ impl Charm {
         heavy.top().map_or(largest, |host| self.load[host])
     }
 
-    /// Does the same, but the first light host on which the process fits receives it. A process is considered if it fits on the top of a
-    /// heap of light hosts.
+    /// Makes a try as [`Self::attempt`], but the first lightly loaded host on which a process fits receives it. A process is
+    /// considered only if it fits on the host at the top of a heap of lightly loaded hosts.
     ///
-    /// The heap is that of the original. Heavy hosts are never in it, so that another host is dropped when a heavy host receives, and
-    /// places of dropped hosts are not cleared.
+    /// The heap is that of the original. Heavily loaded hosts are never in the heap, so that another host is dropped from it when
+    /// such a host receives a process, and the stored positions of dropped hosts are not cleared.
     fn attempt_first(&mut self, tree: &Tree, bound: f32) -> f32 {
         let mut heavy = LibraryHeap::default();
         let mut light = Vec::new();
@@ -255,7 +262,7 @@ impl Charm {
         heavy.top().map_or(largest, |host| self.load[host])
     }
 
-    /// Puts a host with the heavy or the light hosts.
+    /// Inserts a host into the heap of heavily or lightly loaded hosts, by whether its load exceeds `bound`.
     fn file(
         &self,
         host: usize,
@@ -273,12 +280,13 @@ impl Charm {
     }
 }
 
-/// The heap of the original for its light hosts: counted from 1, with copies of loads, and place 0 for all hosts that it does not contain.
+/// The faulty heap of the original for its lightly loaded hosts. Positions are counted from 1, loads are copies, and position 0
+/// stands for all hosts that were never in the heap.
 #[derive(Clone, Debug)]
 struct LeakyHeap {
-    /// Hosts and their loads when they were inserted; the first entry is the host that was dropped last.
+    /// Hosts with their loads when they were inserted, by position; the entry at position 0 is a host that was dropped.
     items: Vec<(usize, f32)>,
-    /// The last known place of each host.
+    /// The last known position of each host.
     places: Vec<usize>,
 }
 
@@ -322,7 +330,7 @@ impl LeakyHeap {
         self.rise(at);
     }
 
-    /// Removes the host at the stored place of `host`, which may be another host by now.
+    /// Removes the host at the stored position of `host`, which may be another host in the meantime.
     fn remove(&mut self, host: usize) {
         let at = self.places[host];
         let last = self.items.len() - 1;
@@ -360,7 +368,8 @@ impl LeakyHeap {
         }
     }
 
-    /// Sinks to the smaller child, of equal children the right one; place 0 has itself and place 1 as children.
+    /// Moves the host at a position down to the child with the smaller load (in case of ties the right one). The children of
+    /// position 0 are the positions 0 and 1.
     fn sink(&mut self, mut at: usize) {
         loop {
             let (left, right) = (2 * at, 2 * at + 1);
@@ -381,7 +390,7 @@ impl LeakyHeap {
     }
 }
 
-/// Decides as the edition `ours`.
+/// Decides as the variant `ours`, and returns the host of each process and the number of operations.
 fn ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     let aim = greedy::ours(instance);
     let lower = aim.loads.iter().copied().fold(0.0, f64::max);
@@ -401,8 +410,8 @@ fn ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     (hosts, operations)
 }
 
-/// Makes one try of the edition `ours`: the heaviest host gives its heaviest process that some host takes within `bound`, to the host that
-/// ends first.
+/// Makes one try of the variant `ours` and returns the maximum load with the host of each process. The most loaded host
+/// repeatedly gives its heaviest process that some host can take within `bound`, to the host that finishes first.
 fn attempt(
     instance: &Instance<'_>,
     works: &[f64],

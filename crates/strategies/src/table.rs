@@ -1,4 +1,4 @@
-//! The strategies that come with the program: one row each.
+//! The table of built-in strategies, one row each.
 
 use super::entry::{Table, row};
 use super::{
@@ -8,7 +8,7 @@ use super::{
     RotateOptions, TemperedOptions,
 };
 
-/// Returns the strategies that come with the program.
+/// Returns the table of all strategies that are built into migsim.
 pub fn standard() -> Table {
     let rows = vec![
         row::<GreedyOptions>(

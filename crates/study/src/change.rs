@@ -1,8 +1,8 @@
-//! Refuses a plan with a parameter that has no effect: its rows would show equal results under different labels.
+//! Refuses a plan with a parameter that has no effect, because its rows would show equal results under different labels.
 //!
-//! A parameter is checked in one setting after the other: does another of its values give another run there? One such setting is enough, so
-//! that a key that has no effect for one of several policies, applications or loads may vary. Runs are compared by their identity, and no
-//! run is simulated.
+//! A parameter is checked in one setting after the other, until another value of the parameter changes the run of a setting. One
+//! such setting is enough, so that a key that has no effect for one of several policies, applications or loads may vary. Runs are
+//! compared by their identity, and no run is simulated.
 
 use std::collections::BTreeMap;
 
@@ -46,6 +46,7 @@ pub(super) fn check(sweep: &Sweep, plan: &Plan, with: (Limits, &Shared)) -> Resu
     Ok(())
 }
 
+/// Returns the error for a parameter whose values do not change any run.
 fn changes_nothing(parameter: &Parameter, values: &[String]) -> Problem {
     let first = first_of(values, "`, `", "`");
     let message = format!(
@@ -56,7 +57,7 @@ fn changes_nothing(parameter: &Parameter, values: &[String]) -> Problem {
     problem.hint("leave it out: nothing here depends on it, or its values mean the same")
 }
 
-/// Returns the note about settings that are the same run as an earlier one; such a run is done once.
+/// Returns the note about settings that describe the same run as an earlier setting; such a run is simulated only once.
 pub(super) fn note_of_equal(plan: &Plan) -> Option<String> {
     let seeds = plan.seeds.len();
     let (mut first, mut equal) = (BTreeMap::new(), Vec::new());
@@ -76,7 +77,7 @@ pub(super) fn note_of_equal(plan: &Plan) -> Option<String> {
     ))
 }
 
-/// Joins the first of some names, with `end` after them, and an ellipsis if there are more.
+/// Joins the first few names, followed by `end`, and an ellipsis if there are more names.
 fn first_of(names: &[String], comma: &str, end: &str) -> String {
     let more = if names.len() > MOST_NAMED {
         ", ..."

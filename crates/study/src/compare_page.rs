@@ -1,7 +1,8 @@
-//! `index.html` of a comparison: the verdict, the table, makespans with their intervals, and one run of each policy side by side.
+//! `index.html` of a comparison: the verdict, the table, makespans with their confidence intervals, and one run of each policy
+//! side by side.
 //!
-//! The runs are those of the first seed: strips of phases on one axis of time, the processes of each cluster after any superstep, and the
-//! terms of the differences from scenario i.
+//! The runs are those of the first seed. They are shown as strips of phases on one axis of time, the processes of each cluster
+//! after any superstep, and the terms of the differences from scenario i.
 
 use std::fmt::Write as _;
 
@@ -19,25 +20,26 @@ use migsim_output::frame::{picture, prose, script_element, sections_page};
 use migsim_output::{Cell, Table, escaped, numbers, words};
 use migsim_platform::Platform;
 
-/// A run of a policy on the page.
+/// The run of a policy that the page shows as an example.
 #[derive(Clone, Debug)]
 pub struct Example {
-    /// The policy.
+    /// The name of the policy.
     pub policy: String,
     /// The makespan of the run \[s\].
     pub makespan: f64,
-    /// Start, end of the last computation, and end of each superstep \[s\].
+    /// Times of each superstep: start, end of the last computation, and end \[s\].
     pub supersteps: Vec<[f64; 3]>,
-    /// Start and end of the wait for each call, and end of the delay by its moves \[s\].
+    /// Times of each rescheduling call: start and end of the wait for the call, and end of the delay by its moves \[s\].
     pub calls: Vec<[f64; 3]>,
-    /// The moves in their order: number of supersteps before the move, cluster of the origin, cluster of the destination.
+    /// The moves in their order: number of supersteps before the move, index of the origin cluster, index of the destination
+    /// cluster.
     pub moves: Vec<(usize, usize, usize)>,
-    /// The difference of the run from scenario i by term, and their sum \[s\].
+    /// The difference of the makespan from scenario i by term, and the sum of the terms \[s\]; `None` if scenario i was not run.
     pub terms: Option<(Vec<(Term, f64)>, f64)>,
 }
 
 impl Example {
-    /// Creates an example from the outcome of a run.
+    /// Creates the example of a policy from the outcome of its run.
     pub fn of(
         policy: &str,
         outcome: &Outcome,
@@ -68,14 +70,14 @@ impl Example {
     }
 }
 
-/// The runs that the page shows beside the comparison.
+/// The runs that the page shows in addition to the comparison.
 #[derive(Debug)]
 pub struct Examples {
-    /// A description of the runs for headings.
+    /// A description of the runs for headings, such as their seed.
     pub which: String,
-    /// The clusters, each with the number of processes that start in it; none if that is not known.
+    /// The clusters, each with the number of processes that start in it; empty if this is not known.
     pub clusters: Vec<(String, u32)>,
-    /// The runs, the best policy first.
+    /// The runs, sorted by policy as in the comparison, the best policy first.
     pub runs: Vec<Example>,
 }
 
@@ -133,7 +135,7 @@ pub fn page(
     sections_page(title, &lead, sections, &[PLACES])
 }
 
-/// Draws makespans as dots with intervals; empty if no policy ran with all seeds.
+/// Draws the makespans of the policies as dots with confidence intervals; empty if no policy ran with all seeds.
 fn makespans(comparison: &Comparison) -> String {
     if comparison.standings.is_empty() {
         return String::new();
@@ -169,15 +171,15 @@ fn makespans(comparison: &Comparison) -> String {
     picture("makespans", label, (300, 480), &svg)
 }
 
-/// Number of columns of a strip.
+/// Number of columns into which the time of a run is divided in a strip.
 const COLUMNS: usize = 480;
-/// Height of a strip, of its label, and of the axis \[pixels\].
+/// Height of a strip together with its label and the axis \[pixels\].
 const STRIP: f64 = 34.0;
 const LABEL: f64 = 18.0;
 const AXIS: f64 = 26.0;
 const WIDTH: f64 = 960.0;
 
-/// The phases with their colours, alternately dark and light.
+/// The names of the phases with their colours, alternately dark and light.
 const PHASES: [(&str, &str); 4] = [
     ("computation", "#1f5a99"),
     ("communication, barrier", "#e6b93c"),
@@ -185,7 +187,7 @@ const PHASES: [(&str, &str); 4] = [
     ("moves", "#c8442a"),
 ];
 
-/// Draws a strip for each run: the phases on which the time of each column was spent.
+/// Draws a strip for each run, which shows for each column of time in which phase the run is.
 fn strips(runs: &[Example]) -> String {
     let longest = runs.iter().map(|run| run.makespan).fold(0.0, f64::max);
     let height = AXIS + runs.len() as f64 * (STRIP + LABEL);
@@ -230,7 +232,7 @@ fn strips(runs: &[Example]) -> String {
     )
 }
 
-/// Draws the columns of a run; equal neighbours are joined.
+/// Draws the strip of one run; neighbouring columns of the same phase are joined.
 fn strip(run: &Example, longest: f64, top: f64) -> String {
     let mut spent = vec![[0.0_f64; PHASES.len()]; COLUMNS];
     let column = if longest > 0.0 {
@@ -296,7 +298,7 @@ fn strip(run: &Example, longest: f64, top: f64) -> String {
     svg
 }
 
-/// Truncates a small number that is not negative.
+/// Truncates a small nonnegative number to an integer.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -306,7 +308,7 @@ fn whole(number: f64) -> usize {
     number.max(0.0) as usize
 }
 
-/// Rounds a small number that is not negative.
+/// Rounds a small nonnegative number to an integer.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -316,7 +318,7 @@ fn rounded(number: f64) -> u32 {
     number.max(0.0).round() as u32
 }
 
-/// Creates the table of the processes of each cluster, with a slider for the superstep.
+/// Creates the table of the number of processes in each cluster, with a slider that chooses the superstep.
 fn places(examples: &Examples) -> String {
     if examples.clusters.is_empty() {
         return String::new();
@@ -348,7 +350,7 @@ fn places(examples: &Examples) -> String {
     )
 }
 
-/// The script that updates the table of places to the superstep of the slider.
+/// The script of the page that updates the table of processes per cluster to the superstep of the slider.
 const PLACES: &str = "\"use strict\";
 {
   const data = JSON.parse(document.getElementById('place-data').textContent);
@@ -368,7 +370,7 @@ const PLACES: &str = "\"use strict\";
 }
 ";
 
-/// Lists the processes of each cluster at the start and after each superstep with moves.
+/// Lists the number of processes in each cluster at the start and after each superstep with moves.
 fn history(run: &Example, clusters: &[(String, u32)]) -> Vec<(usize, Vec<u32>)> {
     let mut counts: Vec<u32> = clusters.iter().map(|one| one.1).collect();
     let mut history = vec![(0, counts.clone())];
@@ -383,7 +385,7 @@ fn history(run: &Example, clusters: &[(String, u32)]) -> Vec<(usize, Vec<u32>)> 
     history
 }
 
-/// Makes one table of the ledgers of all runs.
+/// Creates one table of the ledgers of all runs.
 fn terms(runs: &[Example]) -> String {
     let known = || {
         runs.iter()

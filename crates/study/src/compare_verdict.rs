@@ -1,4 +1,4 @@
-//! The verdict of a comparison: sentences that claim no more than the tests show.
+//! The verdict of a comparison: sentences that claim no more than the statistical tests show.
 
 use super::compare::{Comparison, Standing};
 use super::stats::{Sample, short};
@@ -6,59 +6,59 @@ use migsim_base::words::counted;
 use migsim_policies::NEVER;
 use migsim_policies::explain::{Meaning, Quantity, Sentence, Unit, say};
 
-/// The level of the intervals.
+/// Meaning of the number: the confidence level of the intervals.
 const LEVEL: Meaning = Meaning::new(
     "confidence_percent",
     Unit::Percent,
     "the level of the confidence intervals",
 );
 
-/// The number of seeds.
+/// Meaning of the number: how many seeds were run.
 const SEEDS: Meaning = Meaning::new("seeds", Unit::Count, "the number of seeds");
 
-/// The margin of indifference.
+/// Meaning of the number: the margin of indifference.
 const MARGIN: Meaning = Meaning::new(
     "indifference_percent",
     Unit::Percent,
     "the margin of indifference: a policy counts as slower if it is slower by more than this, in percent of the best mean makespan",
 );
 
-/// The number of seeds that would separate a difference.
+/// Meaning of the number: how many seeds would separate a difference.
 const NEEDED: Meaning = Meaning::new(
     "seeds_needed",
     Unit::Count,
     "the number of seeds that would separate separable_percent with a probability of 80 %, if the deviation of the differences stays",
 );
 
-/// The difference that the seeds needed would separate.
+/// Meaning of the number: the difference that this number of seeds would separate.
 const SEPARABLE: Meaning = Meaning::new(
     "separable_percent",
     Unit::Percent,
     "the difference that seeds_needed refers to: twice the margin of indifference, 1 % at least, in percent of the best mean makespan",
 );
 
-/// The lowest mean makespan.
+/// Meaning of the number: the lowest mean makespan.
 const BEST: Meaning = Meaning::new(
     "best_makespan_s",
     Unit::Seconds,
     "the mean makespan of the policy with the least mean, over the seeds",
 );
 
-/// The distance of the next policy.
+/// Meaning of the number: the distance of the next policy from the best one.
 const BEHIND: Meaning = Meaning::new(
     "behind_best_s",
     Unit::Seconds,
     "the mean of a policy's makespan less that of the best policy with the same seed",
 );
 
-/// Half the width of the interval of that distance.
+/// Meaning of the number: half the width of the confidence interval of that distance.
 const HALF_WIDTH: Meaning = Meaning::new(
     "behind_best_half_width_s",
     Unit::Seconds,
     "half of the 95 % interval of behind_best_s",
 );
 
-/// The gain over scenario i.
+/// Meaning of the number: the gain over scenario i.
 const GAIN: Meaning = Meaning::new(
     "gain_percent",
     Unit::Percent,
@@ -66,12 +66,12 @@ const GAIN: Meaning = Meaning::new(
 );
 
 impl Comparison {
-    /// Returns the verdict in words.
+    /// Returns the verdict as text.
     pub fn verdict(&self) -> String {
         self.sentence().text().to_owned()
     }
 
-    /// Returns the verdict with its quantities.
+    /// Returns the verdict as a sentence with separate quantities.
     pub fn sentence(&self) -> Sentence {
         let Some(best) = self.standings.first() else {
             return "No policy ran with all seeds.".into();
@@ -97,7 +97,7 @@ impl Comparison {
         Sentence::joined(sentences.into_iter().flatten(), " ")
     }
 
-    /// Describes the best policy, or the policies that are not separated from it.
+    /// Describes the best policy, or the policies that the tests cannot separate from it.
     fn first(&self, best: &Standing, ties: &[&Standing]) -> Sentence {
         let mean = seconds(&BEST, best.makespan.mean, "s");
         let names: Vec<String> = ties.iter().map(|one| one.policy.clone()).collect();
@@ -113,7 +113,7 @@ impl Comparison {
         )
     }
 
-    /// Describes the number of runs, and the tests if there are any.
+    /// Describes the number of runs, and the statistical tests if there are any.
     fn shown_basis(&self) -> Sentence {
         let seeds = self.basis.seeds as u64;
         let shown = SEEDS.count(seeds).shown_as(counted(seeds, "seed"));
@@ -130,7 +130,7 @@ impl Comparison {
         }
     }
 
-    /// Names the policies of rank 1, and the number of seeds that would separate them.
+    /// Describes the policies of rank 1, and the number of seeds that would separate them.
     fn not_separated(&self, names: String, is_equal: bool, mean: Quantity) -> Sentence {
         let seeds = self.basis.seeds as u64;
         if !self.basis.is_random {
@@ -185,13 +185,13 @@ impl Comparison {
         )
     }
 
-    /// Returns the margin of indifference.
+    /// Returns the margin of indifference as a quantity of a sentence.
     fn margin(&self) -> Quantity {
         let percent = self.basis.indifference.percent();
         MARGIN.of(percent).shown_as(format!("{percent} %"))
     }
 
-    /// Describes the first policy after those of rank 1.
+    /// Describes the first policy after those of rank 1; `None` if there is none.
     fn next(&self) -> Option<Sentence> {
         let next = self.standings.iter().find(|one| !one.ties_with_best())?;
         let behind = next.behind?;
@@ -206,7 +206,8 @@ impl Comparison {
         ))
     }
 
-    /// Describes the gain over scenario i. The best policy is chosen from the same seeds, so that each policy counts as a test.
+    /// Describes the gain of the best policy over scenario i. Because the best policy is chosen from the same seeds, each policy
+    /// counts as one test.
     fn gain(&self, best: &Standing) -> Option<Sentence> {
         let gain = best.gain?;
         let mean = gain.mean;

@@ -1,12 +1,13 @@
-//! Selects settings from a grid: all of them, pairs of equal rank, or a seeded sample ([`Purpose::Sweep`]).
+//! Selects the settings of a sweep from the grid of all values: the whole grid, values of equal position, or a random sample
+//! ([`Purpose::Sweep`]).
 
 use std::collections::BTreeSet;
 
 use super::config::Combine;
 use migsim_base::random::{Purpose, Stream};
 
-/// Selects the settings, with one index of a value per parameter; `counts` are the numbers of values. The caller has checked that each
-/// parameter has a value, that the plan fits in memory, and that for `zip` the counts are equal.
+/// Selects the settings, each as one index of a value per parameter; `counts` are the numbers of values. The caller has checked
+/// that each parameter has a value, that the plan fits into memory, and that for `zip` the counts are equal.
 pub(super) fn settings(combine: Combine, counts: &[u64], seed: u64) -> Vec<Vec<u64>> {
     match combine {
         Combine::Grid => (0..size(counts))
@@ -32,7 +33,8 @@ pub(super) fn size(counts: &[u64]) -> u64 {
     counts.iter().copied().fold(1, u64::saturating_mul)
 }
 
-/// Returns setting `index` of a grid, in which the last parameter changes fastest.
+/// Returns the setting with the number `index` in a grid, as one index of a value per parameter; the last parameter changes
+/// fastest.
 fn digits(mut index: u64, counts: &[u64]) -> Vec<u64> {
     let mut digits = vec![0; counts.len()];
     for (digit, count) in digits.iter_mut().zip(counts).rev() {
@@ -42,7 +44,7 @@ fn digits(mut index: u64, counts: &[u64]) -> Vec<u64> {
     digits
 }
 
-/// Draws `wanted` different settings, all equally likely; the whole grid if it is not larger.
+/// Draws `wanted` different settings of the grid, all equally likely; returns the whole grid if it is not larger.
 pub(super) fn random(wanted: u64, counts: &[u64], stream: &mut Stream) -> Vec<Vec<u64>> {
     if wanted >= size(counts) {
         return settings(Combine::Grid, counts, 0);
@@ -60,7 +62,8 @@ pub(super) fn random(wanted: u64, counts: &[u64], stream: &mut Stream) -> Vec<Ve
     all
 }
 
-/// Draws a Latin hypercube: the values of each parameter are divided into `wanted` strata, and each stratum is used once.
+/// Draws `wanted` settings as a Latin hypercube: the values of each parameter are divided into `wanted` strata, and each stratum
+/// is used once.
 fn latin(wanted: u64, counts: &[u64], seed: u64) -> Vec<Vec<u64>> {
     let mut stream = Stream::new(seed, Purpose::Sweep);
     let mut columns = Vec::new();

@@ -1,5 +1,5 @@
-//! Main effects of parameters: the share of the variance between settings that is explained by the mean at each value of a parameter. It is
-//! the η² of an analysis of variance.
+//! Main effects of parameters: the share of the variance between settings that is explained by the mean at each value of a
+//! parameter. This share is the η² of an analysis of variance.
 
 use std::collections::BTreeMap;
 
@@ -10,18 +10,20 @@ use super::plan::Plan;
 use super::spec::label;
 use super::stats::{mean, short};
 
-/// The effect of a parameter.
+/// The main effect of a parameter on the goal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effect {
     /// The index of the parameter in the plan.
     pub parameter: usize,
-    /// The share of the variance that the values of the parameter explain, from 0 to 1; `None` if there is no variance.
+    /// The share of the variance of the goal that the values of the parameter explain, from 0 to 1; `None` if there is no
+    /// variance.
     pub share: Option<f64>,
-    /// The values of the parameter with the mean of the goal (in the unit of the goal) over all settings that have them, the best first.
+    /// The values of the parameter, each with the mean of the goal (in the unit of the goal) over all settings with this value,
+    /// the best value first.
     pub values: Vec<(String, f64)>,
 }
 
-/// Computes the effect of a parameter with several values; `means` holds the mean of the goal for each setting.
+/// Computes the effect of a parameter that has several values; `means` contains the mean of the goal for each setting.
 pub(super) fn effect(plan: &Plan, goal: Goal, means: &[Option<f64>], parameter: usize) -> Effect {
     let with: Vec<(&Value, f64)> = plan
         .settings
@@ -57,10 +59,11 @@ pub(super) fn effect(plan: &Plan, goal: Goal, means: &[Option<f64>], parameter: 
     }
 }
 
-/// Number of groups of drawn values.
+/// Number of ranges into which random values of a parameter are grouped.
 const GROUPS: usize = 5;
 
-/// Groups the goals by value. If few values occur twice, as in a draw, five ranges with equal numbers of settings are the groups.
+/// Groups the values of the goal by the value of a parameter. If few values occur twice, as in a random sample, five ranges with
+/// equal numbers of settings are the groups.
 fn groups(with: &[(&Value, f64)]) -> Vec<(String, Vec<f64>)> {
     let mut by_value: BTreeMap<String, (&Value, Vec<f64>)> = BTreeMap::new();
     for (value, goal) in with {
@@ -88,7 +91,7 @@ fn groups(with: &[(&Value, f64)]) -> Vec<(String, Vec<f64>)> {
         .collect()
 }
 
-/// Describes the best and the worst values with their means.
+/// Describes in words the best and the worst value of a parameter with their means of the goal.
 pub(super) fn ends(values: &[(String, f64)]) -> String {
     let one = |(value, mean): &(String, f64)| format!("{value} ({})", short(*mean));
     match values {

@@ -1,8 +1,8 @@
 //! Figures of a sweep: the results by each parameter, and heat maps over two parameters.
 //!
-//! *Lines* (`lines.svg`): a row per value of each parameter with the mean over all other parameters and its 95 % confidence interval over
-//! the seeds. If there are many values (drawn ones), they are grouped into ranges.
-//! *Heat maps* (`heat.svg`): two parameters at a time (`heat.rs`).
+//! *Lines* (`lines.svg`): a row for each value of a parameter, with the mean over all other parameters and its 95 % confidence
+//! interval over the seeds. If a parameter has many values (as in a random sample), they are grouped into ranges. *Heat maps*
+//! (`heat.svg`): two parameters at a time (`heat.rs`).
 
 use std::collections::BTreeMap;
 
@@ -18,24 +18,24 @@ use migsim_output::figure::{
     self, Dot, Drawing, Figure, Group, Rows, SeriesKey, Style, scenario_label,
 };
 
-/// Number of ranges of a parameter with too many values.
+/// Number of ranges into which the values of a parameter are grouped if there are too many.
 const RANGES: usize = 12;
 
-/// The name of the figure of results by parameter, and a sentence about it.
+/// The name of the figure of results by parameter, and a sentence that describes it.
 const LINES: (&str, &str) = (
     "lines",
     "the mean for each value of each parameter, with the 95 % interval over the seeds",
 );
 
-/// The name of the heat maps, and a sentence about them.
+/// The name of the figure of heat maps, and a sentence that describes it.
 const HEAT: (&str, &str) = ("heat", "maps of the two parameters that matter most");
 
-/// Returns the sentence about a figure of a sweep.
+/// Returns the name of a figure of a sweep, and the sentence that describes it.
 pub(super) fn about(name: &str) -> (&'static str, &'static str) {
     if name == HEAT.0 { HEAT } else { LINES }
 }
 
-/// Draws the figures `lines` and `heat`, if the sweep varies parameters.
+/// Draws the figures `lines` and `heat`; none if the sweep varies no parameter.
 pub fn figures(
     plan: &Plan,
     rows: &BTreeMap<String, Row>,
@@ -52,7 +52,7 @@ pub fn figures(
     figures
 }
 
-/// A number of a row that is drawn as a dot.
+/// Function that extracts from a row the number that is drawn as a dot.
 type Number = Box<dyn Fn(&Row) -> Option<f64>>;
 
 fn series(
@@ -80,7 +80,7 @@ fn series(
         .collect()
 }
 
-/// Averages a number over some settings, seed by seed, as a sample over the seeds.
+/// Averages a number over some settings, separately for each seed, and returns the sample over the seeds.
 fn over_seeds(
     plan: &Plan,
     rows: &BTreeMap<String, Row>,
@@ -145,7 +145,7 @@ fn draw_lines(
     chart.draw(style)
 }
 
-/// Lists the values of a parameter, or ranges of them, with the settings that have them.
+/// Lists the values of a parameter, or ranges of these values, with the indices of the settings that have them.
 fn ranges(values: &Values<'_>) -> Vec<(String, Vec<usize>)> {
     let text = |rank: usize| label(values.distinct[rank]);
     let settings = values.settings();

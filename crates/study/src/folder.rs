@@ -1,5 +1,5 @@
-//! The folder of a sweep: `plan.json`, the rows, and the files made from them. Files are written completely and then renamed; only
-//! `runs.jsonl` grows.
+//! The folder of a sweep: `plan.json`, the rows, and the files generated from them. Files are written completely and then
+//! renamed; only `runs.jsonl` grows.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,20 +18,20 @@ use migsim_base::words::counted;
 use migsim_output::figure::{Figure, Style, select_figures};
 use migsim_output::{Form, cannot_write, read_inside, write_file};
 
-/// The name of the plan.
+/// The name of the file of the plan.
 const PLAN: &str = "plan.json";
 
-/// The report of a finished sweep.
+/// The printed report of a finished sweep.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Report {
-    /// The result as text.
+    /// The results as text.
     pub text: String,
-    /// The number of failed runs and the reason, if any failed.
+    /// The number of failed runs and the first reason; `None` if no run failed.
     pub failures: Option<String>,
 }
 
-/// Writes the plan of a folder.
+/// Writes the plan of a sweep into its folder.
 ///
 /// # Errors
 /// The plan cannot be written.
@@ -41,7 +41,7 @@ pub fn write_plan(folder: &Path, plan: &Plan) -> Result<(), Error> {
     write_file(&folder.join(PLAN), &bytes)
 }
 
-/// Writes `runs.csv` of a part of a plan and returns its path.
+/// Writes `runs.csv` with the rows of a part of a plan, and returns the path of the file.
 ///
 /// # Errors
 /// The file cannot be written.
@@ -58,7 +58,7 @@ pub fn write_runs(
     Ok(path)
 }
 
-/// Writes texts into files of a folder.
+/// Writes texts into files of a folder; each text comes with the name of its file.
 ///
 /// # Errors
 /// A file cannot be written.
@@ -67,7 +67,8 @@ pub fn write_texts(folder: &Path, texts: &[(&str, &str)]) -> Result<(), Error> {
     texts.try_for_each(|(name, text)| write_file(&folder.join(name), text.as_bytes()))
 }
 
-/// Writes the tables and pictures of the existing rows; the report of a whole sweep is in `form`.
+/// Writes the tables and figures of the existing rows into the folder. The report of a complete sweep is returned in the output
+/// form `form`.
 ///
 /// # Errors
 /// A file cannot be written.
@@ -120,7 +121,7 @@ fn pictures(
     figures.iter().map(file).collect()
 }
 
-/// Returns the figure `wanted` of a sweep folder, or all figures for `all`.
+/// Returns the figure with the name `wanted` of a sweep folder, or all figures for `all`.
 ///
 /// # Errors
 /// The folder cannot be read, or it has no such figure.
@@ -137,7 +138,7 @@ pub fn figures_of(folder: &Path, wanted: &str, style: &Style) -> Result<Vec<Figu
         .collect())
 }
 
-/// Lists the names of the figures of a sweep folder, each with a sentence about it.
+/// Lists the names of the figures of a sweep folder, each with a sentence that describes it.
 ///
 /// # Errors
 /// The folder cannot be read, or it has no figure.
@@ -158,7 +159,7 @@ fn all_figures(folder: &Path, style: &Style) -> Result<Vec<Figure>, Error> {
     Ok(figures)
 }
 
-/// Describes the number of failed runs, the first reason, and the table that has all reasons.
+/// Describes the number of failed runs, the first reason, and the table that contains all reasons; `None` if no run failed.
 fn failures(rows: &[&Row], table: &Path) -> Option<String> {
     let errors: Vec<&str> = rows.iter().filter_map(|row| row.error.as_deref()).collect();
     let first = errors.first()?;
@@ -170,7 +171,7 @@ fn failures(rows: &[&Row], table: &Path) -> Option<String> {
     ))
 }
 
-/// Creates the page of a sweep again from its plan and its rows. If runs are missing, also returns a remark about that.
+/// Creates the page of a sweep from the plan and the rows in its folder. If runs are missing, also returns a remark that says so.
 ///
 /// # Errors
 /// The folder cannot be read.
@@ -196,7 +197,7 @@ pub fn page_of(folder: &Path) -> Result<(String, Option<String>), Error> {
 /// Joins the folders of the parts of a plan into the folder `out`.
 ///
 /// # Errors
-/// A folder has no plan or another one, two rows of a run differ, runs are missing, or a file cannot be written.
+/// A folder has no plan or a different plan, two rows of a run differ, runs are missing, or a file cannot be written.
 pub fn merge(folders: &[PathBuf], out: &Path, form: Form) -> Result<Report, Error> {
     let mut whole: Option<(&Path, Plan)> = None;
     let mut rows: BTreeMap<String, (Row, &Path)> = BTreeMap::new();
@@ -245,7 +246,8 @@ pub fn merge(folders: &[PathBuf], out: &Path, form: Form) -> Result<Report, Erro
     write(out, &plan, Shard::WHOLE, store.rows(), form)
 }
 
-/// Adds a row of a folder. Of two rows for a run the first one is kept, unless that run failed because of its input.
+/// Adds a row that was read from a folder. Of two rows for the same run, the first row is kept, unless its run failed because of
+/// its input.
 fn add<'f>(
     rows: &mut BTreeMap<String, (Row, &'f Path)>,
     id: String,
@@ -283,7 +285,7 @@ pub fn read_plan(folder: &Path) -> Result<Plan, Error> {
     Ok(plan)
 }
 
-/// Checks that a plan has a value of each parameter for each setting, and a run for each setting and seed.
+/// Checks that a plan contains a value of each parameter for each setting, and a run for each setting and seed.
 fn check_plan(plan: &Plan, document: &Document) -> Result<(), Error> {
     let wrong = |key: &str, message: String| {
         let problem = document.problem(key, message);
@@ -313,6 +315,7 @@ fn check_plan(plan: &Plan, document: &Document) -> Result<(), Error> {
     Ok(())
 }
 
+/// Checks that two folders contain parts of the same plan.
 fn check_same(first: &Plan, first_folder: &Path, plan: &Plan, folder: &Path) -> Result<(), Error> {
     let difference = if first.version != plan.version {
         format!("version {} instead of {}", plan.version, first.version)

@@ -1,4 +1,4 @@
-//! The keys of parameters: short names and their full keys.
+//! The keys of varied parameters: short names, and the keys in an experiment that they stand for.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use migsim_experiment::Layers;
 use migsim_experiment::Registry;
 use migsim_policies as policy;
 
-/// Short names of keys outside plug-ins.
+/// Short names of keys that belong to no policy, application or load, each with its key.
 const SHORT: [(&str, &str); 6] = [
     ("app", "workload.app"),
     ("mapping", "mapping"),
@@ -16,9 +16,9 @@ const SHORT: [(&str, &str); 6] = [
     ("trigger", "policy.trigger"),
 ];
 
-/// Returns the key that the name of a parameter means for `policy`; `None` if that policy has no such option.
+/// Returns the key that the name of a parameter stands for if the policy is `policy`; `None` if this policy has no such option.
 ///
-/// A flag of a policy means the policy's option: `alpha` is `policy.migbsp.alpha` for `migbsp`.
+/// A flag of a policy stands for the option of this policy: `alpha` is `policy.migbsp.alpha` for `migbsp`.
 pub fn key_under(registry: &Registry, name: &str, policy: &str) -> Option<String> {
     let policies = registry.policies();
     if registry.is_policy_flag(name) {
@@ -44,7 +44,8 @@ pub fn key_under(registry: &Registry, name: &str, policy: &str) -> Option<String
     }
 }
 
-/// Returns the keys that a name means under each policy, in the order of the policies.
+/// Returns the key that a name stands for under each policy, in the order of the policies; `None` where the policy has no such
+/// option.
 pub fn keys_under_all(registry: &Registry, name: &str) -> Vec<Option<String>> {
     let policies = registry.policies().names();
     policies
@@ -52,7 +53,7 @@ pub fn keys_under_all(registry: &Registry, name: &str) -> Vec<Option<String>> {
         .collect()
 }
 
-/// Returns the short name of a key, if it has one.
+/// Returns the short name of a key, or the key itself if it has no short name.
 pub fn short_of<'n>(registry: &Registry, name: &'n str) -> &'n str {
     if let Some((short, _)) = SHORT.iter().find(|(_, key)| *key == name) {
         return short;
@@ -64,7 +65,7 @@ pub fn short_of<'n>(registry: &Registry, name: &'n str) -> &'n str {
     of_workload.unwrap_or(name)
 }
 
-/// Whether a parameter changes the work or the platform, and not only how well the work is scheduled.
+/// Returns whether a parameter changes the work or the platform, and not only how the work is scheduled.
 pub(super) fn is_work(registry: &Registry, name: &str) -> bool {
     let flags = registry.workload_flags();
     let own = [
@@ -76,14 +77,15 @@ pub(super) fn is_work(registry: &Registry, name: &str) -> bool {
         || flags.iter().any(|flag| flag.name == name)
 }
 
-/// Returns the policy that the settings name, without the experiments below them.
+/// Returns the name of the policy in the settings of the user, without its parts; built-in experiments are not taken into
+/// account.
 pub fn policy_of(layers: &Layers) -> String {
     let named = layers.get("policy.name");
     let named = named.as_ref().and_then(Value::as_str);
     without_parts(named.unwrap_or(policy::USUAL)).to_owned()
 }
 
-/// Returns the policy of a name with parts: `greedy` for `greedy/charm-8/menon`.
+/// Returns the name of the policy without the variant, trigger and forecast: `greedy` for `greedy/charm-8/menon`.
 pub fn without_parts(name: &str) -> &str {
     if name.starts_with(policy::EXEC_PREFIX) {
         return policy::EXEC;
@@ -91,7 +93,7 @@ pub fn without_parts(name: &str) -> &str {
     name.split('/').next().unwrap_or(name)
 }
 
-/// Lists all names that may vary, given the complete settings of one run.
+/// Lists all names of parameters that may vary, given the complete settings of one run.
 pub(super) fn known(registry: &Registry, resolved: &Value) -> Vec<String> {
     let leaves = leaves(resolved, "").into_iter();
     let mut keys: Vec<String> = leaves.map(|(key, _)| key).collect();
@@ -109,8 +111,8 @@ pub(super) fn known(registry: &Registry, resolved: &Value) -> Vec<String> {
     keys
 }
 
-/// Lists the values inside objects, each with its path, which begins with `path`. A list counts as one value; an object without keys has
-/// none.
+/// Lists the values inside nested objects, each with its path, which begins with `path`. A list counts as one value; an object
+/// without keys contributes none.
 pub fn leaves<'v>(value: &'v Value, path: &str) -> Vec<(String, &'v Value)> {
     let Value::Object(map) = value else {
         return vec![(path.to_owned(), value)];

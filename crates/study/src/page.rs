@@ -10,13 +10,14 @@ use migsim_base::words::counted;
 use migsim_output::frame::{list, picture, prose, sections_page, settings_table};
 use migsim_output::{Cell, Table, numbers, words};
 
-/// Maximum number of settings that the page lists; `summary.csv` has all.
+/// Maximum number of settings that the page lists; `summary.csv` contains all settings.
 const MOST_SETTINGS: usize = 1000;
 
-/// Number of rows of a table that are shown at first.
+/// Number of rows of a long table that the page shows before the reader expands the table.
 pub const SHOWN: usize = 25;
 
-/// Creates the HTML page of a sweep: best setting, sensitivities, figures, ranking of the settings, and the sweep file.
+/// Creates the HTML page of a sweep: best setting, effects of the parameters, figures, ranking of the settings, and the sweep
+/// file.
 pub fn page(
     plan: &Plan,
     summary: &Summary,
@@ -59,6 +60,7 @@ pub fn page(
     sections_page(&heading(plan), &lead, sections, &[])
 }
 
+/// Returns the title of the page.
 fn heading(plan: &Plan) -> String {
     let app = plan
         .sweep
@@ -69,6 +71,7 @@ fn heading(plan: &Plan) -> String {
     format!("Sweep of {app} over {}", plan.names.join(", "))
 }
 
+/// Returns sentences about the best setting.
 fn best(plan: &Plan, summary: &Summary) -> Vec<String> {
     let mut lines = summary.best_lines(plan);
     lines.retain(|line| !line.is_empty());
@@ -105,7 +108,7 @@ fn sensitivity(plan: &Plan, summary: &Summary) -> String {
     table.html(SHOWN)
 }
 
-/// Puts each figure on white, in an area that scrolls.
+/// Returns the figures as HTML, each on white background in an area that scrolls.
 fn pictures(figures: &[(&str, String)]) -> String {
     let of_figure = |(file, svg): &(&str, String)| {
         let name = file.trim_end_matches(".svg");
@@ -121,14 +124,14 @@ fn pictures(figures: &[(&str, String)]) -> String {
     figures.iter().map(of_figure).collect()
 }
 
-/// Returns the width of a drawing \[pixels\].
+/// Returns the width of an SVG drawing \[pixels\].
 fn width(svg: &str) -> u32 {
     let rest = svg.split_once("width=\"").map(|(_, rest)| rest);
     let digits = rest.and_then(|rest| rest.split(|letter: char| !letter.is_ascii_digit()).next());
     digits.and_then(|digits| digits.parse().ok()).unwrap_or(0)
 }
 
-/// Creates the table of the settings with their ranks; equal settings have equal ranks.
+/// Creates the table of the settings with their ranks; settings that are not separated by the tests have equal ranks.
 pub fn ranking(plan: &Plan, summary: &Summary) -> String {
     let ranked = summary.ranked();
     if ranked.is_empty() {

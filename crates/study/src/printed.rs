@@ -1,6 +1,7 @@
 //! The printed result of a sweep: the path of the files, the best settings, the effect of each parameter.
 //!
-//! The output for people has the best ten settings; the output for programs has all, as `summary.csv` or as JSON.
+//! The output for people shows the best ten settings; the output for other programs contains all settings, as `summary.csv` or as
+//! JSON.
 
 use std::io;
 
@@ -19,7 +20,8 @@ use migsim_output::{Cell, Column, Form, Sheet, Table, Tone, numbers, words};
 const MOST_SHOWN: usize = 10;
 
 impl Summary {
-    /// Prints the result in one of the forms; the files of the plan are in the folder `place`.
+    /// Returns the printed result of a sweep in the output form `form`; `runs` is the number of runs, and `place` the folder with
+    /// the files.
     ///
     /// # Errors
     /// Writing to memory fails, which does not happen.
@@ -36,6 +38,7 @@ impl Summary {
         })
     }
 
+    /// Creates the printed table of the best settings, with its remarks.
     fn sheet(&self, plan: &Plan, (runs, place): (usize, &str)) -> Sheet {
         let mut sheet = Sheet::default();
         let runs = counted(runs, "run");
@@ -60,7 +63,7 @@ impl Summary {
         sheet
     }
 
-    /// Creates the table of the best settings, with a column per parameter.
+    /// Creates the table of the best settings, with a column for each parameter.
     fn table(&self, plan: &Plan, ranked: &[usize]) -> Table {
         let mut table = Table::new("settings", "", &self.columns(plan, ranked));
         for &index in ranked.iter().take(MOST_SHOWN) {
@@ -69,7 +72,8 @@ impl Summary {
         table
     }
 
-    /// Creates the table of all `ranked` settings for pages, with ranks, and with bars between the best mean and the worst.
+    /// Creates the table of all `ranked` settings for pages, with ranks, and with bars between the best and the worst mean of the
+    /// goal.
     pub(super) fn ranking(&self, plan: &Plan, ranked: &[usize]) -> Table {
         let mut columns = vec![numbers("rank", "rank")];
         columns.extend(self.columns(plan, ranked));
@@ -106,12 +110,13 @@ impl Summary {
         table
     }
 
-    /// Whether a setting is the best one, or is not separated from it.
+    /// Returns whether a setting is the best one, or whether the tests do not separate it from the best one.
     fn is_as_good_as_best(&self, setting: usize) -> bool {
         self.best.binary_search(&setting).is_ok()
             || self.not_separated.binary_search(&setting).is_ok()
     }
 
+    /// Returns the columns of the table of settings.
     fn columns(&self, plan: &Plan, ranked: &[usize]) -> Vec<Column> {
         let mut columns = vec![numbers("setting", "setting")];
         columns.extend(plan.names.iter().enumerate().map(|(parameter, name)| {
@@ -135,10 +140,12 @@ impl Summary {
         columns
     }
 
+    /// Returns whether the goal is compared with a baseline in some setting.
     fn has_baseline(&self, ranked: &[usize]) -> bool {
         ranked.iter().any(|&one| self.settings[one].baseline != one)
     }
 
+    /// Returns the cells of a setting in the table.
     fn row(&self, plan: &Plan, ranked: &[usize], index: usize) -> Vec<Cell> {
         let setting = &self.settings[index];
         let mut row = vec![Cell::count(index + 1)];
@@ -162,7 +169,7 @@ impl Summary {
         row
     }
 
-    /// Formats a difference from the baseline. It is coloured if it exceeds the margin of indifference, corrected for the number of
+    /// Formats a difference from the baseline, in colour if it exceeds the margin of indifference, corrected for the number of
     /// settings.
     fn difference(&self, sample: Option<Sample>, baseline: f64) -> Cell {
         let Some(sample) = sample else {
@@ -218,7 +225,7 @@ impl Summary {
         })
     }
 
-    /// Describes the effect of each parameter for people.
+    /// Describes the effect of each parameter in one line.
     fn sensitivity_lines(&self, plan: &Plan) -> Vec<String> {
         if self.effects.is_empty() {
             return Vec::new();

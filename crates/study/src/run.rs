@@ -1,8 +1,8 @@
-//! Executes the missing runs of a plan on all threads; each row is stored as soon as it is done.
+//! Executes the missing runs of a plan on all threads; each row is stored as soon as its run has ended.
 //!
-//! Common work of runs is done once. Platforms and built-in experiments are read once. Scenario i, in which no policy is called, is
-//! simulated once for all policies and their options. Supersteps with equal placements are simulated once ([`migsim_bsp::Memo`]). The rows
-//! depend neither on this sharing nor on the number of threads.
+//! Common work of runs is done once. Platforms and built-in experiments are read once. Scenario i, in which no policy is called,
+//! is simulated once for all policies and their options. Supersteps with equal placements are simulated once
+//! ([`migsim_bsp::Memo`]). The rows depend neither on this sharing nor on the number of threads.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,27 +21,29 @@ use migsim_base::error::Error;
 use migsim_bsp::{Memo, MemoBudget, Outcome, Scenario};
 use migsim_experiment::{Experiment, Limits, Progress, Shared, remembered};
 
-/// The common data of the runs of a sweep.
+/// The data that the runs of a sweep share.
 #[derive(Debug, Default)]
 pub struct Common {
-    /// Files that were read.
+    /// Platforms and built-in experiments that were read.
     pub files: Shared,
-    /// Experiments that the plan has loaded.
+    /// Experiments that the plan has loaded and that will soon run.
     pub(super) ready: Ready,
-    /// The shared data of runs that differ only in their policies; the key is all other settings.
+    /// The data that runs which differ only in their policies share; the key is all other settings.
     alike: Mutex<BTreeMap<String, Arc<Alike>>>,
+    /// The memory that is left for caches of simulated supersteps.
     room: MemoBudget,
 }
 
-/// The shared data of runs that differ only in their policies.
+/// The data that runs share if they differ only in their policies.
 #[derive(Debug)]
 struct Alike {
-    /// The makespan of scenario i \[s\].
+    /// The makespan of scenario i \[s\], once it has been simulated.
     alone: OnceLock<f64>,
+    /// The cache of simulated supersteps.
     remembered: Memo,
 }
 
-/// Counts runs for a progress bar, from any thread.
+/// Counts the finished runs for a progress bar, from any thread.
 #[derive(Debug, Default)]
 pub struct Done(AtomicU64);
 
@@ -51,7 +53,7 @@ impl Done {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Counts one more run.
+    /// Adds one finished run.
     pub(super) fn add(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
@@ -62,23 +64,23 @@ impl Done {
 pub struct Shard {
     /// The index of the part, counted from 0.
     pub index: usize,
-    /// The number of parts.
+    /// The number of parts of the plan.
     pub of: usize,
 }
 
 impl Shard {
-    /// The whole plan.
+    /// The whole plan as one part.
     pub const WHOLE: Self = Self { index: 0, of: 1 };
 
-    /// Lists the runs of `plan` in this part, each with its identity.
+    /// Lists the runs of `plan` that belong to this part, each with its index and its identity.
     pub fn runs(self, plan: &Plan) -> impl Iterator<Item = (usize, &str)> {
         let own = plan.runs.iter().map(String::as_str).enumerate();
         own.skip(self.index).step_by(self.of)
     }
 }
 
-/// Lists the runs of a part of `plan` that are still to do: those without a row, and those that failed because of their input, which may
-/// have changed. Of runs with equal identity, the first one is listed.
+/// Lists the indices of the runs of a part of `plan` that must still be simulated: those without a row, and those that failed
+/// because of their input, which may have changed. Of runs with equal identity, only the first run is listed.
 pub fn missing_from(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> Vec<usize> {
     let mut seen = BTreeSet::new();
     let is_missing = |id: &str| rows.get(id).is_none_or(|row| row.is_input);
@@ -88,10 +90,10 @@ pub fn missing_from(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> 
         .collect()
 }
 
-/// Simulates the runs `runs` of the plan and stores their rows.
+/// Simulates the runs of the plan with the indices `runs`, and stores their rows.
 ///
 /// # Errors
-/// A row cannot be written. A run that fails is no error: it gives a row.
+/// A row cannot be written. A run that fails is no error: its row contains the reason.
 pub fn run(
     (sweep, plan): (&Sweep, &Plan),
     runs: &[usize],
@@ -113,7 +115,7 @@ pub fn run(
     done_with
 }
 
-/// Simulates a run of the plan and returns its row.
+/// Simulates one run of the plan and returns its row.
 pub fn row((sweep, plan): (&Sweep, &Plan), run: usize, (limits, common): (Limits, &Common)) -> Row {
     let load = || match common.ready.take(&plan.runs[run]) {
         Some(experiment) => Ok(experiment),
@@ -130,7 +132,7 @@ pub fn row((sweep, plan): (&Sweep, &Plan), run: usize, (limits, common): (Limits
         .unwrap_or_else(|_| Row::failed("the program is at fault: the run panicked".into(), false))
 }
 
-/// Creates a row from an error, in one line.
+/// Creates the row of a failed run from its error, shortened to one line.
 fn failed(error: &Error, is_input: bool) -> Row {
     let lines: Vec<String> = error
         .to_string()
@@ -141,6 +143,7 @@ fn failed(error: &Error, is_input: bool) -> Row {
     Row::failed(text.trim_start_matches("error: ").to_owned(), is_input)
 }
 
+/// Simulates all scenarios of an experiment and returns the row.
 fn simulated(experiment: &Experiment, common: &Common) -> Result<Row, Error> {
     let progress = Progress::default();
     let key = of_scenario_i(experiment);

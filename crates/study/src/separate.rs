@@ -1,20 +1,22 @@
-//! Paired tests over seeds that show which policies are faster than others, corrected for their number, with a margin of indifference.
+//! Paired tests over seeds that show which policies are faster than others, corrected for the number of tests, with a margin of
+//! indifference.
 //!
-//! *Hypotheses.* For each ordered pair of policies there is one hypothesis: the first is slower than the second by at most the margin. It
-//! is tested one-sided with Student's t of the differences seed by seed (Student 1908), against the margin. The procedure of Holm (A simple
-//! sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 1979) over all `K (K - 1)` hypotheses keeps the
-//! probability of any false rejection below 5 %, however the tests depend on each other. With two policies and no margin, this is the
-//! two-sided paired test at 95 %.
+//! *Hypotheses.* For each ordered pair of policies there is one hypothesis: the first policy is slower than the second by at most
+//! the margin. It is tested one-sided with Student's t of the differences seed by seed (Student 1908), against the margin. The
+//! procedure of Holm (A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 1979) over all
+//! `K (K - 1)` hypotheses (K policies) keeps the probability of any false rejection below 5 %, however the tests depend on each
+//! other. With two policies and no margin, this is the two-sided paired test at 95 %.
 //!
-//! *Why all pairs.* The best policy is chosen from the same seeds. If a policy is the fastest by chance, the differences from it are too
-//! large, so that Holm's procedure over only the `K - 1` differences from it exceeds its level. Comparisons with the best (Hsu, Multiple
-//! Comparisons, 1996) control another error: their claim "not better than the others" is true for equal policies. `docs/guide/compare.md`
-//! has the simulated levels; `tests/statistics.rs` repeats the simulation.
+//! *Why all pairs.* The best policy is chosen from the same seeds. If a policy is the fastest by chance, the differences from it
+//! are too large, so that Holm's procedure over only the `K - 1` differences from it would reject too often. Comparisons with the
+//! best (Hsu, Multiple Comparisons, 1996) control another error: their claim "not better than the others" is true for equal
+//! policies. `docs/guide/compare.md` lists the simulated error probabilities; `tests/statistics.rs` repeats the simulation.
 //!
-//! *Rank.* The rank is 1 plus the number of faster policies. Ranks are equal if the seeds show no order.
+//! *Rank.* The rank of a policy is 1 plus the number of policies that the tests show to be faster. Ranks are equal if the seeds
+//! show no order.
 //!
-//! *Without random choices* one run decides, and a policy is faster if the difference exceeds the margin. If seeds matter, a single seed
-//! separates no policies.
+//! *Without random choices* one run decides, and a policy is faster if the difference exceeds the margin. If seeds matter, a
+//! single seed separates no policies.
 
 use std::str::FromStr;
 
@@ -22,16 +24,17 @@ use serde::{Deserialize, Serialize};
 
 use super::stats::{Sample, quantile, tail};
 
-/// The probability of any false statement in a comparison.
+/// Maximum probability that a comparison contains any false statement (significance level of its tests).
 pub const LEVEL: f64 = 0.05;
 
-/// Probability with which the stated number of seeds separates a difference.
+/// Probability with which the recommended number of seeds separates a difference (power of the tests).
 const POWER: f64 = 0.8;
 
-/// Maximum number of seeds that is stated.
+/// Maximum number of seeds that is recommended; if more seeds were needed, no number is stated.
 const MOST_SEEDS: usize = 10_000;
 
-/// Maximum degrees of freedom of quantiles in a search for a number of seeds; above it, the quantiles change by less than 1 %.
+/// Maximum degrees of freedom for which quantiles are computed in the search for a number of seeds; above this value, the
+/// quantiles change by less than 1 %.
 const MOST_FREEDOM: usize = 200;
 
 /// Margin of indifference, in percent of the mean makespan of the best policy: smaller differences do not matter.
@@ -60,46 +63,47 @@ impl FromStr for Indifference {
 }
 
 impl Indifference {
-    /// Whether it is the default margin.
+    /// Returns whether the margin is the default margin.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
     pub(super) fn is_usual(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Returns the margin \[%\].
+    /// Returns the margin in percent of the mean makespan of the best policy \[%\].
     pub fn percent(self) -> f64 {
         self.0
     }
 
-    /// Returns the difference for which a number of seeds is stated \[%\]: twice the margin, and at least 1 %.
+    /// Returns the difference for which a sufficient number of seeds is stated \[%\]: twice the margin, and at least 1 %.
     pub fn separable_percent(self) -> f64 {
         (2.0 * self.0).max(1.0)
     }
 }
 
-/// The conditions of the tests of a comparison.
+/// The conditions of the statistical tests of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Basis {
-    /// The number of seeds.
+    /// The number of seeds with which each policy was run.
     pub seeds: usize,
-    /// Whether seeds change a result.
+    /// Whether the seed changes the result of any policy.
     pub is_random: bool,
-    /// The margin of indifference.
+    /// The margin of indifference: smaller differences do not count.
     pub indifference: Indifference,
 }
 
 impl Basis {
-    /// Whether tests are possible: several seeds, which change results.
+    /// Returns whether tests are possible: there are several seeds, and seeds change results.
     pub fn has_tests(self) -> bool {
         self.is_random && self.seeds > 1
     }
 
-    /// Returns the correction of the tests for their number, as JSON names it.
+    /// Returns the name, as in JSON, of the method that corrects the tests for their number: `holm`, or `none` without tests.
     pub fn correction(self) -> &'static str {
         if self.has_tests() { "holm" } else { "none" }
     }
 
-    /// Returns the margin in the unit of the numbers: percentage points of a gain, or percent of the best mean of a time.
+    /// Returns the margin in the unit of the compared numbers: percentage points for a gain, seconds for a time whose best mean
+    /// is `best`.
     pub(super) fn margin(self, is_gain: bool, best: f64) -> f64 {
         let percent = self.indifference.percent();
         if is_gain {
@@ -109,7 +113,8 @@ impl Basis {
         }
     }
 
-    /// Computes the probability of a difference at least as large if the true difference is at most the margin.
+    /// Computes the probability of a difference at least as large as the observed one if the true difference equals the margin
+    /// (p-value).
     fn probability(self, difference: Sample, margin: f64) -> f64 {
         let above = difference.mean - margin;
         let error = match difference.deviation {
@@ -126,18 +131,20 @@ impl Basis {
         }
     }
 
-    /// Whether a difference is larger than `margin`, which has the same unit, as one of `tests` two-sided tests (Bonferroni).
+    /// Returns whether a difference is significantly larger than `margin`, which has the same unit, as one of `tests` two-sided
+    /// tests (Bonferroni).
     pub fn is_above(self, difference: Sample, margin: f64, tests: usize) -> bool {
         self.probability(difference, margin) <= LEVEL / (2 * tests.max(1)) as f64
     }
 
-    /// Counts, for each policy, the policies that are faster, from the makespans by seed, with a margin in the same unit.
+    /// Counts, for each policy, the policies that the tests show to be faster. `times` are the makespans by seed; `margin` has
+    /// the same unit.
     pub fn faster(self, times: &[&[f64]], margin: f64) -> Vec<usize> {
         self.faster_drawn(times, &vec![self.is_random; times.len()], margin)
     }
 
-    /// Counts the faster policies as [`Self::faster`] does, with a margin in the same unit. Seeds change only the makespans of the `drawn`
-    /// policies; the others need one run.
+    /// Counts, for each policy, the policies that the tests show to be faster, as [`Self::faster`] does. Seeds change only the
+    /// makespans of the policies marked in `drawn`; for the other policies, one run is enough.
     pub fn faster_drawn(self, times: &[&[f64]], drawn: &[bool], margin: f64) -> Vec<usize> {
         let policies = times.len();
         let mut tests: Vec<(f64, usize)> = Vec::new();
@@ -164,8 +171,9 @@ impl Basis {
         faster
     }
 
-    /// Computes the number of seeds that would separate a policy `difference` above the best one with a probability of 80 %. The margin and
-    /// the deviation of paired differences stay the same, among `policies` policies; none above 10 000.
+    /// Computes the number of seeds that would separate a policy `difference` above the best one with a probability of 80 %,
+    /// among `policies` policies. The margin and the standard deviation of paired differences are assumed to stay the same.
+    /// `None` if more than 10 000 seeds are needed.
     pub fn seeds_to_separate(
         self,
         difference: f64,
@@ -200,13 +208,13 @@ impl Basis {
     }
 }
 
-/// Computes the differences of two policies seed by seed.
+/// Computes the statistics of the differences between two policies, seed by seed.
 pub(super) fn difference(own: &[f64], other: &[f64]) -> Option<Sample> {
     let pairs = own.iter().zip(other);
     Sample::of(&pairs.map(|(own, other)| own - other).collect::<Vec<f64>>())
 }
 
-/// Rounds a number up to two digits, because it depends on an estimated deviation.
+/// Rounds a number up to two significant digits, because it depends on an estimated deviation.
 fn rounded_up(number: usize) -> usize {
     let mut unit = 1;
     while number / unit >= 100 {

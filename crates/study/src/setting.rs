@@ -1,4 +1,4 @@
-//! One setting of a plan: its policy, its flags, its experiment, its properties that are known before the run, and the identities of its
+//! One setting of a plan: its policy, its flags, its experiment, the properties known before its runs, and the identities of its
 //! runs.
 
 use std::fmt::Write as _;
@@ -15,7 +15,7 @@ use migsim_experiment::{
     Experiment, Flag, INFORMATIVE_KEYS, Layers, Limits, Remark, Shared, remove_informative_keys,
 };
 
-/// Returns the policy of a setting, or else that of the experiment.
+/// Returns the name of the policy of a setting, or else that of the experiment.
 pub(super) fn policy_of(sweep: &Sweep, values: &[Option<Value>]) -> String {
     let varied = sweep.parameters.iter().zip(values);
     let named = varied
@@ -24,7 +24,7 @@ pub(super) fn policy_of(sweep: &Sweep, values: &[Option<Value>]) -> String {
     named.map_or_else(|| keys::policy_of(&sweep.layers()), str::to_owned)
 }
 
-/// Returns the values of a setting as flags, each with its whole key.
+/// Returns the values of a setting as flags with complete keys.
 pub fn varied(sweep: &Sweep, values: &[Option<Value>]) -> Vec<Flag> {
     let policy = policy_of(sweep, values);
     let pairs = sweep.parameters.iter().zip(values);
@@ -40,10 +40,10 @@ pub fn varied(sweep: &Sweep, values: &[Option<Value>]) -> Vec<Flag> {
         .collect()
 }
 
-/// Returns the settings of a run: settings that do not vary, and above them one layer with the fixed flags and the varied values.
+/// Returns the settings of a run: the settings that do not vary, overridden by the fixed flags and the varied values.
 ///
-/// They are the settings of `migsim run` with the fixed flags, followed by `--set KEY=VALUE` for each varied key. A varied key wins over an
-/// object that holds it. Constants of the network that flags set apply to each network that varies.
+/// They are the settings of `migsim run` with the fixed flags, followed by `--set KEY=VALUE` for each varied key. A varied key
+/// overrides an object that contains it. Constants of the network that flags set apply to each network that varies.
 pub fn layers(sweep: &Sweep, values: &[Option<Value>], seed: Option<u64>) -> Layers {
     let mut varied = varied(sweep, values);
     // Whole objects come first, so that a key inside an object wins over it in any order of the flags.
@@ -73,7 +73,8 @@ pub fn layers(sweep: &Sweep, values: &[Option<Value>], seed: Option<u64>) -> Lay
     layers
 }
 
-/// Loads the experiment of some values with a seed; without seeds in the sweep, the seed of the experiment is kept.
+/// Loads the experiment with these values of the parameters and a seed; if the sweep has no seeds, the seed of the experiment is
+/// kept.
 pub(super) fn load(
     sweep: &Sweep,
     values: &[Option<Value>],
@@ -85,20 +86,21 @@ pub(super) fn load(
     Experiment::load_shared(&sweep.registry, &layers, limits, shared)
 }
 
-/// The properties of a setting that are known before its runs.
+/// The properties of a setting that are determined before its runs.
 #[derive(Debug)]
 pub(super) struct Known {
-    /// The identities of its runs: one for each seed, or only that of the first seed if seeds change nothing.
+    /// The identities of the runs of the setting: one for each seed, or only that of the first seed if seeds change nothing.
     pub(super) runs: Vec<String>,
+    /// Whether the seed changes the results of the setting.
     pub(super) uses_seed: bool,
-    /// The remark about the settings that were filled in.
+    /// The remark about the built-in experiment that completed the settings.
     pub(super) remark: Option<Remark>,
-    /// The remarks about the application.
+    /// The notes about the application, its load and its mapping.
     pub(super) said: Vec<String>,
 }
 
 impl Known {
-    /// Creates the properties of settings that are not a valid experiment.
+    /// Creates the properties of values that do not form a valid experiment.
     pub(super) fn broken(
         sweep: &Sweep,
         values: &[Option<Value>],
@@ -114,7 +116,8 @@ impl Known {
     }
 }
 
-/// Reads a setting with the first of `seeds`, without running it, and keeps the experiment for its run in `ready`.
+/// Loads a setting with the first of `seeds` and determines its properties without running it. The experiment is kept for its run
+/// in `ready`.
 pub(super) fn known(
     sweep: &Sweep,
     values: &[Option<Value>],
@@ -155,12 +158,13 @@ const DIGITS: usize = 32;
 #[derive(Debug)]
 struct Identity(Value);
 
-/// The identity of a run with the seed of its settings.
+/// Returns the identity of a run with the seed of its settings.
 pub(super) fn identity(experiment: &Experiment) -> String {
     Identity::of(experiment).id(experiment.config.seed)
 }
 
 impl Identity {
+    /// Creates the identity of the runs of an experiment: its settings, the hashes of its files, and the version of the program.
     fn of(experiment: &Experiment) -> Self {
         let mut settings = experiment.resolved.clone();
         remove_informative_keys(&mut settings);
@@ -172,12 +176,12 @@ impl Identity {
         Self(settings)
     }
 
-    /// Creates the identity of settings that are not a valid experiment: all given settings.
+    /// Creates the identity of values that do not form a valid experiment: all settings of the user.
     fn of_broken(given: &Value) -> Self {
         Self(json!({ "given": given, "version": env!("CARGO_PKG_VERSION") }))
     }
 
-    /// Returns the name of the run with `seed`.
+    /// Returns the identity of the run with this seed as a hexadecimal hash.
     fn id(&mut self, seed: u64) -> String {
         self.0["seed"] = seed.into();
         let mut digest = sha256(self.0.to_string().as_bytes());
@@ -185,13 +189,13 @@ impl Identity {
         digest
     }
 
-    /// Returns the names of the runs with each of `seeds`.
+    /// Returns the identities of the runs with each of `seeds` as hexadecimal hashes.
     fn ids(mut self, seeds: &[u64]) -> Vec<String> {
         seeds.iter().map(|seed| self.id(*seed)).collect()
     }
 }
 
-/// Returns as a text all settings on which scenario i depends; the policy, which is never called there, is left out.
+/// Returns as a text all settings on which scenario i depends; the policy is left out, because scenario i never calls it.
 pub(super) fn of_scenario_i(experiment: &Experiment) -> String {
     let settings = experiment.resolved.as_object().into_iter().flatten();
     let is_kept =

@@ -1,4 +1,5 @@
-//! The settings of a plan: combines compatible parameters, counts them before any allocation, and leaves out duplicates.
+//! The settings of a plan: combines the values of parameters, counts the settings before any memory is allocated, and leaves out
+//! duplicates.
 
 use std::collections::BTreeSet;
 
@@ -13,16 +14,16 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::memory::{self, Limits};
 use migsim_experiment::{Flag, lookup};
 
-/// Maximum number of runs of a plan, because their names and rows must fit in memory.
+/// Maximum number of runs of a plan, because their names and rows must fit into memory.
 pub const MOST_RUNS: u64 = 1_000_000;
 
 /// Maximum number of settings or values that a message names.
 pub(super) const MOST_NAMED: usize = 5;
 
-/// The hint for two settings of one key.
+/// The hint for a key that is set twice.
 const ONE_OF_TWO: &str = "leave one of the two out";
 
-/// Checks that no key varies twice, and that no varied key is fixed by a flag, seeds included.
+/// Checks that no key varies twice, and that no flag fixes a varied key or the varied seed.
 pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
     let mut problems = Vec::new();
     let mut refuse = |message: String, source: &str, hint: &str| {
@@ -66,7 +67,7 @@ pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
     }
 }
 
-/// Refuses a flag for a part of a whole object that varies, because the rows would then show a wrong value.
+/// Returns errors for flags that set a part of a whole object that varies, because the rows would then show a wrong value.
 fn check_parts(sweep: &Sweep) -> Vec<Problem> {
     let mut problems = Vec::new();
     let under = |name: &str| keys::keys_under_all(&sweep.registry, name);
@@ -98,7 +99,7 @@ fn check_parts(sweep: &Sweep) -> Vec<Problem> {
     problems
 }
 
-/// Refuses a plan that is too large, before memory is allocated for it.
+/// Refuses a plan with too many runs, before memory is allocated for them.
 pub(super) fn check_count(sweep: &Sweep, limits: Limits) -> Result<(), Error> {
     let counts = counts(sweep);
     let settings = match sweep.combine {
@@ -163,12 +164,14 @@ pub(super) fn check_count(sweep: &Sweep, limits: Limits) -> Result<(), Error> {
     .into())
 }
 
+/// Returns the number of values of each parameter.
 pub(super) fn counts(sweep: &Sweep) -> Vec<u64> {
     let parameters = sweep.parameters.iter();
     parameters.map(|one| one.spec.count()).collect()
 }
 
-/// Lists the values of all settings. Of settings that differ only in parameters that do not apply, the first is kept.
+/// Lists the values of all settings. Of several settings that differ only in parameters that do not apply, only the first is
+/// kept.
 pub(super) fn settings(
     sweep: &Sweep,
     notes: &mut Vec<String>,
@@ -199,7 +202,7 @@ pub(super) fn settings(
     Ok(settings)
 }
 
-/// Returns the values of a setting, given by one index per parameter; none for a parameter that does not apply.
+/// Returns the values of a setting that is given by one index per parameter; `None` for a parameter that does not apply.
 pub(super) fn applied(sweep: &Sweep, ranks: &[u64]) -> Vec<Option<Value>> {
     let specs = sweep.parameters.iter().zip(ranks);
     let values = specs.map(|(one, rank)| Some(one.spec.get(*rank)));

@@ -1,24 +1,26 @@
 //! The notation of the values of a parameter: `2,4,8,16`, `0.1..0.9:0.1`, `1..5`, `ufrgs,mine.json`, `10..50:10 ms`.
 //!
 //! Ranges include both ends and are counted in decimal digits, so that the third value of `0.1..0.9:0.1` is 0.3 and not
-//! 0.30000000000000004. Whole numbers need no step. A range of decimals without a step is for plans that draw their settings; it then has
-//! [`FINE`] steps. The values of a range are computed on request and take no memory.
+//! 0.30000000000000004. Ranges of whole numbers need no step. A range of decimals without a step is meant for plans that draw
+//! their settings at random; it then has [`FINE`] steps. The values of a range are computed on request and take no memory.
 
 use serde_json::Value;
 
 use migsim_base::document::typed_value;
 use migsim_output::guarded;
 
-/// Number of steps of a range of decimals without a step.
+/// Number of steps into which a range of decimals without a step is divided.
 pub const FINE: u64 = 10_000;
 
-/// Maximum number of digits before the decimal point of numbers in ranges, and after it.
+/// Maximum number of digits before the decimal point of a number in a range, and maximum number after it.
 const MOST_DIGITS: u32 = 15;
 
 /// The values of a parameter, in the order in which they are written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spec {
+    /// The single values and ranges.
     parts: Vec<Part>,
+    /// The values as the user wrote them.
     text: String,
 }
 
@@ -28,22 +30,28 @@ enum Part {
     Range(Range),
 }
 
-/// `(start + i · step) / 10^digits` for i from 0 to `count` - 1.
+/// A range of decimal numbers: `(start + i · step) / 10^digits` for i from 0 to `count` - 1.
 #[derive(Clone, Debug, PartialEq)]
 struct Range {
+    /// First value, multiplied by `10^digits`.
     start: i128,
+    /// Step, multiplied by `10^digits`.
     step: i128,
+    /// Number of values.
     count: u64,
+    /// Number of digits after the decimal point.
     digits: u32,
+    /// The unit after each number; `None` for plain numbers.
     unit: Option<String>,
+    /// Whether the user wrote a range of decimals without a step.
     is_fine: bool,
 }
 
 impl Spec {
-    /// Reads values as typed on the command line.
+    /// Parses values as a user types them on the command line.
     ///
     /// # Errors
-    /// A value is wrong; the text says how, in a sentence.
+    /// A value is wrong; the error describes in a sentence what is wrong.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut parts = Vec::new();
         for part in split(text) {
@@ -66,7 +74,7 @@ impl Spec {
         })
     }
 
-    /// Creates values from a list; `text` is their written form.
+    /// Creates values from a list; `text` is the list as it is written.
     pub fn list(values: Vec<Value>, text: impl Into<String>) -> Self {
         Self {
             parts: values.into_iter().map(Part::One).collect(),
@@ -74,7 +82,7 @@ impl Spec {
         }
     }
 
-    /// Reads values as written in a sweep file: a text as on the command line, a list of values, or one value.
+    /// Reads values as they are written in a sweep file: a text as on the command line, a list of values, or one value.
     ///
     /// # Errors
     /// As [`Self::parse`].
@@ -100,7 +108,7 @@ impl Spec {
         }
     }
 
-    /// Replaces the single values; ranges stay as they are.
+    /// Applies a function to each single value; ranges stay as they are.
     #[must_use]
     pub fn map_single(mut self, map: impl Fn(&Value) -> Value) -> Self {
         for part in &mut self.parts {
@@ -111,7 +119,7 @@ impl Spec {
         self
     }
 
-    /// Counts the values.
+    /// Returns the number of values.
     pub fn count(&self) -> u64 {
         let counts = self.parts.iter().map(|part| match part {
             Part::One(_) => 1,
@@ -120,14 +128,14 @@ impl Spec {
         counts.fold(0, u64::saturating_add)
     }
 
-    /// Whether the values have a range of decimals without a step.
+    /// Returns whether some values are a range of decimals without a step.
     pub fn is_fine(&self) -> bool {
         self.parts
             .iter()
             .any(|part| matches!(part, Part::Range(range) if range.is_fine))
     }
 
-    /// Returns the value `index`, counted from 0.
+    /// Returns the value with this index, counted from 0.
     ///
     /// # Panics
     /// There are fewer values.
@@ -144,7 +152,7 @@ impl Spec {
         unreachable!("the index is below the count")
     }
 
-    /// Lists the single values, and the first and last value of each range.
+    /// Lists the single values, and the first and the last value of each range.
     pub fn ends(&self) -> Vec<Value> {
         let ends = |part: &Part| match part {
             Part::One(value) => vec![value.clone()],
@@ -158,7 +166,7 @@ impl Spec {
         (0..self.count()).map(|index| self.get(index))
     }
 
-    /// Returns the values as they were written.
+    /// Returns the values as the user wrote them.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -175,7 +183,7 @@ impl Range {
     }
 }
 
-/// Formats a decimal with `digits` digits after the decimal point.
+/// Formats a decimal number, given as an integer, with `digits` digits after the decimal point.
 fn written(decimal: i128, digits: u32) -> String {
     if digits == 0 {
         return decimal.to_string();
@@ -193,7 +201,7 @@ fn written(decimal: i128, digits: u32) -> String {
     format!("{sign}{whole}.{rest}")
 }
 
-/// Reads `a..b`, `a..b:step` and both with a unit; `None` for any other text.
+/// Parses a range `a..b` or `a..b:step`, possibly with a unit; `None` for any other text.
 fn range(text: &str) -> Result<Option<Range>, String> {
     let Some((start, rest)) = text.split_once("..") else {
         return Ok(None);
@@ -270,7 +278,7 @@ fn counted(
     }
 }
 
-/// Reads a number as an integer and the number of its digits after the decimal point.
+/// Parses a decimal number as an integer and the number of its digits after the decimal point.
 fn decimal(text: &str) -> Option<(i128, u32)> {
     let text = text.trim();
     let (number, exponent) = match text.split_once(['e', 'E']) {
@@ -299,7 +307,7 @@ fn decimal(text: &str) -> Option<(i128, u32)> {
     is_small.then_some((mantissa, digits))
 }
 
-/// Splits a text at the commas outside brackets and quotes.
+/// Splits a text at the commas that are outside brackets and quotes.
 pub(super) fn split(text: &str) -> Vec<&str> {
     let (mut parts, mut start, mut depth, mut is_quoted) = (Vec::new(), 0, 0_i32, false);
     for (at, letter) in text.char_indices() {
@@ -329,7 +337,8 @@ pub fn label(value: &Value) -> String {
     }
 }
 
-/// Formats a value as a cell of a table: a text is guarded, a number is unchanged.
+/// Formats a value as a field of a CSV table: a text that a spreadsheet would take as a formula is guarded, a number is
+/// unchanged.
 pub fn cell(value: Option<&Value>) -> String {
     match value {
         Some(Value::String(text)) => guarded(text).into_owned(),

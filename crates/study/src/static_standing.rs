@@ -1,7 +1,8 @@
-//! The best static start in a comparison of policies: its scenario i, seed by seed.
+//! The best static start in a comparison of policies: the start (placement) from which scenario i is fastest.
 //!
-//! Policies are compared from one start. A gain that a better start has for free is no merit of a policy. The comparison therefore also
-//! names the built-in rule of placement with the lowest mean makespan of scenario i, in which no process moves.
+//! All policies are compared from one start. A gain that a better start would bring without any move is no merit of a policy. The
+//! comparison therefore also names the built-in mapping rule with the lowest mean makespan of scenario i, in which no process
+//! moves.
 
 use super::separate::Basis;
 use super::stats::{Sample, short};
@@ -10,44 +11,45 @@ use migsim_output::compared;
 use migsim_platform::Rule;
 use migsim_policies::explain::{Meaning, Sentence, Unit, say};
 
-/// The makespan of the best static start.
+/// Meaning of the number: the makespan of scenario i from the best static start.
 const MAKESPAN: Meaning = Meaning::new(
     "best_static_makespan_s",
     Unit::Seconds,
     "the mean makespan of scenario i from the best static start, over the seeds",
 );
 
-/// The best static start, compared with the policies.
+/// The best static start, compared with the best policy.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct StaticStanding {
-    /// The rule that places the processes.
+    /// The mapping rule that places the processes at the start.
     pub rule: Rule,
-    /// Makespan of scenario i from this start \[s\].
+    /// Makespan of scenario i from this start \[s\], over the seeds.
     pub makespan: Sample,
-    /// Whether the policies start with this placement, too.
+    /// Whether the policies use the same placement at the start.
     pub is_own: bool,
-    /// The makespan of the start minus the makespan of the best policy with the same seed \[s\].
+    /// Makespan of scenario i from this start minus the makespan of the best policy with the same seed \[s\].
     pub behind: Sample,
-    /// The gain of the start over scenario i from the start of the policies \[%\].
+    /// Gain of scenario i from this start over scenario i from the start of the policies \[%\].
     pub gain: Option<Sample>,
-    /// The makespan of scenario i from the start of each rule \[s\].
+    /// Makespan of scenario i from the start of each mapping rule \[s\].
     pub all: Vec<(Rule, Sample)>,
     /// Makespan of the best policy \[s\], mean over the seeds.
     best_policy: f64,
-    /// The start in words.
+    /// Description of the start, as the subject of a sentence.
     words: &'static str,
 }
 
 impl StaticStanding {
-    /// Returns the label of the start in tables.
+    /// Returns the label of this start in tables.
     pub fn label(&self) -> String {
         format!("never from {}", self.rule.name())
     }
 
-    /// Compares it with `policy`, the best of `policies` policies, in a sentence.
+    /// Returns a sentence that compares the static start with `policy`, the best of `policies` policies.
     ///
-    /// Both the start and the policy are chosen from the same seeds, so that each pair of them counts as a test.
+    /// Both the start and the policy are chosen from the same seeds, so that each pair of a start and a policy counts as one
+    /// test.
     pub(super) fn sentence(&self, policy: &str, basis: Basis, policies: usize) -> Sentence {
         if self.is_own {
             return "No built-in start is faster without moves than the start of these runs."
@@ -86,7 +88,8 @@ impl StaticStanding {
     }
 }
 
-/// Finds the best static start from `starts` by seed, and from the makespans of the best policy and of scenario i by seed \[s\].
+/// Finds the best static start. The arguments are the static starts of each seed, and the makespans \[s\] of the best policy and
+/// of scenario i by seed.
 pub(super) fn static_standing(
     starts: &[Vec<StaticStart>],
     best_policy: &[f64],

@@ -1,11 +1,12 @@
-//! The stored rows: `runs.jsonl`, to which each finished run is appended at once.
+//! The stored rows of finished runs: `runs.jsonl`, to which each row is appended as soon as its run has ended.
 //!
 //! ```text
 //! 9f86d081884c7d65 {"id":"5f3c...","row":{"makespan_s":[40.9,42.4,34.7],...}}
 //! ```
-//! Each line begins with the first 16 digits of the SHA-256 of the rest. A process that is killed leaves at most one incomplete line. Lines
-//! that do not match their checksum are removed when the folder is opened again, and their runs are repeated. Of two rows of a run, the
-//! later one counts. Only one process at a time writes to a folder, because the file is locked.
+//! Each line begins with the first 16 digits of the SHA-256 of the rest of the line. A process that is killed leaves at most one
+//! incomplete line. Lines that do not match their checksum are removed when the folder is opened again, and their runs are
+//! repeated. Of two rows of a run, the later row is used. Only one process at a time writes to a folder, because the file is
+//! locked.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, symlink_metadata};
@@ -19,34 +20,38 @@ use migsim_base::document::sha256;
 use migsim_base::error::{Error, Problem};
 use migsim_output::{Draft, cannot_write, lock_folder, path_inside};
 
-/// The name of the file.
+/// The name of the file of the rows.
 pub const FILE: &str = "runs.jsonl";
 
-/// Number of digits of a checksum.
+/// Number of hexadecimal digits of the checksum of a line.
 const DIGITS: usize = 16;
 
-/// A line of the file.
+/// A line of the file: the row of one run.
 #[derive(Debug, Serialize, Deserialize)]
 struct Record {
+    /// The identity of the run.
     id: String,
+    /// The results of the run.
     row: Row,
 }
 
-/// The rows of a folder, to which more can be added.
+/// The rows of the finished runs in a folder, to which further rows can be added.
 #[derive(Debug)]
 pub struct Store {
-    /// The file of the rows; none for rows in memory only.
+    /// The path and the open file of the rows; `None` if the rows are only in memory.
     file: Option<(PathBuf, File)>,
+    /// The rows, by the identities of their runs.
     rows: BTreeMap<String, Row>,
-    /// Number of lines that did not match their checksums; they were removed from the file.
+    /// Number of lines that did not match their checksums and were removed from the file when it was opened.
     pub dropped: usize,
-    /// A page made from the rows at the time of opening; it is removed when a row is added.
+    /// Path of a page that shows the rows as they were when the store was opened; the page is removed when a row is added.
     stale: Option<PathBuf>,
     /// The file with damaged lines that was replaced. Its lock stops another process that opened this file just before.
     _replaced: Option<File>,
 }
 
-/// Finds the page that `migsim report` wrote into a folder, if there is one; a file from another source does not count.
+/// Returns the path of the page that `migsim report` wrote into a folder; `None` if there is none, or if the file comes from
+/// another program.
 fn page_of(folder: &Path) -> Option<PathBuf> {
     const START: u64 = 1024;
     let path = folder.join("report.html");
@@ -58,7 +63,7 @@ fn page_of(folder: &Path) -> Option<PathBuf> {
     is_ours.then_some(path)
 }
 
-/// Opens the file of rows.
+/// Opens and locks the file of the rows.
 fn open(path: &Path) -> Result<File, Error> {
     // Rows must not be written through a link into another file.
     if symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
@@ -74,10 +79,10 @@ fn open(path: &Path) -> Result<File, Error> {
 }
 
 impl Store {
-    /// Opens the store of a folder, and makes the folder if it does not exist.
+    /// Opens the store of a folder, and creates the folder if it does not exist.
     ///
     /// # Errors
-    /// The folder cannot be read or written, or another process has it open.
+    /// The folder cannot be read or written, or another process has opened it.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(FILE);
         let name = path.display().to_string();
@@ -126,12 +131,12 @@ impl Store {
         &self.rows
     }
 
-    /// Returns the row of a run, if there is one.
+    /// Returns the row of a run; `None` if the store has none.
     pub fn get(&self, id: &str) -> Option<&Row> {
         self.rows.get(id)
     }
 
-    /// Adds the row of a run in one write. From then on it is kept even if the process ends.
+    /// Adds the row of a run and writes it to the file at once, so that it is kept even if the process ends.
     ///
     /// # Errors
     /// The row cannot be written.
@@ -152,7 +157,7 @@ impl Store {
         Ok(())
     }
 
-    /// Waits until the disk has stored all rows.
+    /// Waits until all rows are stored on the disk.
     ///
     /// # Errors
     /// The disk cannot store them.
@@ -165,6 +170,7 @@ impl Store {
     }
 }
 
+/// Returns the line of the file for the row of a run, with its checksum.
 fn line(id: &str, row: &Row) -> String {
     let record = Record {
         id: id.to_owned(),
@@ -174,17 +180,19 @@ fn line(id: &str, row: &Row) -> String {
     format!("{} {json}\n", checksum(json.as_bytes()))
 }
 
+/// Returns the first digits of the SHA-256 of some bytes.
 fn checksum(bytes: &[u8]) -> String {
     let mut digest = sha256(bytes);
     digest.truncate(DIGITS);
     digest
 }
 
+/// Splits the content of the file into lines.
 fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split_inclusive(|byte| *byte == b'\n')
 }
 
-/// Reads the rows of the lines that match their checksums, and counts the other lines.
+/// Reads the rows of all lines that match their checksums; the second value is the number of other lines.
 fn read(bytes: &[u8]) -> (BTreeMap<String, Row>, usize) {
     let (mut rows, mut dropped) = (BTreeMap::new(), 0);
     for line in lines(bytes) {
@@ -198,6 +206,7 @@ fn read(bytes: &[u8]) -> (BTreeMap<String, Row>, usize) {
     (rows, dropped)
 }
 
+/// Reads a line; `None` if it does not match its checksum.
 fn record(line: &[u8]) -> Option<Record> {
     let line = line.strip_suffix(b"\n")?;
     let (sum, json) = line.split_at_checked(DIGITS)?;
@@ -208,7 +217,7 @@ fn record(line: &[u8]) -> Option<Record> {
     serde_json::from_slice(json).ok()
 }
 
-/// Reads the rows of a folder without a change to it.
+/// Reads the rows of a folder without changing the folder.
 ///
 /// # Errors
 /// The rows cannot be read.
@@ -229,7 +238,7 @@ pub fn rows(folder: &Path) -> Result<BTreeMap<String, Row>, Error> {
     Ok(read(&bytes).0)
 }
 
-/// Reads the rows of a folder; none if there is no file of rows yet.
+/// Reads the rows of a folder without changing the folder; empty if it has no file of rows yet.
 ///
 /// # Errors
 /// As [`rows`].

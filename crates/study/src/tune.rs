@@ -1,13 +1,15 @@
-//! A search for good settings with a budget of runs, and the measured gain of the best one on fresh seeds.
+//! A search for good settings of a policy with a budget of runs; the gain of the best setting is then measured on new seeds.
 //!
-//! Half of the budget goes to *successive halving* (Jamieson and Talwalkar, Non-stochastic Best Arm Identification and Hyperparameter
-//! Optimization, AISTATS 2016): settings are drawn, all run with few seeds, then the better half with twice as many, and so on. If nothing
-//! is random, one seed is enough, and the method becomes random search (Bergstra and Bengio, Random Search for Hyper-Parameter
-//! Optimization, JMLR 2012). The other half goes to *compass search* (Kolda, Lewis and Torczon, Optimization by Direct Search, SIAM Review
-//! 2003). From the best setting, the search tries values on both sides of each parameter's value, and the best of all settings becomes the
-//! next centre. If no setting is better, the steps are halved. When the steps end, the next best setting becomes a centre.
+//! Half of the budget goes to *successive halving* (Jamieson and Talwalkar, Non-stochastic Best Arm Identification and
+//! Hyperparameter Optimization, AISTATS 2016): settings are drawn at random, all run with few seeds, then the better half with
+//! twice as many seeds, and so on. If nothing in the runs is random, one seed is enough, and the method becomes random search
+//! (Bergstra and Bengio, Random Search for Hyper-Parameter Optimization, JMLR 2012). The other half goes to *compass search*
+//! (Kolda, Lewis and Torczon, Optimization by Direct Search, SIAM Review 2003). From the best setting, the search tries values on
+//! both sides of each parameter's value, and the best of these settings becomes the next centre. If no setting is better, the
+//! steps are halved. When no smaller step is left, the search starts again from the next best setting.
 //!
-//! Settings are drawn from one stream ([`Purpose::Tune`]) and compared on the same seeds. The choice of runs does not depend on threads.
+//! Settings are drawn from one random stream ([`Purpose::Tune`]) and compared on the same seeds. The choice of runs does not
+//! depend on the number of threads.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -34,25 +36,25 @@ use migsim_base::words::counted;
 use migsim_experiment::Registry;
 use migsim_experiment::{Limits, Shared, lookup};
 
-/// Maximum number of values of a parameter, because the search for the default among them is linear.
+/// Maximum number of values of a parameter, because the search for the default among the values is linear.
 const MOST_VALUES: u64 = 100_000;
 
-/// Factor by which the number of seeds grows, and that of settings shrinks, from round to round.
+/// Factor by which the number of seeds grows and the number of settings shrinks from round to round.
 const HALVING: usize = 2;
 
-/// Number of settings that are checked to find whether seeds change results.
+/// Number of settings that are loaded to find out whether seeds change results.
 const LOOKED_AT: u64 = 32;
 
-/// Divisor of the first step of a compass search: a quarter of the values.
+/// Divisor of the number of values that determines the first step of a compass search: a quarter of the values.
 const FIRST_STEP: u64 = 4;
 
-/// Number of fresh seeds if none are given.
+/// Default number of new seeds on which the best setting is compared with the defaults.
 pub const FRESH: u64 = 20;
 
-/// The values of the parameters, in their order; none for a parameter that does not apply.
+/// The values of the parameters, in the order of the parameters; `None` for a parameter that does not apply.
 pub type Setting = Vec<Option<Value>>;
 
-/// Lists the options of `policy` that have a usual range and that are not fixed.
+/// Lists the options of `policy` that have a default range for tuning and that are not fixed.
 ///
 /// # Errors
 /// A range cannot be read, which is a fault of the policy.
@@ -81,45 +83,46 @@ pub fn usual_parameters(
     .collect()
 }
 
-/// A search: its goal and its resources.
+/// A search for good settings: what varies, the goal, and the budget.
 #[derive(Debug)]
 pub struct Tuning<'a> {
     /// The experiment and the varied parameters, with the seeds of the search.
     pub sweep: &'a Sweep,
-    /// The goal.
+    /// The measure that the search optimises.
     pub goal: Goal,
-    /// The margin of indifference of the comparison with the defaults.
+    /// The margin of indifference for the comparison of the best setting with the defaults.
     pub indifference: Indifference,
     /// Maximum number of runs of the search.
     pub budget: usize,
-    /// The seeds for the comparison of the best setting with the defaults; `None` stands for 20 seeds after the largest seed of the search.
+    /// The seeds for the comparison of the best setting with the defaults; `None` stands for 20 seeds after the largest seed of
+    /// the search.
     pub fresh: Option<&'a Spec>,
-    /// The memory limit of a run.
+    /// The limits on the memory of a run.
     pub limits: Limits,
-    /// The common data of the runs.
+    /// The data that the runs share.
     pub common: &'a Common,
-    /// The store of the rows.
+    /// The store of the rows of finished runs.
     pub store: &'a Mutex<Store>,
-    /// Counts runs for a progress bar.
+    /// Counts the finished runs for a progress bar.
     pub done: &'a Done,
 }
 
-/// The result of the search.
+/// The result of a search for good settings.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Found {
-    /// The best setting.
+    /// The best setting that was found.
     pub best: Setting,
     /// The report, without the command that runs the best setting.
     pub report: TuneReport,
-    /// The number of failed runs, and the error of the first.
+    /// The number of failed runs and the error of the first one; `None` if no run failed.
     pub failed: Option<(usize, String)>,
-    /// All runs that were done, with their rows.
+    /// The plan and the rows of all runs that the search did.
     pub all: (Plan, BTreeMap<String, Row>),
 }
 
 impl Tuning<'_> {
-    /// Searches for the best setting and compares it with the defaults.
+    /// Searches for the best setting and compares it with the defaults on new seeds.
     ///
     /// # Errors
     /// A parameter, the seeds or the budget is wrong, no setting can be run, or a row cannot be written.
@@ -196,11 +199,13 @@ impl Tuning<'_> {
         })
     }
 
+    /// Returns the names of the varied parameters.
     fn names(&self) -> Vec<String> {
         let parameters = self.sweep.parameters.iter();
         parameters.map(|one| one.name.clone()).collect()
     }
 
+    /// Returns the values of a setting by the names of the parameters.
     fn named(&self, setting: &Setting) -> Named {
         by_name(&self.names(), setting)
     }
@@ -232,6 +237,7 @@ impl Tuning<'_> {
         Ok(())
     }
 
+    /// Returns the new seeds for the comparison; `known` are the seeds of the search, which must not be among them.
     fn fresh_seeds(&self, known: &[u64]) -> Result<Vec<u64>, Error> {
         let known: BTreeSet<u64> = known.iter().copied().collect();
         let Some(spec) = self.fresh else {
@@ -271,7 +277,7 @@ impl Tuning<'_> {
         Ok(self.sweep.parameters.iter().map(value).collect())
     }
 
-    /// Whether seeds change the result of the defaults or of some drawn settings.
+    /// Returns whether seeds change the result of the defaults or of some random settings.
     fn is_random(&self, defaults: &Setting, seeds: &[u64]) -> Result<bool, Error> {
         let mut some = self.drawn(LOOKED_AT);
         check_options(self.sweep, &some)?;
@@ -282,7 +288,7 @@ impl Tuning<'_> {
         Ok(plan.seeds.len() > 1)
     }
 
-    /// Draws the first settings of the stream.
+    /// Draws the first `count` settings of the random stream; duplicates are left out.
     fn drawn(&self, count: u64) -> Vec<Setting> {
         let mut stream = Stream::new(self.sweep.draw_seed, Purpose::Tune);
         let ranks = draw::random(count, &counts(self.sweep), &mut stream);
@@ -293,12 +299,13 @@ impl Tuning<'_> {
             .collect()
     }
 
+    /// Creates the plan of some settings and seeds.
     fn plan(&self, settings: Vec<Setting>, seeds: Vec<u64>) -> Result<Plan, Error> {
         let (shared, ready): (&Shared, _) = (&self.common.files, Some(&self.common.ready));
         Plan::of(self.sweep, settings, seeds, (self.limits, shared), ready)
     }
 
-    /// Creates the plan of some settings and seeds, and does all of its runs.
+    /// Creates the plan of some settings and seeds, and simulates all its runs.
     fn done(&self, settings: Vec<Setting>, seeds: Vec<u64>) -> Result<Plan, Error> {
         let plan = self.plan(settings, seeds)?;
         let runs = {
@@ -310,6 +317,7 @@ impl Tuning<'_> {
         Ok(plan)
     }
 
+    /// Returns the stored rows with these identities.
     fn rows(&self, ids: &BTreeSet<String>) -> BTreeMap<String, Row> {
         let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
         let own = ids.iter();
@@ -317,7 +325,7 @@ impl Tuning<'_> {
             .collect()
     }
 
-    /// Returns the goal of each run of the plan, setting by setting; none for a run that failed.
+    /// Returns the goal of each run of the plan, setting by setting and seed by seed; `None` for a run that failed.
     fn goals(&self, plan: &Plan) -> Vec<Vec<Option<f64>>> {
         let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
         let of = |id: &String| store.get(id).and_then(|row| self.goal.of(row));
@@ -325,7 +333,7 @@ impl Tuning<'_> {
         settings.map(|ids| ids.iter().map(of).collect()).collect()
     }
 
-    /// Compares the first setting of a plan with the last one.
+    /// Compares the first setting of a plan, which is the best one, with the last setting, the defaults.
     fn comparison(&self, plan: &Plan) -> Comparison {
         let goals = self.goals(plan);
         let (best, defaults) = (&goals[0], &goals[goals.len() - 1]);
@@ -355,36 +363,41 @@ impl Tuning<'_> {
     }
 }
 
-/// Returns a key under which a setting can be looked up.
+/// Returns the labels of the values of a setting, by which equal settings are recognised.
 fn key(setting: &[Option<Value>]) -> Vec<Option<String>> {
     let labels = setting.iter().map(|value| value.as_ref().map(label));
     labels.collect()
 }
 
-/// The state of a search.
+/// The state of a search for good settings.
 struct Search<'a> {
+    /// The parameters, goal and budget of the search.
     tuning: &'a Tuning<'a>,
+    /// The seeds of the search.
     seeds: &'a [u64],
-    /// Number of finished runs.
+    /// Number of runs that the search has done so far.
     spent: usize,
-    /// The identities of these runs.
+    /// The identities of the runs that the search has done so far.
     asked: BTreeSet<String>,
-    /// All settings that were run, first the defaults.
+    /// All settings that were run so far, beginning with the defaults.
     tried: Vec<Setting>,
-    /// The mean of each setting that was run with all seeds.
+    /// The mean goal of each setting that was run with all seeds; `None` if a run failed.
     means: BTreeMap<Vec<Option<String>>, Option<f64>>,
+    /// The rounds of the search so far.
     rounds: Vec<Round>,
 }
 
-/// A setting and the mean of its goal over the seeds; `None` if the goal has no value.
+/// A setting with the mean of its goal over the seeds; `None` if a run failed.
 type Scored = (Setting, Option<f64>);
 
 impl Search<'_> {
+    /// Returns the number of runs that remain of the budget.
     fn left(&self) -> usize {
         self.tuning.budget.saturating_sub(self.spent)
     }
 
-    /// Runs settings and returns them from the best to the worst; of equal settings, the earlier first.
+    /// Runs the settings with the first `seeds` seeds, and returns them from the best to the worst; of equally good settings, the
+    /// earlier first.
     fn scored(
         &mut self,
         method: &str,
@@ -423,7 +436,7 @@ impl Search<'_> {
         Ok(scored)
     }
 
-    /// Orders two means: the better one first, a failure last.
+    /// Compares two means of the goal: the better mean comes first, a failure last.
     fn order(&self, a: Option<f64>, b: Option<f64>) -> std::cmp::Ordering {
         let sign = if self.tuning.goal.is_gain() {
             -1.0
@@ -434,7 +447,7 @@ impl Search<'_> {
         number(a).total_cmp(&number(b))
     }
 
-    /// Returns the best setting that the budget finds.
+    /// Runs the whole search and returns the best setting that it finds within the budget.
     fn search(&mut self, defaults: &Setting) -> Result<Setting, Error> {
         let mut found = self.halving(defaults)?;
         for centre in found.clone() {
@@ -458,7 +471,7 @@ impl Search<'_> {
         )))
     }
 
-    /// Does successive halving and returns the remaining settings, the best first. The defaults stay until the end.
+    /// Runs successive halving and returns the remaining settings, the best first. The defaults are kept until the end.
     fn halving(&mut self, defaults: &Setting) -> Result<Vec<Scored>, Error> {
         let seeds = self.seeds.len();
         let first = first_round(self.tuning.budget.div_ceil(2).saturating_sub(seeds), seeds);
@@ -490,7 +503,7 @@ impl Search<'_> {
         }
     }
 
-    /// Does a compass search from `centre`, and returns its last centre.
+    /// Runs a compass search from `centre`, and returns the last centre, which is the best setting that it found.
     fn compass(&mut self, mut centre: Scored) -> Result<Scored, Error> {
         let longest = counts(self.tuning.sweep).into_iter().max().unwrap_or(1);
         let mut step = (longest / FIRST_STEP).max(1);
@@ -519,8 +532,8 @@ impl Search<'_> {
         Ok(centre)
     }
 
-    /// Lists the settings that differ from `centre` in one parameter, on both sides, by `step` values, or by fewer if the parameter has
-    /// few.
+    /// Lists the settings that differ from `centre` in one parameter, whose value moves by `step` places to either side, or by
+    /// fewer places if the parameter has few values.
     fn around(&self, centre: &Setting, step: u64) -> Vec<Setting> {
         let sweep = self.tuning.sweep;
         let longest = counts(sweep).into_iter().max().unwrap_or(1);
@@ -547,8 +560,8 @@ impl Search<'_> {
         around
     }
 
-    /// Adapts a setting to the options of its policy: options of another policy are removed, and missing ones get the first of their
-    /// values.
+    /// Adapts a setting to the options of its policy: options of another policy are removed, and missing options get the first of
+    /// their values.
     fn under_policy(&self, setting: Setting) -> Setting {
         let sweep = self.tuning.sweep;
         let policy = policy_of(sweep, &setting);
@@ -562,7 +575,8 @@ impl Search<'_> {
     }
 }
 
-/// Computes the number of settings for the first round of successive halving that takes at most `budget` runs; at least two.
+/// Returns the largest number of settings with which the first round of successive halving can start so that all rounds take at
+/// most `budget` runs; at least two, otherwise `None`.
 fn first_round(budget: usize, seeds: usize) -> Option<usize> {
     // Rounds are nested: each one adds the seeds that the previous round did not use.
     let cost = |first: usize| {
@@ -578,7 +592,7 @@ fn first_round(budget: usize, seeds: usize) -> Option<usize> {
     (2..=budget).rev().find(|&first| cost(first) <= budget)
 }
 
-/// Finds the index of a value among those of a parameter: the nearest number, or the first value if it is none of them.
+/// Returns the index of a value among the values of a parameter: that of the nearest number, or 0 if the value is none of them.
 fn place(spec: &Spec, value: &Value) -> u64 {
     let distance = |rank: u64| {
         let other = spec.get(rank);

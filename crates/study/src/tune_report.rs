@@ -1,4 +1,4 @@
-//! The report of a search: its file `tune.json`, its printed form, and its page.
+//! The report of a search for good settings: the file `tune.json`, the printed form, and the page.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,102 +21,102 @@ use migsim_base::words::counted;
 use migsim_output::frame::{list, sections_page};
 use migsim_output::{Cell, Sheet, Table, escaped, numbers, read_inside, words};
 
-/// The name of its file.
+/// The name of the file of the report.
 pub const FILE: &str = "tune.json";
 
 /// Maximum number of equally good settings that are named.
 const MOST_TIES: usize = 4;
 
-/// A setting by the names of its parameters; parameters that do not apply are left out.
+/// The values of a setting by the names of the parameters; parameters that do not apply are left out.
 pub type Named = Map<String, Value>;
 
-/// The result of a search, as its folder stores it.
+/// The result of a search for good settings, as its folder stores it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct TuneReport {
-    /// The goal, with its unit.
+    /// The goal of the search, with its unit.
     pub goal: String,
-    /// The names of the parameters, in their order.
+    /// The names of the varied parameters, in their order.
     pub parameters: Vec<String>,
-    /// The best setting.
+    /// The best setting that was found.
     pub best: Named,
-    /// The other settings with the same mean over the seeds of the search.
+    /// The other settings with the same mean over the seeds of the search as the best setting.
     pub ties: Vec<Named>,
-    /// The values without tuning.
+    /// The values of the parameters without tuning.
     pub defaults: Named,
-    /// The course of the search.
+    /// The extent of the search and its rounds.
     pub search: Search,
-    /// Whether seeds change results.
+    /// Whether seeds change the results of runs.
     pub is_random: bool,
-    /// The comparison of the best setting with the defaults.
+    /// The comparison of the best setting with the defaults on new seeds.
     pub comparison: Comparison,
     /// The command that runs the best setting; empty until it is known.
     pub command: String,
 }
 
-/// The course of a search.
+/// The extent of a search: its runs, settings, seeds and rounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Search {
-    /// The number of its runs.
+    /// The number of runs that the search did.
     pub runs: usize,
-    /// The number of different settings.
+    /// The number of different settings that the search ran.
     pub settings: usize,
-    /// The seeds of the search.
+    /// The seeds with which the search ran its settings.
     pub seeds: Vec<u64>,
-    /// The seed that draws the first settings.
+    /// The seed with which the first settings were drawn.
     pub draw_seed: u64,
     /// The number of failed runs.
     pub failed: usize,
-    /// The rounds of the search.
+    /// The rounds of the search, in their order.
     pub rounds: Vec<Round>,
 }
 
-/// A round of the search.
+/// A round of the search: some settings, run with the same number of seeds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Round {
-    /// The method: `halving` or `compass`.
+    /// The search method of the round: `halving` or `compass`.
     pub method: String,
-    /// The number of settings.
+    /// The number of settings in this round.
     pub settings: usize,
-    /// The number of seeds of each.
+    /// The number of seeds with which each setting was run.
     pub seeds: usize,
-    /// The number of new runs.
+    /// The number of runs that earlier rounds had not done.
     pub runs: usize,
-    /// The best setting.
+    /// The best setting of this round.
     pub best: Named,
-    /// The mean of the round, in the unit of the goal; none if no setting could be run.
+    /// The mean of the goal with the best setting of this round, in the unit of the goal; absent if no setting could be run.
     pub mean: Option<f64>,
 }
 
-/// The best setting and the defaults, compared on fresh seeds.
+/// The comparison of the best setting with the defaults on new seeds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Comparison {
-    /// The seeds.
+    /// The new seeds, which the search did not use.
     pub seeds: Vec<u64>,
     /// The goal with the best setting.
     pub best: Option<Estimate>,
     /// The goal with the defaults.
     pub defaults: Option<Estimate>,
-    /// The advantage of the best setting, seed by seed, in the unit of the goal.
+    /// The advantage of the best setting over the defaults, seed by seed, in the unit of the goal.
     pub improvement: Option<Estimate>,
-    /// The advantage in percent of the value of the defaults \[%\]; none if the goal is a gain.
+    /// The advantage in percent of the value with the defaults \[%\]; absent if the goal is a gain.
     pub gain_percent: Option<Estimate>,
-    /// The correction for the number of comparisons: `none`, since there is only one.
+    /// The correction for the number of comparisons: `none`, because there is only one comparison.
     #[serde(default = "no_correction")]
     pub correction: String,
-    /// The margin of indifference, in percent of the defaults' time, or in percentage points of a gain.
+    /// The margin of indifference, in percent of the time with the defaults, or in percentage points of a gain.
     #[serde(default, rename = "indifference_percent")]
     pub indifference: Indifference,
 }
 
-/// Returns the correction of a single comparison.
+/// Returns the value of `correction` for a single comparison.
 pub(super) fn no_correction() -> String {
     "none".to_owned()
 }
@@ -127,7 +127,7 @@ impl TuneReport {
         serde_json::to_value(self).expect("a report is JSON")
     }
 
-    /// Returns the report as it is printed.
+    /// Returns the report in the form in which it is printed.
     pub fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::default();
         sheet.line(self.heading());
@@ -147,7 +147,7 @@ impl TuneReport {
         sheet
     }
 
-    /// Creates `index.html`: the report with all settings that were tried.
+    /// Creates `index.html`: the report, and all settings that were tried.
     pub fn page(&self, plan: &Plan, rows: &BTreeMap<String, Row>) -> String {
         let settings = ranking(plan, &Summary::of(plan, rows));
         let ties = self.ties().map(|ties| format!("Ties: {ties}."));
@@ -174,6 +174,7 @@ impl TuneReport {
         sections_page(&title, &lead, sections, &[])
     }
 
+    /// Returns the title of the report.
     fn heading(&self) -> String {
         let search = &self.search;
         format!(
@@ -185,7 +186,7 @@ impl TuneReport {
         )
     }
 
-    /// Returns the best setting and the defaults on the seeds of the comparison.
+    /// Returns the best setting and the defaults, each with its name and its goal on the seeds of the comparison.
     fn pair(&self) -> [(&'static str, Option<Estimate>, &Named); 2] {
         let compared = &self.comparison;
         [
@@ -219,7 +220,7 @@ impl TuneReport {
         table
     }
 
-    /// Describes the settings that are as good as the best, if there are any.
+    /// Describes the settings that are as good as the best setting in the search; `None` if there are none.
     fn ties(&self) -> Option<String> {
         let ties = &self.ties;
         let named = ties.iter().take(MOST_TIES).map(|one| self.named(one));
@@ -235,7 +236,7 @@ impl TuneReport {
         ))
     }
 
-    /// Creates the table of the best setting and the defaults.
+    /// Creates the table that compares the best setting with the defaults.
     fn compared(&self) -> Table {
         let columns = [
             words("which", "which"),
@@ -263,6 +264,7 @@ impl TuneReport {
         table
     }
 
+    /// Describes the gain of the best setting over the defaults, with its confidence interval.
     fn gain(&self) -> String {
         let compared = &self.comparison;
         let Some(gain) = compared.gain_percent.or(compared.improvement) else {
@@ -325,6 +327,7 @@ impl TuneReport {
         format!("{} {unit} (95 %, {seeds}, paired){doubt}", gain.shown())
     }
 
+    /// Formats a setting with the names of the parameters.
     fn named(&self, setting: &Named) -> String {
         let values = self.parameters.iter().map(|name| setting.get(name));
         let values: Vec<Option<Value>> = values.map(Option::<&Value>::cloned).collect();
@@ -332,7 +335,7 @@ impl TuneReport {
     }
 }
 
-/// Creates the page of the folder of a search again, from its report, its plan and its rows.
+/// Creates the page of a search from the report, the plan and the rows in its folder.
 ///
 /// # Errors
 /// The folder cannot be read, or its files are inconsistent.

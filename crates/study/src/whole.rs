@@ -1,8 +1,8 @@
-//! Whole loads and applications as texts: `walk,step=0.1`, `lu,n=500,procs=25`. Command lines and sweep files accept them, and tables print
-//! them.
+//! Whole loads and applications as texts: `walk,step=0.1`, `lu,n=500,procs=25`. Command lines and sweep files accept such texts,
+//! and tables print them.
 //!
-//! In a list of such texts, an item without `=` begins the next text: `none,walk,step=0.1,on-off` are three loads, and the second one has a
-//! parameter. ` & ` separates loads that act at the same time: `walk & on-off,on=links`.
+//! In a list of such texts, an item without `=` begins the next text: `none,walk,step=0.1,on-off` are three loads, and the second
+//! load has a parameter. ` & ` separates loads that act at the same time: `walk & on-off,on=links`.
 
 use serde_json::{Map, Value};
 
@@ -10,39 +10,39 @@ use super::spec::{Spec, label, split};
 use migsim_base::document::{typed_value, value_as_typed};
 use migsim_platform::load::from_flag;
 
-/// The keys of whole objects, each with the key inside it whose value begins the text.
+/// The keys whose objects can be written as a text, each with the key inside the object whose value begins the text.
 const WHOLE: [(&str, &str); 2] = [("load", "kind"), ("workload", "app")];
 
 /// The separator of loads that act at the same time.
 const AND: &str = " & ";
 
-/// Whether the whole objects of this key are given as texts.
+/// Returns whether objects of this key can be written as a text.
 pub fn is_whole(key: &str) -> bool {
     WHOLE.iter().any(|(whole, _)| *whole == key)
 }
 
-/// Reads the values of a list on the command line.
+/// Parses the values of the key in a list on the command line.
 ///
 /// # Errors
-/// A value is wrong; the text says how.
+/// A value is wrong; the error states what is wrong.
 pub(super) fn spec(key: &str, text: &str) -> Result<Spec, String> {
     let values = items(text)?;
     let values: Result<Vec<Value>, String> = values.iter().map(|one| checked(key, one)).collect();
     Ok(Spec::list(values?, text))
 }
 
-/// Returns a value of a sweep file as its text, if it has one.
+/// Returns a value of a sweep file in its text form, if it has one; otherwise unchanged.
 ///
 /// # Errors
-/// A value is wrong; the text says how.
+/// A value is wrong; the error states what is wrong.
 pub(super) fn checked(key: &str, value: &Value) -> Result<Value, String> {
     read(key, value).map(|whole| text_of(key, &whole))
 }
 
-/// Combines the flags `--load` of a sweep into loads as texts: one value of each flag at a time, in every combination.
+/// Combines the `--load` flags of a sweep into loads as texts: one value of each flag at a time, in every combination.
 ///
 /// # Errors
-/// A value is wrong; the text says how.
+/// A value is wrong; the error states what is wrong.
 pub fn loads(flags: &[String]) -> Result<Vec<Value>, String> {
     let mut all: Vec<Vec<String>> = vec![Vec::new()];
     for flag in flags {
@@ -57,12 +57,12 @@ pub fn loads(flags: &[String]) -> Result<Vec<Value>, String> {
     all.iter().map(together).collect()
 }
 
-/// Returns the object that a value of the parameter `key` means; a value that is not a text stays as it is.
+/// Returns the object that a text value of the parameter `key` stands for; a value that is not a text is returned unchanged.
 pub fn value_of(key: &str, value: &Value) -> Value {
     read(key, value).unwrap_or_else(|_| value.clone())
 }
 
-/// Splits a list into its items, each a text or JSON.
+/// Splits a list on the command line into its items, each a text or JSON.
 fn items(text: &str) -> Result<Vec<Value>, String> {
     let mut items: Vec<Value> = Vec::new();
     for part in split(text) {
@@ -89,6 +89,7 @@ fn items(text: &str) -> Result<Vec<Value>, String> {
     Ok(items)
 }
 
+/// Reads a value of the key, as a text or an object, and returns the object.
 fn read(key: &str, value: &Value) -> Result<Value, String> {
     match (key, value) {
         ("load", Value::String(text)) => {
@@ -99,7 +100,7 @@ fn read(key: &str, value: &Value) -> Result<Value, String> {
     }
 }
 
-/// Reads `lu,n=500,procs=25`.
+/// Parses an application with its settings: `lu,n=500,procs=25`.
 fn application(text: &str) -> Result<Value, String> {
     let mut keys = Map::new();
     for part in split(text) {
@@ -115,7 +116,7 @@ fn application(text: &str) -> Result<Value, String> {
     Ok(Value::Object(keys))
 }
 
-/// Returns the text for an object; the object itself if it has none.
+/// Returns the text form of an object; the object itself if it has none.
 pub fn text_of(key: &str, value: &Value) -> Value {
     let texts = match value {
         Value::Array(all) => all.iter().map(|one| text_of_one(key, one)).collect(),
@@ -126,6 +127,7 @@ pub fn text_of(key: &str, value: &Value) -> Value {
     text.filter(means_it).unwrap_or_else(|| value.clone())
 }
 
+/// Returns the text form of a single object; `None` if it has none.
 fn text_of_one(key: &str, value: &Value) -> Option<String> {
     if value.is_null() {
         return Some("none".to_owned());

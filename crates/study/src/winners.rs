@@ -1,8 +1,10 @@
-//! Maps of winners over two parameters: the fastest policy at each pair of values, its margin, and whether it is separated from the others.
+//! Maps of winners over two parameters: the fastest policy at each pair of values, its lead, and whether the tests separate it
+//! from the other policies.
 //!
-//! At each pair of values the policies are compared seed by seed as in [`Comparison`]. The margin of the winner over the next policy is
-//! `100 (T_next - T_best) / T_best`. The winner is separated if no other policy shares its rank. Each pair of values is a separate
-//! comparison: if policies are equal, 5 % of the pairs may have a separated winner by chance.
+//! At each pair of values the policies are compared seed by seed as in [`Comparison`]. The lead of the winner over the next
+//! policy is `100 (T_next - T_best) / T_best`, with the mean makespans T. The winner is separated if no other policy shares its
+//! rank. Each pair of values is a separate comparison: if policies are equal, 5 % of the pairs may have a separated winner by
+//! chance.
 
 use std::collections::BTreeMap;
 
@@ -17,30 +19,31 @@ use super::stats::short;
 use super::values::Values;
 use migsim_output::figure::{self, Figure, Style};
 
-/// The result at a pair of values.
+/// The comparison of the policies at one pair of values of the two parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Won {
-    /// The indices of the values in [`Winners::axes`].
+    /// The indices of the two values in [`Winners::axes`].
     pub place: [usize; 2],
-    /// The policies, the best first.
+    /// The comparison of the policies, the best policy first.
     pub comparison: Comparison,
 }
 
 impl Won {
-    /// Computes how much longer the next policy takes \[%\]; none if there is no other policy.
+    /// Computes how much longer than the winner the next policy takes \[%\]; `None` if only one policy ran.
     pub fn margin(&self) -> Option<f64> {
         let best = self.comparison.standings.first()?;
         let next = self.comparison.second()?;
         Some(100.0 * next.behind?.mean / best.makespan.mean)
     }
 
-    /// Whether all other policies are slower by more than the margin of indifference, and significantly so if seeds matter.
+    /// Returns whether all other policies are slower by more than the margin of indifference, and significantly so if seeds
+    /// matter.
     pub fn is_separated(&self) -> bool {
         let mut others = self.comparison.standings.iter().skip(1);
         self.is_compared() && others.all(|other| !other.ties_with_best())
     }
 
-    /// Whether another policy ran as well, unless there was only one to run.
+    /// Returns whether at least two policies ran, or only one policy was to be run.
     fn is_compared(&self) -> bool {
         self.comparison.standings.len() > 1 || self.comparison.failed.is_empty()
     }
@@ -49,16 +52,16 @@ impl Won {
 /// The comparison of the policies at each pair of values of two parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Winners {
-    /// The two parameters with their values.
+    /// The two parameters, each with its values.
     pub axes: [(String, Vec<Value>); 2],
-    /// The policies, as the user named them.
+    /// The policies, as the user wrote their names.
     pub policies: Vec<String>,
-    /// All pairs of values at which a policy ran with all seeds.
+    /// The comparisons at all pairs of values at which a policy ran with all seeds.
     pub cells: Vec<Won>,
 }
 
 impl Winners {
-    /// Creates the map of a plan that varies the policy and two other parameters; none if it varies other keys.
+    /// Creates the map of a plan that varies the policy and two other parameters; `None` if the plan varies other keys.
     pub fn of(
         plan: &Plan,
         rows: &BTreeMap<String, Row>,
@@ -111,7 +114,7 @@ impl Winners {
         })
     }
 
-    /// Returns the verdict in sentences.
+    /// Returns sentences about which policies win where.
     pub fn verdict(&self) -> String {
         let mut sentences = Vec::new();
         for policy in &self.policies {
@@ -140,7 +143,7 @@ impl Winners {
         sentences.join(" ")
     }
 
-    /// Returns the values of a cell on the horizontal and the vertical axis.
+    /// Returns the values of a cell on the horizontal and on the vertical axis.
     pub fn values(&self, won: &Won) -> [&Value; 2] {
         [0, 1].map(|axis: usize| &self.axes[axis].1[won.place[axis]])
     }
@@ -200,7 +203,7 @@ impl Winners {
         })
     }
 
-    /// Draws the map.
+    /// Draws the map: the winner at each pair of values in its colour.
     pub fn figure(&self, style: &Style) -> Figure {
         let winner = |won: &Won| {
             let best = &won.comparison.standings[0].policy;

@@ -1,4 +1,4 @@
-//! The flags for the form of printed results.
+//! Defines the flags for the output form of printed results.
 
 use clap::Args;
 
@@ -6,7 +6,7 @@ use super::OUTPUT;
 use crate::cli::complete::one_of;
 use crate::output::Form;
 
-/// The form of printed results.
+/// The flags that determine the output form of printed results.
 #[derive(Clone, Copy, Debug, Args)]
 pub(in crate::cli) struct FormArguments {
     /// Print as aligned columns (in colour on a terminal), Markdown, CSV or JSON [default: table]
@@ -17,7 +17,7 @@ pub(in crate::cli) struct FormArguments {
     pub(super) json: bool,
 }
 
-/// The forms of printed results, by name.
+/// The output forms of printed results, by the names that `--format` accepts.
 const FORMS: [(&str, Form); 4] = [
     ("table", Form::Table),
     ("markdown", Form::Markdown),
@@ -26,13 +26,13 @@ const FORMS: [(&str, Form); 4] = [
 ];
 
 impl FormArguments {
-    /// Returns the chosen form.
+    /// Returns the output form that the flags choose.
     pub(in crate::cli) fn form(self) -> Form {
         let json = self.json.then_some(Form::Json);
         json.or(self.format).unwrap_or_default()
     }
 
-    /// Returns the form to print with `--quiet`: none unless it was requested.
+    /// Returns the output form, or with `--quiet` only a form that a flag requests; otherwise `None`.
     pub(in crate::cli) fn form_unless(self, is_quiet: bool) -> Option<Form> {
         let is_asked_for = self.json || self.format.is_some();
         (is_asked_for || !is_quiet).then(|| self.form())

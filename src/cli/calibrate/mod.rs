@@ -1,4 +1,4 @@
-//! `migsim calibrate`: fits a library to a table of single messages, read or measured, and writes it.
+//! `migsim calibrate`: fits a library to a table of single messages, which is read or measured, and writes the library.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -71,7 +71,8 @@ pub(super) fn run(
     if is_taken { Ok(()) } else { Err(doubted()) }
 }
 
-/// Takes the overhead inside a host for that between hosts, where TCP carried the messages of one host and no others were measured.
+/// Uses the overhead inside a host also for messages between hosts, if TCP carried the messages inside the host and no others
+/// were measured.
 fn take_overhead_inside(library: &mut Value) {
     let overhead = library["network"]["loopback_overhead"].clone();
     if !overhead.is_null() {
@@ -81,7 +82,7 @@ fn take_overhead_inside(library: &mut Value) {
     }
 }
 
-/// Writes the default library of recorded traces, and returns its file.
+/// Writes the library that is the default for recorded traces, and returns the path of its file.
 fn write_default(text: &str) -> Result<PathBuf, Error> {
     let Some(file) = default_library_file() else {
         let problem =
@@ -108,29 +109,31 @@ fn write_default(text: &str) -> Result<PathBuf, Error> {
     Ok(file)
 }
 
-/// Creates the error for a doubtful fit. Its exit code keeps a script from going on without a library.
+/// Returns the error for a doubtful fit. The exit code keeps a script from continuing without a library.
 fn doubted() -> Error {
     let problem = Problem::new("the fit is doubtful, and no library was written");
     let hint = "correct the table or the platform; `--accept` writes the library all the same";
     Error::Run(problem.hint(hint))
 }
 
-/// The measured times of messages, and the conditions of the measurement.
+/// The measured times of messages, and the conditions under which they were measured.
 struct Source {
-    /// The name of the table.
+    /// The name of the table, for messages.
     name: String,
+    /// The text of the table.
     text: String,
+    /// The platform on which the messages were measured.
     platform: Platform,
-    /// The hosts, for a table that does not name them.
+    /// The names of the two hosts, for a table that does not name them.
     hosts: Option<(String, String)>,
-    /// The library from which the fit starts.
+    /// The name of the library from which the fit starts.
     base: String,
-    /// The measured machine, for the library; none for a table.
+    /// The description of the measured machine, for the library file; `None` if the table was read from a file.
     machine: Option<Value>,
 }
 
 impl Source {
-    /// Reads the table, or measures it.
+    /// Reads the table of measured messages, or measures the messages.
     fn of(arguments: &CalibrateArguments) -> Result<Self, Error> {
         let hosts = (arguments.between.as_deref()).map(|hosts| {
             let hosts = hosts
@@ -170,6 +173,7 @@ impl Source {
         measured(&arguments.program, platform, hosts, base)
     }
 
+    /// Returns the names of the two hosts, if the arguments name them.
     fn between(&self) -> Option<(&str, &str)> {
         self.hosts
             .as_ref()
@@ -177,13 +181,13 @@ impl Source {
     }
 }
 
-/// The library from which the fit starts if none is named and none was measured.
+/// The library from which the fit starts if no library is named and none was measured.
 const BASE: &str = "open-mpi";
-/// The platform of processes of one host.
+/// The platform for processes that all run on one host.
 const ONE_HOST: &str = r#"{ "schema": "migsim-platform-1", "name": "one host", "clusters": [
     { "name": "p", "hosts": 1, "speed": "1 GHz", "link": { "bandwidth": "1 Gbps", "latency": "0 s" } } ] }"#;
 
-/// Measures the messages between two processes that the command starts.
+/// Measures messages between two processes that the command `program` starts.
 #[cfg(unix)]
 fn measured(
     program: &[String],
@@ -263,7 +267,7 @@ fn measured(
         .into())
 }
 
-/// Refuses to write the library over the table.
+/// Refuses to overwrite the table with the library.
 fn refuse_table_as_output(arguments: &CalibrateArguments) -> Result<(), Error> {
     let place = |path: &Path| path.canonicalize().ok().filter(|path| path.is_file());
     let out = arguments.out.as_deref().and_then(place);
@@ -276,7 +280,7 @@ fn refuse_table_as_output(arguments: &CalibrateArguments) -> Result<(), Error> {
     Err(problem.source("--out").hint(hint).into())
 }
 
-/// Creates the tables of the residuals, the calibrated constants, and those that the table does not determine.
+/// Creates the tables of the residuals, of the calibrated constants, and of the constants that the table does not determine.
 fn sheet(platform: &Platform, pings: &[Pings], (library, found): (&str, &Calibration)) -> Sheet {
     let columns = [
         words("from", "from"),

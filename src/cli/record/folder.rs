@@ -1,7 +1,8 @@
 //! The folder for the records of one recording: new, private, and removed afterwards, even if the recording is killed.
 //!
-//! The folder is `migsim-record-ID` in the folder of temporary files. Its file `lock` is locked during the recording. The next recording of
-//! the same user can therefore recognise and remove a folder that a killed recording has left. Records to keep move to `migsim-kept-ID`.
+//! The folder is `migsim-record-ID` in the folder of temporary files. Its file `lock` is locked during the recording. The next
+//! recording of the same user can therefore recognise and remove a folder that a killed recording has left. Records that are kept
+//! are moved to `migsim-kept-ID`.
 
 use std::fs::{self, File};
 use std::hash::{BuildHasher as _, RandomState};
@@ -11,22 +12,25 @@ use std::path::{Path, PathBuf};
 use super::private;
 use crate::error::{Error, Problem};
 
-/// Prefix of the name of a folder during its recording.
+/// Prefix of the name of a records folder during the recording.
 const PREFIX: &str = "migsim-record-";
-/// Prefix of the name of a folder that is kept.
+/// Prefix of the name of a records folder that is kept.
 const KEPT: &str = "migsim-kept-";
-/// The file that is locked during a recording.
+/// The name of the file that is locked during a recording.
 const LOCK: &str = "lock";
-/// Maximum number of names that are tried; the folder of a new name hardly ever exists.
+/// Maximum number of folder names that are tried; it is very unlikely that the folder of a new name exists.
 const ATTEMPTS: usize = 100;
 
-/// The folder of the current recording; it is removed when this value is dropped.
+/// The folder of the current recording; the folder is removed when this value is dropped, unless its records are kept.
 #[derive(Debug)]
 pub(super) struct Records {
+    /// The path of the folder.
     folder: PathBuf,
+    /// The random part of the name of the folder.
     id: String,
-    /// The open file, which keeps the lock.
+    /// The open lock file, which keeps the folder locked.
     _lock: File,
+    /// Whether the folder is kept when this value is dropped.
     is_kept: bool,
 }
 
@@ -54,6 +58,7 @@ impl Records {
         )))
     }
 
+    /// Tries to create and lock a folder with a random name.
     fn attempt(temporary: &Path) -> io::Result<Self> {
         // The program may change its working directory.
         let temporary = temporary.canonicalize()?;
@@ -72,11 +77,12 @@ impl Records {
         })
     }
 
+    /// Returns the path of the folder.
     pub(super) fn path(&self) -> &Path {
         &self.folder
     }
 
-    /// Keeps the records, and returns their folder.
+    /// Keeps the records, and returns the path of their folder.
     pub(super) fn keep(mut self) -> PathBuf {
         self.is_kept = true;
         let kept = self.folder.with_file_name(format!("{KEPT}{}", self.id));
@@ -96,7 +102,7 @@ impl Drop for Records {
     }
 }
 
-/// Removes the folders of this user's killed recordings.
+/// Removes the folders that killed recordings of this user have left.
 pub(super) fn remove_stale(temporary: &Path) {
     let entries = fs::read_dir(temporary).into_iter().flatten().flatten();
     for entry in entries {
@@ -107,7 +113,7 @@ pub(super) fn remove_stale(temporary: &Path) {
     }
 }
 
-/// Removes a folder that no recording has locked. On file systems without locks the folder stays.
+/// Removes a folder that no recording has locked. On file systems without locks, the folder stays.
 fn remove_if_stale(folder: &Path) {
     match File::open(folder.join(LOCK)) {
         Ok(lock) if lock.try_lock().is_ok() => {
@@ -121,7 +127,7 @@ fn remove_if_stale(folder: &Path) {
     }
 }
 
-/// Returns a number that differs between calls, for names only.
+/// Returns a number that differs between calls, for names of folders only.
 fn unpredictable() -> u64 {
     RandomState::new().hash_one(std::process::id())
 }

@@ -1,10 +1,11 @@
-//! `migsim record`: runs an MPI program under the recorder, and writes what it computes and sends as a trace.
+//! `migsim record`: runs an MPI program under the recorder, and writes the computation and the messages of its processes as a
+//! trace.
 //!
 //! ```text
 //! trace locked -> recorder compiled -> for each repetition: private folder -> program runs -> records cut -> trace written -> folder removed
 //! ```
-//! The program runs with the rights of the user, who may be root. The recorder is therefore loaded only from a folder that no other user
-//! can write ([`private`]), and records are read only from a folder that this recording has made ([`folder`]).
+//! The program runs with the rights of the user, who may be root. The recorder is therefore loaded only from a folder that no
+//! other user can write ([`private`]), and records are read only from a folder that this recording has made ([`folder`]).
 
 mod child;
 mod compile;
@@ -60,7 +61,7 @@ pub(super) fn run(
     report(arguments, &made, out, errors)
 }
 
-/// Runs the program the requested number of times, each time with a new folder.
+/// Runs the program the requested number of times, each time with a new folder for the records.
 fn recorded(
     arguments: &RecordArguments,
     library: &Path,
@@ -81,7 +82,7 @@ fn recorded(
     Ok(())
 }
 
-/// Reads and converts the records; ends early if a signal arrives.
+/// Reads the records and converts them to a trace; stops early if a signal arrives.
 fn converted(
     runs: &[Records],
     measure: Measure<'static>,
@@ -108,7 +109,7 @@ fn converted(
     }
 }
 
-/// Returns the records of a folder: name and text of each.
+/// Returns the records in a folder: name and text of each.
 fn records_in(folder: &Path) -> Result<Vec<(String, String)>, Error> {
     let source = folder.display().to_string();
     let unreadable = |error: std::io::Error| {
@@ -132,7 +133,7 @@ fn records_in(folder: &Path) -> Result<Vec<(String, String)>, Error> {
     Ok(records)
 }
 
-/// Adds to an error the folders of the records, so that the program need not run again.
+/// Adds to an error the folders in which the records are kept, so that the program need not run again.
 fn kept(error: Error, runs: Vec<Records>) -> Error {
     let folders = runs.into_iter().map(|run| run.keep().display().to_string());
     let folders: Vec<String> = folders.collect();
@@ -161,7 +162,7 @@ fn report(
 }
 
 impl RecordArguments {
-    /// Returns the way in which work is computed from time. Kept records do not contain the clock that measured them.
+    /// Returns how work is computed from time. Kept records do not contain the clock that measured them.
     fn measure(&self) -> Measure<'static> {
         let is_kept = !self.from.is_empty();
         Measure {

@@ -1,4 +1,4 @@
-//! Folders and files that belong to the user, and that no other user can replace or write.
+//! Folders and files that belong to the user and that no other user can replace or write.
 
 use std::fs::{self, DirBuilder, Metadata, Permissions};
 use std::io;
@@ -9,11 +9,11 @@ use rustix::process::geteuid;
 
 use crate::error::{Error, Problem};
 
-/// Permission bits of a file or folder that its group or others can write.
+/// Permission bits of a file or folder that allow its group or others to write.
 const WRITABLE: u32 = 0o022;
-/// Permission bit of a file or folder that every user can write.
+/// Permission bit of a file or folder that allows every user to write.
 const BY_ANYBODY: u32 = 0o002;
-/// Permission bit of a folder in which only the owner of a file can rename or remove it.
+/// Permission bit of a folder in which only the owner of a file can rename or remove the file.
 const STICKY: u32 = 0o1000;
 /// Permission bits of a folder that only the user can access.
 const OWN: u32 = 0o700;
@@ -23,8 +23,8 @@ pub(super) fn create_new(folder: &Path) -> io::Result<()> {
     DirBuilder::new().mode(OWN).create(folder)
 }
 
-/// Creates a folder that only the user can access. If it exists, checks that it belongs to the user, and that no other user can replace it or
-/// a folder above it. Removes the permission to write from its group and from others.
+/// Creates a folder that only the user can access. If the folder exists, checks that it belongs to the user, and that no other
+/// user can replace it or a folder above it. Removes the write permission of its group and of others.
 pub(super) fn create(folder: &Path) -> Result<(), Error> {
     let failed = |error: io::Error| refused(folder, &format!("cannot write: {error}"));
     let mut builder = DirBuilder::new();
@@ -55,26 +55,28 @@ pub(super) fn create(folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether a file belongs to the user, and no other user can write it. A link does not count.
+/// Returns whether a file belongs to the user and no other user can write it; `false` for a symbolic link.
 pub(super) fn is_private_file(path: &Path) -> bool {
     fs::symlink_metadata(path)
         .is_ok_and(|found| found.is_file() && is_mine(&found) && found.mode() & WRITABLE == 0)
 }
 
-/// Whether a folder belongs to the user. A link does not count.
+/// Returns whether a folder belongs to the user; `false` for a symbolic link.
 pub(super) fn is_own_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| found.is_dir() && is_mine(&found))
 }
 
-/// Removes the permission to write a file from its group and from others.
+/// Removes the write permission of the group and of others from a file.
 pub(super) fn protect(path: &Path) -> io::Result<()> {
     fs::set_permissions(path, Permissions::from_mode(OWN))
 }
 
+/// Returns whether a file or folder belongs to the user.
 fn is_mine(found: &Metadata) -> bool {
     found.uid() == geteuid().as_raw()
 }
 
+/// Returns the error for a folder that is not safe to use.
 fn refused(folder: &Path, why: &str) -> Error {
     let problem = Problem::new(why).source(folder.display().to_string());
     Error::Output(problem.hint(

@@ -1,4 +1,5 @@
-//! Output of `migsim record`: the messages and the work of the trace, the spread of repetitions, and advice.
+//! The printed output of `migsim record`: the messages and the work of the trace, the differences between repetitions, and
+//! advice.
 
 use std::fmt::Write as _;
 
@@ -6,12 +7,12 @@ use super::super::args::{RecordArguments, RecordClock};
 use crate::words::counted;
 use crate::workload::record::{Conversion, Spread};
 
-/// Maximum number of processes whose spread is printed; those with the widest spread are chosen.
+/// Maximum number of processes whose differences between repetitions are printed; those with the largest differences are chosen.
 const SHOWN: usize = 8;
-/// Spread of repetitions, relative to the shortest run, above which more repetitions are proposed.
+/// Difference between repetitions, relative to the shortest run, above which more repetitions are proposed.
 const WIDE: f64 = 0.1;
 
-/// Describes a recording, a line for each fact.
+/// Describes a recording, one line for each fact.
 pub(super) fn text(arguments: &RecordArguments, made: &Conversion) -> String {
     let mut text = format!(
         "{}: {}, {}, {}\n",
@@ -59,7 +60,7 @@ pub(super) fn text(arguments: &RecordArguments, made: &Conversion) -> String {
     text
 }
 
-/// Selects the processes with the widest spread, at most [`SHOWN`], in the order of their ranks.
+/// Selects the processes with the largest differences between repetitions, at most [`SHOWN`], in the order of their ranks.
 fn widest(spreads: &[Spread]) -> Vec<(usize, Spread)> {
     let mut all: Vec<(usize, Spread)> = spreads.iter().copied().enumerate().collect();
     all.sort_by(|(_, one), (_, other)| width(other).total_cmp(&width(one)));
@@ -68,12 +69,12 @@ fn widest(spreads: &[Spread]) -> Vec<(usize, Spread)> {
     all
 }
 
-/// Computes the difference between the longest and the shortest run, relative to the shortest.
+/// Computes the difference between the longest and the shortest run of a process, relative to the shortest run.
 fn width(spread: &Spread) -> f64 {
     (spread.most - spread.least) as f64 / spread.least.max(1) as f64
 }
 
-/// Makes notes about a recording on a machine with `cores`, a sentence each.
+/// Returns notes about how to improve a recording on a machine with `cores` cores, one sentence each.
 pub(super) fn notes(arguments: &RecordArguments, made: &Conversion, cores: usize) -> Vec<String> {
     let mut notes = Vec::new();
     let is_wall = matches!(arguments.clock, RecordClock::Wall) && arguments.from.is_empty();

@@ -1,4 +1,4 @@
-//! The central barrier: all processes notify process 0, which answers all.
+//! The central barrier: all processes send an arrival message to process 0, which answers all of them when it has all messages.
 
 use super::BarrierContext;
 use crate::config::Receives;
@@ -7,15 +7,17 @@ use crate::leaving::Leaving;
 use migsim_base::error::Error;
 use migsim_base::units::Bytes;
 
-/// State of a central barrier: all processes notify process 0, which answers all.
+/// State of a central barrier, at which all processes send arrival messages to process 0, which then answers all of them.
 #[derive(Clone, Debug)]
 pub(super) struct Central {
     receives: Receives,
-    /// Whether process 0 is at the barrier; number of notifications delivered; number of answers delivered.
+    /// Whether process 0 is at the barrier.
     has_root: bool,
+    /// Number of arrival messages that process 0 has received.
     notices: u32,
+    /// Number of answers that have been delivered.
     answers: u32,
-    /// With rendezvous: the processes that wait for process 0 to arrive.
+    /// With rendezvous: the processes whose arrival messages wait until process 0 arrives.
     blocked: Vec<u32>,
 }
 
@@ -30,7 +32,7 @@ impl Central {
         }
     }
 
-    /// Handles the arrival of a process.
+    /// Handles the arrival of a process at the barrier.
     pub(super) fn arrive(
         &mut self,
         process: u32,
@@ -54,7 +56,7 @@ impl Central {
         context.between(process, 0, bytes, BarrierMessage::Arrived(process))
     }
 
-    /// Handles the notification of a process that process 0 receives.
+    /// Handles the delivery of an arrival message to process 0.
     pub(super) fn on_notice(
         &mut self,
         processes: u32,
@@ -65,7 +67,7 @@ impl Central {
         self.answer(processes, bytes, context)
     }
 
-    /// Lets process `process` leave with its answer; with the last answer process 0 leaves, too.
+    /// Handles the delivery of the answer to a process, which then leaves; at the last answer process 0 leaves as well.
     pub(super) fn on_answered(&mut self, process: u32, processes: u32, leaving: &mut Leaving) {
         self.answers += 1;
         leaving.push(process);
@@ -75,7 +77,7 @@ impl Central {
         }
     }
 
-    /// Answers all processes at once if process 0 has arrived and has all notifications.
+    /// Sends the answers to all processes if process 0 is at the barrier and has all arrival messages.
     fn answer(
         &mut self,
         processes: u32,

@@ -1,4 +1,4 @@
-//! Barriers by scripts: each process executes its list of sends and receives ([`Script`]).
+//! Barriers defined by a script: each process executes its list of sends and receives ([`Script`]).
 
 use super::BarrierContext;
 use crate::event::BarrierMessage;
@@ -8,16 +8,17 @@ use crate::script::{Action, Script};
 use migsim_base::error::Error;
 use migsim_base::units::Bytes;
 
-/// State of a barrier by script ([`Script`]).
+/// State of a barrier whose control messages follow a [`Script`].
 #[derive(Clone, Debug)]
 pub(super) struct Scripted {
     script: Script,
-    /// The packets of the control messages; none if they are flows.
+    /// The durations of control messages that are packets; `None` if control messages are flows.
     packets: Option<Packets>,
-    /// State of each process: parity of its current barrier, its next action ([`AWAY`]: not at the barrier), and for even and odd barriers
-    /// the slots whose message has arrived, one bit each.
+    /// For each process, the parity (0 or 1) of the number of its current barrier.
     parity: Vec<u32>,
+    /// For each process, the index of its next action in the script; [`AWAY`] if it is not at the barrier.
     at: Vec<u32>,
+    /// For each process, the slots in which a control message has arrived, one bit per slot, for even and for odd barriers.
     received: Vec<[u64; 2]>,
 }
 
@@ -36,7 +37,7 @@ impl Scripted {
         }
     }
 
-    /// Handles the arrival of a process.
+    /// Handles the arrival of a process at the barrier.
     pub(super) fn arrive(
         &mut self,
         process: u32,
@@ -50,7 +51,7 @@ impl Scripted {
         self.go_on(process, bytes, leaving, context)
     }
 
-    /// Handles a control message to process `to`, for a slot of its barrier of this parity.
+    /// Handles the delivery of a control message to process `to`, into a slot of its barrier with this parity.
     pub(super) fn on_notice(
         &mut self,
         (to, slot, parity): (u32, u32, u32),
@@ -62,7 +63,8 @@ impl Scripted {
         self.go_on(to, bytes, leaving, context)
     }
 
-    /// Advances `process` in its script up to the next receive whose message has not arrived.
+    /// Executes the script of a process up to the next receive whose message has not arrived; at the end of the script the
+    /// process leaves.
     fn go_on(
         &mut self,
         process: u32,

@@ -1,4 +1,5 @@
-//! Splits the time of a message into overhead, latency, wait and transfer, and names the bound of the transfer.
+//! Splits the duration of a message into overhead, latency, wait and transfer, and determines what limits the rate of the
+//! transfer.
 
 use super::{Bound, PieceKind, PieceWork};
 use crate::event::Token;
@@ -6,24 +7,27 @@ use migsim_base::units::{Bytes, HostId, LinkId, Seconds, lesser};
 use migsim_engine::{NetworkModel, Simulation};
 use migsim_platform::Platform;
 
-/// A message in progress, or the one that has ended.
+/// A message that is in progress or has ended, with the parts of its duration.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flight {
     pub(super) ends: (HostId, HostId),
     size: Bytes,
-    /// Factor of its latency: 3 with a handshake, and of a control message that of its delay.
+    /// Factor by which the latency of the route is multiplied: 3 for a message with a handshake, the delay factor for a control
+    /// message, otherwise 1.
     trips: f64,
-    /// The latency that the platform gives for the route, if it does.
+    /// Latency that the platform specifies for the whole route; `None` if the latency is the sum over the links.
     pub(super) nominal: Option<Seconds>,
-    /// Overhead, latency, and duration of the transfer alone, which is infinite unless a wait may precede it \[s\].
+    /// Overhead of the message \[s\]; zero until the message has ended.
     overhead: f64,
+    /// Latency of the message \[s\]; zero until the message has ended.
     latency: f64,
+    /// Duration of the transfer without other traffic \[s\]; infinite if no wait can precede the transfer.
     alone: f64,
     bound: Bound,
 }
 
 impl Flight {
-    /// Starts a message.
+    /// Creates the state of a message that starts now.
     pub(super) fn new(ends: (HostId, HostId), size: Bytes, trips: f64) -> Self {
         Self {
             ends,
@@ -37,8 +41,8 @@ impl Flight {
         }
     }
 
-    /// Handles the end of a message: computes its overhead and latency, and finds what limits its transfer: the link with the least
-    /// capacity per flow, or the window. `users` returns the number of flows on a link.
+    /// Handles the end of a message: computes its overhead and latency, and determines what limits its transfer, either the link
+    /// with the smallest capacity per flow or the TCP window. `users` returns the number of flows on a link.
     pub(super) fn land(
         &mut self,
         links: &[LinkId],
@@ -86,7 +90,8 @@ impl Flight {
     }
 }
 
-/// Returns the pieces of a message from its begin to its end \[s\].
+/// Splits the duration of a message, from `begin` to `end` \[s\], into overhead, latency, wait and transfer; returns each with
+/// its own begin and end.
 pub(super) fn split(
     flight: &Flight,
     begin: f64,

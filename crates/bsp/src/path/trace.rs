@@ -1,7 +1,7 @@
-//! Records the cause of each activity, and drops the chains that no later activity depends on.
+//! Records the cause of each activity, and deletes the chains of causes on which no activity in progress depends.
 //!
-//! Each ended activity is a node with its cause. A node is kept while an activity in progress, a process or another node refers to it. So
-//! memory grows with the number of processes and the length of one chain.
+//! Each ended activity is a node with a reference to its cause. A node is kept while an activity in progress, a process or
+//! another node refers to it. The memory is therefore proportional to the number of processes and the length of one chain.
 
 use super::pieces::{Flight, split};
 use super::progress::InProgress;
@@ -12,20 +12,20 @@ use migsim_base::units::{HostId, LinkId, ProcessId, Time};
 use migsim_engine::{NetworkModel, Simulation};
 use migsim_platform::{Platform, Route};
 
-/// The node of time 0.
+/// Index of the node that stands for the start of the run at time 0.
 const ROOT: u32 = 0;
 
-/// An activity that has ended.
+/// An activity that has ended, as a node in the tree of causes.
 #[derive(Clone, Debug)]
 struct Node {
     cause: u32,
-    /// Number of activities, processes and nodes that refer to it.
+    /// Number of references to the node, from activities in progress, processes and other nodes.
     users: u32,
-    /// The time of its end \[s\].
+    /// Time at which the activity ended \[s\].
     end: f64,
 }
 
-/// The description of an activity.
+/// The description of an activity, from which the pieces of the path are created.
 #[derive(Clone, Copy, Debug)]
 struct Activity {
     kind: PieceKind,
@@ -35,47 +35,49 @@ struct Activity {
     work: Does,
 }
 
-/// The work of an activity, as far as it is known while it is in progress.
+/// The work of an activity, with what is known of it while it is in progress.
 #[derive(Clone, Copy, Debug)]
 enum Does {
-    /// Computes on a host, shared by this number of computations.
+    /// A computation on a host; the number of computations that share the host is known at the end.
     Compute(HostId, u32),
-    /// Carries a message between two hosts.
+    /// A message between two hosts.
     Carry(Flight),
-    /// Lets time pass.
+    /// A wait.
     Wait,
-    /// The part of the path of a superstep once more, by the number of that part.
+    /// The repetition of an earlier superstep, by the index of the part of the path that is repeated.
     Repeat(u32),
 }
 
-/// An activity in progress.
+/// An activity in progress, with the node of its cause.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Running {
     cause: u32,
     activity: Activity,
 }
 
-/// The trace of a run.
+/// The trace of causes in a run, from which the critical path is read.
 #[derive(Clone, Debug)]
 pub(super) struct Trace<'p> {
     platform: &'p Platform,
     network: NetworkModel,
     nodes: Vec<Node>,
-    /// Per node its activity, apart from what is visited all the time.
+    /// The activity of each node; it is stored apart from the nodes because it is read much less often.
     activities: Vec<Activity>,
     free: Vec<u32>,
     running: InProgress,
-    /// The node of the ended activity to which the run reacts.
+    /// The node of the ended activity that causes the activities starting now.
     current: u32,
-    /// Activities that have ended at the present time, with their nodes; the run may react to them later.
+    /// Activities that have ended at the present time, with their nodes; one of them may still become the cause of new
+    /// activities.
     ended: Vec<(Token, u32)>,
-    /// The last node of each process.
+    /// For each process, the node of the activity of the process that ended last.
     own: Vec<u32>,
     hosts: Usage,
     links: Usage,
-    /// The time at which the superstep opened that was simulated last \[s\], and the number of its part of the path, if it was repeated.
+    /// Time at which the last simulated superstep opened \[s\], and the index in `parts` of the part of the path since then, if
+    /// that superstep has been repeated.
     opened: (f64, Option<u32>),
-    /// The parts of the path that are repeated; times count from the opening of their supersteps.
+    /// The parts of the path that are repeated; their times count from the opening of their superstep.
     parts: Vec<Vec<Piece>>,
     pub(super) superstep: usize,
     pub(super) carried: Option<(ProcessId, ProcessId)>,
@@ -114,12 +116,12 @@ impl<'p> Trace<'p> {
         }
     }
 
-    /// A superstep opens whose activities are simulated.
+    /// Records that a superstep opens at time `now` \[s\] whose activities are simulated.
     pub(super) fn opens(&mut self, now: f64) {
         self.opened = (now, None);
     }
 
-    /// A superstep has passed that equals the one that was simulated last.
+    /// Records that a superstep has ended at time `now` \[s\] that was not simulated, since it equals the one simulated last.
     pub(super) fn repeats(&mut self, superstep: usize, now: f64) {
         let part = match self.opened {
             (_, Some(part)) => part,
@@ -149,7 +151,8 @@ impl<'p> Trace<'p> {
         self.set_current(node);
     }
 
-    /// The pieces of the path since the opening of a superstep, from which their times count.
+    /// Returns the pieces of the path since the superstep that opened at time `opened` \[s\]; their times count from that
+    /// opening.
     fn part_since(&self, opened: f64) -> Vec<Piece> {
         let mut pieces = self.pieces(opened);
         for piece in &mut pieces {
@@ -186,7 +189,7 @@ impl<'p> Trace<'p> {
         let _ = self.start(token, Does::Wait, now);
     }
 
-    /// An activity starts; returns the list for the links that it uses.
+    /// Records the start of an activity; returns the empty list in which the caller puts the links that it uses.
     fn start(&mut self, token: Token, work: Does, now: f64) -> &mut Vec<LinkId> {
         let carried = self.carried.take();
         let is_carried = matches!(work, Does::Carry(_));
@@ -211,7 +214,8 @@ impl<'p> Trace<'p> {
         self.running.start(token, Running { cause, activity })
     }
 
-    /// Returns the cause of an activity that a process starts now: its own last activity if that ends now, else the activity to which the run reacts.
+    /// Returns the node that causes an activity starting now: the last activity of its own process if that ends now, otherwise
+    /// the activity to which the run reacts.
     fn cause(&self, process: Option<ProcessId>, now: f64) -> u32 {
         let own = process.and_then(|process| self.own.get(process.index()));
         let own = own.copied().filter(|own| *own != ROOT);
@@ -219,7 +223,7 @@ impl<'p> Trace<'p> {
         own.filter(ends_now).unwrap_or(self.current)
     }
 
-    /// Records the end of an activity.
+    /// Records the end of an activity as a new node.
     pub(super) fn ends(&mut self, token: Token, engine: &Simulation<'_, Token>) {
         let now = engine.now().get();
         let Some((mut running, links)) = self.running.end(token) else {
@@ -261,7 +265,7 @@ impl<'p> Trace<'p> {
         self.set_current(node);
     }
 
-    /// Records that the run reacts to an activity that has ended at the present time.
+    /// Makes an activity that has ended at the present time the cause of the activities that start from now on.
     pub(super) fn reacts_to(&mut self, token: Token) {
         let found = self.ended.iter().rev().find(|ended| ended.0 == token);
         if let Some(&(_, node)) = found {
@@ -275,7 +279,7 @@ impl<'p> Trace<'p> {
         self.release(before);
     }
 
-    /// Releases the nodes of activities that ended before the present time.
+    /// Removes the references to the nodes of activities that ended before the present time.
     fn forget_ended(&mut self, now: f64) {
         if let Some(&(_, last)) = self.ended.last()
             && self.nodes[last as usize].end != now
@@ -297,7 +301,7 @@ impl<'p> Trace<'p> {
         migsim_base::units::to_u32(self.nodes.len() - 1)
     }
 
-    /// Removes one reference to a node; a node without references releases its cause.
+    /// Removes one reference to a node; a node without references is deleted and releases its cause in turn.
     fn release(&mut self, mut node: u32) {
         while node != ROOT {
             let released = &mut self.nodes[node as usize];
@@ -311,14 +315,15 @@ impl<'p> Trace<'p> {
         }
     }
 
-    /// Returns the path to the activity that ended last.
+    /// Returns the critical path up to the activity that ended last.
     pub(super) fn path(&self) -> CriticalPath {
         CriticalPath {
             pieces: self.pieces(0.0),
         }
     }
 
-    /// The pieces of the path to the activity that ended last, from a time on \[s\] at which another activity ended.
+    /// Returns the pieces of the path since the time `from` \[s\], at which some activity ended, up to the activity that ended
+    /// last.
     fn pieces(&self, from: f64) -> Vec<Piece> {
         let mut chain = Vec::new();
         let mut node = self.current;
@@ -335,7 +340,7 @@ impl<'p> Trace<'p> {
         pieces
     }
 
-    /// Adds the pieces of an activity from its begin to its end \[s\].
+    /// Appends the pieces of an activity between its begin and its end \[s\] to `pieces`.
     fn describe(&self, activity: &Activity, (begin, end): (f64, f64), pieces: &mut Vec<Piece>) {
         let mut piece = |kind, work, begin: f64, end: f64| {
             if end > begin {
@@ -370,7 +375,7 @@ impl<'p> Trace<'p> {
         }
     }
 
-    /// Returns the number of nodes in use, for the test of memory.
+    /// Returns the number of nodes for which memory is reserved; a test uses it to check the memory.
     #[cfg(test)]
     pub(super) fn nodes(&self) -> usize {
         self.nodes.len()
@@ -381,7 +386,8 @@ fn time(seconds: f64) -> Time {
     Time::new(seconds).expect("the clock holds times")
 }
 
-/// Adds the pieces of a superstep that equals an earlier one, from its begin to its end \[s\].
+/// Appends the pieces of a repeated superstep, between its begin and its end \[s\], to `pieces`; `part` contains the pieces of
+/// the superstep that it equals.
 fn repeat(part: &[Piece], superstep: usize, (begin, end): (f64, f64), pieces: &mut Vec<Piece>) {
     let mut before = begin;
     for (piece, left) in part.iter().zip((0..part.len()).rev()) {
@@ -403,7 +409,7 @@ fn repeat(part: &[Piece], superstep: usize, (begin, end): (f64, f64), pieces: &m
     }
 }
 
-/// Returns the process of an activity, if its token names one.
+/// Returns the process to which the activity of a token belongs; `None` if the token names none.
 fn process_of(token: &Token) -> Option<ProcessId> {
     match token {
         Token::Begins(process)

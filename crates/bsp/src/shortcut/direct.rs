@@ -1,4 +1,4 @@
-//! Evaluates a superstep directly from its plan, without scheduling events.
+//! Computes the result of a superstep directly from its plan, without scheduling events.
 //!
 //! ```text
 //! computed(p)  = the time at which the shares of p's host sum to its work
@@ -9,16 +9,20 @@
 //! arrival(p)   = the latest of computed(p), its sequential sends, and the messages for it
 //! duration     = the release that the barrier predicts from the arrivals ([`Barrier::predict`])
 //! ```
-//! It applies when all processes begin together and nothing else is in progress. Speeds of hosts may change while processes compute, if the
-//! changes are known in advance: those of profiles, and the computed steps of a load. No link may change before all messages are sent.
-//! Afterwards bandwidths may change by profiles, if sends are concurrent and the barrier uses no links; otherwise everything has to end
-//! before the first change. The choice depends on the platform, the options, the plan and the time.
+//! In these equations, p is a process, m a message, and `from` and `to` are its sender and receiver.
 //!
-//! Cost: 5 ns per process, 10 ns per message, and the batch.
+//! Direct evaluation is used when all processes begin together and nothing else is in progress. Speeds of hosts may change while
+//! processes compute, if the changes are known in advance: those of profiles, and the computed steps of a load. No link may
+//! change before all messages are sent. Afterwards bandwidths may change by profiles, if sends are concurrent and the barrier
+//! uses no links; otherwise everything has to end before the first change. The choice depends on the platform, the options, the
+//! plan and the time.
 //!
-//! The slow twin is the simulation event by event ([`crate::superstep`]). The two agree to 1e-12, not to the last bit. In the event list of
-//! the engine, all events within 1e-14 of a time happen at that time; here only the flows that meet on a link do. Long contention can
-//! magnify the difference: one superstep of 164 messages by five orders of magnitude (the input `sensitive-to-dates` of the fuzzing tests).
+//! Cost: 5 ns per process, 10 ns per message, and the solution of the batch of flows.
+//!
+//! The slower reference implementation simulates the superstep event by event ([`crate::superstep`]). The two agree to 1e-12, not
+//! to the last bit: in the event list of the engine, all events within 1e-14 of a time are handled at that time, whereas here
+//! only flows that share a link are. Long contention can magnify the difference: in one superstep of 164 messages by five orders
+//! of magnitude (the input `sensitive-to-dates` of the fuzzing tests).
 
 use super::executions::{Execution, Groups, Running, execution, share_changing_host, share_host};
 use super::input::SuperstepInput;
@@ -36,57 +40,60 @@ use migsim_engine::{
 };
 use migsim_platform::{Link, Platform};
 
-/// The state kept from superstep to superstep: the paths, memoized rates, and reused arrays.
+/// The state of direct evaluation that is kept from one superstep to the next: paths, stored rates, and arrays for reuse.
 #[derive(Clone, Debug)]
 pub(crate) struct Direct {
     config: RuntimeConfig,
     /// Whether the platform never changes and shortcuts are allowed.
     is_constant: bool,
-    /// Whether a superstep can also be computed in one pass, without events, on this platform.
+    /// Whether the platform and the options allow direct evaluation of supersteps.
     is_possible: bool,
-    /// Whether every host and every link has capacity now.
+    /// Whether every host and every link has capacity at present.
     has_power: bool,
-    /// The platform with the present state of its links; none if they never change.
+    /// A copy of the platform with the present state of its links; `None` if links never change.
     present: Option<Box<Platform>>,
     paths: PathTable,
     slow_start: SlowStart,
     batch: FlowBatch,
-    /// The number of changes of capacity when `present` was last updated.
+    /// Number of capacity changes in the engine when `present` was last updated.
     changed: u64,
-    /// The placement, and the number of changes of capacity when `speed` was last updated.
+    /// The placement for which `cluster`, `colocated` and `alone` were computed.
     placement: Vec<HostId>,
+    /// Number of capacity changes in the engine when `speed` was last updated.
     speeds_changed: u64,
     speed: Vec<f64>,
     cluster: Vec<u32>,
-    /// The co-located processes, for each host that has several.
+    /// The groups of processes that share a host, one group per host.
     colocated: Groups,
     /// The processes that have their host to themselves.
     alone: Vec<u32>,
     computed: Vec<f64>,
-    /// Time at which each process reaches the barrier.
+    /// Time at which each process arrives at the barrier \[s\].
     arrival: Vec<f64>,
-    /// Path of each message.
+    /// The path of each message.
     path: Vec<PathId>,
-    /// Start of each message, if sends are sequential.
+    /// With sequential sends: the time at which each message starts \[s\].
     started: Vec<f64>,
     delivered: Vec<f64>,
-    /// The next message of the same sender, if sends are sequential.
+    /// With sequential sends: for each message, the next message of the same sender.
     next: Vec<u32>,
-    /// The first message of each process, if sends are sequential.
+    /// With sequential sends: the first message of each process.
     first: Vec<u32>,
-    /// With slow start and few processes: the connection of each pair of sender and receiver, once there was a message.
+    /// With slow start and few processes: the connection of each pair of sender and receiver, as far as messages have already
+    /// used it.
     connections: Vec<u32>,
-    /// The work of co-located processes that begin together.
+    /// Work \[cycles\] and number of each process in a group that shares a host and begins together.
     works: Vec<(f64, u32)>,
-    /// Other executions, and those in progress.
+    /// The computations on one host, if they begin at different times or the speed of the host changes.
     executions: Vec<Execution>,
     running: Running,
 }
 
 const NONE: u32 = u32::MAX;
-/// Maximum number of processes whose connections are stored by pair; otherwise connections are found by their hosts.
+/// Maximum number of processes for which connections are stored per pair; with more processes, connections are found by their
+/// hosts.
 const MOST_CONNECTED: usize = 256;
-/// Factor of a time within which a later change of capacity may count as simultaneous.
+/// Factor of tolerance for comparing two times: a change of capacity later by less than this factor may count as simultaneous.
 pub(super) const JUST_AFTER: f64 = 1.0 + 1e-12;
 
 impl Direct {
@@ -142,7 +149,7 @@ impl Direct {
         }
     }
 
-    /// Evaluates a superstep, if it can be evaluated directly.
+    /// Computes the result of a superstep directly; returns `None` if this superstep needs events.
     pub(crate) fn evaluate(
         &mut self,
         input: &SuperstepInput<'_>,
@@ -179,8 +186,9 @@ impl Direct {
         result
     }
 
-    /// Computes the end of each computation. Returns the first and the last end (local times, \[s\]) if all are before the next change of a
-    /// link. Messages begin at these ends, so later changes of the speeds of hosts do not matter.
+    /// Computes when each computation ends, and returns the first and the last end as local times \[s\]. The result is `None`
+    /// unless all ends come before the next change of a link; later changes of the speeds of hosts do not matter, since messages
+    /// begin at these ends.
     pub(crate) fn computation_ends(&mut self, input: &SuperstepInput<'_>) -> Option<(f64, f64)> {
         if !self.is_possible {
             return None;
@@ -196,7 +204,7 @@ impl Direct {
         is_known.then_some((first, last))
     }
 
-    /// Evaluates a superstep on the present platform.
+    /// Computes the result of a superstep on a platform with the present state of its links.
     fn evaluate_on(
         &mut self,
         input: &SuperstepInput<'_>,
@@ -235,8 +243,8 @@ impl Direct {
         })
     }
 
-    /// Returns the result of messages (from, to, size) that are sent together while nothing else is in progress, if it can be evaluated directly.
-    /// A factor multiplies the delays of the messages.
+    /// Returns the result of messages that are sent at the same time while nothing else is in progress; `None` if events are
+    /// needed. The delays of the messages are multiplied by `factor`.
     pub(crate) fn deliver(
         &mut self,
         platform: &Platform,
@@ -268,7 +276,7 @@ impl Direct {
         })
     }
 
-    /// Finds the path of each message; returns whether all have one.
+    /// Finds the path of each message; returns whether every message has a path.
     fn find_paths(&mut self, input: &SuperstepInput<'_>) -> bool {
         self.path.clear();
         self.path.reserve(input.plan.messages.len());
@@ -284,7 +292,7 @@ impl Direct {
         true
     }
 
-    /// Computes the end of each computation.
+    /// Computes when each computation ends, for constant speeds of hosts.
     fn compute(&mut self, input: &SuperstepInput<'_>) {
         let has_moved = !are_equal(&self.placement, input.placement);
         if has_moved {
@@ -324,7 +332,8 @@ impl Direct {
         }
     }
 
-    /// Adds the begin of each computation to its duration, if processes begin at different times.
+    /// Computes when each computation ends if processes begin at different times: adds the begins to the durations, and lets
+    /// co-located processes share their host.
     fn begin_one_by_one(&mut self, input: &SuperstepInput<'_>) {
         for (end, begin) in self.computed.iter_mut().zip(input.begins) {
             *end += begin;
@@ -347,7 +356,8 @@ impl Direct {
         }
     }
 
-    /// Computes the end of each computation while the speeds of hosts change; returns whether all changes until then are known in advance.
+    /// Computes when each computation ends while the speeds of hosts change; returns whether all changes until then are known in
+    /// advance.
     fn compute_through_changes(&mut self, input: &SuperstepInput<'_>) -> bool {
         let mut by_host = self.colocated.iter().chain(self.alone.chunks(1));
         by_host.all(|group| {
@@ -371,7 +381,7 @@ impl Direct {
         })
     }
 
-    /// Stores a placement, with the clusters and co-located processes that follow from it.
+    /// Stores a new placement, and updates the clusters and the groups of co-located processes.
     fn settle(&mut self, input: &SuperstepInput<'_>) {
         let platform = input.platform;
         self.connections.clear();
@@ -400,8 +410,8 @@ impl Direct {
         }
     }
 
-    /// Computes the start and the delivery of each message; returns the time up to which they hold \[s\]. All messages are sent before the
-    /// first change of a link, because the bound of a flow is that of its start.
+    /// Computes the start and the delivery of each message; returns the time until which these are valid \[s\]. All messages are
+    /// sent before the first change of a link, because the maximum rate of a flow is set when it starts.
     fn exchange(&mut self, input: &SuperstepInput<'_>) -> f64 {
         let count = input.plan.messages.len();
         let Steady {
@@ -430,7 +440,7 @@ impl Direct {
         latencies
     }
 
-    /// Whether some message is in progress at a time \[s\], even if no other message shares its route.
+    /// Whether at least one message would still be in progress at a time \[s\] even if it had its route alone.
     fn outlasts(&self, time: f64, plan: &Plan) -> bool {
         plan.messages.iter().zip(&self.path).any(|(message, path)| {
             let sent = self.computed[message.from.index()];
@@ -524,7 +534,7 @@ impl Direct {
         });
     }
 
-    /// Computes the arrival of each process at the barrier.
+    /// Computes when each process arrives at the barrier.
     fn arrive(&mut self, plan: &Plan) {
         self.arrival.clone_from(&self.computed);
         let waits_for_own = self.config.sends == Sends::Sequential;
@@ -538,7 +548,8 @@ impl Direct {
         }
     }
 
-    /// Writes the measures of the superstep that was evaluated last; `begins` has the times at which processes began it.
+    /// Writes the measurements of the superstep that was evaluated last to `measures`; `begins` are the times at which processes
+    /// began it \[s\].
     pub(crate) fn measure(
         &self,
         (plan, begins): (&Plan, &[f64]),
@@ -573,12 +584,12 @@ impl Direct {
         }
     }
 
-    /// Returns the first broken invariant of the batch solver, if there is one.
+    /// Returns a description of the first violated invariant of the batch solver; `None` if there is none.
     pub(crate) fn fault(&self, platform: &Platform) -> Option<String> {
         self.batch.fault(platform)
     }
 
-    /// Reports to the engine, with slow start, the messages of the superstep that was evaluated last.
+    /// With slow start: reports to the engine when the messages of the superstep that was evaluated last used their connections.
     pub(crate) fn note(
         &mut self,
         (plan, placement): (&Plan, &[HostId]),
@@ -611,7 +622,7 @@ impl Direct {
         }
     }
 
-    /// Returns the duration of each message of the superstep that was evaluated last; `plan` is its plan.
+    /// Returns the duration of each message of the superstep that was evaluated last, whose plan is `plan`.
     pub(crate) fn durations(&self, plan: &Plan) -> impl Iterator<Item = Seconds> {
         let Self {
             config,
@@ -631,7 +642,8 @@ impl Direct {
     }
 }
 
-/// Returns the start of a message whose sender sends all messages at once; `computed`: the end of each computation \[s\].
+/// Returns the time at which a message starts if its sender sends all messages concurrently; `computed` are the times at which
+/// the computations end \[s\].
 #[inline]
 fn start(message: &Message, config: RuntimeConfig, computed: &[f64]) -> f64 {
     let sent = computed[message.from.index()];
@@ -642,7 +654,7 @@ fn start(message: &Message, config: RuntimeConfig, computed: &[f64]) -> f64 {
     }
 }
 
-/// Whether the platform never changes, and every host and link has capacity.
+/// Whether the platform never changes, and every host and every link has capacity.
 pub(crate) fn is_constant(platform: &Platform) -> bool {
     !has_varying_links(platform)
         && is_powered(platform)
@@ -653,7 +665,8 @@ fn has_varying_links(platform: &Platform) -> bool {
     platform.links.iter().any(Link::varies)
 }
 
-/// Updates the links of a platform to their present capacities and latencies; calls `has_changed` for each link that differed.
+/// Updates the links of a platform to their present capacities and latencies; calls `has_changed` for each link that differs from
+/// before.
 fn renew(
     platform: &mut Platform,
     engine: &Simulation<'_, Token>,
@@ -677,11 +690,11 @@ fn is_powered(platform: &Platform) -> bool {
     hosts.chain(links).all(|capacity| capacity > 0.0)
 }
 
-/// The state of a message when it is sent.
+/// How far a message has come immediately after it is sent.
 enum Launched {
-    /// The message shares no links; the value is the time of its delivery.
+    /// The message shares no links with others; the value is the time at which it is delivered \[s\].
     Delivered(f64),
-    /// Its transfer starts.
+    /// The transfer of the message starts as a flow that shares links.
     Flies(Start),
 }
 
@@ -706,7 +719,8 @@ fn launch(
     })
 }
 
-/// Links the messages by sender: the first message of each process, and the next message of the same sender.
+/// Links the messages of each sender into a list: sets the first message of each process, and for each message the next one of
+/// the same sender.
 fn link_by_sender(plan: &Plan, first: &mut Vec<u32>, next: &mut Vec<u32>) {
     refill(first, plan.work.len(), NONE);
     refill(next, plan.messages.len(), NONE);

@@ -1,8 +1,9 @@
-//! Batch solver for crowds: many flows on few links, most of them with the same bottleneck links.
+//! Batch solver for crowds: for many flows on few links, most of which have the same bottleneck links.
 //!
-//! Flows of one path form a group, and their completions follow from the service of their bottleneck links ([`crate::service`]). The cost
-//! of an event depends on its links and their bottleneck links, not on the number of flows there. For example, 4 000 processes on clusters
-//! whose uplinks are saturated take a tenth of [`super::incremental`]'s time. Twin: [`super::incremental`] on the same flows.
+//! The flows of one path form a group, and the times at which they end are computed from the service of their bottleneck links
+//! ([`crate::service`]). The cost of an event depends on the number of links of its flow and on their bottleneck links, not on
+//! the number of flows on them. For example, 4 000 processes on clusters whose uplinks are saturated take a tenth of
+//! [`super::incremental`]'s time. The reference implementation is [`super::incremental`] on the same flows.
 
 use super::flow::{ChainedStarts, PendingStarts, Start};
 use super::path_table::{PathId, PathTable};
@@ -15,26 +16,27 @@ use migsim_platform::Platform;
 
 /// Minimum number of flows on a link, averaged over all links of all flows, for the flows to count as a crowd.
 const CROWD: u64 = 12;
-/// Minimum number of flows of a crowd.
+/// Minimum number of flows in a crowd.
 const LEAST: usize = 256;
 
-/// The arrays of the solver, reused from batch to batch.
+/// The solver for crowds; its arrays are reused from batch to batch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BottleneckBatch {
     flows: BottleneckedFlows,
-    /// Group of each path that is in use, else `NOT_IN_USE`; and the paths of the groups.
+    /// For each path: the group of its flows, or [`NOT_IN_USE`] if no flow of the path is active.
     group: Vec<u32>,
+    /// For each group: its path.
     path: Vec<PathId>,
     free: Vec<u32>,
     later: ChainedStarts,
-    /// Number of flows on each link, by which a crowd is recognised.
+    /// Number of flows on each link, from which a crowd is recognised.
     crowd: Vec<u32>,
 }
 
 const NOT_IN_USE: u32 = u32::MAX;
 
 impl BottleneckBatch {
-    /// Whether flows on these paths are a crowd.
+    /// Whether the flows on these paths are a crowd: many flows on few links.
     pub(super) fn is_crowd(
         &mut self,
         flows: impl Iterator<Item = PathId> + Clone,
@@ -57,8 +59,8 @@ impl BottleneckBatch {
         meetings >= CROWD * uses
     }
 
-    /// Solves the flows of `starts`, in any order, while capacities change as `changes` lists. Calls `ended(name, time)` for each flow that
-    /// ends; the call may return another start, at that time or later.
+    /// Solves the flows of `starts`, given in any order, while link capacities change as listed in `changes`. Calls `ended(name,
+    /// time)` for each flow that ends, with its time \[s\]; the call may return another flow, which starts at that time or later.
     pub(super) fn solve(
         &mut self,
         (platform, mut changes): (&Platform, Option<CapacityChanges>),
@@ -115,7 +117,7 @@ impl BottleneckBatch {
         self.free.clear();
     }
 
-    /// The first internal error, if any.
+    /// Returns the first internal error since the solver was created; `None` if there is none.
     pub(super) fn fault(&self) -> Option<Fault> {
         self.flows.fault()
     }
@@ -138,7 +140,7 @@ impl BottleneckBatch {
         });
     }
 
-    /// Ends all flows that end at `now`.
+    /// Ends all flows that end at the time `now` \[s\].
     fn end(
         &mut self,
         now: f64,

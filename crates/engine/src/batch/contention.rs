@@ -1,16 +1,19 @@
-//! Splits the flows of a superstep into independent contention groups; flows that never share a busy link are solved in closed form.
+//! Splits the flows of a superstep into independent contention groups; flows that never share a busy link are solved in closed
+//! form.
 //!
-//! A flow either runs at the rate that it would have alone, or crosses a saturated link that several flows use. A link is saturated no
-//! longer than it needs to carry all bytes of the superstep. So a flow of B bytes whose transfer starts at s ends at the latest at
+//! A flow either runs at the rate that it would have alone, or crosses a saturated link that several flows use. A link is
+//! saturated for at most the time that it needs to carry all bytes of the superstep. A flow of B bytes whose transfer starts at
+//! time s therefore ends at the latest at
 //!
 //! ```text
 //! latest = s + B / rate alone + Σ over its links l that several flows can use of (bytes of all flows on l / capacity of l)
 //! ```
-//! A link never carries two flows at a time if each flow starts there at or after the latest end of all flows before it. Such a link slows
-//! no flow. The search takes two rounds: the second leaves out the links that the first has excluded, if there are any. Flows connected by
-//! the remaining links form a group.
+//! If each flow starts on a link at or after the latest end of all earlier flows there, the link never carries two flows at the
+//! same time, and slows no flow. The search for contention has two rounds: the second round leaves out the links that the first
+//! has excluded, if there are any. Flows that are connected by the remaining links form a group.
 //!
-//! Cost: about 500 instructions per flow, and a sort of the flows that can meet. Twin: one batch of all flows ([`super::memoized`]).
+//! Cost: about 500 instructions per flow, and a sort of the flows that may share a link. The reference implementation solves all
+//! flows in one batch ([`super::memoized`]).
 
 use std::ops::Range;
 
@@ -18,21 +21,21 @@ use super::flow::Start;
 use super::path_table::PathTable;
 use migsim_platform::Platform;
 
-/// Finds the contention groups; its arrays are reused.
+/// Finds the contention groups of a batch of flows; its arrays are reused.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Contention {
-    /// The flows that can meet, ordered by group.
+    /// The flows that may share a link at the same time, ordered by group.
     starts: Vec<Start>,
-    /// End of each group in `starts`.
+    /// For each group, the index in `starts` after its last flow.
     ends: Vec<usize>,
     links: Vec<Link>,
-    /// The links that are used.
+    /// The links that at least one flow uses.
     used: Vec<u32>,
-    /// The flows on each of these links, ordered by link and then by start time.
+    /// The indices of the flows on each used link, ordered by link and then by start time.
     users: Vec<u32>,
     /// Latest possible end of each flow \[s\].
     latest: Vec<f64>,
-    /// Pairs of a group and a flow of the group.
+    /// Pairs of the representative link of a group and the index of a flow in the group.
     grouped: Vec<(u32, u32)>,
 }
 
@@ -40,12 +43,13 @@ pub(crate) struct Contention {
 struct Link {
     /// Time that the link needs to carry all its bytes \[s\].
     busy: f64,
-    /// Range of its flows in `users`.
+    /// Index in `users` of the first flow of the link.
     first: u32,
+    /// Index in `users` after the last flow of the link.
     end: u32,
-    /// Another link of its group, or the link itself if it represents the group (a forest of disjoint sets).
+    /// Another link of the same group, or the link itself if it represents the group (a forest of disjoint sets).
     leader: u32,
-    /// Whether two flows may use the link at one time.
+    /// Whether two flows may use the link at the same time.
     is_contended: bool,
 }
 
@@ -57,7 +61,7 @@ const UNUSED: Link = Link {
     is_contended: true,
 };
 
-/// Number of flows on one link above which all flows are sorted first.
+/// Number of flows on one link above which all flows are sorted once, before the flows of each link.
 const MANY: u32 = 64;
 
 impl Link {
@@ -67,8 +71,8 @@ impl Link {
 }
 
 impl Contention {
-    /// Removes from `starts` all flows that share links, and calls `alone(name, end)` for each flow that meets no other. The flows that
-    /// meet others are returned by [`Self::groups`].
+    /// Finds the contention groups of the flows in `starts`, and empties that list. Calls `alone(name, end)` for each flow that
+    /// never shares a link, with its end \[s\]; all other flows are afterwards returned by [`Self::groups`].
     pub(crate) fn split(
         &mut self,
         platform: &Platform,
@@ -100,7 +104,7 @@ impl Contention {
         }
     }
 
-    /// Lists the flows on each link.
+    /// Lists the flows that use each link.
     fn list_users(&mut self, paths: &PathTable, starts: &mut [Start]) {
         for start in &*starts {
             for &(link, _) in paths.uses(start.path) {
@@ -133,7 +137,7 @@ impl Contention {
         }
     }
 
-    /// Sorts the flows on each link by start time, and computes how long the link needs to carry their bytes.
+    /// Sorts the flows on each link by start time, and computes the time that the link needs to carry their bytes.
     fn find_busy(&mut self, platform: &Platform, paths: &PathTable, starts: &[Start]) {
         // This order does not depend on when a path was first requested.
         let order = |user: &u32| starts[*user as usize].order();
@@ -151,7 +155,7 @@ impl Contention {
         }
     }
 
-    /// Returns the flows of each group, ordered by start time.
+    /// Returns the flows of each group, ordered by start time within the group.
     pub(crate) fn groups(&mut self) -> impl Iterator<Item = &mut [Start]> {
         let (mut rest, mut first) = (&mut self.starts[..], 0);
         self.ends.iter().map(move |&end| {
@@ -161,7 +165,7 @@ impl Contention {
         })
     }
 
-    /// Finds the links where flows can meet, among the links that are not yet excluded. Returns whether any link was excluded.
+    /// Excludes the links on which flows never overlap, from those not excluded yet. Returns whether any link was excluded.
     fn find_contention(&mut self, paths: &PathTable, starts: &[Start]) -> bool {
         self.find_latest(paths, starts);
         let mut has_freed = false;
@@ -182,7 +186,8 @@ impl Contention {
         has_freed
     }
 
-    /// Computes the latest end of flows: in the first round of all flows, then of those on links where flows may still meet.
+    /// Computes the latest possible end of flows: in the first round of all flows, then of the flows on links that are not
+    /// excluded.
     fn find_latest(&mut self, paths: &PathTable, starts: &[Start]) {
         let links = &self.links;
         let latest = |start: &Start| {
@@ -207,7 +212,7 @@ impl Contention {
         }
     }
 
-    /// Groups the flows that can meet, ordered by start time.
+    /// Forms groups of the flows that may share links, ordered by start time.
     fn group(&mut self, paths: &PathTable, starts: &mut [Start]) {
         // Flows of one cluster mostly start at one time, and are then adjacent.
         starts.sort_by_key(Start::order);
@@ -238,7 +243,7 @@ impl Contention {
         }
     }
 
-    /// Sorts the flows by group.
+    /// Orders the flows by group, and records the end of each group.
     fn sort(&mut self, starts: &[Start]) {
         let mut grouped = std::mem::take(&mut self.grouped);
         for (link, _) in &mut grouped {

@@ -1,15 +1,15 @@
-//! Batch solver with incremental max-min, for large batches whose sets of active flows do not recur.
+//! Batch solver with incremental max-min fairness, for large batches whose sets of active flows do not recur.
 //!
-//! Fair-share levels of links are updated where a flow starts or ends ([`crate::maxmin::incremental`]), and only flows whose rate changes
-//! are visited. Flows of one path form a class and run at one rate. With V the bytes that each flow of the path has moved since the class
-//! opened, and r the rate of one flow,
+//! The fair shares of links are updated where a flow starts or ends ([`crate::maxmin::incremental`]), and only flows whose rate
+//! changes are visited. The flows of one path form a class, in which all flows have the same rate. With V the bytes that each
+//! flow of the class has transferred since the class was opened, and r the rate of one flow,
 //!
 //! ```text
 //! V(date) = V(then) + r · (date - then)      a flow of B bytes that starts at s ends when V = V(s) + B
 //! next end of the path = now + (minimum of V(s) + B over its flows - V(now)) / r
 //! ```
-//! Cost of an event: the update (with 1 500 connected flows about 13 links), and 50 ns per path whose rate changes.
-//! Twin: [`super::memoized`] on the same flows.
+//! Cost of an event: the update of fair shares (with 1 500 connected flows about 13 links), and 50 ns per path whose rate
+//! changes. The reference implementation is [`super::memoized`] on the same flows.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -23,36 +23,36 @@ use crate::maxmin::incremental::IncrementalMaxMin;
 use migsim_base::units::to_u32;
 use migsim_platform::Platform;
 
-/// The arrays of the solver, reused from batch to batch.
+/// The solver with incremental max-min fairness; its arrays are reused from batch to batch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct IncrementalBatch {
     levels: IncrementalMaxMin,
-    /// Number of each path that is in use, else `NOT_IN_USE`.
+    /// For each path: the index of its class, or [`NOT_IN_USE`] if no flow of the path is active.
     number: Vec<u32>,
     classes: Vec<FlowClass>,
     free: Vec<u32>,
-    /// The next end of each class.
+    /// The time at which the next flow of each class ends.
     ends: CompletionIndex,
-    /// Classes with an end at the current time.
+    /// The classes in which a flow ends at the current time.
     done: Vec<u32>,
     later: ChainedStarts,
-    /// Classes in which a flow has started or ended at the current time, except newly opened classes, whose rate is not known yet.
+    /// The classes in which a flow has started or ended at the current time, except for new classes, whose rate is not known yet.
     touched: Vec<u32>,
-    /// Whether a flow ended with bytes left or moved too many.
+    /// Whether a flow ended with bytes left, or with more bytes transferred than it had.
     lost_bytes: bool,
 }
 
-/// The active flows of one path.
+/// The active flows of one path, which all have the same rate.
 #[derive(Clone, Debug, Default)]
 struct FlowClass {
     path: PathId,
-    /// V at the time `updated`.
+    /// V at the time `updated`: bytes that each flow of the class has transferred since the class was opened \[B\].
     moved: f64,
     updated: f64,
     rate: f64,
-    /// V at the end of each flow, as bits, which sort like the value, with the name of the flow: first the minimum, then the others. Most
-    /// classes have one flow.
+    /// The flow that ends first, as the value of V at its end and its name. V is stored as bits, which sort like the value.
     first: Option<(u64, u32)>,
+    /// The other flows of the class, in the same form; most classes have only one flow.
     others: BinaryHeap<Reverse<(u64, u32)>>,
 }
 
@@ -62,12 +62,12 @@ impl FlowClass {
         self.updated = now;
     }
 
-    /// Returns the number of flows.
+    /// Returns the number of active flows of the class.
     fn len(&self) -> u32 {
         u32::from(self.first.is_some()) + to_u32(self.others.len())
     }
 
-    /// Adds a flow of `bytes`, which starts now.
+    /// Adds a flow of `bytes` bytes, which starts now.
     fn push(&mut self, bytes: f64, name: u32) {
         let flow = ((self.moved + bytes).to_bits(), name);
         let later = match self.first {
@@ -83,7 +83,8 @@ impl FlowClass {
         }
     }
 
-    /// Removes and returns the first flow if it ends at or below `moved`.
+    /// Removes the flow that ends first and returns its name, if the flow ends at or before V = `moved`; otherwise returns
+    /// `None`.
     fn pop(&mut self, moved: f64) -> Option<u32> {
         let (target, name) = self.first?;
         if f64::from_bits(target) > moved {
@@ -93,7 +94,7 @@ impl FlowClass {
         Some(name)
     }
 
-    /// Returns V at the next end.
+    /// Returns V at the end of the flow that ends first \[B\]; infinite if the class has no flow.
     fn next_target(&self) -> f64 {
         self.first
             .map_or(f64::INFINITY, |(target, _)| f64::from_bits(target))
@@ -107,8 +108,8 @@ impl FlowClass {
 const NOT_IN_USE: u32 = u32::MAX;
 
 impl IncrementalBatch {
-    /// Solves the flows of `starts`, in any order. Calls `ended(name, time)` for each flow that ends; the call may return another start, at
-    /// that time or later.
+    /// Solves the flows of `starts`, given in any order. Calls `ended(name, time)` for each flow that ends, with its time \[s\];
+    /// the call may return another flow, which starts at that time or later.
     pub(crate) fn solve(
         &mut self,
         platform: &Platform,
@@ -153,7 +154,7 @@ impl IncrementalBatch {
         self.clear(ended);
     }
 
-    /// The first internal error, if any.
+    /// Returns the first internal error since the solver was created; `None` if there is none.
     pub(crate) fn fault(&self) -> Option<Fault> {
         let lost = self.lost_bytes.then_some(Fault::Bytes);
         lost.or(self.levels.fault())
@@ -174,7 +175,7 @@ impl IncrementalBatch {
         class.push(start.bytes, start.name);
     }
 
-    /// Opens the class of a path.
+    /// Opens a class for a path that has no active flow; returns the index of the class.
     fn open(&mut self, path: PathId, now: f64, paths: &PathTable) -> u32 {
         let number = self.free.pop().unwrap_or_else(|| {
             self.classes.push(FlowClass::default());
@@ -189,7 +190,7 @@ impl IncrementalBatch {
         number
     }
 
-    /// Ends all flows that end at `now`, in the order of their classes.
+    /// Ends all flows that end at the time `now` \[s\], in the order of their classes.
     fn end(
         &mut self,
         now: f64,
@@ -223,7 +224,7 @@ impl IncrementalBatch {
         }
     }
 
-    /// Sets the rate and the next end of each class whose rate changes.
+    /// Updates the rate and the next end of each class whose rate changes at the time `now` \[s\].
     fn share(&mut self, now: f64, bandwidth_factor: f64) {
         let Self {
             levels,
@@ -246,7 +247,7 @@ impl IncrementalBatch {
         }
     }
 
-    /// Ends the flows that end at no finite time, and resets the order in which classes open.
+    /// Ends the flows that never end, at an infinite time, and resets the order in which classes are opened.
     fn clear(&mut self, mut ended: impl FnMut(u32, f64) -> Option<Start>) {
         for (number, class) in (0..).zip(&mut self.classes) {
             if class.first.is_none() {

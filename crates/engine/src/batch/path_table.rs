@@ -1,7 +1,8 @@
-//! Route parameters per ordered pair of endpoint classes, computed once while links do not change.
+//! Parameters of the route between each ordered pair of endpoint classes, computed once while links do not change.
 //!
-//! Delay, weight and bound are those of [`NetworkModel`]. The twin is [`crate::transport`], which recomputes them for each flow. Hosts of a
-//! cluster form one endpoint class if their access links are equal and not shared, or if they have none. A platform of such clusters has
+//! Delay, weight and bound are those of [`NetworkModel`]. The reference implementation is [`crate::transport`], which recomputes
+//! them for each flow. An endpoint class is a set of hosts whose routes to any other host have equal parameters: hosts of a
+//! cluster form one class if their access links are equal and not shared, or if they have none. A platform of such clusters has
 //! one path per pair of clusters. Cost: a look-up in an array (few classes) or in a hash table; about 64 bytes per pair in use.
 
 use hashbrown::HashTable;
@@ -11,34 +12,37 @@ use migsim_base::memory::MOST_PATHS;
 use migsim_base::units::{HostId, LinkId};
 use migsim_platform::Platform;
 
-/// Number of a path, in the order in which paths were first requested.
+/// Number of a path, in the order in which paths were first requested; counted from 0.
 pub type PathId = u32;
 
-/// The route from one host to another.
+/// The parameters of the route from one host to another.
 #[derive(Clone, Copy, Debug)]
 pub struct Path {
-    /// Time from the start of a flow until its transfer begins \[s\].
+    /// Time from the sending of a message until the transfer of its flow begins \[s\].
     pub delay: f64,
-    /// The weight of the path in the sharing, a factor: a flow of weight w gets 1/w of the fair share.
+    /// Weight of the path in the sharing of links, dimensionless: a flow of weight w gets 1/w of the fair share.
     pub weight: f64,
-    /// Maximum share of a flow, before the bandwidth factor \[B/s\].
+    /// Maximum rate of a flow on the path, before the bandwidth factor is applied \[B/s\].
     pub bound: f64,
-    /// Rate of a flow that meets no other flow, after the bandwidth factor \[B/s\].
+    /// Rate of a flow that shares links with no other flow, after the bandwidth factor is applied \[B/s\].
     pub rate_alone: f64,
-    /// The endpoint classes of sender and receiver; they order paths independently of when each was first requested.
+    /// The endpoint classes of sender and receiver, combined into one number; it gives paths an order that does not depend on
+    /// when each was first requested.
     pub pair: u64,
+    /// Index in `PathTable::uses` of the first shared link of the path.
     first_use: u32,
+    /// Number of shared links of the path.
     uses: u32,
 }
 
 impl Path {
-    /// Whether the path crosses links that flows share.
+    /// Whether the path crosses links that several flows share.
     #[inline]
     pub fn is_shared(&self) -> bool {
         self.uses > 0
     }
 
-    /// The endpoint classes of sender and receiver.
+    /// Returns the endpoint classes of sender and receiver.
     #[inline]
     #[expect(
         clippy::cast_possible_truncation,
@@ -49,62 +53,67 @@ impl Path {
     }
 }
 
-/// Further parameters of a path, needed by some network models only.
+/// Further parameters of a path, which only some network models need.
 #[derive(Clone, Copy, Debug)]
 struct Details {
-    /// Latency of the route \[s\]; none inside a host, where messages have no further cost.
+    /// Latency of the route \[s\]; `None` inside a host, where messages have no further cost.
     latency: Option<f64>,
-    /// Delay of a message without a packet, if no factor depends on its size \[s\].
+    /// Delay of a message without the time that its packet waits in routers, if no factor depends on the size of the message
+    /// \[s\].
     fixed: f64,
-    /// Time that each byte of a packet waits in routers \[s/B\].
+    /// Time that a packet waits in routers, per byte of the packet \[s/B\].
     hop: f64,
-    /// Minimum bandwidth of its links \[B/s\].
+    /// Smallest bandwidth of the links on the route \[B/s\].
     narrowest: f64,
-    /// Whether slow start may delay a message of an idle connection.
+    /// Whether slow start may delay a message on this path if its connection is idle.
     may_be_slow: bool,
 }
 
-/// All paths that were requested.
+/// The table of all paths that have been requested.
 #[derive(Clone, Debug)]
 pub struct PathTable {
     model: NetworkModel,
     /// The endpoint class of each host.
     endpoint_class: Vec<u32>,
     endpoint_classes: usize,
-    /// With few classes: path + 1 at `row[from] + to`; 0 if the path was not requested yet.
+    /// With few endpoint classes: the number of the path plus 1, at index `row[from] + to`; 0 if the path has not been requested
+    /// yet.
     table: Vec<u32>,
-    /// Start of the row of each class in the table; 0, which is a row of zeros, until first used.
+    /// With few endpoint classes: the index in `table` at which the row of each class starts; 0, the start of a row of zeros,
+    /// until the class first sends.
     row: Vec<u32>,
-    /// With many classes: the paths by pair of classes, and the path after the one that was found last.
+    /// With many endpoint classes: the paths by pair of classes.
     lookup: HashTable<PathId>,
+    /// With many endpoint classes: the path after the one found last, which is tried first because paths are often requested in
+    /// the same order.
     next: PathId,
     list: Vec<Path>,
-    /// Maximum number of shared links of a path.
+    /// Largest number of shared links on any path so far.
     widest: usize,
-    /// Details of each path, if messages need them.
+    /// Further parameters of each path; empty if the network model does not need them.
     details: Vec<Details>,
     has_details: bool,
     /// Whether the delay of a message does not depend on its size.
     is_plain: bool,
-    /// Shared links, each with the share of its rate that a flow takes there.
+    /// The shared links of all paths, each with the share of the link's capacity per unit of rate that a flow of the path takes.
     uses: Vec<(u32, f64)>,
-    /// Whether a path crosses each link, shared or not.
+    /// For each link, whether at least one path crosses it, even if flows do not share the link.
     is_crossed: Vec<bool>,
 }
 
-/// Maximum number of classes for which paths are found in an array (16 MB, if hosts of all classes send).
+/// Maximum number of endpoint classes for which paths are found in an array (16 MB, if hosts of all classes send).
 const MOST_CLASSES_OF_TABLE: usize = 2048;
-/// Number of paths for which memory is reserved at first; the operating system provides it when it is used.
+/// Number of paths for which memory is reserved at the beginning; the operating system provides the memory only when it is used.
 const ROOM: usize = 1024;
-/// Number of places of the table for which memory is reserved at first.
+/// Number of entries of the array of paths for which memory is reserved at the beginning.
 const ROOM_OF_TABLE: usize = 16 * ROOM;
-/// The path of a host to itself.
+/// Number of the path from a host to itself.
 const LOOPBACK: PathId = 0;
-/// Value that stands for no pair of endpoint classes.
+/// Value of [`Path::pair`] for the path from a host to itself, which belongs to no pair of endpoint classes.
 const PAIR_OF_LOOPBACK: u64 = u64::MAX;
 
 impl PathTable {
-    /// Creates an empty table of the paths of `platform` under `model`.
+    /// Creates a table without paths between hosts, for `platform` with the network model `model`.
     pub fn new(platform: &Platform, model: NetworkModel) -> Self {
         let endpoint_class = endpoint_classes(platform);
         let endpoint_classes = endpoint_class.last().map_or(0, |last| *last as usize + 1);
@@ -134,7 +143,7 @@ impl PathTable {
         paths
     }
 
-    /// Creates the table of paths for messages that may wait for a handshake ([`Self::round_trip`]).
+    /// Creates a table for messages that may begin with a handshake ([`Self::round_trip`]).
     pub fn with_handshakes(platform: &Platform, model: NetworkModel) -> Self {
         let mut paths = Self::new(platform, model);
         paths.has_details = true;
@@ -142,12 +151,12 @@ impl PathTable {
         paths
     }
 
-    /// Returns the factor of the share of a flow; dimensionless.
+    /// Returns the bandwidth factor, by which the fair share of a flow is multiplied to give its rate; dimensionless.
     pub(super) fn bandwidth_factor(&self) -> f64 {
         self.model.bandwidth_factor
     }
 
-    /// Returns the path between two hosts, which may be the same host; `None` if the platform has no route.
+    /// Returns the number of the path from one host to another, which may be the same host; `None` if the platform has no route.
     #[inline]
     pub fn find(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
         if from != to {
@@ -162,7 +171,7 @@ impl PathTable {
         self.find_unknown(platform, from, to)
     }
 
-    /// Finds a path that the table of paths does not have yet.
+    /// Finds a path that the array of paths does not contain yet, and adds it to the table.
     #[inline(never)]
     fn find_unknown(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
         if from == to && !platform.has_own_loopback(from) {
@@ -203,7 +212,7 @@ impl PathTable {
         Some(found)
     }
 
-    /// Reserves memory for this number of paths, unless the table has paths already.
+    /// Reserves memory for `paths` paths, unless the table already has paths between hosts.
     pub fn expect(&mut self, paths: usize) {
         if self.list.len() <= LOOPBACK as usize + 1 && paths > ROOM {
             self.list.reserve(paths);
@@ -215,7 +224,7 @@ impl PathTable {
         }
     }
 
-    /// Combines the two endpoint classes into one number.
+    /// Combines the endpoint classes of two hosts into one number.
     fn pair(&self, from: HostId, to: HostId) -> u64 {
         let (from, to) = (
             self.endpoint_class[from.index()],
@@ -237,7 +246,7 @@ impl PathTable {
         Some(path)
     }
 
-    /// Forgets all paths once they take much memory; returns whether it did.
+    /// Removes all paths if the table has more than [`MOST_PATHS`]; returns whether it did.
     pub fn forget_many(&mut self) -> bool {
         let are_many = self.list.len() > MOST_PATHS;
         if are_many {
@@ -246,7 +255,7 @@ impl PathTable {
         are_many
     }
 
-    /// Returns the number of a path from which names of sets of flows are summed.
+    /// Returns a fixed pseudo-random number for a path; the name of a set of flows is the sum of these numbers.
     pub(super) fn number(&self, path: PathId) -> u128 {
         match self.list[path as usize].pair {
             PAIR_OF_LOOPBACK => 0,
@@ -254,12 +263,12 @@ impl PathTable {
         }
     }
 
-    /// Returns the number of paths.
+    /// Returns the number of paths in the table.
     pub(crate) fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Forgets all paths, because links have changed.
+    /// Removes all paths; it must be called when links have changed.
     pub fn forget(&mut self) {
         if self.row.is_empty() {
             self.lookup.clear();
@@ -276,12 +285,13 @@ impl PathTable {
         self.add_loopback();
     }
 
-    /// Whether a path depends on a link.
+    /// Whether at least one path in the table crosses a link.
     pub fn crosses(&self, link: LinkId) -> bool {
         self.is_crossed[link.index()]
     }
 
-    /// Returns the time from the sending of a message until its transfer begins \[s\], and the bytes that its flow moves.
+    /// Returns the time from the sending of a message of `bytes` bytes until its transfer begins \[s\], and the number of bytes
+    /// that its flow transfers.
     #[inline]
     pub fn delay_and_amount(&self, (path, way): (PathId, &Path), bytes: f64) -> (f64, f64) {
         if self.is_plain {
@@ -290,7 +300,8 @@ impl PathTable {
         self.delay_and_amount_of_library(path, bytes)
     }
 
-    /// Returns the same, including the costs of a message library.
+    /// Returns the same two values for network models with the costs of a message library, which depend on the size of the
+    /// message.
     #[inline(never)] // so that it takes no registers of the loop that has no library
     fn delay_and_amount_of_library(&self, path: PathId, bytes: f64) -> (f64, f64) {
         let details = &self.details[path as usize];
@@ -326,7 +337,7 @@ impl PathTable {
         self.model.may_be_slow(narrowest, round_trip)
     }
 
-    /// Returns the time by which slow start delays a message of an idle connection \[s\].
+    /// Returns the time by which slow start delays a message of `bytes` bytes on a path whose connection is idle \[s\].
     pub fn slow_start(&self, path: PathId, bytes: f64) -> f64 {
         if NetworkModel::fits_first_window(bytes) || !self.may_be_slow(path) {
             return 0.0;
@@ -336,30 +347,30 @@ impl PathTable {
             .slow_start(bytes, narrowest, self.round_trip(path))
     }
 
-    /// Returns the path with this number.
+    /// Returns the parameters of a path.
     #[inline]
     pub fn get(&self, path: PathId) -> &Path {
         &self.list[path as usize]
     }
 
-    /// Returns the maximum number of shared links of a path so far.
+    /// Returns the largest number of shared links on any path so far.
     pub(super) fn widest(&self) -> usize {
         self.widest
     }
 
-    /// Returns the number of endpoint classes.
+    /// Returns the number of endpoint classes of the platform.
     pub(super) fn endpoint_classes(&self) -> usize {
         self.endpoint_classes
     }
 
-    /// Returns the endpoint classes of sender and receiver; none if the path has no shared links.
+    /// Returns the endpoint classes of sender and receiver of a path; `None` if the path has no shared links.
     #[inline]
     pub(super) fn ends(&self, path: PathId) -> Option<(usize, usize)> {
         let path = &self.list[path as usize];
         path.is_shared().then(|| path.ends())
     }
 
-    /// Returns the shared links of a path, each with the fraction of its rate that a flow takes of the link.
+    /// Returns the shared links of a path, each with the share of its capacity per unit of rate that a flow of the path takes.
     #[inline]
     pub fn uses(&self, path: PathId) -> &[(u32, f64)] {
         let path = &self.list[path as usize];
@@ -382,7 +393,7 @@ impl PathTable {
         Some(id)
     }
 
-    /// Adds the path from a host to itself, which is the first path.
+    /// Adds the path from a host to itself, which is always the first path of the table.
     fn add_loopback(&mut self) {
         let delay = self.model.loopback_delay(self.model.loopback_latency.get());
         if self.has_details {
@@ -484,7 +495,7 @@ impl PathTable {
     }
 }
 
-/// Returns the endpoint class of each host, counted from 0 in host order.
+/// Returns the endpoint class of each host; classes are counted from 0 in the order of hosts.
 fn endpoint_classes(platform: &Platform) -> Vec<u32> {
     let mut last = 0;
     let mut endpoint_class = |at: usize| {
@@ -498,7 +509,8 @@ fn endpoint_classes(platform: &Platform) -> Vec<u32> {
     (0..platform.hosts.len()).map(&mut endpoint_class).collect()
 }
 
-/// Returns a fixed pseudo-random number of 128 bits, so that sums of a few such numbers never coincide by chance.
+/// Returns a fixed pseudo-random number of 128 bits for a pair of endpoint classes, so that sums of a few such numbers never
+/// coincide by chance.
 fn number_of(pair: u64) -> u128 {
     // Two rounds of SplitMix64 (Steele, Lea and Flood 2014) with different seeds.
     u128::from(hash(pair)) << 64 | u128::from(mix(pair, 0x6a09_e667_f3bc_c909))

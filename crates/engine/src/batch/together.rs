@@ -1,32 +1,35 @@
-//! Flows that all end at one time: equal flows that start together, each on a link with the lowest fair-share level.
+//! Recognises flows that all end at the same time: equal flows that start together, each on a link with the lowest fair share.
 //!
-//! If all flows of a link are bottlenecked there, the level of the link is its capacity over the sum of the inverses of their weights. No
-//! flow gets less than x, the lowest level of all links, and a flow on a link of this level gets no more. So, if each flow crosses such a
-//! link and no flow has a lower bound,
+//! If all flows of a link have their bottleneck there, the fair share of the link is its capacity divided by the sum of the
+//! inverses of their weights. No flow gets less than x, the lowest fair share of all links, and a flow on a link with this fair
+//! share gets no more. Therefore, if each flow crosses such a link and no flow is limited to a lower rate otherwise,
 //!
 //! ```text
 //! rate(f) = factor · x / w(f)        end = start + B · w / (factor · x), the same for all flows if B · w is the same
 //! ```
-//! All-to-all exchanges of equal messages in a cluster are such flows. Cost: 4 ns per use of a link. Twin: [`super::incremental`].
+//! where `factor` is the bandwidth factor, w the weight of a flow and B its size. All-to-all exchanges of equal messages in a
+//! cluster consist of such flows. Cost: 4 ns per use of a link. The reference implementation is [`super::incremental`].
 
 use super::flow::Start;
 use super::path_table::PathTable;
 use migsim_platform::Platform;
 
-/// Tolerance within which two levels are equal, relative to the level: equal links may sum in different orders.
+/// Factor of tolerance within which two fair shares count as equal, since the sums of equal links may be added in different
+/// orders.
 const SAME_LEVEL: f64 = 1.0 + 1e-15;
 
-/// Finds the common end; its arrays are reused.
+/// Finds the common end of a set of flows; its arrays are reused.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CommonEnd {
-    /// For each link: the sum of the inverses of the weights, then the level; 0 between two searches.
+    /// For each link: first the sum of the inverses of the weights of its flows, then its fair share \[B/s\]; 0 between two
+    /// searches.
     levels: Vec<f64>,
-    /// The links that are used.
+    /// The links that at least one flow uses.
     used: Vec<u32>,
 }
 
 impl CommonEnd {
-    /// Returns the time \[s\] at which all these flows end, if they provably end together.
+    /// Returns the time at which all these flows end \[s\], if it is certain that they end together; otherwise `None`.
     pub(super) fn find(
         &mut self,
         platform: &Platform,
@@ -55,7 +58,7 @@ impl CommonEnd {
         (are_held && end.is_finite() && price(first).is_normal()).then_some(end)
     }
 
-    /// Computes the level of each link; returns the lowest level.
+    /// Computes the fair share of each used link \[B/s\], and returns the lowest one.
     fn measure(&mut self, platform: &Platform, paths: &PathTable, starts: &[Start]) -> f64 {
         self.levels.resize(platform.links.len(), 0.0);
         for start in starts {

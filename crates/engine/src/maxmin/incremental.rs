@@ -1,21 +1,24 @@
-//! Incremental max-min: updates the fair-share levels of links around a change instead of solving the whole system again ([`super::solve`]).
+//! Incremental max-min fairness: updates the fair-share levels of links around a change, instead of solving the whole system
+//! again ([`super::solve`]).
 //!
-//! A group is a number n of flows on one route; the level of a flow is its rate times its weight w. Link l of capacity C has the level x with
+//! A group consists of n flows on the same route; the level of a flow is its rate times its weight w. Link l with capacity C has
+//! the fair-share level x with
 //!
 //! ```text
 //! Σ over the groups g of l:  n_g · c_gl / w_g · min(u_gl, x) = C_l        (infinite if the sum stays below C_l)
 //! u_gl = min(bound_g · w_g, levels of the other links of g)               level of g = min(u_gl, level of l)
 //! ```
-//! with c as in [`super::solve`]. Levels that satisfy this on all links are max-min fair: each flow is at the level of the lowest link of
-//! its route, is among the fastest flows there, and that link is saturated. So the solver first updates the links whose flows have changed.
-//! Then it updates the links whose levels may depend on new levels, the lowest first, until no level changes. The cost of a change depends
-//! on the groups whose rates change: with 1 500 connected flows an end changes about 11 rates.
+//! with c as in [`super::solve`]. Levels that satisfy this on all links are max-min fair: each flow has the level of the lowest
+//! link of its route, is among the fastest flows there, and that link is saturated. The solver therefore first updates the links
+//! whose flows have changed. Then it updates the links whose levels may depend on new levels, beginning with the lowest, until no
+//! level changes. The cost of a change depends on the number of groups whose rates change: with 1 500 connected flows, the end of
+//! a flow changes about 11 rates.
 //!
-//! Most links are unsaturated. For such a link the solver keeps the demand of its groups as a sum, so that it need not visit the groups
-//! while the sum stays below the capacity. A tolerance covers the rounding of the sum.
+//! Most links are unsaturated. For such a link the solver stores the demand of its groups as a sum, so that it need not visit the
+//! groups while the sum stays below the capacity. A tolerance covers rounding errors of the sum.
 //!
-//! Cost: about 100 ns per link that is updated, and 2 ns per group on it. Twin: [`SharingProblem`], which also recomputes all levels when
-//! many updates have not settled them.
+//! Cost: about 100 ns per link that is updated, and 2 ns per group on the link. The reference implementation is
+//! [`SharingProblem`], which also recomputes all levels if they have not converged after many updates.
 
 use std::ops::Range;
 
@@ -25,50 +28,51 @@ use super::worklist::{Entry, Worklist};
 use crate::checks::Fault;
 use migsim_base::units::{lesser, to_u32};
 
-/// All links and the groups of flows on them.
+/// The solver with incremental updates: all links, and the groups of flows on them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct IncrementalMaxMin {
     links: Vec<Link>,
-    /// The level of each link.
+    /// Fair-share level of each link; infinite while the link is unsaturated.
     level: Vec<f64>,
     groups: Vec<Group>,
-    /// The links of group g are `uses[g · width..]`, up to the number of its links.
+    /// The links that each group uses: those of group g begin at `uses[g · width]`, one entry per link.
     uses: Vec<Use>,
     width: usize,
-    /// Links to update: those marked since the last update, in that order; then those whose levels may depend on new levels, by level.
+    /// The links that have been marked since the last update, in the order of their marking.
     marked: Vec<u32>,
+    /// During an update, the links whose levels may depend on new levels, ordered by level.
     worklist: Worklist,
-    /// Groups whose level may have changed since the last update.
+    /// The groups whose level may have changed since the last update.
     touched: Vec<u32>,
-    /// Links that have had groups since [`Self::forget`], or whose stored demand may be above 0.
+    /// The links that have had groups since the solver was last reset, or whose stored demand may be above 0.
     entered: Vec<u32>,
-    /// Number of changes of capacity of links with groups since the last update.
+    /// Number of capacity changes of links with groups since the last update.
     changed_capacities: usize,
-    /// The first link found to carry more than its capacity.
+    /// The first link that was found to carry more than its capacity; `None` if there is none.
     overloaded: Option<u32>,
-    /// The links examined by [`Self::find_overloaded`]; a field so that its memory is reused.
+    /// The links examined by [`Self::find_overloaded`]; stored here so that their memory is reused.
     examined_links: Vec<u32>,
     problem: SharingProblem,
     rates: Vec<f64>,
 }
 
-/// Tolerance of saturation after all levels are recomputed, which rounds: capacity over load. The level of the fastest flow then limits no
-/// other flow.
+/// Ratio of capacity to load up to which a link counts as saturated after all levels have been recomputed, since sums have
+/// rounding errors. The level of its fastest flow then limits no other flow.
 const FULL: f64 = 1.0 + 1e-9;
-/// Tolerance within which two levels are the same, relative to the old level.
+/// Tolerance within which two fair-share levels are equal, relative to the old level.
 const SAME: f64 = 1e-15;
-/// Number of groups for which memory is reserved at first.
+/// Number of groups for which memory is reserved at the beginning.
 const ROOM: usize = 512;
-/// Number of groups for which a link reserves memory at first: many links never have more, as in rings.
+/// Number of groups for which each link reserves memory at its first group; many links never have more, as in rings.
 const FIRST_GROUPS: usize = 2;
-/// Maximum number of link updates in one repair, per link, before all levels are recomputed from scratch.
+/// Maximum number of link updates in one pass, per link, after which all levels are recomputed from scratch instead.
 const MOST_REPAIRS: usize = 50;
-/// Maximum number of capacities of links with flows that change at one time. If more change, all levels are recomputed from scratch, since
-/// updates would affect all links anyway.
+/// Maximum number of capacity changes of links with flows that are handled by updates. If more capacities change at the same
+/// time, all levels are recomputed from scratch, since updates would affect all links anyway.
 const MOST_CHANGED: usize = 16;
 
 impl IncrementalMaxMin {
-    /// Creates links of these capacities \[B/s\] without flows.
+    /// Creates a solver without flows for links with the given capacities \[B/s\], numbered from 0.
     pub(crate) fn new(capacities: impl IntoIterator<Item = f64>) -> Self {
         let link = |capacity| Link {
             capacity,
@@ -82,7 +86,7 @@ impl IncrementalMaxMin {
         }
     }
 
-    /// Whether there are any links.
+    /// Whether the solver has any links.
     pub(crate) fn has_links(&self) -> bool {
         !self.links.is_empty()
     }
@@ -99,8 +103,8 @@ impl IncrementalMaxMin {
         self.mark(link);
     }
 
-    /// Adds a group of `count` flows of one weight and bound \[B/s\] on `uses`: distinct links, with the share of its rate that a flow
-    /// takes there. The group must be absent.
+    /// Adds a group of `count` flows with the same weight and bound \[B/s\]. `uses` are the links of their route, all different,
+    /// each with the share of its capacity that a flow takes per unit of rate. The group must not exist yet.
     pub(crate) fn put(
         &mut self,
         group: u32,
@@ -153,7 +157,7 @@ impl IncrementalMaxMin {
         }
     }
 
-    /// Stores, for a group of two links, the place of the group on the other link.
+    /// Stores, for a group with two links, the position of the group on the other link.
     fn pair(&mut self, used: Use, other: Use) {
         let slot = &mut self.links[used.link as usize].groups[used.slot as usize];
         (slot.other_link, slot.at_other) = (other.link, other.slot);
@@ -177,7 +181,7 @@ impl IncrementalMaxMin {
         }
     }
 
-    /// Changes the weight and the rate limit \[B/s\] of a group of flows.
+    /// Changes the weight and the bound \[B/s\] of a group of flows.
     pub(crate) fn reweigh(&mut self, group: u32, weight: f64, bound: f64) {
         self.groups[group as usize].set(weight, bound);
         self.settle(group);
@@ -208,8 +212,8 @@ impl IncrementalMaxMin {
         }
     }
 
-    /// Resets the state that earlier groups have left, once all groups have left. Later groups then get the same rates as on a new solver,
-    /// to the last bit.
+    /// Resets the state that earlier groups have left behind; all groups must have been removed. Later groups then get the same
+    /// rates as on a new solver, to the last bit.
     pub(crate) fn forget(&mut self) {
         for link in self.entered.drain(..) {
             let state = &mut self.links[link as usize];
@@ -217,13 +221,13 @@ impl IncrementalMaxMin {
         }
     }
 
-    /// Returns the range of the uses of a group.
+    /// Returns the range of indices in `uses` that belong to a group.
     fn range(&self, group: u32) -> Range<usize> {
         let first = group as usize * self.width;
         first..first + self.groups[group as usize].uses as usize
     }
 
-    /// Makes room for groups of `width` links.
+    /// Makes room in the list of uses for groups with up to `width` links.
     #[inline]
     pub(crate) fn widen(&mut self, width: usize) {
         if width > self.width {
@@ -257,13 +261,14 @@ impl IncrementalMaxMin {
         self.touch(group);
     }
 
-    /// Whether no link needs an update.
+    /// Whether all levels are up to date, so that no link needs an update.
     #[inline]
     pub(crate) fn is_settled(&self) -> bool {
         self.marked.is_empty() && self.touched.is_empty() && self.changed_capacities == 0
     }
 
-    /// Updates all levels; calls `changed` with the rate \[B/s\] of each group whose level may have changed.
+    /// Updates all fair-share levels, and calls `changed` with the number and the rate \[B/s\] of each group whose rate may have
+    /// changed.
     pub(crate) fn repair(&mut self, mut changed: impl FnMut(u32, f64)) {
         let mut repairs = 0_usize;
         let mut marked = std::mem::take(&mut self.marked);
@@ -298,12 +303,13 @@ impl IncrementalMaxMin {
         self.touched.clear();
     }
 
-    /// Returns the first broken invariant, if there is one.
+    /// Returns the first violated invariant; `None` if there is none.
     pub(crate) fn fault(&self) -> Option<Fault> {
         self.overloaded.map(Fault::Overload)
     }
 
-    /// Finds a link that carries more than its capacity, `Σ n · c · rate > capacity`, among the links of groups whose rates change.
+    /// Returns a link that carries more than its capacity, where `Σ n · c · rate > capacity`, among the links of groups whose
+    /// rates change; `None` if there is none.
     fn find_overloaded(&mut self) -> Option<u32> {
         let mut links = std::mem::take(&mut self.examined_links);
         links.clear();
@@ -336,7 +342,7 @@ impl IncrementalMaxMin {
         }
     }
 
-    /// Adds `more` to the demand on a link; marks the link unless it stays unsaturated.
+    /// Adds `more` to the demand on a link; marks the link unless it certainly stays unsaturated.
     fn want(&mut self, link: u32, more: f64) {
         let is_full = self.level[link as usize].is_finite();
         if is_full || more > 0.0 && self.links[link as usize].may_fill(more) {
@@ -398,7 +404,7 @@ impl IncrementalMaxMin {
         links[link as usize].groups = here;
     }
 
-    /// Recomputes all levels from scratch.
+    /// Recomputes all fair-share levels from scratch.
     fn solve_from_scratch(&mut self) {
         self.problem.clear();
         for link in &self.links {
@@ -452,7 +458,8 @@ impl IncrementalMaxMin {
     }
 }
 
-/// Sets the ceilings of a group on its other links after one of its links has got a new level, and lists the links that this affects.
+/// Updates the ceilings of a group on its other links after one of its links has got a new level, and adds the links that this
+/// affects to the work queue.
 #[inline(never)]
 fn raise_others(
     links: &mut [Link],

@@ -1,48 +1,50 @@
-//! Fair sharing with closed pipes: links (SimGrid's `FATPIPE`) whose capacity limits the fastest of their flows, not the sum of all.
+//! Fair sharing with pipes: links (SimGrid's `FATPIPE`) whose capacity limits the fastest of their flows, not the sum of all
+//! flows.
 //!
-//! The expressions are SimGrid's. With p the weight of a flow, b its bound and c the share of its rate that it takes on a link:
+//! The expressions are SimGrid's. With p the weight of a flow, b its bound and c the share of a link's capacity that it takes per
+//! unit of rate:
 //!
 //! ```text
 //! level of a link:  capacity left / Σ c/p        of a pipe: capacity / max c/p        over the flows without a rate
 //! ```
-//! The links of the lowest level L are saturated. If b p < L for some flow on them, only the flows of the smallest b p get their bound, and
-//! levels are computed again. Otherwise every flow on them gets L / p: on a pipe a flow of twice the weight gets half of the capacity,
-//! although nothing else limits it. So a `FATPIPE` of SimGrid limits more than a link that gives each flow its capacity
-//! (`fatpipe = whole`).
+//! The links with the lowest level L are saturated. If b p < L for some flow on them, only the flows with the smallest b p get
+//! their bound as rate, and levels are computed again. Otherwise every flow on these links gets the rate L / p: on a pipe, a flow
+//! with twice the weight gets half of the capacity, although nothing else limits it. A `FATPIPE` of SimGrid therefore limits
+//! flows more than a link that gives each flow its whole capacity (`fatpipe = whole`).
 //!
 //! All rates are recomputed from scratch each time, in O(rounds · uses).
 
 use migsim_base::units::to_u32;
 
-/// A link.
+/// A link or a pipe while rates are computed.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     capacity: f64,
     is_pipe: bool,
     left: f64,
     pull: f64,
-    /// Number of its flows without a rate.
+    /// Number of flows on the link whose rate is not fixed yet.
     open: u32,
 }
 
-/// One sharing problem; its arrays are reused by the next problem.
+/// A sharing problem with links and pipes; its arrays are reused for the next problem.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PipesProblem {
     links: Vec<Link>,
-    /// Weight, bound \[B/s\], rate \[B/s\] and first use of each flow.
+    /// For each flow: its weight, its bound \[B/s\], its rate \[B/s\] once it is fixed, and the index of its first use of a link.
     flows: Vec<(f64, f64, Option<f64>, usize)>,
     uses: Vec<(u32, f64)>,
-    /// The links that flows cross.
+    /// The links that at least one flow crosses.
     used: Vec<u32>,
 }
 
-/// Tolerance within which bounds count as the smallest one, relative to it.
+/// Ratio up to which a bound counts as equal to the smallest bound.
 const SAME_BOUND: f64 = 1.0 + 1e-12;
-/// Tolerance of saturation: capacity left, relative to the capacity.
+/// Unused part of the capacity up to which a link counts as saturated.
 const NOTHING: f64 = 1e-9;
 
 impl PipesProblem {
-    /// Creates the links: capacity \[B/s\] and whether the link is a pipe.
+    /// Creates a problem without flows; each link is given by its capacity \[B/s\] and whether it is a pipe.
     pub(crate) fn new(links: impl Iterator<Item = (f64, bool)>) -> Self {
         let link = |(capacity, is_pipe)| Link {
             capacity,
@@ -62,13 +64,14 @@ impl PipesProblem {
         self.links[link].capacity = capacity;
     }
 
-    /// Removes the flows.
+    /// Removes all flows; the links stay.
     pub(crate) fn clear(&mut self) {
         self.flows.clear();
         self.uses.clear();
     }
 
-    /// Adds a flow of a weight and a bound \[B/s\] that uses links, each with the share of its rate that it takes there.
+    /// Adds a flow with a weight and a bound \[B/s\]; `uses` are its links, each with the share of its capacity that the flow
+    /// takes per unit of rate.
     pub(crate) fn add_flow(
         &mut self,
         weight: f64,
@@ -80,7 +83,7 @@ impl PipesProblem {
         self.uses.extend(uses);
     }
 
-    /// Computes the rate of each flow \[B/s\], in the order in which they were added.
+    /// Computes the rate of each flow \[B/s\], and returns the rates in the order in which the flows were added.
     pub(crate) fn solve(&mut self) -> impl Iterator<Item = f64> + '_ {
         self.used.clear();
         self.used.extend(self.uses.iter().map(|used| used.0));
@@ -105,7 +108,7 @@ impl PipesProblem {
         &self.uses[self.flows[flow].3..end]
     }
 
-    /// Returns the lowest level of the links that have flows without a rate.
+    /// Returns the lowest fair-share level of the links with flows whose rate is not fixed yet; `None` if there are none.
     fn least_level(&mut self) -> Option<f64> {
         for &link in &self.used {
             let link = &mut self.links[link as usize];
@@ -130,7 +133,8 @@ impl PipesProblem {
         levels.reduce(f64::min)
     }
 
-    /// Fixes the rates of the flows on the links of the lowest level, or only of the flows with the smallest bound below it.
+    /// Fixes the rates of the flows on the links with the level `level`, the lowest one. If bounds are below it, only the flows
+    /// with the smallest bound get their rates.
     fn fix(&mut self, level: f64) {
         let is_full = |link: u32| {
             let link = &self.links[link as usize];

@@ -120,7 +120,7 @@ pub(super) const YEAR: Rule = Rule {
     advice: "check the units of work, speeds, sizes and bandwidths",
 };
 
-/// A superstep that computes for more than a day.
+/// Rule about a superstep that computes for more than a day.
 pub(super) const LONG_SUPERSTEP: Rule = Rule {
     name: "long-superstep",
     stage: Stage::Result,
@@ -130,7 +130,7 @@ pub(super) const LONG_SUPERSTEP: Rule = Rule {
     advice: "check the unit of the work, as in the column `work [Ginstr]` (plain instructions are `instr`)",
 };
 
-/// Supersteps with almost no computation.
+/// Rule about supersteps with almost no computation.
 pub(super) const SHORT_SUPERSTEP: Rule = Rule {
     name: "short-supersteps",
     stage: Stage::Result,
@@ -140,7 +140,7 @@ pub(super) const SHORT_SUPERSTEP: Rule = Rule {
     advice: "check the unit of the work, as in the column `work [instr]` (1e9 instructions are 1 `Ginstr`)",
 };
 
-/// A move that takes longer than the run.
+/// Rule about moves that take longer than the whole run.
 pub(super) const MOVE: Rule = Rule {
     name: "move-longer-than-run",
     stage: Stage::Result,
@@ -166,10 +166,12 @@ pub const RULES: [Rule; 12] = [
     MOVE,
 ];
 
-/// An implausible value.
+/// An implausible value that was found, with the rule that it violates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
+    /// The rule that the value violates.
     pub(super) rule: Rule,
+    /// The value in words, as the beginning of a note.
     pub(super) what: String,
 }
 
@@ -178,7 +180,7 @@ impl Finding {
         Self { rule, what }
     }
 
-    /// Returns the note: the finding and the advice.
+    /// Returns the note for the user: the implausible value, followed by the advice of the rule.
     pub fn note(&self) -> String {
         format!("{}: {}", self.what, self.rule.advice)
     }

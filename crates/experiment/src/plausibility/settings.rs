@@ -1,4 +1,4 @@
-//! Rules about settings: options of the policy, loads, the processes of the application.
+//! Rules about implausible settings: options of the policy, loads, the processes of the application.
 
 use serde_json::Value;
 
@@ -15,26 +15,26 @@ use migsim_workloads::{Plan, Workload};
 /// Maximum number of processes that a note names.
 const MOST_NAMES: usize = 3;
 
-/// The settings that are checked.
+/// The settings that are checked for implausible values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Given<'a> {
-    /// The policy.
+    /// The rescheduling policy.
     pub(crate) policy: &'a policy::Entry,
-    /// Its options, complete.
+    /// All options of the policy, with defaults filled in.
     pub(crate) options: &'a Value,
-    /// The background load.
+    /// The background loads.
     pub(crate) loads: &'a Loads,
     /// The application.
     pub(crate) workload: &'a dyn Workload,
-    /// Whether the work of the application's processes is read from files.
+    /// Whether the work of the processes is read from files.
     pub(crate) is_read: bool,
-    /// The platform.
+    /// The platform of the run.
     pub(crate) platform: &'a Platform,
     /// The scenarios that are run.
     pub(crate) scenarios: &'a [Scenario],
 }
 
-/// Finds implausible settings.
+/// Returns the implausible values among the settings.
 pub(crate) fn of_settings(given: Given<'_>) -> Vec<Finding> {
     let is_asked = given.scenarios.iter().any(|one| *one != Scenario::I);
     let mut findings = Vec::new();
@@ -56,6 +56,7 @@ pub(crate) fn of_settings(given: Given<'_>) -> Vec<Finding> {
     findings
 }
 
+/// Returns the options of the policy that are fractions and have a value above 1.
 fn shares(policy: &policy::Entry, options: &Value) -> Vec<Finding> {
     let one = |key: &&str| {
         let value = options[*key].as_f64()?;
@@ -66,17 +67,19 @@ fn shares(policy: &policy::Entry, options: &Value) -> Vec<Finding> {
     policy.share_options().iter().filter_map(one).collect()
 }
 
+/// Returns a finding if a load begins at a time that looks like seconds since 1970.
 fn epoch(name: &str, begins: Seconds) -> Option<Finding> {
     let is_late = is_of_a_clock(begins);
     is_late.then(|| Finding::new(EPOCH, format!("the load of {name} begins at {begins}")))
 }
 
-/// Whether a load begins at an epoch time.
+/// Returns whether a load begins so late that its times are probably seconds since 1970.
 pub(super) fn is_of_a_clock(begins: Seconds) -> bool {
     begins.get() >= EPOCH.threshold
 }
 
-/// Finds processes that neither compute nor send nor receive in any superstep. The search ends when all processes have been active.
+/// Returns a finding if some processes neither compute nor send nor receive in any superstep. The search ends when all processes
+/// have been active.
 fn idle(workload: &dyn Workload) -> Option<Finding> {
     let processes = workload.processes();
     let (mut is_active, mut left) = (vec![false; processes], processes);

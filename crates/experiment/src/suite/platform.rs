@@ -1,4 +1,4 @@
-//! The platform of a case: clusters that uplinks connect to a backbone.
+//! Draws the platform of a case: clusters that uplinks connect to a backbone.
 
 use serde_json::{Value, json};
 
@@ -7,18 +7,18 @@ use super::file::{Drawn, LinkDraw, PlatformDraw, Unit};
 use migsim_base::random::Stream;
 use migsim_base::units::{BytesPerSecond, InstructionsPerSecond};
 
-/// A drawn platform.
+/// A platform that was drawn for a case.
 #[derive(Debug)]
 pub(super) struct Machine {
-    /// The platform file.
+    /// The platform as the JSON value of a platform file.
     pub(super) file: Value,
-    /// The hosts by name.
+    /// The names of the hosts.
     pub(super) hosts: Vec<String>,
-    /// The number of cores.
+    /// Total number of cores of all hosts.
     pub(super) cores: f64,
-    /// The mean speed of a core \[instr/s\].
+    /// Mean speed of a core \[instr/s\].
     pub(super) speed: f64,
-    /// The bandwidth of the slowest access link \[B/s\].
+    /// Bandwidth of the slowest access link \[B/s\].
     pub(super) slowest: f64,
     /// The number of clusters.
     pub(super) clusters: usize,
@@ -26,7 +26,7 @@ pub(super) struct Machine {
     pub(super) is_wide: bool,
 }
 
-/// Draws a whole number from a distribution.
+/// Draws a number from a distribution and rounds it to a whole number.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -36,7 +36,7 @@ pub(super) fn whole(drawn: &Drawn, random: &mut Stream) -> u64 {
     drawn.number(random).round().max(0.0) as u64
 }
 
-/// Draws a quantity: its number, and the text of the number with its unit.
+/// Draws a quantity; returns its number, and a text of the number with its unit.
 fn quantity(drawn: &Drawn, random: &mut Stream) -> (f64, String) {
     let number = rounded(drawn.number(random));
     let unit = match drawn {
@@ -53,7 +53,7 @@ fn quantity(drawn: &Drawn, random: &mut Stream) -> (f64, String) {
     (number, format!("{number} {unit}"))
 }
 
-/// A link with its bandwidth \[B/s\].
+/// Draws a link; returns its bandwidth \[B/s\], and its JSON value.
 fn link(draw: &LinkDraw, random: &mut Stream) -> (f64, Value) {
     let (_, bandwidth) = quantity(&draw.bandwidth, random);
     let (_, latency) = quantity(&draw.latency, random);
@@ -62,7 +62,7 @@ fn link(draw: &LinkDraw, random: &mut Stream) -> (f64, Value) {
 }
 
 impl PlatformDraw {
-    /// Draws the platform of the case `name` of a draw.
+    /// Draws the platform of the case with this draw number and name.
     pub(super) fn draw(&self, (draw, name): (u64, &str)) -> Machine {
         let mut random = stream(draw, name, "platform");
         let hosts = whole(&self.hosts, &mut random).max(2);
@@ -115,7 +115,7 @@ impl PlatformDraw {
 }
 
 impl Machine {
-    /// Creates a group of equal hosts and adds it to the sums.
+    /// Draws a group of equal hosts and adds its cores and speeds to the totals. Returns the JSON value of the group.
     fn group(&mut self, draw: &PlatformDraw, hosts: u64, random: &mut Stream) -> Value {
         let (_, speed) = quantity(&draw.speed, random);
         let cores = whole(&draw.cores, random).max(1);
@@ -127,7 +127,7 @@ impl Machine {
     }
 }
 
-/// Divides `whole` into `count` parts of random size, each at least 2.
+/// Divides the number `whole` into `count` parts of random size, each at least 2.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

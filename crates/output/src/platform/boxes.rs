@@ -1,4 +1,4 @@
-//! Nested boxes with texts, and lines between boxes that are side by side, as SVG.
+//! Draws nested boxes with texts, and lines between boxes that are side by side, as SVG.
 //!
 //! ```text
 //! ┌ name ───────────────────────┐
@@ -13,49 +13,49 @@ use std::fmt::Write as _;
 
 use super::super::svg::escaped;
 
-/// Space around the content of a box, and between two boxes \[px\].
+/// Space between the edge and the content of a box \[px\]; the constant below is the space between two boxes.
 const PAD: f64 = 12.0;
 const GAP: f64 = 22.0;
-/// Font size and line height \[px\].
+/// Font size of the text in a box \[px\]; the constant below is the line height.
 const LETTERS: f64 = 12.0;
 const LINE: f64 = 16.0;
-/// Vertical distance of the lines of two connections, and font size of their labels \[px\].
+/// Vertical distance between two lines that connect boxes \[px\]; the constant below is the font size of their labels.
 const TRACK: f64 = 22.0;
 const LABEL: f64 = 11.0;
-/// Maximum width of a text; a longer text is shortened \[px\].
+/// Maximum width of a text \[px\]; a longer text is shortened.
 const WIDEST: f64 = 300.0;
 const LEAST_WIDTH: f64 = 100.0;
-/// Ratio of the width of bold letters to that of normal ones.
+/// Ratio of the width of bold letters to the width of normal letters.
 pub(super) const BOLD: f64 = 1.1;
 
-/// A box.
+/// A box with lines of text, inner boxes side by side, and lines between the inner boxes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Nested {
-    /// Lines of text; the first one is the name.
+    /// Lines of text at the top of the box; the first line is its name.
     pub(super) lines: Vec<String>,
-    /// Text of the tooltip.
+    /// Text of the tooltip of the box.
     pub(super) hint: String,
-    /// Whether the box stands for several zones.
+    /// Whether the box stands for several zones that are not drawn one by one.
     pub(super) is_rest: bool,
     pub(super) inner: Vec<Nested>,
     pub(super) ways: Vec<Joint>,
-    /// A text below the lines between the inner boxes.
+    /// Text below the lines between the inner boxes; `None` if there is none.
     pub(super) remark: Option<String>,
 }
 
-/// A line between two inner boxes, the left box first.
+/// A line that connects two inner boxes, given from the left box to the right box.
 #[derive(Clone, Debug)]
 pub(super) struct Joint {
     pub(super) ends: [usize; 2],
     pub(super) label: String,
     pub(super) hint: String,
-    /// Text about the gateway at each end, if there is one.
+    /// Text about the gateway at the left and at the right end of the line; `None` if there is no gateway.
     pub(super) gateways: [Option<String>; 2],
-    /// The width of its line \[px\].
+    /// Width of the line \[px\].
     pub(super) stroke: f64,
 }
 
-/// Estimates an upper limit of the width of a text, for any font of the reader \[px\].
+/// Estimates the width of a text \[px\] from above at a font size, for any font that the reader may have.
 pub(super) fn width_of(text: &str, letters: f64) -> f64 {
     let of = |letter: char| match letter {
         'i' | 'j' | 'l' | '.' | ',' | ':' | ' ' | '\'' | '|' => 0.4,
@@ -67,7 +67,7 @@ pub(super) fn width_of(text: &str, letters: f64) -> f64 {
     letters * text.chars().map(of).sum::<f64>()
 }
 
-/// Shortens a text to the maximum width.
+/// Shortens a text so that its width at a font size does not exceed the maximum width.
 pub(super) fn fitted(text: &str, letters: f64) -> String {
     if width_of(text, letters) <= WIDEST {
         return text.to_owned();
@@ -83,7 +83,7 @@ pub(super) fn fitted(text: &str, letters: f64) -> String {
 }
 
 impl Nested {
-    /// Computes the width and height of the box.
+    /// Computes the width and the height of the box \[px\].
     pub(super) fn size(&self) -> (f64, f64) {
         let name = self.lines.first().map(|name| (name, BOLD));
         let others = self.lines.iter().skip(1).chain(&self.remark);
@@ -102,19 +102,20 @@ impl Nested {
         )
     }
 
-    /// Computes the height of the lines of text above the inner boxes.
+    /// Computes the height of the part of the box above the inner boxes, which contains the lines of text \[px\].
     fn head(&self) -> f64 {
         let space = if self.inner.is_empty() { 0.0 } else { 6.0 };
         PAD + LINE * self.lines.len() as f64 + space
     }
 
-    /// Computes the height of the content below the inner boxes.
+    /// Computes the height of the part of the box below the inner boxes, which contains the connecting lines and the remark
+    /// \[px\].
     fn below(&self) -> f64 {
         let remark = if self.remark.is_some() { LINE } else { 0.0 };
         TRACK * self.ways.len() as f64 + remark
     }
 
-    /// Draws the box with its upper left corner at a position.
+    /// Draws the box with its upper left corner at `(left, top)`.
     pub(super) fn draw(&self, (left, top): (f64, f64), svg: &mut String) {
         let (width, height) = self.size();
         let look = match (self.is_rest, self.inner.is_empty()) {
@@ -150,7 +151,8 @@ impl Nested {
         }
     }
 
-    /// Draws the lines below the inner boxes, whose left edges, widths and lower edges are given.
+    /// Draws the connecting lines below the inner boxes. `places` are the left edge, the width and the lower edge of each inner
+    /// box \[px\].
     fn draw_ways(
         &self,
         (left, right): (f64, f64),
@@ -194,8 +196,8 @@ impl Nested {
         *svg += &labels;
     }
 
-    /// Computes the point where a line leaves the lower edge of a box. Lines to the left start further left, and shorter lines start closer
-    /// to the other box.
+    /// Computes the point on the lower edge of a box where a connecting line starts \[px\]. Lines to boxes on the left start
+    /// further left, and shorter lines start closer to the other box, so that lines do not cross.
     fn port(&self, way: usize, end: usize, places: &[(f64, f64, f64)]) -> (f64, f64) {
         let here = self.ways[way].ends[end];
         let mut ports: Vec<(bool, isize, usize)> = Vec::new();

@@ -1,4 +1,4 @@
-//! A platform as SVG: its clusters on a circle, and the routes between them; a tree of zones as nested boxes.
+//! Draws a platform as SVG: its clusters on a circle with the routes between them, or a tree of zones as nested boxes.
 
 use std::fmt::Write as _;
 
@@ -9,19 +9,19 @@ use migsim_base::units::{BytesPerSecond, ClusterId};
 use migsim_base::words::counted;
 use migsim_platform::Platform;
 
-/// Maximum number of clusters that are drawn, and of routes that have their numbers as labels.
+/// Maximum number of clusters that are drawn; the constant below is the maximum number of routes that have labels.
 const MOST_CLUSTERS: usize = 24;
 const MOST_LABELS: usize = 15;
 
 const BOX: (f64, f64) = (150.0, 58.0);
 
-/// Draws a platform. Of a large platform only the first clusters are drawn and the rest is counted; of equal zones, only the first zones
-/// are drawn.
+/// Draws a platform as SVG. Of a large platform only the first clusters are drawn and the rest is counted; of several equal
+/// zones, only the first are drawn.
 pub fn draw(platform: &Platform) -> String {
     tree::draw(platform).unwrap_or_else(|| circle(platform))
 }
 
-/// Draws the clusters on a circle.
+/// Draws the clusters on a circle, with the routes between them as lines.
 fn circle(platform: &Platform) -> String {
     let shown = platform.clusters.len().min(MOST_CLUSTERS);
     let left_out = platform.clusters.len() - shown;
@@ -77,7 +77,8 @@ fn circle(platform: &Platform) -> String {
     svg
 }
 
-/// Draws a route as a line with its label; the line is wider for a higher bandwidth.
+/// Draws the route between two clusters as a line; the line is wider for a higher bandwidth. A label is added if `has_label` is
+/// true.
 fn route(
     platform: &Platform,
     (from, to): (usize, usize),
@@ -118,7 +119,7 @@ fn route(
     }
 }
 
-/// Draws a cluster as a box with its name, hosts and speeds.
+/// Draws a cluster as a box with its name, the number of its hosts and their speeds.
 fn cluster(platform: &Platform, index: usize, (x, y): (f64, f64), svg: &mut String) {
     let cluster = &platform.clusters[index];
     let hosts = &platform.hosts[cluster.hosts.start as usize..cluster.hosts.end as usize];

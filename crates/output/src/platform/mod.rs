@@ -1,4 +1,5 @@
-//! A platform for people: its clusters and hosts, the routes between clusters, unused links, and unusual values.
+//! Describes a platform for people: clusters and hosts, routes between clusters, links that no route uses, and implausible
+//! values.
 //!
 //! A platform can have a million routes between clusters: all are checked, and a few are shown.
 
@@ -19,12 +20,13 @@ use migsim_base::words::counted;
 use migsim_experiment::{Finding, of_platform, of_single_cluster};
 use migsim_platform::{LoadedPlatform, Platform, Route, Routes};
 
-/// Maximum number of names in one list.
+/// Maximum number of names that are listed in one cell or line.
 const MOST_NAMES: usize = 6;
-/// Relative tolerance within which two latencies count as equal.
+/// Relative difference up to which two latencies count as equal.
 const ROUNDING: f64 = 1e-12;
 
-/// Describes the platform in lines and in tables of at most `rows` rows each. Clusters of zones that the user chose are not judged.
+/// Describes the platform in lines and in tables of at most `rows` rows each. If the user chose the zones that form clusters, the
+/// clusters are not checked for plausibility.
 pub fn platform_sheet(loaded: &LoadedPlatform, are_clusters_chosen: bool, rows: usize) -> Sheet {
     let platform = &loaded.platform;
     let survey = Survey::of(platform, rows);
@@ -68,7 +70,7 @@ pub fn platform_sheet(loaded: &LoadedPlatform, are_clusters_chosen: bool, rows: 
     sheet
 }
 
-/// Creates a table of the size of the whole platform.
+/// Creates a table with the size of the platform: the numbers of clusters, groups of equal hosts, hosts, links and routes.
 fn sizes(platform: &Platform, survey: &Survey) -> Table {
     let columns = [
         words("platform", "platform"),
@@ -90,7 +92,8 @@ fn sizes(platform: &Platform, survey: &Survey) -> Table {
     table
 }
 
-/// Creates a table of the tree of zones, if there are several, and counts the rows that are left out.
+/// Creates a table of the tree of zones with at most `rows` rows, and counts the rows that are left out. Returns `None` if there
+/// are not several zones.
 fn zones(platform: &Platform, rows: usize) -> Option<(Table, usize)> {
     let Routes::Zoned { zones, points } = &platform.routes else {
         return None;
@@ -122,13 +125,13 @@ fn zones(platform: &Platform, rows: usize) -> Option<(Table, usize)> {
     Some((table, outline.len().saturating_sub(rows)))
 }
 
-/// Equal hosts of a cluster.
+/// Consecutive hosts of a cluster with equal properties.
 struct Group {
     cluster: ClusterId,
     hosts: Range<u32>,
 }
 
-/// Lists the groups of all clusters.
+/// Lists the groups of equal hosts of all clusters.
 fn groups(platform: &Platform) -> impl Iterator<Item = Group> + '_ {
     let clusters = (0..platform.clusters.len()).map(ClusterId::from_index);
     clusters.flat_map(|cluster| {
@@ -137,7 +140,7 @@ fn groups(platform: &Platform) -> impl Iterator<Item = Group> + '_ {
     })
 }
 
-/// Lists runs of consecutive equal hosts of a cluster, compared with their access links.
+/// Lists the ranges of consecutive hosts of a cluster that are equal in speed, cores, memory and access link.
 pub(super) fn kinds_of_hosts(platform: &Platform, cluster: ClusterId) -> Vec<Range<u32>> {
     let hosts = &platform.clusters[cluster.index()].hosts;
     let access = |host: u32| {
@@ -166,7 +169,8 @@ pub(super) fn kinds_of_hosts(platform: &Platform, cluster: ClusterId) -> Vec<Ran
     kinds
 }
 
-/// Finds the last link of the route to a host from the first other host of its cluster.
+/// Finds the last link on the route to a host from the first other host of its cluster; `None` if there is no such host, route or
+/// link.
 fn link_into(platform: &Platform, cluster: &Range<u32>, host: HostId) -> Option<LinkId> {
     // Few hosts are used as origins, because zones with routing Dijkstra store a tree for each origin.
     let from = HostId(cluster.start + u32::from(host.0 == cluster.start));
@@ -176,7 +180,8 @@ fn link_into(platform: &Platform, cluster: &Range<u32>, host: HostId) -> Option<
     platform.route(from, host)?.links().last()
 }
 
-/// Creates a table of the tree of clusters and hosts, and counts the rows that are left out.
+/// Creates a table of the clusters and their groups of equal hosts with at most `rows` rows, and counts the rows that are left
+/// out.
 fn clusters(platform: &Platform, rows: usize) -> (Table, usize) {
     let columns = [
         words("cluster", "cluster"),
@@ -230,7 +235,7 @@ fn clusters(platform: &Platform, rows: usize) -> (Table, usize) {
     (table, all.len().saturating_sub(rows))
 }
 
-/// Latency and bandwidth of the route of a message.
+/// Latency and bandwidth of a message on the route between two hosts.
 #[derive(Clone, Copy, Debug)]
 struct Way {
     latency: Seconds,
@@ -249,7 +254,8 @@ impl Way {
         }
     }
 
-    /// Returns the route between the first two hosts of a group; for a single host, the route to another host of its cluster.
+    /// Returns latency and bandwidth between the first two hosts of a group; if the group has a single host, between this host
+    /// and another host of its cluster.
     fn within(platform: &Platform, group: &Group) -> Option<Self> {
         let of_cluster = &platform.clusters[group.cluster.index()].hosts;
         let first = group.hosts.start;
@@ -277,16 +283,17 @@ struct Between {
     from: ClusterId,
     to: ClusterId,
     way: Way,
-    /// Whether the route back uses the same links.
+    /// Whether the route in the opposite direction uses the same links.
     is_mutual: bool,
 }
 
-/// A survey of the routes between clusters.
+/// Result of checking all routes between clusters: the first routes, and the numbers of unusual routes.
 struct Survey {
-    /// The first routes.
+    /// The first routes, as many as the table of routes shows.
     routes: Vec<Between>,
     all_routes: usize,
-    /// Number of routes whose route back uses other links, and number of pairs without any route; the first pair of each.
+    /// Number of pairs of clusters whose route back uses other links; the fields below are the number of pairs without any route,
+    /// and the first of these pairs.
     one_way: usize,
     missing: usize,
     first_missing: Option<(ClusterId, ClusterId)>,
@@ -310,7 +317,7 @@ impl Survey {
         survey
     }
 
-    /// Lists the first routes.
+    /// Fills the list of the first `rows` routes.
     fn list(&mut self, platform: &Platform, rows: usize) {
         for pair in pairs(platform.clusters.len()) {
             if self.routes.len() >= rows {
@@ -330,8 +337,8 @@ impl Survey {
         }
     }
 
-    /// Counts the routes between all clusters. Equal clusters have equal routes to any other cluster, so that one pair stands for all pairs
-    /// of two kinds.
+    /// Counts the routes between all clusters. Equal clusters have equal routes to any other cluster; one pair is therefore
+    /// examined for all pairs of clusters that are equal to it.
     fn count(&mut self, platform: &Platform) {
         let mut kinds: BTreeMap<usize, Vec<ClusterId>> = BTreeMap::new();
         for (cluster, kind) in platform.kinds_of_clusters().into_iter().enumerate() {
@@ -355,7 +362,7 @@ impl Survey {
         }
     }
 
-    /// Counts `pairs` pairs of clusters that are equal to this one.
+    /// Adds to the counts the `pairs` pairs of clusters that are equal to `pair`.
     fn add(&mut self, platform: &Platform, pair: (ClusterId, ClusterId), pairs: usize) {
         let both = Both::of(platform, pair);
         self.one_way += pairs * usize::from(both.is_one_way(platform));
@@ -377,18 +384,18 @@ impl Survey {
     }
 }
 
-/// Lists all pairs of clusters, the lower index first.
+/// Lists all pairs of clusters; the lower index of a pair comes first.
 fn pairs(clusters: usize) -> impl Iterator<Item = (ClusterId, ClusterId)> {
     let ids = move |from: usize| (from..clusters).map(ClusterId::from_index);
     ids(0).flat_map(move |from| ids(from.index() + 1).map(move |to| (from, to)))
 }
 
-/// The routes there and back between the first hosts of two clusters.
+/// The routes in both directions between the first hosts of two clusters.
 struct Both<'p> {
     clusters: (ClusterId, ClusterId),
     there: Option<Route<'p>>,
     back: Option<Route<'p>>,
-    /// Whether the route back uses the same links.
+    /// Whether the route in the opposite direction uses the same links.
     is_mutual: bool,
 }
 
@@ -409,7 +416,8 @@ impl<'p> Both<'p> {
         }
     }
 
-    /// Whether the route back uses other links, not only other directions of the same links.
+    /// Returns whether the route in the opposite direction crosses different links, and not just the same links in their opposite
+    /// direction.
     fn is_one_way(&self, platform: &Platform) -> bool {
         let (Some(there), Some(back)) = (&self.there, &self.back) else {
             return false;
@@ -417,7 +425,7 @@ impl<'p> Both<'p> {
         !self.is_mutual && !differ_in_directions(platform, there, back)
     }
 
-    /// Lists the route there, and the route back if it differs.
+    /// Lists the properties of the route in one direction, and also of the opposite direction if it uses other links.
     fn ways(
         &self,
         platform: &Platform,
@@ -432,7 +440,7 @@ impl<'p> Both<'p> {
     }
 }
 
-/// Whether two routes cross the same links, in any direction, with the same latency and bandwidth.
+/// Returns whether two routes cross the same links, in any direction, with the same latency and bandwidth.
 fn differ_in_directions(platform: &Platform, there: &Route<'_>, back: &Route<'_>) -> bool {
     let links = |route: &Route<'_>| -> BTreeSet<LinkId> {
         let links = route.links();
@@ -510,7 +518,7 @@ fn routes(platform: &Platform, survey: &Survey) -> Table {
     table
 }
 
-/// Lists the first names and the number of further ones.
+/// Formats the first names as a list, followed by the number of names that are left out.
 fn listed<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
     let more = names.len().saturating_sub(MOST_NAMES);
     let mut text = names.take(MOST_NAMES).collect::<Vec<_>>().join(", ");
@@ -520,7 +528,7 @@ fn listed<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
     text
 }
 
-/// Creates a table of findings that the user should check; findings about implausible values come last.
+/// Creates a table of checks of the platform, each passed or with a warning; findings about implausible values come last.
 fn checks(platform: &Platform, survey: &Survey, odd: &[Finding]) -> Table {
     let columns = [words("check", "level"), words("finding", "finding")];
     let mut table = Table::new("checks", "", &columns);

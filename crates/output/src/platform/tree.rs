@@ -1,7 +1,7 @@
-//! A tree of zones as nested boxes, with the explicit routes between them.
+//! Draws a tree of zones as nested boxes, with the explicit routes between the zones.
 //!
-//! Of more than three equal zones, two are drawn, and the first of these with its content. The others are counted ("and 98 more"). Zones
-//! are opened level by level until the picture is wide enough.
+//! Of more than three equal zones, two are drawn, and the first of these with its content. The others are counted ("and 98
+//! more"). The content of zones is drawn from the outermost zone inwards, until the picture is wide enough.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
@@ -14,21 +14,23 @@ use migsim_base::units::{BytesPerSecond, HostId, LinkId, Seconds};
 use migsim_base::words::counted;
 use migsim_platform::{Inside, Platform, Routes, WrittenRoute, ZoneOutline, Zones};
 
-/// Maximum number of boxes side by side in a zone, of lines between them, and of boxes without inner boxes in the whole picture.
+/// Maximum number of boxes side by side in a zone; the constants below limit the connecting lines in a zone and the boxes without
+/// inner boxes in the whole picture.
 const MOST_ACROSS: usize = 6;
 const MOST_WAYS: usize = 10;
 const MOST_LEAVES: usize = 12;
-/// Zones at this level and below are drawn without their content.
+/// Depth in the tree of zones (the outermost zone has 0) from which zones are drawn without their content.
 const MOST_LEVELS: u32 = 6;
-/// Maximum number of equal zones that are all drawn, and the number drawn of a larger group.
+/// Maximum size of a group of equal zones that is drawn completely; the constant below is the number of zones that are drawn of a
+/// larger group.
 const MOST_ALIKE: usize = 3;
 const SHOWN_ALIKE: usize = 2;
 const MARGIN: f64 = 20.0;
-/// Height of the title, and its font size \[px\].
+/// Height of the title \[px\]; the constant below is its font size.
 const TITLE: f64 = 44.0;
 const TITLE_LETTERS: f64 = 17.0;
 
-/// Draws a platform of zones; returns none if the platform has no tree of zones.
+/// Draws a platform of zones as SVG; returns `None` if the platform has no tree of zones.
 pub(super) fn draw(platform: &Platform) -> Option<String> {
     let Routes::Zoned { zones, points } = &platform.routes else {
         return None;
@@ -62,7 +64,7 @@ pub(super) fn draw(platform: &Platform) -> Option<String> {
     Some(svg)
 }
 
-/// The hosts directly in a zone.
+/// The hosts that belong directly to a zone, not to one of its inner zones.
 #[derive(Clone, Copy, Debug)]
 struct Hosts {
     first: HostId,
@@ -71,38 +73,38 @@ struct Hosts {
     count: usize,
 }
 
-/// The properties by which zones count as equal: routing, number of hosts directly in the zone and in total, number of zones, slowest and
-/// fastest host.
+/// Properties in which equal zones agree: routing, number of hosts directly in the zone and in total, number of zones, speeds of
+/// the slowest and fastest host.
 type Kind = (&'static str, usize, usize, usize, u64, u64);
 
-/// The zones, each before its inner zones, and the content of each.
+/// The tree of zones of a platform in depth-first order, with the hosts of each zone.
 struct Tree<'p> {
     platform: &'p Platform,
     zones: &'p Zones,
-    /// The host at each point; points of routers are left out.
+    /// The host at each network point; points that are routers are left out.
     hosts: BTreeMap<u32, HostId>,
     list: Vec<ZoneOutline<'p>>,
-    /// Inner zones of each zone, by index in the list.
+    /// Indices of the inner zones of each zone.
     children: Vec<Vec<usize>>,
     own: Vec<Option<Hosts>>,
     speeds: Vec<(f64, f64)>,
 }
 
-/// The boxes in a zone, in their order.
+/// Kind of a box inside a zone; the order of the variants is the order of the boxes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
-    /// The zone at an index of the list.
+    /// The inner zone with this index.
     Zone(usize),
-    /// All zones that are not drawn.
+    /// A single box for all inner zones that are not drawn.
     Rest,
     Hosts,
     Routers,
 }
 
-/// The routes between two boxes.
+/// The routes between the same two boxes of a zone, which are drawn as one line.
 #[derive(Debug)]
 struct Bundle<'p> {
-    /// The members that the routes connect.
+    /// Pairs of zones or network points that the routes connect.
     pairs: BTreeSet<(Inside, Inside)>,
     first: WrittenRoute<'p>,
     latency: (Seconds, Seconds),
@@ -146,7 +148,7 @@ impl<'p> Tree<'p> {
         tree
     }
 
-    /// Finds the inner zones of each zone, and the speeds of all hosts in it.
+    /// Fills in the inner zones of each zone, and the lowest and highest speed of all hosts in it.
     fn link(&mut self) {
         let mut above: Vec<usize> = Vec::new();
         let mut parents = Vec::with_capacity(self.list.len());
@@ -182,7 +184,7 @@ impl<'p> Tree<'p> {
         )
     }
 
-    /// Lists the inner zones of a zone that are drawn.
+    /// Lists the inner zones of the zone with index `at` that get a box of their own.
     fn shown(&self, at: usize) -> Vec<usize> {
         let mut counts: BTreeMap<Kind, usize> = BTreeMap::new();
         for &child in &self.children[at] {
@@ -204,7 +206,8 @@ impl<'p> Tree<'p> {
         shown
     }
 
-    /// Finds the zones that are drawn with their content: level by level, and of equal zones in a zone only the first one.
+    /// Returns the zones that are drawn with their content. They are chosen from the outermost zone inwards; of equal zones
+    /// within a zone, only the first is chosen.
     fn opened(&self) -> BTreeSet<usize> {
         let mut opened = BTreeSet::new();
         let mut next = VecDeque::from([0]);
@@ -227,7 +230,7 @@ impl<'p> Tree<'p> {
         opened
     }
 
-    /// Lists the boxes in a zone.
+    /// Lists the boxes inside the zone with index `at`, in their order.
     fn parts(&self, at: usize) -> Vec<Part> {
         let shown = self.shown(at);
         let is_all = shown.len() == self.children[at].len();
@@ -240,7 +243,7 @@ impl<'p> Tree<'p> {
             .collect()
     }
 
-    /// Creates the box of a zone, with its content if it is opened.
+    /// Creates the box of the zone with index `at`; its content is added if the zone is in `opened`.
     fn nested(&self, at: usize, opened: &BTreeSet<usize>) -> Nested {
         let zone = &self.list[at];
         let zones = (zone.zones > 0).then(|| counted(zone.zones, "zone"));
@@ -266,7 +269,7 @@ impl<'p> Tree<'p> {
         nested
     }
 
-    /// Puts the boxes and ways of a zone into its box.
+    /// Adds the inner boxes of a zone and the lines between them to the box of the zone.
     fn fill(&self, nested: &mut Nested, at: usize, opened: &BTreeSet<usize>) {
         let zone = &self.list[at];
         let parts = self.parts(at);
@@ -296,7 +299,7 @@ impl<'p> Tree<'p> {
         });
     }
 
-    /// Describes the speeds of the hosts in a zone, if it has any.
+    /// Describes the range of the speeds of the hosts in a zone; `None` if the zone has no hosts.
     fn speeds_of(&self, at: usize) -> Option<String> {
         let (slowest, fastest) = self.speeds[at];
         let text = match self.list[at].all_hosts {
@@ -307,7 +310,7 @@ impl<'p> Tree<'p> {
         Some(text)
     }
 
-    /// Describes the route between the first two hosts of a zone.
+    /// Describes latency and bandwidth of the route between the first two hosts of a zone; `None` if there is only one host.
     fn within(&self, hosts: Hosts) -> Option<String> {
         let way = Way::between(self.platform, hosts.first, hosts.second?)?;
         Some(format!("inside: {}", numbers(way.latency, way.bandwidth)))
@@ -327,7 +330,7 @@ impl<'p> Tree<'p> {
         }
     }
 
-    /// Creates the box of the hosts directly in a zone that also has inner zones.
+    /// Creates the box of the hosts that belong directly to a zone with inner zones.
     fn hosts_of(&self, at: usize) -> Nested {
         let Some(hosts) = self.own[at] else {
             return Nested::default();
@@ -344,7 +347,8 @@ impl<'p> Tree<'p> {
         }
     }
 
-    /// Groups the routes between the boxes of a zone by their two boxes; boxes that are closest to each other come first.
+    /// Groups the routes between the boxes of a zone by the two boxes that they connect. The pairs are sorted by the distance of
+    /// their boxes, closest first.
     fn bundles(&self, at: usize, parts: &[Part]) -> Vec<([usize; 2], Bundle<'p>)> {
         let places: BTreeMap<u32, usize> = self.children[at]
             .iter()
@@ -388,7 +392,7 @@ impl<'p> Tree<'p> {
         bundles
     }
 
-    /// Computes the total latency and the lowest bandwidth of some links.
+    /// Computes the total latency of the links and their lowest bandwidth; the bandwidth is `None` if there are no links.
     fn measure(&self, links: &[LinkId]) -> (Seconds, Option<BytesPerSecond>) {
         let links = || links.iter().map(|link| &self.platform.links[link.index()]);
         let latency = links().fold(Seconds::default(), |sum, link| sum + link.latency);
@@ -445,7 +449,7 @@ impl Bundle<'_> {
         self.bandwidth = self.bandwidth.into_iter().chain(bandwidth).reduce(narrower);
     }
 
-    /// Whether the first route goes from the right box to the left one.
+    /// Returns whether the first route of the bundle goes from the right box to the left box.
     fn is_turned(&self) -> bool {
         !self.pairs.contains(&(self.first.from, self.first.to))
     }

@@ -1,17 +1,17 @@
-//! Compresses the arrays of a page into one block, deflated (zlib) and encoded in base64, with a directory of its parts.
+//! Packs numeric arrays of an HTML page into one block, compressed (zlib) and encoded in base64, with a directory of the arrays.
 
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use serde_json::{Map, Value, json};
 
 use super::super::base64::base64;
 
-/// The level of compression, the default of zlib.
+/// Compression level: the default of zlib.
 const LEVEL: u8 = 6;
 
-/// Alignment of the arrays \[B\], so that a browser can read them without a copy.
+/// Alignment of each array in the block \[B\], which allows a browser to use the arrays without a copy.
 const ALIGNMENT: usize = 8;
 
-/// The arrays of a block.
+/// A block of named arrays that is being filled, and its directory.
 #[derive(Debug, Default)]
 pub(super) struct Pack {
     directory: Map<String, Value>,
@@ -25,7 +25,7 @@ impl Pack {
             .extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
     }
 
-    /// Adds floats, rounded by [`rounded`].
+    /// Adds an array of 32-bit floats, reduced to the precision of [`rounded`].
     pub(super) fn f32(&mut self, name: &str, numbers: &[f32]) {
         self.begin(name, "f32", numbers.len());
         self.bytes.extend(
@@ -53,14 +53,15 @@ impl Pack {
         self.directory.insert(name.to_owned(), entry);
     }
 
-    /// Returns the directory (`name: [kind, first byte, count]`), and the block as text.
+    /// Returns the directory (`name: [kind, first byte, count]`) and the compressed block as base64 text.
     pub(super) fn finish(self) -> (Value, String) {
         let block = base64(&compress_to_vec_zlib(&self.bytes, LEVEL));
         (Value::Object(self.directory), block)
     }
 }
 
-/// Rounds a number to 12 binary places after the first one, 1 part in 8000, which is enough for tooltips and pictures.
+/// Rounds a number to 12 binary digits after the leading one (1 part in 8000), which is enough for tooltips and pictures and
+/// compresses better.
 fn rounded(number: f32) -> f32 {
     const CUT: u32 = f32::MANTISSA_DIGITS - 1 - 12;
     if !number.is_finite() {
@@ -71,7 +72,7 @@ fn rounded(number: f32) -> f32 {
     if near.is_finite() { near } else { number }
 }
 
-/// Converts a share, from 0 to 1, to a byte.
+/// Converts the fraction `part / whole`, from 0 to 1, to a byte from 0 to 255.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -1,4 +1,5 @@
-//! The calls with their candidates, for the searchable table, and the moves that were made.
+//! Data of the report page about rescheduling calls: the calls with their candidates, for a searchable table, and the moves that
+//! took place.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +9,7 @@ use super::super::read::{Call, RunOfScenario};
 use super::page_data::Report;
 use migsim_policies::explain::Judged;
 
-/// Texts that are stored once and referred to by their index.
+/// Texts of the page, each stored once and referred to by its index.
 #[derive(Debug, Default)]
 struct Texts<'a> {
     known: BTreeMap<&'a str, usize>,
@@ -24,7 +25,7 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// Creates the facts for the page: `calls` by scenario, and the `texts` that they refer to.
+/// Creates the data for the page: `calls` by scenario, and the `texts` that the calls refer to by index.
 pub(super) fn facts(report: &Report) -> Value {
     let mut texts = Texts::default();
     let calls: Vec<Value> = report
@@ -56,7 +57,7 @@ fn call<'a>(call: &'a Call, texts: &mut Texts<'a>) -> Value {
     })
 }
 
-/// Encodes a candidate: `[process, from cluster, from host, to cluster, to host, score, t1, t2, accepted, reason]`.
+/// Encodes a candidate as an array: `[process, from cluster, from host, to cluster, to host, score, t1, t2, accepted, reason]`.
 fn candidate<'a>(one: &'a Judged, texts: &mut Texts<'a>) -> Value {
     json!([
         one.process,
@@ -72,7 +73,8 @@ fn candidate<'a>(one: &'a Judged, texts: &mut Texts<'a>) -> Value {
     ])
 }
 
-/// Lists the moves of a scenario: `[superstep, process, to host, start, end]`, with hosts as indices into `hosts`.
+/// Encodes the moves of a scenario as arrays `[superstep, process, to host, start, end]`, in which hosts are indices from
+/// `hosts`.
 pub(super) fn moves(
     run: &RunOfScenario,
     hosts: &BTreeMap<(usize, &str), usize>,

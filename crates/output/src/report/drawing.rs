@@ -1,8 +1,8 @@
-//! The platform as a drawing: clusters with a common router in one column, links between columns, a cell for each host in use. The page
-//! adds the processes.
+//! Draws the platform for the report page: clusters with a common router in one column, links between columns, and a cell for
+//! each host in use. The page adds the processes.
 //!
-//! A run folder contains paths but no routers. Clusters without a link between them are placed at one router. The ends of consecutive links
-//! of a path are joined, which may add routers without clusters.
+//! A run folder contains paths but no routers. Clusters without a link between them are placed at one router. The ends of
+//! consecutive links of a path are joined, which may add routers without clusters.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use super::super::html::escaped;
 use super::super::machine::{Machine, MachineCluster, MachineGroup};
 use migsim_base::words::counted;
 
-/// Sizes in pixels.
+/// Width of the drawing \[pixels\]; the constants below are further sizes.
 const WIDTH: usize = 1000;
 const LEAST_COLUMN: usize = 170;
 const GAP: usize = 14;
@@ -20,15 +20,15 @@ const HEADER: usize = 40;
 const LEVEL: usize = 30;
 const ROUTER: usize = 22;
 
-/// Maximum number of hosts that are drawn one by one.
+/// Maximum number of hosts that are drawn one by one in the whole drawing.
 const MOST_HOSTS: usize = 1000;
-/// Maximum number of clusters that are drawn.
+/// Maximum number of clusters of a platform that is drawn.
 const MOST_CLUSTERS: usize = 64;
 
-/// The hosts that a run names, by cluster and name, each with its index in the facts of the page.
+/// Index in the page's data of each host that a run names, by the index of its cluster and the name of the host.
 pub(super) type Hosts<'a> = BTreeMap<(usize, &'a str), usize>;
 
-/// Draws the platform; none if it has too many clusters.
+/// Draws the platform as SVG; returns `None` if the platform has too many clusters.
 pub(super) fn drawing(machine: &Machine, hosts: &Hosts<'_>) -> Option<String> {
     let clusters = machine.clusters.len();
     if clusters > MOST_CLUSTERS || clusters == 0 {
@@ -98,17 +98,17 @@ fn draw(svg: &mut String, element: std::fmt::Arguments<'_>) {
     svg.push('\n');
 }
 
-/// The position of a cluster in the drawing.
+/// Horizontal position of a cluster in the drawing, and the widths of its box and its cells \[pixels\].
 #[derive(Clone, Copy, Debug)]
 struct Column {
     x: usize,
     width: usize,
-    /// Width of the cell of a host, with room for the number of a process and a plus.
+    /// Width of the cell of a host \[pixels\], with room for the number of a process and a plus.
     cell: usize,
 }
 
 impl Column {
-    /// Draws a cluster at `y`, and returns its height.
+    /// Draws a cluster with its upper edge at `y`, and returns its height \[pixels\].
     fn cluster(
         self,
         svg: &mut String,
@@ -150,7 +150,7 @@ impl Column {
         height
     }
 
-    /// Begins the group of a cluster: its box, name and size.
+    /// Draws the box of a cluster with its name and size, and leaves its SVG group open for the hosts.
     fn frame(
         self,
         svg: &mut String,
@@ -198,7 +198,7 @@ impl Column {
         );
     }
 
-    /// Draws the hosts from `y` on; each has its index in the facts of the page, and its name.
+    /// Draws a cell for each host, from `y` downwards. A host is given by its index in the page's data and its name.
     fn cells(self, svg: &mut String, y: usize, per_line: usize, hosts: &[(usize, &str)]) {
         let Self { x, cell, .. } = self;
         for (at, (place, name)) in hosts.iter().enumerate() {
@@ -221,7 +221,7 @@ impl Column {
     }
 }
 
-/// Describes how many hosts never have a process.
+/// Describes how many hosts of a cluster never have a process; `is_whole` tells whether these are all hosts of the cluster.
 fn unused(hosts: u64, is_whole: bool) -> String {
     match (hosts, is_whole) {
         (1, true) => "its host has no process".to_owned(),
@@ -231,7 +231,8 @@ fn unused(hosts: u64, is_whole: bool) -> String {
     }
 }
 
-/// Describes a cluster by its known properties: `20 hosts, 1.5 GHz, 1 Gbps`.
+/// Describes a cluster by the number and the speed of its hosts and the bandwidth of their links: `20 hosts, 1.5 Ginstr/s, 1
+/// Gbps`.
 fn described(cluster: &MachineCluster) -> String {
     let hosts = counted(cluster.hosts, "host");
     let power = |(speed, cores): (f64, u32)| {
@@ -259,7 +260,7 @@ fn described(cluster: &MachineCluster) -> String {
     text
 }
 
-/// Formats a bandwidth in bits per second.
+/// Formats a bandwidth that is given in bytes per second \[B/s\] in bits per second.
 fn bits(bytes_per_s: f64) -> String {
     scaled(
         8.0 * bytes_per_s,
@@ -268,12 +269,12 @@ fn bits(bytes_per_s: f64) -> String {
     )
 }
 
-/// Formats a duration in a suitable unit.
+/// Formats a duration \[s\] in s, ms or us.
 fn delay(seconds: f64) -> String {
     scaled(seconds, &[(1.0, ""), (1e-3, "m"), (1e-6, "u")], "s")
 }
 
-/// Formats a number with the first prefix for which it is at least 1.
+/// Formats a number with the first of the unit prefixes for which the scaled number is at least 1.
 fn scaled(value: f64, prefixes: &[(f64, &str)], unit: &str) -> String {
     let found = prefixes.iter().find(|(size, _)| value >= *size);
     let (size, prefix) = found.or(prefixes.last()).copied().unwrap_or((1.0, ""));
@@ -287,12 +288,13 @@ fn scaled(value: f64, prefixes: &[(f64, &str)], unit: &str) -> String {
     format!("{shown} {prefix}{unit}")
 }
 
-/// Routers (nodes) and the links between them.
+/// Network between clusters, reconstructed from the paths in a run folder: routers (nodes) and the links between them.
 #[derive(Debug)]
 struct Network {
-    /// The union-find parent of each node; the nodes of clusters come first.
+    /// Parent of each node in a union-find structure: nodes with the same root are the same router. The nodes of clusters come
+    /// first.
     joined: Vec<usize>,
-    /// The nodes at the ends of each link, if some path shows them.
+    /// Nodes at both ends of each link; `None` for a link that is on no path.
     ends: Vec<Option<(usize, usize)>>,
     clusters: usize,
 }
@@ -317,7 +319,8 @@ impl Network {
         network
     }
 
-    /// Follows a link that begins at `from`, and ends at `to` if that is known; returns the node at its end.
+    /// Follows a link from the node `from`, and returns the node at its other end. If the link was not seen before, its end is
+    /// `to`, or a new node if `to` is `None`.
     fn cross(&mut self, link: usize, from: usize, to: Option<usize>) -> usize {
         let from = self.find(from);
         if let Some((a, b)) = self.ends[link] {
@@ -348,12 +351,12 @@ impl Network {
         self.joined[a.max(b)] = a.min(b);
     }
 
-    /// Returns the node of a cluster.
+    /// Returns the node (router) to which a cluster is connected.
     fn node(&self, cluster: usize) -> usize {
         self.find(cluster)
     }
 
-    /// Lists the links with the nodes at their ends; a link from a node to itself is left out.
+    /// Lists the links with the nodes at both ends: `(link, node, node)`. A link from a node to itself is left out.
     fn edges(&self) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
         let one = |(link, ends): (usize, &Option<(usize, usize)>)| {
             let (a, b) = (*ends)?;
@@ -363,7 +366,8 @@ impl Network {
         self.ends.iter().enumerate().filter_map(one)
     }
 
-    /// Orders the nodes from left to right: neighbours are close to each other, and the first node has few links.
+    /// Returns the nodes in their order from left to right: a node with few links comes first, and nodes that share a link are
+    /// close to each other.
     fn order(&self) -> Vec<usize> {
         let nodes: BTreeSet<usize> = (0..self.clusters)
             .map(|cluster| self.node(cluster))
@@ -398,10 +402,11 @@ impl Network {
     }
 }
 
-/// The links between columns: straight lines between neighbours, and arcs otherwise, each on a level where it overlaps no other.
+/// Links between columns of the drawing: straight lines between neighbouring columns, and otherwise arcs, at heights at which
+/// they do not overlap.
 #[derive(Debug)]
 struct Arcs {
-    /// Link, left column, right column, level (0: straight).
+    /// For each link: its index, its left column, its right column, and the height level of its arc (0 for a straight line).
     arcs: Vec<(usize, usize, usize, usize)>,
 }
 

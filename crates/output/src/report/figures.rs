@@ -1,4 +1,4 @@
-//! Figures of a run for articles: its times, its supersteps, the places and the activity of its processes.
+//! Figures of a run for articles: makespans, times of supersteps, placement and activity of the processes.
 
 use super::super::activity::{Activity, Whereabouts};
 use super::super::read::RunOfScenario;
@@ -14,13 +14,13 @@ const COMMUNICATES: Colour = Colour(230, 159, 0);
 const MIGRATES: Colour = Colour(158, 60, 0);
 const WAITS: Colour = Colour(222, 222, 222);
 
-/// Maximum number of supersteps that are drawn as bars; with more, colours show shares of time.
+/// Maximum number of supersteps whose parts are drawn as bars; if there are more, colours show the share of time for computation.
 const MOST_BARS: usize = 48;
 
-/// Maximum number of points of a curve, and of columns of a chart.
+/// Maximum number of points of a curve, and maximum number of columns of a chart.
 const MOST_POINTS: usize = 200;
 
-/// A figure: its name, a sentence about it, and its drawing.
+/// A figure that a run can have: its name, a sentence about it, and the function that draws it.
 type Picture = (&'static str, &'static str, fn(&Report, &Style) -> Drawing);
 
 const PICTURES: [Picture; 4] = [
@@ -47,10 +47,10 @@ const PICTURES: [Picture; 4] = [
 ];
 
 impl Report {
-    /// Returns the figure `wanted` of the run, or all figures for `all`.
+    /// Draws the figure `wanted` of the run, or all figures if `wanted` is `all`.
     ///
     /// # Errors
-    /// There is no such figure, or the run folder lacks its data.
+    /// There is no such figure, or the run folder lacks the data for it.
     pub fn figures(&self, wanted: &str, style: &Style) -> Result<Vec<Figure>, Error> {
         let known = PICTURES.map(|(name, _, _)| name);
         let mut names = select_figures(wanted, &known)?;
@@ -68,14 +68,14 @@ impl Report {
             .collect())
     }
 
-    /// Lists the names of the figures that the run has, each with a sentence about it.
+    /// Lists the names of the figures that can be drawn from the run, each with a sentence about it.
     pub fn figure_list(&self) -> Vec<(&'static str, &'static str)> {
         let has = |name: &str| name != "gantt" || self.activity.is_some();
         let pictures = PICTURES.iter().filter(|(name, ..)| has(name));
         pictures.map(|(name, about, _)| (*name, *about)).collect()
     }
 
-    /// Returns the last scenario, which has the most events.
+    /// Returns the index and the results of the last scenario, which the figures of a single scenario show.
     fn last(&self) -> (usize, &RunOfScenario) {
         let last = self.run.scenarios.iter().enumerate().next_back();
         last.expect("a run has a scenario")
@@ -86,7 +86,7 @@ fn seconds(style: &Style) -> String {
     style.say("time [s]", "tempo [s]").to_owned()
 }
 
-/// Draws the activity of each process over time.
+/// Draws the activity of each process over time in the last scenario.
 fn gantt(report: &Report, style: &Style) -> Drawing {
     let (index, run) = report.last();
     let activity = report.activity.as_ref().map(|all| &all[index]);
@@ -128,7 +128,7 @@ fn gantt(report: &Report, style: &Style) -> Drawing {
     chart.draw(style)
 }
 
-/// Lists the parts of each superstep of a process.
+/// Creates the bars of a process: for each superstep its computation, its communication and its waiting.
 fn parts(
     run: &RunOfScenario,
     activity: &Activity,
@@ -156,7 +156,8 @@ fn parts(
     bars
 }
 
-/// Computes the share of time for which each process computes, with one column for several supersteps.
+/// Creates the bars of a process in a long run: each bar covers several supersteps, and its colour is the share of time for
+/// computation.
 fn shares(
     run: &RunOfScenario,
     activity: &Activity,
@@ -182,7 +183,7 @@ fn shares(
     columns.map(bar).collect()
 }
 
-/// Draws the time of each scenario: supersteps, calls, migrations.
+/// Draws the makespan of each scenario, divided into supersteps, rescheduling calls and migrations.
 fn makespan(report: &Report, style: &Style) -> Drawing {
     let rows = report.run.scenarios.iter().map(|run| {
         let ends = [
@@ -228,7 +229,7 @@ fn superstep(style: &Style, size: usize) -> String {
     format!("{name} ({} {size})", style.say("mean of", "média de"))
 }
 
-/// Draws the time of each superstep in each scenario.
+/// Draws the duration of each superstep in each scenario.
 fn supersteps(report: &Report, style: &Style) -> Drawing {
     let size = match report.supersteps().div_ceil(MOST_POINTS) {
         size @ (0 | 1) => size.max(1),
@@ -264,7 +265,7 @@ fn supersteps(report: &Report, style: &Style) -> Drawing {
     chart.draw(style)
 }
 
-/// Draws the number of processes in each cluster.
+/// Draws the number of processes in each cluster over the supersteps of the last scenario.
 fn placement(report: &Report, style: &Style) -> Drawing {
     let (_, run) = report.last();
     let mut places = Whereabouts::new(&report.machine, run);

@@ -1,8 +1,9 @@
-//! The bars of the processes over time, in levels of detail.
+//! Data for the chart of the activity of the processes over time, in several resolutions.
 //!
-//! Time is divided into *units*: single supersteps, or groups of 4, 16, 64, ... supersteps if there are too many. The bars of a unit are
-//! durations; bars that several scenarios share, as i and ii often do, are stored once. Coarser levels of 4, 16, ... units contain the
-//! shares of time for which each process computes and communicates. The page uses them when it is zoomed out.
+//! Time is divided into *units*: single supersteps, or groups of 4, 16, 64, ... supersteps if there are too many. The bars of a
+//! unit are durations; bars that are equal in several scenarios, as often in scenarios i and ii, are stored once. Coarser
+//! resolutions of 4, 16, ... units contain the share of time for which each process computes and communicates. The page uses them
+//! when the chart is zoomed out.
 
 use std::collections::BTreeMap;
 
@@ -13,18 +14,18 @@ use super::super::read::RunOfScenario;
 use super::compress::{Pack, share};
 use super::page_data::Report;
 
-/// Maximum number of units of a chart.
+/// Maximum number of units (groups of supersteps) in the chart of one run.
 const MOST_UNITS: usize = 20_000;
-/// Maximum number of bars of all scenarios.
+/// Maximum number of bars in the charts of all scenarios together.
 const MOST_BARS: usize = 6_000_000;
-/// Maximum number of rows.
+/// Maximum number of rows (processes) of the chart.
 pub(super) const MOST_ROWS: usize = 20_000;
-/// The number of units of a level that one unit of the next level holds.
+/// Factor between two resolutions: the number of units that one interval of the next coarser resolution covers.
 const STEP: usize = 4;
-/// Maximum number of units of the coarsest level.
+/// Maximum number of intervals in the coarsest resolution.
 const COARSEST: usize = 200;
 
-/// Computes the number of supersteps in a unit.
+/// Computes the number of supersteps that a unit of the chart covers, such that the chart is not too large.
 pub(super) fn unit(report: &Report) -> usize {
     let cells = report.processes().max(1) * report.run.scenarios.len().max(1);
     let most = MOST_UNITS.min((MOST_BARS / cells).max(COARSEST));
@@ -35,7 +36,7 @@ pub(super) fn unit(report: &Report) -> usize {
     unit
 }
 
-/// Adds the bars to the block, and returns their description for the page.
+/// Adds the bars of all scenarios to the block of arrays, and returns the description of the arrays for the page.
 pub(super) fn pack(report: &Report, unit: usize, pack: &mut Pack) -> Value {
     let Some(all) = &report.activity else {
         return json!({ "reason": "The run was written without what its processes did. To see that here: migsim run ... --out DIR --processes" });
@@ -67,7 +68,7 @@ pub(super) fn pack(report: &Report, unit: usize, pack: &mut Pack) -> Value {
     json!({ "levels": levels, "has_delays": has_delays })
 }
 
-/// The bars of a scenario.
+/// Activity of the processes of a scenario, in seconds per process and unit.
 struct Bars<'a> {
     run: &'a RunOfScenario,
     units: usize,
@@ -75,7 +76,7 @@ struct Bars<'a> {
     delay: Vec<f32>,
     compute: Vec<f32>,
     communication: Vec<f32>,
-    /// Time between and after the supersteps of each unit: that of calls, and that of migrations \[s\].
+    /// Time between the supersteps within and after each unit \[s\]: first for rescheduling calls, then for migrations.
     held: Vec<(f64, f64)>,
     edges: Vec<f64>,
 }
@@ -122,7 +123,7 @@ impl<'a> Bars<'a> {
         &list[at * self.processes..(at + 1) * self.processes]
     }
 
-    /// Adds a level of `size` units, process by process.
+    /// Adds the arrays of the resolution in which an interval covers `size` units: the shares of time, process by process.
     fn level(&self, size: usize, name: &str, pack: &mut Pack) {
         let bins = self.units.div_ceil(size);
         let (mut compute, mut communication) = (
@@ -161,13 +162,14 @@ impl<'a> Bars<'a> {
     }
 }
 
-/// Lists the beginning of each unit, and the end of the last one \[s\].
+/// Lists the start time of each unit of `unit` supersteps, followed by the end of the run \[s\].
 pub(super) fn edges(run: &RunOfScenario, unit: usize) -> Vec<f64> {
     let starts = run.supersteps.iter().step_by(unit).map(|row| row.start_s);
     starts.chain([run.makespan_s]).collect()
 }
 
-/// Lists, for each superstep, the time of its call and that of migrations before the next superstep \[s\].
+/// Lists for each superstep the time of the rescheduling call after it, and the time of the migrations before the next superstep
+/// \[s\].
 fn between(run: &RunOfScenario) -> Vec<(f64, f64)> {
     let mut calls = run.calls.iter().peekable();
     let next = run.supersteps.iter().skip(1).map(|row| row.start_s);
@@ -181,7 +183,7 @@ fn between(run: &RunOfScenario) -> Vec<(f64, f64)> {
     run.supersteps.iter().zip(next).map(gap).collect()
 }
 
-/// Rows of bars; equal rows are stored once.
+/// Rows of durations, one value per process. Rows that are equal are stored once.
 struct Rows {
     processes: usize,
     known: BTreeMap<Vec<u32>, u32>,

@@ -1,4 +1,4 @@
-//! The head of a report: the run, the scenarios, the ledger.
+//! The head of a report: the description of the run, the table of scenarios, and the causes of their differences (ledger).
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use migsim_base::quantities::seconds;
 use migsim_bsp::Scenario;
 use migsim_experiment::{Basis, Term};
 
-/// Describes the experiment in a line.
+/// Describes the experiment in one line, as the title of the report.
 pub(super) fn title(report: &Report) -> String {
     heading_of(
         &report.run.application,
@@ -23,7 +23,8 @@ pub(super) fn title(report: &Report) -> String {
     )
 }
 
-/// Describes the origin of the settings in a paragraph; empty for a run without this information.
+/// Describes in a paragraph on which papers and choices the settings are based; empty if the run folder does not contain this
+/// information.
 pub(super) fn basis(report: &Report) -> String {
     let told = report.run.experiment["basis"].clone();
     serde_json::from_value(told).map_or_else(
@@ -37,7 +38,7 @@ pub(super) fn basis(report: &Report) -> String {
     )
 }
 
-/// Formats a number with its sign; a number that rounds to 0 has no sign.
+/// Formats a number with its sign and `decimals` decimal places; a number that rounds to 0 becomes `0`.
 fn signed(value: f64, decimals: usize) -> String {
     let text = format!("{value:+.decimals$}");
     if text.contains(|digit| ('1'..='9').contains(&digit)) {
@@ -47,7 +48,7 @@ fn signed(value: f64, decimals: usize) -> String {
     }
 }
 
-/// Creates the table of scenarios.
+/// Creates the HTML table of scenarios: makespan, comparison with scenario i, numbers and costs of calls and moves.
 pub(super) fn scenarios(report: &Report) -> String {
     let mut html = String::from(
         "<table data-name=\"scenarios\">\n<thead><tr><th scope=\"col\">scenario</th><th scope=\"col\">time [s]</th><th scope=\"col\">against i</th><th scope=\"col\">calls</th><th scope=\"col\">moved</th><th scope=\"col\">calls cost [s]</th><th scope=\"col\">moves cost [s]</th></tr></thead>\n<tbody>\n",
@@ -80,7 +81,8 @@ pub(super) fn scenarios(report: &Report) -> String {
     html
 }
 
-/// Describes the static starts and the straight returns, for the page below the scenarios; empty on the platforms of the papers.
+/// Describes the static starts and the moves straight back, for the page below the table of scenarios; empty on the platforms of
+/// the papers.
 pub(super) fn remarks(report: &Report) -> String {
     let run = &report.run;
     let mut html = String::new();
@@ -110,7 +112,8 @@ fn row(html: &mut String, name: &str, cells: &[String]) {
     html.push_str("</tr>\n");
 }
 
-/// Makes one table of the ledgers of ii and iii, with bars; empty without scenario i.
+/// Creates one HTML table of the causes of the differences of scenarios ii and iii from scenario i, with bars; empty if scenario
+/// i was not run.
 pub(super) fn ledger(report: &Report) -> String {
     let ledgers: Vec<(&RunOfScenario, &Difference)> = report
         .run

@@ -1,11 +1,13 @@
-//! The notes of a run on its page: readings on which the result depends, and implausible values.
+//! Notes on the page of a run: the interpretations of the papers on which the result depends, and warnings about implausible
+//! values.
 
 use std::fmt::Write as _;
 
 use super::super::html::escaped;
 use super::page_data::Report;
 
-/// Creates a paragraph for the readings, and one for each note; empty if there are none.
+/// Creates a paragraph about the interpretations of the papers, and a paragraph for each note of the run; empty if there are
+/// none.
 pub(super) fn notes(report: &Report) -> String {
     let run = &report.run;
     let mut html = String::new();
@@ -23,7 +25,7 @@ pub(super) fn notes(report: &Report) -> String {
     html
 }
 
-/// Adds a paragraph.
+/// Adds a note to the page as a paragraph.
 fn push(html: &mut String, text: &str) {
     let text = escaped(text);
     writeln!(html, "<p class=\"note\">{text}</p>").expect("a string can be written to");

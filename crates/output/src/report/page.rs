@@ -1,4 +1,4 @@
-//! The template of the page, and the data inserted into it.
+//! Assembles the HTML page of a report from a template and the data of the run.
 
 use serde_json::{Value, json};
 
@@ -13,13 +13,14 @@ use migsim_experiment::policy_label;
 
 const BODY: &str = include_str!("report.html");
 
-/// The styles of the page, before and after those of its frame.
+/// Styles of the page: the first is inserted before the styles of all pages, the second after them.
 const STYLES: [&str; 2] = [
     include_str!("vendor/uPlot.min.css"),
     include_str!("report.css"),
 ];
 
-/// The chart library, with its licence in a comment before it, and the scripts of the page in the order of their dependencies.
+/// The chart library uPlot, with its licence as a comment before it; the constants below are the scripts of the page in the order
+/// of their dependencies.
 const LIBRARY: &str = include_str!("vendor/uPlot.iife.min.js");
 const LICENCE: &str = include_str!("vendor/LICENSE");
 const SCRIPTS: [&str; 10] = [
@@ -91,12 +92,12 @@ impl Report {
     }
 }
 
-/// Returns the library with its licence.
+/// Returns the text of the chart library, with its licence as a comment before it.
 fn library() -> String {
     format!("/*\n{}\n*/\n{LIBRARY}", LICENCE.trim())
 }
 
-/// Creates the elements of data, library and scripts.
+/// Creates the HTML elements with the data, the chart library and the scripts of the page.
 fn scripts(facts: &Value, block: &str, library: &str) -> String {
     let data = format!(
         "<div id=\"tooltip\" role=\"tooltip\" hidden></div>\n<script type=\"application/json\" id=\"facts\">{}</script>\n<script type=\"application/octet-stream\" id=\"arrays\">{block}</script>",
@@ -107,7 +108,7 @@ fn scripts(facts: &Value, block: &str, library: &str) -> String {
     [vec![data, library], own.to_vec()].concat().join("\n")
 }
 
-/// Encodes JSON so that no text in it can close the script element.
+/// Encodes a value as JSON in which no text can end the surrounding script element.
 fn in_script(value: &Value) -> String {
     value
         .to_string()
@@ -116,7 +117,7 @@ fn in_script(value: &Value) -> String {
         .replace('\u{2029}', "\\u2029")
 }
 
-/// Collects all hosts that hold a process at some time.
+/// Collects all hosts that have a process at some time, and numbers them in the order of cluster and name.
 fn hosts(report: &Report) -> Hosts<'_> {
     let cluster = |name: &str| report.machine.cluster_index(name).unwrap_or(0);
     let mut hosts = Hosts::new();
@@ -134,14 +135,14 @@ fn hosts(report: &Report) -> Hosts<'_> {
     hosts
 }
 
-/// Lists the hosts by their indices.
+/// Lists the hosts, as cluster and name, in the order of their indices.
 fn in_order<'a>(hosts: &Hosts<'a>) -> impl Iterator<Item = (usize, &'a str)> {
     let mut order: Vec<_> = hosts.iter().map(|(name, place)| (*place, *name)).collect();
     order.sort_unstable();
     order.into_iter().map(|(_, name)| name)
 }
 
-/// Collects the facts for the scripts, and adds the arrays to the block.
+/// Collects the JSON data of the page for the scripts, and adds the arrays to the block.
 fn facts(report: &Report, hosts: &Hosts<'_>, pack: &mut Pack) -> Value {
     let unit = gantt::unit(report);
     let bars = gantt::pack(report, unit, pack);

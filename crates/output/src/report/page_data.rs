@@ -1,4 +1,4 @@
-//! The data of a report, from the files of a run folder or from a run in memory.
+//! Data of a report, read from the files of a run folder or taken from a run in memory.
 
 use std::path::Path;
 
@@ -13,21 +13,21 @@ use migsim_base::error::Error;
 use migsim_experiment::Registry;
 use migsim_experiment::{Experiment, Results};
 
-/// A run with the data of its report.
+/// A run with all data that its report shows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     pub(super) run: Run,
     pub(super) machine: Machine,
-    /// The activity of the processes, scenario by scenario; none if it was not written.
+    /// Activity of the processes in each scenario; `None` if it was not recorded.
     pub(super) activity: Option<Vec<Activity>>,
-    /// The traffic on the links; none if it was not written.
+    /// Traffic on the links in each scenario and group of supersteps; `None` if it was not recorded.
     pub(super) traffic: Option<Vec<LinkTraffic>>,
-    /// The critical paths of the scenarios; empty if none was recorded.
+    /// Critical paths of the scenarios, piece by piece; empty if none was recorded.
     pub(super) path: Vec<PathRow>,
 }
 
 impl Report {
-    /// Reads a run folder.
+    /// Reads the data of a report from a run folder.
     ///
     /// # Errors
     /// The folder cannot be read, was written by another version, or its content is not what was written.
@@ -48,10 +48,10 @@ impl Report {
         })
     }
 
-    /// Creates a report of a run in memory, with the activity of its processes in each scenario.
+    /// Creates the report of a run in memory; `activity` is the activity of its processes in each scenario.
     ///
     /// # Errors
-    /// None, unless the written data cannot be read back.
+    /// None, unless the data in the format of the files cannot be read.
     pub fn of(
         experiment: &Experiment,
         results: &Results,
@@ -66,19 +66,19 @@ impl Report {
         })
     }
 
-    /// Adds the critical paths of the scenarios.
+    /// Returns the report with the critical paths of the scenarios added.
     #[must_use]
     pub fn with_path(mut self, path: Vec<PathRow>) -> Self {
         self.path = path;
         self
     }
 
-    /// The number of processes.
+    /// Returns the number of processes of the run.
     pub(super) fn processes(&self) -> usize {
         self.machine.placement.len()
     }
 
-    /// The number of supersteps.
+    /// Returns the number of supersteps of the run.
     pub(super) fn supersteps(&self) -> usize {
         self.run
             .scenarios
@@ -93,7 +93,7 @@ fn name(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// Reads a file that may be missing.
+/// Reads the text of a file of a run folder; returns `None` if the file does not exist.
 fn text(path: &Path) -> Result<Option<String>, Error> {
     Ok(read_if_there(path, read_text)?)
 }
@@ -112,7 +112,11 @@ fn read_machine(path: &Path) -> Result<Machine, Error> {
     Ok(machine)
 }
 
-/// Checks that all clusters and hosts that the run names exist on the platform.
+/// Checks that the platform summary matches the run: the number of processes is equal, and all links and clusters that are named
+/// exist.
+///
+/// # Errors
+/// They do not match; the text describes the first problem.
 fn check_machine(machine: &Machine, run: &Run) -> Result<(), String> {
     if machine.placement.len() as u64 != run.processes {
         return Err(format!(

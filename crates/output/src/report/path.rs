@@ -1,4 +1,4 @@
-//! The critical path on the page: a section with a bar for each resource, and the pieces on the chart of the processes.
+//! The critical path on the report page: a section with a bar for each resource, and its pieces on the chart of the processes.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +13,12 @@ use crate::frame::section;
 use migsim_base::quantities::seconds;
 use migsim_bsp::PieceKind;
 
-/// Number of rows that are shown at first.
+/// Number of rows of the table that are visible before the reader unfolds the rest.
 const SHOWN: usize = 20;
-/// Maximum number of pieces that are drawn on the chart, of all scenarios.
+/// Maximum number of pieces of the critical paths of all scenarios that are drawn on the chart.
 const MOST_PIECES: usize = 200_000;
 
-/// Creates the section; empty if no critical path was recorded.
+/// Creates the HTML section about the critical paths; empty if none was recorded.
 pub(super) fn path(report: &Report) -> String {
     let of_scenario = |run: &RunOfScenario| {
         let rows: Vec<&PathRow> = of(report, run).collect();
@@ -49,14 +49,15 @@ pub(super) fn path(report: &Report) -> String {
     )
 }
 
-/// The critical path of a scenario.
+/// Lists the rows of the critical path of a scenario.
 fn of<'r>(report: &'r Report, run: &RunOfScenario) -> impl Iterator<Item = &'r PathRow> {
     let scenario = run.scenario;
     let rows = report.path.iter();
     rows.filter(move |row| row.scenario == scenario)
 }
 
-/// The time of each kind, resource and process, the longest first.
+/// Creates a table with the total time on the critical path of each combination of kind, resource and process; the longest time
+/// comes first.
 fn table(rows: &[&PathRow], makespan_s: f64) -> Table {
     let columns = [
         words("kind", "kind"),
@@ -88,7 +89,8 @@ fn table(rows: &[&PathRow], makespan_s: f64) -> Table {
     table
 }
 
-/// Adds the pieces for the chart; the texts and kinds to which their numbers refer. Nothing if no path was recorded, or too long a one.
+/// Adds the pieces of the critical paths to the block of arrays, and returns the texts and kinds to which their numbers refer.
+/// Adds nothing if no path was recorded or the paths are too long.
 pub(super) fn pack(report: &Report, pack: &mut Pack) -> Value {
     let of_scenario = |run| group_rows(&of(report, run).collect::<Vec<_>>());
     let all: Vec<Vec<Part<'_>>> = report.run.scenarios.iter().map(of_scenario).collect();

@@ -1,4 +1,4 @@
-//! The decisions in words, as `migsim explain` prints them: each call, and each of its candidates.
+//! The decisions of the policy in words, as `migsim explain` prints them, for each call and each of its candidates.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,14 @@ use super::compress::Pack;
 use super::page_data::Report;
 use migsim_policies::explain::Judged;
 
-/// Maximum size of all sentences \[B\].
+/// Maximum total size of all sentences on the page \[B\].
 const MOST_BYTES: usize = 2_000_000;
 
-/// Maximum number of questions that are answered.
+/// Maximum number of questions (calls and candidates) that are answered on the page.
 const MOST_STORIES: usize = 4000;
 
-/// Adds the sentences by `scenario/superstep` and `scenario/superstep/process`; returns whether all are included.
+/// Adds the sentences about calls (key `scenario/superstep`) and candidates (`scenario/superstep/process`) to the block. Returns
+/// whether all of them fitted.
 pub(super) fn pack(report: &Report, pack: &mut Pack) -> bool {
     let mut words = Words::default();
     let is_complete = words.add_all(&report.run).is_some();
@@ -31,7 +32,8 @@ struct Words {
 }
 
 impl Words {
-    /// Adds all calls, then all candidates, each time from the last scenario on; returns none if there is not enough room.
+    /// Adds the sentences about all calls and then about all candidates, each time from the last scenario to the first. Returns
+    /// `None` if there was not enough room.
     fn add_all(&mut self, run: &Run) -> Option<()> {
         let scenarios = || run.scenarios.iter().enumerate().rev();
         for (at, this) in scenarios() {
@@ -63,7 +65,7 @@ impl Words {
         Some(())
     }
 
-    /// Checks that there is room for one more answer.
+    /// Checks that there is room for one more answer; returns `None` if there is not.
     fn check_room(&self) -> Option<()> {
         (self.bytes <= MOST_BYTES && self.told.len() < MOST_STORIES).then_some(())
     }
@@ -75,7 +77,7 @@ impl Words {
     }
 }
 
-/// Creates the question about a call, or about one of its candidates.
+/// Creates the question about a call or, if `candidate` is given, about one of its candidates.
 fn question(this: &RunOfScenario, call: &Call, candidate: Option<&Judged>) -> Question {
     Question {
         superstep: call.superstep,

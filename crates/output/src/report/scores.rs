@@ -1,4 +1,5 @@
-//! The scores of a policy and their terms for each call, process and cluster.
+//! Scores that the policy computed at each rescheduling call for each process and cluster, with the terms of which each score
+//! consists.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +10,15 @@ use super::compress::Pack;
 use super::page_data::Report;
 use migsim_policies::explain::Score;
 
-/// Maximum number of values in all scenarios.
+/// Maximum number of score values of all scenarios that are stored on the page.
 const MOST_NUMBERS: usize = 4_000_000;
 
-/// A call with scores: the superstep before it, the scores, the threshold.
+/// A rescheduling call with scores: the superstep after which it took place, the scores, and the threshold for a move (`None` if
+/// the policy has none).
 type Scored<'a> = (u64, Vec<Score<'a>>, Option<f64>);
 
-/// Adds the scores to the block, and returns their description for the page: their names, and their calls by scenario.
+/// Adds the scores to the block of arrays, and returns their description for the page: the names of the terms, and the calls by
+/// scenario.
 pub(super) fn pack(report: &Report, pack: &mut Pack) -> Value {
     let words = report.run.narrator.score_words();
     let (processes, clusters) = (report.processes(), report.machine.clusters.len());
@@ -52,7 +55,7 @@ pub(super) fn pack(report: &Report, pack: &mut Pack) -> Value {
     })
 }
 
-/// Lists the calls that record scores.
+/// Lists the rescheduling calls of a scenario whose records contain scores.
 fn scored<'a>(report: &Report, run: &'a RunOfScenario) -> Vec<Scored<'a>> {
     let of = |call: &'a super::super::read::Call| {
         let (scores, threshold) = report.run.narrator.scores(&call.explanation);
@@ -62,7 +65,7 @@ fn scored<'a>(report: &Report, run: &'a RunOfScenario) -> Vec<Scored<'a>> {
     all.filter(|(_, scores, _)| !scores.is_empty()).collect()
 }
 
-/// Lists each term by call, process and cluster; NaN if the policy has no value.
+/// Lists the values of each term, ordered by call, process and cluster; a value is NaN if the policy recorded none.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "seven digits are enough for pictures"

@@ -1,4 +1,4 @@
-//! Series over supersteps: their times, the imbalance, the interval between calls.
+//! Data of the charts over supersteps: times of supersteps, imbalance, and interval between rescheduling calls.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::compress::Pack;
 use super::gantt::edges;
 use super::page_data::Report;
 
-/// Adds the times and the imbalance of each unit (see `gantt.rs`).
+/// Adds the times and the imbalance of each unit of `unit` supersteps to the block of arrays.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "seven digits are enough for pictures"
@@ -54,7 +54,8 @@ pub(super) fn pack(report: &Report, unit: usize, pack: &mut Pack) {
     }
 }
 
-/// Lists the interval at each call and after it, and the judgement of the supersteps before it; empty for policies without intervals.
+/// Lists for each rescheduling call the interval before and after it, and whether the policy found the supersteps before it
+/// balanced; empty for policies without intervals.
 pub(super) fn intervals(report: &Report) -> Vec<Value> {
     let of = |run: &super::super::read::RunOfScenario| {
         let one = |call: &super::super::read::Call| {

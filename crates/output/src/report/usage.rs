@@ -1,7 +1,8 @@
-//! The use of hosts and links over time.
+//! The use of hosts and links over time, for the report page.
 //!
-//! For a host, it is the share of each interval in which at least one of its processes computes. For a link, it is the number of bytes that
-//! crossed it in a group of supersteps, divided by the number that its nominal bandwidth allows.
+//! For a host, it is the share of each time interval in which at least one of its processes computes. For a link, it is the
+//! number of bytes that crossed it in a group of supersteps, divided by the number that its nominal bandwidth allows in this
+//! time.
 
 use std::collections::BTreeMap;
 
@@ -15,12 +16,13 @@ use super::compress::{Pack, share};
 use super::numbered;
 use super::page_data::Report;
 
-/// Number of intervals of a run, which have equal length.
+/// Number of time intervals of equal length into which a run is divided.
 const INTERVALS: usize = 240;
-/// Maximum number of hosts, or links, that are shown; those with the highest use are chosen.
+/// Maximum number of hosts, and of links, that are shown; those with the highest use are chosen.
 const MOST_ROWS: usize = 400;
 
-/// Adds the use of hosts, and returns the names of the rows by scenario.
+/// Adds the use of the hosts to the block of arrays, and returns the names of the hosts by scenario; null if the activity was not
+/// recorded.
 pub(super) fn hosts(report: &Report, pack: &mut Pack) -> Value {
     let Some(all) = &report.activity else {
         return Value::Null;
@@ -49,7 +51,8 @@ pub(super) fn hosts(report: &Report, pack: &mut Pack) -> Value {
     json!({ "intervals": INTERVALS, "scenarios": scenarios })
 }
 
-/// Computes the time for which processes compute on each host in each interval \[s\], by cluster and name.
+/// Computes for each host the time in each interval for which at least one process computes \[s\]. The key is the index of the
+/// cluster and the name of the host.
 fn busy(
     run: &RunOfScenario,
     activity: &Activity,
@@ -102,7 +105,8 @@ fn busy(
         .collect()
 }
 
-/// A host: the times at which its processes compute in the current superstep, and the computing time in each interval.
+/// Computation on a host: the periods in the current superstep in which its processes compute, and the busy time in each interval
+/// \[s\].
 #[derive(Debug)]
 struct Line {
     interval: f64,
@@ -125,7 +129,7 @@ impl Line {
         self.computing.push((start, end));
     }
 
-    /// Adds the collected times; times that overlap count once.
+    /// Adds the collected periods to the busy time of the intervals; periods that overlap count once.
     fn merge(&mut self) {
         let mut now = std::mem::take(&mut self.computing);
         if now.len() > 1 {
@@ -161,7 +165,8 @@ impl Line {
     }
 }
 
-/// Adds the use of links, and returns the names of the rows by scenario.
+/// Adds the use of the links to the block of arrays, and returns the names of the links by scenario; null if the traffic was not
+/// recorded.
 pub(super) fn links(report: &Report, pack: &mut Pack) -> Value {
     let Some(all) = &report.traffic else {
         return Value::Null;
@@ -206,12 +211,12 @@ pub(super) fn links(report: &Report, pack: &mut Pack) -> Value {
     json!({ "scenarios": scenarios })
 }
 
-/// The traffic on a link.
+/// Traffic on a link in a scenario: its use in each group of supersteps, and its total bytes and flows.
 struct LinkRow {
     shares: Vec<u8>,
     bytes: f64,
     flows: u64,
-    /// Number of bytes that the link could have carried in the whole run \[B\].
+    /// Number of bytes that the link could have carried in the whole run at its nominal bandwidth \[B\].
     could: f64,
 }
 
@@ -226,7 +231,7 @@ impl LinkRow {
     }
 }
 
-/// Keeps the rows with the highest use, in their order, and returns the number of dropped rows.
+/// Removes all rows except those with the highest use, without changing their order; returns the number of removed rows.
 fn keep<T>(rows: &mut Vec<T>, used: impl Fn(&T) -> f64) -> usize {
     let left_out = rows.len().saturating_sub(MOST_ROWS);
     if left_out > 0 {
@@ -242,7 +247,7 @@ fn keep<T>(rows: &mut Vec<T>, used: impl Fn(&T) -> f64) -> usize {
     left_out
 }
 
-/// Computes a fraction, rounded for readers.
+/// Computes the fraction `part / whole`, rounded to six decimals; 0 if `whole` is not positive.
 fn fraction(part: f64, whole: f64) -> f64 {
     if whole > 0.0 {
         (part / whole * 1e6).round() / 1e6

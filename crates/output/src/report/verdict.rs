@@ -1,4 +1,4 @@
-//! The verdict of a report: whether migration pays, in a sentence with its quantities.
+//! The verdict of a report: a sentence that tells whether migration pays, with the quantities that show it.
 
 use super::super::read::{Run, RunOfScenario};
 use super::super::starts;
@@ -9,52 +9,52 @@ use migsim_bsp::Scenario;
 use migsim_experiment::{StaticStart, best_of};
 use migsim_policies::explain::{Meaning, Quantity, Sentence, Unit, say};
 
-/// The number of calls.
+/// Meaning of the number of rescheduling calls of a scenario.
 const CALLS: Meaning = Meaning::new("calls", Unit::Count, "the number of calls");
-/// The number of migrations.
+/// Meaning of the number of migrations that took place in a scenario.
 const MOVED: Meaning = Meaning::new(
     "migrations_of_run",
     Unit::Count,
     "the number of migrations that happened",
 );
-/// The execution time.
+/// Meaning of the makespan of a scenario \[s\].
 const MAKESPAN: Meaning = Meaning::new(
     "makespan_s",
     Unit::Seconds,
     "the execution time of the scenario",
 );
-/// The overhead of scenario ii.
+/// Meaning of the overhead of scenario ii: its makespan beyond that of scenario i \[%\].
 const OVERHEAD: Meaning = Meaning::new(
     "overhead_percent",
     Unit::Percent,
     "100 (T_ii - T_i) / T_i of scenario ii",
 );
-/// The gain of scenario iii.
+/// Meaning of the gain of scenario iii: how much its makespan is below that of scenario i \[%\].
 const GAIN: Meaning = Meaning::new(
     "gain_percent",
     Unit::Percent,
     "100 (T_i - T_iii) / T_i of scenario iii",
 );
-/// The loss of scenario iii.
+/// Meaning of the loss of scenario iii: how much its makespan is above that of scenario i \[%\].
 const LOSS: Meaning = Meaning::new(
     "loss_percent",
     Unit::Percent,
     "100 (T_iii - T_i) / T_i of scenario iii",
 );
-/// The price of the calls.
+/// Meaning of the cost of the rescheduling calls: the time for which the application waited for them \[s\].
 const CALLS_COST: Meaning = Meaning::new(
     "scheduling_s",
     Unit::Seconds,
     "the time for which the application waited for calls",
 );
-/// The price of calls and migrations.
+/// Meaning of the total cost of rescheduling calls and migrations \[s\].
 const COST: Meaning = Meaning::new(
     "cost_s",
     Unit::Seconds,
     "the time of scheduling and migration: scheduling_s + migration_s",
 );
 
-/// Formats a time of a table \[s\].
+/// Creates a quantity from a time \[s\], shown as in the tables.
 fn time(meaning: &Meaning, value: f64) -> Quantity {
     let shown = format!("{} s", seconds(value));
     meaning.of(value).shown_as(shown)
@@ -75,7 +75,7 @@ fn moves(run: &RunOfScenario) -> Quantity {
 }
 
 impl Report {
-    /// Returns the verdict of the run as a sentence.
+    /// Returns a sentence that tells whether migration pays in this run.
     pub fn verdict(&self) -> Sentence {
         verdict(&self.run)
     }
@@ -120,7 +120,8 @@ fn judged(starts: &[StaticStart], base: &RunOfScenario, moved: &RunOfScenario) -
     Sentence::joined(sentences.into_iter().flatten(), " ")
 }
 
-/// Returns the verdict against scenario i from the same start. `is_beaten` says that a better start without migrations is faster.
+/// Returns the verdict on scenario iii against scenario i from the same starting placement. `is_beaten` says that a better
+/// starting placement without migrations is faster than scenario iii.
 fn own_verdict(base: &RunOfScenario, moved: &RunOfScenario, is_beaten: bool) -> Sentence {
     let gain = 0.0 - 100.0 * moved.relative_overhead.unwrap_or(0.0);
     let times = say!("{} instead of {}", makespan(moved), makespan(base));

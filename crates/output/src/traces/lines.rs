@@ -3,22 +3,22 @@
 use std::fs::File;
 use std::io::{self, Write};
 
-/// Size at which the buffer is written \[B\].
+/// Size of the buffer without the additional bytes for the last text \[B\].
 const GATHERED: usize = 1 << 18;
-/// Maximum number of bytes of a line beyond that size \[B\].
+/// Additional size of the buffer, which is also the size of the largest text that is appended in one step \[B\].
 const SLACK: usize = 1 << 12;
 
-/// A text file that is being written. The first failure is stored, and later text is dropped.
+/// Writer of a text file with a buffer. The first error is stored, and nothing is written after it.
 #[derive(Debug)]
 pub(super) struct Lines {
     file: File,
     buffer: Box<[u8]>,
-    /// Number of bytes in the buffer.
+    /// Number of bytes in the buffer that are in use.
     filled: usize,
     failure: Option<io::Error>,
 }
 
-/// A short text in an array of fixed length. Copying the whole array is faster than copying its used part.
+/// A short text in an array of fixed length. Copying the whole array is faster than copying the part in use.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Short<const N: usize> {
     bytes: [u8; N],
@@ -26,7 +26,7 @@ pub(super) struct Short<const N: usize> {
 }
 
 impl<const N: usize> Short<N> {
-    /// Creates a short text from a text of at most N bytes.
+    /// Creates a short text from at most N bytes.
     pub(super) const fn new(text: &[u8]) -> Self {
         let mut bytes = [0; N];
         let mut at = 0;
@@ -63,7 +63,7 @@ impl Lines {
         self
     }
 
-    /// Adds a short text.
+    /// Adds a short text to the buffer.
     #[inline]
     pub(super) fn push_short<const N: usize>(&mut self, text: &Short<N>) -> &mut Self {
         self.make_room(N);
@@ -86,7 +86,7 @@ impl Lines {
         }
     }
 
-    /// Adds a number of thousandths, as a decimal fraction with three decimals.
+    /// Adds a number that is given in thousandths, as a decimal fraction with three decimals.
     #[inline]
     pub(super) fn push_thousandths(&mut self, number: u64) -> &mut Self {
         self.push_number(number / 1000);
@@ -94,7 +94,7 @@ impl Lines {
             .push_three(number)
     }
 
-    /// Adds the last three digits of a number.
+    /// Adds the last three digits of a number, with leading zeros.
     #[inline]
     fn push_three(&mut self, number: u64) -> &mut Self {
         let [a, b, c] = THOUSAND[(number % 1000) as usize];
@@ -116,25 +116,25 @@ impl Lines {
         self.push_short(&Short { bytes, length })
     }
 
-    /// Adds a number (see [`float_text`]).
+    /// Adds a number as a decimal fraction without an exponent, with enough digits to restore the same value.
     pub(super) fn push_float(&mut self, number: f64) -> &mut Self {
         let mut text = Vec::new();
         float_text(number, &mut text);
         self.push(&text)
     }
 
-    /// Ends a line.
+    /// Adds a line end.
     #[inline]
     pub(super) fn end_line(&mut self) {
         self.push_short(&const { Short::<1>::new(b"\n") });
     }
 
-    /// Stores the error that ends the writing.
+    /// Stores an error, unless an earlier error is stored; no text is written to the file after it.
     pub(super) fn fail(&mut self, error: io::Error) {
         self.failure.get_or_insert(error);
     }
 
-    /// Makes room for `bytes` more bytes, at most [`SLACK`].
+    /// Writes the buffer to the file if it has no room for `bytes` more bytes, which must be at most [`SLACK`].
     #[inline]
     fn make_room(&mut self, bytes: usize) {
         if self.filled + bytes > self.buffer.len() {
@@ -150,10 +150,10 @@ impl Lines {
         self.filled = 0;
     }
 
-    /// Writes the rest, and waits until the disk has stored it.
+    /// Writes the rest of the buffer, and waits until the disk has stored the file.
     ///
     /// # Errors
-    /// The first failure of a write.
+    /// The first error of a write.
     pub(super) fn finish(mut self) -> io::Result<()> {
         self.flush();
         match self.failure {
@@ -163,7 +163,7 @@ impl Lines {
     }
 }
 
-/// Formats a number in `text` so that it reads back exactly, without an exponent.
+/// Replaces the content of `text` by a number without an exponent, with enough digits to restore the same value.
 pub(super) fn float_text(number: f64, text: &mut Vec<u8>) {
     text.clear();
     if number == 0.0 || (1e-5..1e16).contains(&number.abs()) {
@@ -174,7 +174,7 @@ pub(super) fn float_text(number: f64, text: &mut Vec<u8>) {
     }
 }
 
-/// `000` to `999`.
+/// The digits of the numbers `000` to `999`.
 static THOUSAND: [[u8; 3]; 1000] = {
     let mut table = [[b'0'; 3]; 1000];
     let (mut number, mut digit) = (0, [0_u8; 3]);

@@ -1,11 +1,14 @@
-//! The format of Paje (Schnorr, *Paje trace file*, version 1.2.5), which `ViTE`, `pj_dump` and others read. Site, clusters, hosts and
-//! processes are containers, with a state per process, links for migrations, variables for supersteps, and counters.
+//! Writes traces in the format of Paje (Schnorr, *Paje trace file*, version 1.2.5), which `ViTE`, `pj_dump` and others read.
+//! Site, clusters, hosts and processes are containers, with a state per process, links for migrations, variables for supersteps,
+//! and counters.
 //!
-//! A container cannot move, and users look for a process on its present host. A process that migrates therefore ends on its old host and
-//! begins on the new one under another name: `p37.1` after the first migration of `p37`. A link joins the two. (With one container per
-//! process and its host as a second state, the process would stay in one place, and totals by host would be wrong.)
+//! A container cannot move, and users look for a process on its present host. A process that migrates therefore ends on its old
+//! host and begins on the new host under another name: `p37.1` after the first migration of `p37`. A link joins the two
+//! containers. (With one container per process and its host as a second state, the process would stay in one place, and totals by
+//! host would be wrong.)
 //!
-//! Times are seconds that read back exactly, and they rise through the file. An event is held back until no earlier event can follow.
+//! Times are seconds with all digits, and they rise through the file. An event is stored in memory until no earlier event can
+//! follow.
 
 use std::fmt::Write as _;
 
@@ -16,7 +19,7 @@ use migsim_base::units::{ClusterId, HostId, Time};
 use migsim_bsp::MigrationRecord;
 use migsim_platform::Platform;
 
-/// The events that occur, each with its number and the names and types of its fields.
+/// Definitions of the events that occur in the file: name, number, and the names and types of the fields of each event.
 const EVENTS: [(&str, u8, &[[&str; 2]]); 10] = [
     (
         "PajeDefineContainerType",
@@ -109,7 +112,7 @@ const EVENTS: [(&str, u8, &[[&str; 2]]); 10] = [
     ),
 ];
 
-/// The event for the end of a link differs from that for its start in one field.
+/// Definition of the event that ends a link, which differs from the event that starts a link in one field.
 const END_LINK: (&str, u8, &[[&str; 2]]) = (
     "PajeEndLink",
     10,
@@ -123,8 +126,8 @@ const END_LINK: (&str, u8, &[[&str; 2]]) = (
     ],
 );
 
-/// Types of containers (A site, C cluster, H host, P process), of states, of variables and of links; then the values of states and links.
-/// The colours are those of Okabe and Ito, which colour-blind readers can distinguish.
+/// Definitions of the types of containers (A site, C cluster, H host, P process), states, variables and links; then of the values
+/// of states and links. The colours are those of Okabe and Ito, which colour-blind readers can distinguish.
 const TYPES: &str = r#"0 A 0 "Site"
 0 C A "Cluster"
 0 H C "Host"
@@ -139,25 +142,26 @@ const TYPES: &str = r#"0 A 0 "Site"
 pub(super) struct Paje<'a> {
     lines: Lines,
     platform: &'a Platform,
-    /// For each process, the text of type and alias in its states, and the number of its moves.
+    /// For each process, the text that gives its type and name in state events, and the number of its migrations so far.
     processes: Vec<(Short<32>, u32)>,
     is_known: Vec<bool>,
     is_known_cluster: Vec<bool>,
-    /// Events that are held back: time (as bits, which have the same order), and the index into `events`, in the order of arrival.
+    /// Events that are not written yet: the time (as bits, which have the same order), and the index into `events`, in the order
+    /// of arrival.
     dates: Vec<(u64, u32)>,
     events: Vec<What>,
     migrations: Vec<MigrationRecord>,
-    /// The time that was written last \[s\], and its text.
+    /// Time that was written last \[s\]; the field below is its text.
     last: f64,
     text: Vec<u8>,
-    /// Lower bound of the times that are not yet written \[s\].
+    /// Time up to which all events are written \[s\]; events that follow are not earlier.
     written: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum What {
     State(u32, State),
-    /// The start of a migration, by index.
+    /// A process leaves its host for a migration, which is given by its index.
     Leaves(u32),
     Arrives(u32),
     Superstep(f64),
@@ -245,7 +249,7 @@ impl<'a> Paje<'a> {
         destroy(&mut self.lines, &self.text, kind, alias);
     }
 
-    /// Writes an event if no earlier event can follow, and holds it back otherwise.
+    /// Writes an event if no earlier event can follow; otherwise stores it until then.
     fn add(&mut self, date: f64, what: What) {
         if date <= self.written {
             self.reach(date);
@@ -257,7 +261,7 @@ impl<'a> Paje<'a> {
         self.events.push(what);
     }
 
-    /// Advances the current time to `date`, and never goes back.
+    /// Sets the time of the events that are written next to `date` \[s\]; a time before the last one is replaced by the last one.
     fn reach(&mut self, date: f64) {
         if date > self.last {
             self.last = date;
@@ -349,7 +353,7 @@ impl Sink for Paje<'_> {
     }
 }
 
-/// Creates the definitions of events, types and values.
+/// Returns the head of the file: the definitions of events, types and values.
 fn head() -> String {
     let mut text = String::new();
     for (name, number, fields) in EVENTS.into_iter().chain([END_LINK]) {
@@ -407,7 +411,8 @@ fn destroy(lines: &mut Lines, date: &[u8], kind: &str, alias: &str) {
     lines.push(format!(" {kind} {alias}").as_bytes()).end_line();
 }
 
-/// Quotes a name. The format cannot represent a quote or a line end, so these are replaced.
+/// Puts a name in quotation marks. The format cannot represent a quotation mark or a line end in a name; these characters are
+/// replaced.
 fn quoted(name: &str) -> String {
     let plain = |letter: char| match letter {
         '"' => '\'',

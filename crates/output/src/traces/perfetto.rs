@@ -1,13 +1,14 @@
-//! The JSON format of Chrome's trace viewer, which Perfetto reads (`Trace Event Format`, Google): one object per slice.
+//! Writes traces in the JSON format of Chrome's trace viewer, which Perfetto reads (`Trace Event Format`, Google): one object per
+//! slice of time.
 //!
-//! Each host is a process of the viewer, and each BSP process is a track in it. A process that migrates continues in a track of its new
-//! host, and an arrow leads there. A first group holds the supersteps and the counters. Waiting processes have no slice, except at the end
-//! of an arrow: viewers show idle time anyway, and half of all slices would be waits.
+//! Each host is a process of the viewer, and each BSP process is a track in it. A process that migrates continues in a track of
+//! its new host, and an arrow leads to this track. A first group holds the supersteps and the counters. Waiting processes have no
+//! slice, except at the end of an arrow: viewers show idle time anyway, and half of all slices would be waits.
 //!
-//! Times are microseconds with three decimals, that is whole nanoseconds, the unit of the viewers. Each time is rounded, but no duration,
-//! so that slices meet without gap or overlap. A decimal fraction may become slightly lower or higher as a binary number, and Perfetto
-//! drops slices that overlap by a nanosecond. A fourth decimal, always 2, keeps each time in its nanosecond, whether a reader truncates or
-//! rounds.
+//! Times are microseconds with three decimals, that is whole nanoseconds, the unit of the viewers. Start and end times are
+//! rounded, not durations, so that slices meet without gap or overlap. A decimal fraction may become slightly lower or higher as
+//! a binary number, and Perfetto drops slices that overlap by a nanosecond. A fourth decimal, always 2, keeps each time in its
+//! nanosecond, whether a reader truncates or rounds.
 
 use super::Traced;
 use super::lines::{Lines, Short};
@@ -17,9 +18,10 @@ use migsim_base::units::{HostId, Time};
 use migsim_bsp::{CriticalPath, MigrationRecord};
 use migsim_platform::Platform;
 
-/// The group of events that belong to no host; the groups of hosts follow.
+/// Number of the group of events that belong to no host (supersteps and counters); the groups of the hosts have the following
+/// numbers.
 const RUN: u64 = 1;
-/// The latest time that a viewer's 64 bits of nanoseconds can hold, rounded down \[s\].
+/// Latest time that fits into the viewer's 64 bits of nanoseconds, rounded down \[s\].
 const LATEST: f64 = 9e9;
 
 #[derive(Debug)]
@@ -27,23 +29,23 @@ pub(super) struct Perfetto<'a> {
     lines: Lines,
     platform: &'a Platform,
     tracks: Vec<Track>,
-    /// Whether each host has been described in the file.
+    /// Whether the name of each host has been written to the file.
     is_known: Vec<bool>,
     arrows: u64,
-    /// The current superstep, counted from 1, and its start \[ns\].
+    /// Number of the current superstep, counted from 1, and its start \[ns\]; `None` before the first superstep.
     superstep: Option<(u64, u64)>,
 }
 
-/// The track of a process: its host and activity.
+/// Track of a process in the viewer, with the current host and activity of the process.
 #[derive(Debug)]
 struct Track {
-    /// The text with which all its slices start, up to the time.
+    /// Text with which all slices of the track begin, up to the time.
     head: Short<64>,
     host: HostId,
     state: State,
     /// Start of the current activity \[ns\].
     since: u64,
-    /// The number of the arrow that ends at the next slice; 0 stands for none.
+    /// Number of the arrow that ends at the next slice; 0 if no arrow does.
     arrow: u64,
 }
 
@@ -79,7 +81,7 @@ impl<'a> Perfetto<'a> {
         self.lines
     }
 
-    /// Writes the pieces of the critical path as a separate track, if there are any.
+    /// Writes the pieces of the critical path as a separate track; writes nothing if the path is empty.
     pub(super) fn critical_path(&mut self, path: &CriticalPath) {
         if path.pieces.is_empty() {
             return;
@@ -128,12 +130,12 @@ impl<'a> Perfetto<'a> {
         }
     }
 
-    /// Adds an event after the previous one.
+    /// Adds an event to the list of events in the file.
     fn follow(&mut self, event: &str) {
         self.lines.push(b",\n").push(event.as_bytes());
     }
 
-    /// Writes the current slice of a process, up to a time.
+    /// Writes the slice of the current activity of a process, which ends at `until` \[ns\].
     fn write_slice(&mut self, process: usize, until: u64) {
         let track = &mut self.tracks[process];
         let is_empty = until <= track.since && track.state != State::Migrate;
@@ -152,7 +154,7 @@ impl<'a> Perfetto<'a> {
         }
     }
 
-    /// Writes one end of an arrow.
+    /// Writes the start or the end (`which`) of arrow number `arrow` at the time `date` \[ns\].
     fn write_arrow(&mut self, process: usize, which: &str, arrow: u64, date: u64) {
         let (host, tid) = (self.tracks[process].host, process + 1);
         let pid = u64::from(host.0) + RUN + 1;
@@ -178,7 +180,7 @@ impl<'a> Perfetto<'a> {
             .push(b"}");
     }
 
-    /// Rounds a time to whole nanoseconds.
+    /// Rounds a time that is given in seconds to whole nanoseconds.
     fn nanoseconds(&mut self, date: f64) -> u64 {
         if date > LATEST {
             let what = format!(
@@ -198,7 +200,7 @@ impl<'a> Perfetto<'a> {
 }
 
 impl State {
-    /// Returns the text with which its slices end.
+    /// Returns the text with which all slices of this activity end.
     fn tail(self) -> Short<24> {
         const TAILS: [Short<24>; 5] = [
             Short::new(b",\"name\":\"compute\"}"),
@@ -258,7 +260,7 @@ impl Sink for Perfetto<'_> {
     }
 }
 
-/// Creates the event that names a group (`tid` 0) or a track.
+/// Creates the event that names a group (`tid` 0) or a track of the viewer.
 fn describe(what: &str, pid: u64, tid: u64, name: &str) -> String {
     let name = serde_json::Value::from(name);
     format!(
@@ -266,7 +268,7 @@ fn describe(what: &str, pid: u64, tid: u64, name: &str) -> String {
     )
 }
 
-/// Writes a time; the first comment of this file explains the last digit.
+/// Writes a time in microseconds; the last digit is explained in the comment at the beginning of this file.
 fn push_date(lines: &mut Lines, nanoseconds: u64) {
     lines.push_thousandths(nanoseconds);
     lines.push_short(&const { Short::<1>::new(b"2") });

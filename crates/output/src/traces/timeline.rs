@@ -1,21 +1,22 @@
-//! The timeline of each process: converts the times of a run to changes of state, in order.
+//! Timeline of each process: converts the recorded times of a run to changes of the activity of processes, in order of time.
 //!
 //! ```text
 //! began(k)   computed(k)     arrived(k)                                   began(k+1)
 //!    |-compute-|-communicate---|-wait-|-rescheduling-|-migrate-|-wait--------|-compute-
 //!                                        calls and migrations recorded since the barrier
 //! ```
-//! `computed - began` and `arrived - computed` are the times in `processes.csv`. A process waits from its arrival until it begins the next
-//! superstep. Of that time, rescheduling is the time for which all processes wait for a call, and migrate is the time of the process's own
-//! migration. Waiting for the migrations of other processes, and the time between the last barrier and the end of the run, count as
-//! waiting. A state of zero length is left out, so that a process without work in a superstep continues to wait. A superstep lasts from the
-//! first begin of a process in it to the first begin in the next one.
+//! `computed - began` and `arrived - computed` are the times in `processes.csv`. A process waits from its arrival until it begins
+//! the next superstep. Of that time, rescheduling is the time for which all processes wait for a rescheduling call, and migrate
+//! is the time of the process's own migration. Waiting for the migrations of other processes, and the time between the last
+//! barrier and the end of the run, count as waiting. A state of zero length is left out, so that a process without work in a
+//! superstep continues to wait. A superstep lasts from the first begin of a process in it to the first begin in the next
+//! superstep.
 
 use migsim_base::units::{HostId, ProcessId, Time};
 use migsim_bsp::{Beginnings, CallRecord, MigrationRecord, Recorder, Wait};
 use migsim_policies::{Measures, explain::Narrator};
 
-/// The activity of a process.
+/// Activity of a process in a trace: computing, communicating, waiting, taking part in a rescheduling call, or migrating.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Compute,
@@ -45,12 +46,12 @@ impl State {
     }
 }
 
-/// A number that changes during the run.
+/// A quantity of the whole application whose value over time is shown in a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Counter {
-    /// The longest time of a process in the superstep over the mean time of the processes, minus 1.
+    /// Imbalance of the superstep: the longest time of a process divided by the mean time of the processes, minus 1.
     Imbalance,
-    /// Number of supersteps until the next call.
+    /// Number of supersteps until the next rescheduling call.
     Interval,
 }
 
@@ -65,40 +66,40 @@ impl Counter {
     }
 }
 
-/// A writer of a trace file. Times are in seconds, at least 0, and rise for each process.
+/// Writer of a trace file. Times are in seconds and at least 0, and for each process they never decrease.
 pub(super) trait Sink: Send {
-    /// Starts `state` of a process at `date`; a process waits at first.
+    /// Starts an activity of a process at the time `date` \[s\]; before its first activity a process waits.
     fn enter(&mut self, process: u32, state: State, date: f64);
 
-    /// Puts a process in state migrate on its new host.
+    /// Puts a migrating process on its new host; its migration lasts from `start` to `end` \[s\].
     fn moved(&mut self, migration: &MigrationRecord, start: f64, end: f64);
 
-    /// Starts a superstep, counted from 0.
+    /// Starts the superstep number `superstep` (counted from 0) at the time `date` \[s\].
     fn superstep(&mut self, superstep: usize, date: f64);
 
-    /// Sets the value of a counter.
+    /// Sets the value of a counter from the time `date` on \[s\].
     fn count(&mut self, counter: Counter, value: f64, date: f64);
 
-    /// Promises that no event before `date` follows.
+    /// Tells the writer that no event before the time `date` \[s\] will follow.
     fn commit(&mut self, date: f64);
 }
 
-/// The states of all processes.
+/// The current activity of all processes, and the writer to which changes are passed.
 #[derive(Debug)]
 pub(super) struct Timeline<S> {
     sink: S,
     origin: f64,
-    /// Start of each process, relative to `origin`; empty if all start at `origin`.
+    /// Start of each process in the current superstep, relative to `origin` \[s\]; empty if all start at `origin`.
     after: Vec<f64>,
     now: f64,
-    /// Time at which each process reached the previous barrier.
+    /// Time at which each process reached the previous barrier \[s\].
     arrived: Vec<f64>,
-    /// Whether each process has been reported as waiting since then.
+    /// Whether each process has been reported to the writer as waiting since it reached the previous barrier.
     waits: Vec<bool>,
-    /// The waits for calls after that barrier.
+    /// Times for which all processes waited for rescheduling calls after the previous barrier.
     calls: Vec<Wait>,
     moves: Vec<MigrationRecord>, // sorted by process before they are read
-    /// The counters that follow from the calls.
+    /// Values of the counter of the interval between calls that are not written yet, each with its time.
     intervals: Vec<(f64, Time)>,
     narrator: &'static dyn Narrator,
 }
@@ -119,7 +120,7 @@ impl<S: Sink> Timeline<S> {
         }
     }
 
-    /// Ends all states at the end of the run.
+    /// Ends the activities of all processes at the end of the run, and returns the writer.
     pub(super) fn end(mut self, makespan: Time) -> S {
         self.moves.sort_by_key(|one| one.process);
         self.tell_intervals();
@@ -130,7 +131,8 @@ impl<S: Sink> Timeline<S> {
         self.sink
     }
 
-    /// Adds the states of a process between its arrival at the barrier and the time `until`, when it continues.
+    /// Reports the activities of a process between its arrival at the barrier and the time `until` \[s\], at which it continues
+    /// with the next superstep.
     fn wait_until(&mut self, process: usize, until: f64) {
         let id = ProcessId::from_index(process);
         let mut at = self.arrived[process].min(until);

@@ -1,4 +1,4 @@
-//! Writes the trace of one scenario from the records of the runtime, in the requested format.
+//! Writes the trace of one scenario in the requested format, from the records that the runtime delivers.
 
 use super::lines::Lines;
 use super::paje::Paje;
@@ -11,12 +11,12 @@ use migsim_base::units::HostId;
 use migsim_bsp::{Beginnings, CallRecord, CriticalPath, MigrationRecord, Outcome, Recorder};
 use migsim_policies::Measures;
 
-/// The trace of one scenario while it is written.
+/// Trace of one scenario that is being written.
 #[derive(Debug)]
 pub struct Trace<'a> {
     draft: Draft,
     timeline: Format<'a>,
-    /// The critical path, if it was recorded.
+    /// The critical path of the scenario; empty if it was not recorded.
     path: CriticalPath,
 }
 
@@ -27,10 +27,10 @@ enum Format<'a> {
 }
 
 impl<'a> Trace<'a> {
-    /// Starts the trace in a folder.
+    /// Creates the trace file of a scenario in a run folder.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// The file cannot be created or written.
     pub fn create(
         folder: &RunFolder,
         format: TraceFormat,
@@ -56,7 +56,7 @@ impl<'a> Trace<'a> {
         })
     }
 
-    /// Completes the trace of a run with this `outcome`.
+    /// Completes the trace of a run with this `outcome`, and returns its file, which is not published yet.
     ///
     /// # Errors
     /// A write failed.

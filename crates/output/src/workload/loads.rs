@@ -3,22 +3,23 @@
 use migsim_experiment::Experiment;
 use migsim_workloads::Plan;
 
-/// The totals of one superstep.
+/// Totals of one superstep over all processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
-    /// Work of all processes \[instr\].
+    /// Total work of all processes in the superstep \[instr\].
     pub work: f64,
-    /// The imbalance: the largest work of a process over the mean work, minus 1; 0 if no process works.
+    /// Imbalance of the work: the largest work of a process divided by the mean work of the processes, minus 1; 0 if no process
+    /// has work.
     pub imbalance: f64,
-    /// The number of messages.
+    /// Number of messages in the superstep.
     pub messages: usize,
-    /// Number of bytes in all messages \[B\].
+    /// Number of bytes of all messages in the superstep \[B\].
     pub volume: f64,
-    /// The h-relation: largest number of bytes that a process sends, or receives \[B\].
+    /// The h-relation of the superstep: the largest number of bytes that one process sends or receives \[B\].
     pub h: f64,
 }
 
-/// Computes the totals of all supersteps of an experiment's application.
+/// Computes the totals of each superstep of the application of an experiment.
 pub fn loads(experiment: &Experiment) -> Vec<Load> {
     let workload = &experiment.workload;
     let processes = workload.processes();
@@ -38,7 +39,7 @@ pub fn loads(experiment: &Experiment) -> Vec<Load> {
     loads
 }
 
-/// Sums up a plan. `sent` and `received` are buffers with an entry per process.
+/// Computes the totals of the superstep described by `plan`. `sent` and `received` are buffers with an entry per process.
 fn load(plan: &Plan, sent: &mut [f64], received: &mut [f64]) -> Load {
     sent.fill(0.0);
     received.fill(0.0);

@@ -1,4 +1,4 @@
-//! The course of an application over its supersteps as SVG: work, imbalance, messages and h.
+//! Draws the work, imbalance, messages and h-relation of an application over its supersteps as SVG.
 
 use std::fmt::Write as _;
 
@@ -10,15 +10,15 @@ use migsim_base::quantities::{four_digits, size, work};
 const PANEL: (f64, f64) = (560.0, 110.0);
 const LEFT: f64 = 110.0;
 const TOP: f64 = 48.0;
-/// The space between two panels \[px\].
+/// Vertical space between two panels of the picture \[px\].
 const GAP: f64 = 34.0;
-/// Maximum number of points of a line; more points would not be visible.
+/// Maximum number of points of a line in the picture; more points would not be distinguishable.
 const MOST_POINTS: usize = 560;
 
-/// A panel: its name, its value, and the format of the value.
+/// A panel of the picture: its name, the function that returns the value of a superstep, and the function that formats the value.
 type Row = (&'static str, fn(&Load) -> f64, fn(f64) -> String);
 
-/// Draws the picture.
+/// Draws the picture of an application as SVG, with one panel for each quantity.
 pub fn picture(title: &str, loads: &[Load]) -> String {
     let panels: [Row; 4] = [
         ("work [instr]", |load| load.work, work),

@@ -1,4 +1,4 @@
-//! An application as lines of text and a table.
+//! Describes an application in lines of text and a table.
 
 use super::Load;
 use crate::placed::StartsByCluster;
@@ -8,10 +8,11 @@ use migsim_base::quantities::{four_digits, size, work};
 use migsim_base::words::counted;
 use migsim_experiment::Experiment;
 
-/// A line: its name, its value, and the format of the value.
+/// A line with a small chart: its name, the function that returns the value of a superstep, and the function that formats the
+/// value.
 type Line = (&'static str, fn(&Load) -> f64, fn(f64) -> String);
 
-/// Describes the application in lines and in a table of at most `rows` rows.
+/// Describes the application of an experiment in lines and in a table of at most `rows` rows.
 pub fn workload_sheet(experiment: &Experiment, loads: &[Load], rows: usize) -> Sheet {
     let mut sheet = Sheet::default();
     let placed = StartsByCluster::from_experiment(experiment);
@@ -53,7 +54,7 @@ pub fn workload_sheet(experiment: &Experiment, loads: &[Load], rows: usize) -> S
     sheet
 }
 
-/// Computes the means over at most `rows` ranges of supersteps, and over all supersteps.
+/// Creates a table of the mean loads in at most `rows` ranges of supersteps, and in all supersteps together.
 fn means(loads: &[Load], rows: usize) -> Table {
     let columns = [
         words("supersteps", "supersteps"),
@@ -82,7 +83,7 @@ fn means(loads: &[Load], rows: usize) -> Table {
     table
 }
 
-/// Computes the means of some supersteps.
+/// Computes the cells of a row from the mean loads of some supersteps.
 fn row(name: &str, loads: &[Load]) -> [Cell; 6] {
     let mean = |of: fn(&Load) -> f64| loads.iter().map(of).sum::<f64>() / loads.len() as f64;
     let (mean_work, imbalance) = (mean(|load| load.work), mean(|load| load.imbalance));
@@ -98,7 +99,8 @@ fn row(name: &str, loads: &[Load]) -> [Cell; 6] {
     ]
 }
 
-/// Draws the course of some values with letters: the mean of each part, from 0 to the highest mean.
+/// Draws a chart of values in one line of text. Each letter shows the mean of a range of values, on a scale from 0 to the highest
+/// mean.
 pub(super) fn sparkline(values: &[f64]) -> String {
     const LETTERS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let means = parts(values, 60);
@@ -115,7 +117,7 @@ pub(super) fn sparkline(values: &[f64]) -> String {
     means.iter().map(letter).collect()
 }
 
-/// Computes the means of at most `most` parts of some values.
+/// Divides values into at most `most` consecutive parts, and returns the mean of each part.
 pub(super) fn parts(values: &[f64], most: usize) -> Vec<f64> {
     let count = values.len().min(most);
     let part = |index: usize| {

@@ -1,4 +1,4 @@
-//! The alternatives of an option: every other value that the format knows, or a value listed here.
+//! The alternatives to the value of an option: all other values that the file format allows, or values listed here.
 
 use std::sync::OnceLock;
 
@@ -8,7 +8,7 @@ use migsim_experiment as experiment;
 use migsim_experiment::Registry;
 use migsim_platform as platform;
 
-/// Values to try for keys for which the format has no list, by the suffix of the key.
+/// Values to try for keys whose possible values are not listed by the file format, by the end of the key.
 const LISTED: &[(&str, &[&str])] = &[
     // With contention, without it, and with the present model of SimGrid.
     ("network.model", &["cm02", "ideal", "lv08"]),
@@ -19,7 +19,7 @@ const LISTED: &[(&str, &[&str])] = &[
     ("links.latency", &["50 us"]),
 ];
 
-/// Keys without another value, with the reason.
+/// Keys that have no other value to try, each with the reason.
 const WITHOUT: &[(&str, &str)] = &[
     (
         "mapping",
@@ -40,22 +40,22 @@ const WITHOUT: &[(&str, &str)] = &[
     ("policy.migbsp.viability_cost", NO_OPERATIONS),
 ];
 
-/// The reason why a price of 0 s has no other value.
+/// Reason why there is no other value for a fixed cost of migrations of 0 s.
 const NO_OPERATIONS: &str =
     "a migration costs its transfer alone; a price of its own would be a constant";
 
-/// The alternatives to an option.
+/// Other values that an option can have, or the reason why there are none.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Alternatives {
-    /// These values; a value that a file may leave out is marked.
+    /// The other values; the second entry tells whether the value is the default, which a file may leave out.
     Values(Vec<(Value, bool)>),
-    /// No value, for this reason.
+    /// There is no other value, for this reason.
     Without(&'static str),
-    /// No value, and no reason: [`LISTED`] or [`WITHOUT`] lacks the key.
+    /// Neither other values nor a reason are known: the key is missing in the lists of this file.
     Unknown,
 }
 
-/// Lists the other values of an option, given its key and value.
+/// Lists the other values of an option that has this key and this value.
 pub(super) fn alternatives(key: &str, value: &Value) -> Alternatives {
     if let Some((_, reason)) = WITHOUT.iter().find(|(known, _)| *known == plain(key)) {
         return Alternatives::Without(reason);
@@ -85,7 +85,7 @@ pub(super) fn alternatives(key: &str, value: &Value) -> Alternatives {
     Alternatives::Values(marked.collect())
 }
 
-/// Whether a value is a choice made for the reproduction: a word or a switch.
+/// Returns whether a value is an option, that is, a word or a switch (true or false) that was chosen for the reproduction.
 pub(super) fn is_choice(key: &str, value: &Value) -> bool {
     let is_named = |known: &str| plain(key) == known;
     let is_word = value
@@ -94,7 +94,7 @@ pub(super) fn is_choice(key: &str, value: &Value) -> bool {
     (is_word || value.is_boolean()) && !WITHOUT.iter().any(|(known, _)| is_named(known))
 }
 
-/// Returns the first sentence of the description of a key in the schema.
+/// Returns the first sentence of the description of a key in the schema of the file format.
 pub(super) fn description(key: &str) -> String {
     let node = node_of(key);
     let text = node
@@ -116,12 +116,12 @@ pub(super) fn description(key: &str) -> String {
     }
 }
 
-/// Returns a key without the name of its experiment.
+/// Returns a key without the name of its experiment: the part after the colon.
 fn plain(key: &str) -> &str {
     key.split_once(':').map_or(key, |(_, key)| key)
 }
 
-/// Removes indices from a key: `clusters[2].speed` becomes `clusters.speed`.
+/// Removes list indices from a key: `clusters[2].speed` becomes `clusters.speed`.
 fn without_places(key: &str) -> String {
     let parts = key.split('.').map(|part| part.split('[').next());
     let parts: Vec<&str> = parts.map(Option::unwrap_or_default).collect();
@@ -139,7 +139,7 @@ fn schema_of(key: &str) -> &'static Value {
     }
 }
 
-/// Finds the schema of a key: its own description and default, with the choices of its type.
+/// Finds the entry of a key in the schema: its description and default, and the possible values of its type.
 fn node_of(key: &str) -> Option<Value> {
     let schema = schema_of(key);
     let mut node = schema.clone();
@@ -167,7 +167,7 @@ fn member(schema: &Value, node: &Value, name: &str) -> Option<Value> {
         .find_map(|variant| member(schema, &typed(schema, variant.clone()), name))
 }
 
-/// Adds to a node the entries of its type; its own entries win.
+/// Adds to an entry of the schema the properties of its type; properties of the entry itself have priority.
 fn typed(schema: &Value, node: Value) -> Value {
     let reference = node["$ref"]
         .as_str()
@@ -194,7 +194,7 @@ fn typed(schema: &Value, node: Value) -> Value {
     whole
 }
 
-/// Lists the values of a node that is a choice or a switch.
+/// Lists the possible values of a setting from its entry in the schema, if it is a choice or a switch.
 fn choices(node: &Value) -> Vec<Value> {
     if node["type"] == "boolean" {
         return vec![json!(false), json!(true)];

@@ -1,11 +1,12 @@
-//! Degrees of freedom: the number of constants compared with the number of independent data.
+//! Degrees of freedom: compares the number of constants of a reproduction with the number of independent data in the paper.
 //!
-//! A published time counts as an independent datum unless other published times imply it within [`TIGHT`], the tolerance of the audit:
-//! 1. In a row, the cells of one run size, a time does not count if it lies within the tolerance of a time of its row that was counted
-//!    before (scenario ii if calls are cheap, scenario iii if no process moves).
-//! 2. Of the rest of a column, whose cells differ only in the size of the run, 1 counts if all times lie within the tolerance of a
-//!    multiple of their numbers of supersteps. 2 count if all lie within the tolerance of a straight line (a rate and a constant).
-//!    Otherwise all of them count.
+//! A published time counts as an independent datum unless other published times imply it within [`TIGHT`], the tolerance of the
+//! audit:
+//! 1. In a row, which holds the times of one run size, a time does not count if it lies within the tolerance of a time of its row
+//!    that was counted before (scenario ii if calls are cheap, scenario iii if no process moves).
+//! 2. Of the remaining times of a column, which differ only in the size of the run, 1 counts if all times lie within the
+//!    tolerance of a multiple of their numbers of supersteps. 2 count if all lie within the tolerance of a straight line (a rate
+//!    and a constant). Otherwise all of them count.
 //!
 //! The rule uses published numbers only.
 
@@ -17,36 +18,36 @@ use super::super::facts::{Cell, Facts};
 use super::score::TIGHT;
 use super::settings::Setting;
 
-/// Numbers of constants and of data.
+/// Number of constants of the reproduction of a paper, and number of independent data in the paper.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Freedom {
-    /// The paper.
+    /// Name of the paper.
     pub paper: &'static str,
-    /// Constants that are counted.
+    /// Number of constants that were chosen for the reproduction of this paper.
     pub constants: usize,
-    /// Constants that another paper already counts, and how many of them are numbers.
+    /// Number of constants that were already counted for another paper, and how many of these are numbers.
     pub shared: (usize, usize),
-    /// Constants that are numbers; all other constants are options.
+    /// Number of constants that are numbers; the other constants are options.
     pub numbers: usize,
-    /// An earlier count, before options under other names were included, if it differed.
+    /// Number of constants in an earlier count, which did not include options under other names; `None` if it was equal.
     pub former: Option<usize>,
-    /// Cells of tables.
+    /// Number of published times in tables.
     pub cells: usize,
-    /// Columns.
+    /// Number of columns of the tables: times that differ only in the size of the run.
     pub columns: usize,
-    /// Cells that do not count in their row.
+    /// Number of published times that do not count because their row contains an equal time (within the tolerance).
     pub repeated: usize,
-    /// Independent data.
+    /// Number of published times that count as independent data.
     pub independent: usize,
-    /// Decisions.
+    /// Number of published decisions of the policy.
     pub decisions: usize,
-    /// Call schedules.
+    /// Number of published schedules of rescheduling calls.
     pub schedules: usize,
-    /// Runs with published decisions and schedules.
+    /// Number of runs for which the paper publishes decisions or schedules.
     pub told_runs: usize,
 }
 
-/// Counts the constants and the data of a paper.
+/// Counts the constants of the reproduction of a paper and the independent data of the paper.
 pub(super) fn freedom(paper: &'static Paper, facts: &Facts, settings: &[Setting]) -> Freedom {
     let counted = settings.iter().filter(|one| one.is_counted);
     // Settings that count as constants come first, in the order of the facts.
@@ -92,7 +93,7 @@ fn is_of_figure(facts: &Facts, cell: &Cell) -> bool {
     facts.figures.iter().any(|figure| figure.id == cell.id)
 }
 
-/// Counts the columns, the cells that do not count in their row, and the independent data.
+/// Counts the columns, the times that do not count in their row, and the independent data.
 fn independent(cells: &[&Cell]) -> (usize, usize, usize) {
     let mut rows: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     let mut columns: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
@@ -128,7 +129,8 @@ fn is_near(value: f64, other: f64) -> bool {
     (value / other - 1.0).abs() <= TIGHT
 }
 
-/// Counts the numbers that describe a column: 0 for an empty one, 1 for a multiple of the supersteps, 2 for a line, otherwise all.
+/// Counts the numbers that describe a column of (supersteps, time): 0 if it is empty, 1 for a multiple of the supersteps, 2 for a
+/// straight line, otherwise all.
 fn parameters(column: &[(f64, f64)]) -> usize {
     let fits = |line: (f64, f64)| {
         column

@@ -1,8 +1,9 @@
-//! Held-out prediction: fits the constants to some of the cells, and predicts the others.
+//! Held-out prediction: fits the constants of a reproduction to some of the published times, and predicts the remaining times.
 //!
-//! Options keep their values. They were chosen with all cells in view, so their selection is not held out. The simulator is replaced by a
-//! linear model ([`super::linear`]). Its slopes are the differences of two runs in which a constant is changed by [`STEP`] up and down. The
-//! smaller of the two slopes is used, because where a decision changes, one of them is a jump.
+//! Options keep their values. They were chosen with all published times in view, so their selection is not held out. The
+//! simulator is replaced by a linear model ([`super::linear`]). Its slopes are the differences of two runs in which a constant is
+//! changed by a small step up and down. The smaller of the two slopes is used, because one of them is a jump if a decision
+//! changes.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -17,48 +18,52 @@ use super::settings::Setting;
 use migsim_base::error::{Error, Problem};
 use migsim_experiment::Progress;
 
-/// Relative change of a constant for its slopes.
+/// Relative change of a constant by which the slopes of the linear model are computed.
 const STEP: f64 = 1e-3;
 
-/// The quality of the prediction of cells.
+/// Quality of the prediction of published times that were not used for fitting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HeldOut {
-    /// The paper.
+    /// Name of the paper.
     pub paper: String,
-    /// The cells that are used: all cells, or the cells of scenario i.
+    /// Published times that are considered: all cells, or the cells of scenario i.
     pub scope: String,
-    /// The part that is left out each time.
+    /// What is left out of the fit each time and then predicted, such as one row.
     pub left_out: String,
-    /// Number of parts, which are left out in turn.
+    /// Number of parts, each of which is left out once.
     pub times: usize,
-    /// Constants that are fitted again.
+    /// Number of constants that are fitted again without the part.
     pub constants: usize,
-    /// Maximum number of constants that kept their values because the remaining cells do not determine them.
+    /// Maximum number of constants that kept their values because the remaining times do not determine them.
     pub unfixed: usize,
-    /// Cells that are predicted.
+    /// Number of published times that are predicted.
     pub cells: usize,
-    /// Number of cells within 2.5 %.
+    /// Number of times that are predicted within 2.5 %.
     pub within: usize,
-    /// Number of cells within 5 %.
+    /// Number of times that are predicted within 5 %.
     pub wide: usize,
-    /// The median of the absolute relative errors.
+    /// Median of the absolute relative errors of the predicted times.
     pub median: f64,
 }
 
-/// A constant that was fitted again to all cells.
+/// A constant of a reproduction whose value was fitted again to all published times.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Refitted {
-    /// The paper.
+    /// Name of the paper.
     pub paper: String,
-    /// The constant.
+    /// Description of the constant.
     pub what: String,
-    /// The value of the constant in the experiment.
+    /// Value of the constant in the reproduced experiment.
     pub value: String,
-    /// Change of the constant by the fit to all cells, as a fraction; none if the cells do not determine it.
+    /// Relative change of the constant by the fit to all published times, as a fraction; `None` if the times do not determine the
+    /// constant.
     pub change: Option<f64>,
 }
 
-/// Predicts the held-out cells of a paper, with its constants fitted again.
+/// Predicts the held-out published times of a paper with refitted constants; also returns the constants fitted to all times.
+///
+/// # Errors
+/// A run with a changed constant fails.
 pub(super) fn held_out(
     paper: &'static Paper,
     settings: &[Setting],
@@ -130,12 +135,12 @@ pub(super) fn held_out(
     Ok((all, refitted))
 }
 
-/// The name of the scope of all cells.
+/// Name of the scope that contains all published times of a paper.
 pub(super) const ALL: &str = "all cells";
 type Inside = fn(&CellResult) -> bool;
 const SCOPES: [(&str, Inside); 2] = [(ALL, |_| true), ("scenario i", |cell| cell.scenario == "i")];
 
-/// Computes the change of the errors of the cells with a constant.
+/// Computes for each published time the change of its relative error per relative change of a constant.
 fn slopes_of(constant: &Setting, base: &Achieved, progress: &Progress) -> Result<Vec<f64>, Error> {
     let errors = |factor: f64| {
         let there = score(constant.paper, constant.scaled(factor), progress);
@@ -164,7 +169,7 @@ fn count_unfixed(change: &[Option<f64>]) -> usize {
     change.iter().filter(|one| one.is_none()).count()
 }
 
-/// Some cells of a paper and their linear model.
+/// Some published times of a paper, and their linear model.
 struct Scope<'c> {
     paper: &'static Paper,
     name: &'static str,
@@ -175,7 +180,8 @@ struct Scope<'c> {
 
 type Part = fn(&CellResult) -> String;
 
-/// The partitions of the cells: a name, and the key in which the parts differ.
+/// Ways to divide the published times into parts: a name, and the function that returns the part to which a published time
+/// belongs.
 const PARTITIONS: [(&str, Part); 7] = [
     ("one cell", |cell| cell.id.clone()),
     ("one row (a run size, all its scenarios)", |cell| {
@@ -225,7 +231,8 @@ impl Scope<'_> {
         }
     }
 
-    /// Returns every partition of the cells into two or more parts, each once.
+    /// Predicts the published times for each partition in turn: each part is predicted from the others. Partitions with a single
+    /// part and repeated partitions are left out.
     fn partitions(&self) -> Vec<HeldOut> {
         let mut seen: Vec<Vec<usize>> = Vec::new();
         let mut all = Vec::new();

@@ -1,4 +1,4 @@
-//! The page `results/audit.md`: presents the tables in the order of a reviewer's questions.
+//! Creates the page `results/audit.md`, which presents the tables of the audit in the order of a reviewer's questions.
 
 use super::ablation::Ablation;
 use super::contradictions::{Contradictions, figures};
@@ -14,7 +14,7 @@ use crate::markdown::{cell, put, table};
 use crate::named::subject;
 use crate::readme::effect_table;
 
-/// Creates the page of the audit.
+/// Creates the text of the audit page from the tables and from the papers' own counts.
 pub(super) fn page(papers: &[Quick], tables: &Tables) -> String {
     let mut text = String::from(
         "# Audit\n\nFor a reviewer of the reproduction. Written by `migsim reproduce audit --out results`; nothing is random, and the bytes are the same on any number of\nthreads. The tables that take long stand beside it as CSV (`audit-*.csv`); CI makes this page again from them and computes a sample of their rows.\n\n",
@@ -31,7 +31,7 @@ pub(super) fn page(papers: &[Quick], tables: &Tables) -> String {
     text
 }
 
-/// Writes the effects, which are the subject of the papers, before the times.
+/// Writes the section about the effects of rescheduling, which are the subject of the papers; it comes before the times.
 fn effects(text: &mut String, papers: &[Quick]) {
     let counts = counts_of_cells(papers.iter().map(|one| (one.paper.name, &*one.cells)));
     let Some(all) = counts.last() else {
@@ -54,7 +54,7 @@ fn percent(part: usize, all: usize) -> f64 {
     100.0 * part as f64 / all.max(1) as f64
 }
 
-/// Writes the summary in five sentences.
+/// Writes the summary of the audit in five sentences.
 fn summary(papers: &[Quick], tables: &Tables) -> String {
     let total =
         |of: fn(&Freedom) -> usize| papers.iter().map(|one| of(&one.freedom)).sum::<usize>();
@@ -188,7 +188,7 @@ fn held_out(text: &mut String, tables: &Tables) {
     table(text, columns, rows);
 }
 
-/// Formats the counts of cells, decisions and schedules.
+/// Formats the numbers of reproduced times, decisions and schedules of rescheduling calls.
 fn counts(score: Score) -> String {
     format!("{}, {}, {}", score.cells, score.decisions, score.schedules)
 }
@@ -229,7 +229,7 @@ fn sensitivity(text: &mut String, papers: &[Quick], tables: &Tables) {
     table(text, columns, rows);
 }
 
-/// Formats the origin of a value, and whether the value counts as a constant.
+/// Formats the origin of a value, and whether the value counts as a constant of the reproduction.
 fn origin(origin: &str, is_counted: bool) -> String {
     let counted = if is_counted { ", counted" } else { "" };
     format!("{origin}{counted}")
@@ -254,14 +254,14 @@ fn window(one: &Sensitivity) -> String {
     format!("{minus} to {plus}")
 }
 
-/// An option with the results of all its other values.
+/// An option of a reproduction with the results for all its other values.
 struct Choice<'t> {
     paper: &'t str,
     others: Vec<&'t Ablation>,
 }
 
 impl Choice<'_> {
-    /// Whether every other value that can be run loses a result.
+    /// Returns whether every other value that can be simulated loses a reproduced result.
     fn carries(&self) -> bool {
         let mut run = self
             .others
@@ -272,8 +272,8 @@ impl Choice<'_> {
     }
 }
 
-/// Lists the options that count as constants, or those that do not; stated values are left out, since they are no choices of the
-/// reproduction.
+/// Lists the options that count as constants of the reproductions (or, if `is_counted` is false, those that do not). Values that
+/// a paper states are left out, because they were not chosen for the reproduction.
 fn options(tables: &Tables, is_counted: bool) -> Vec<Choice<'_>> {
     let mut all: Vec<Choice<'_>> = Vec::new();
     let rows = tables.ablation.iter();

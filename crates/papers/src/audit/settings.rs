@@ -1,5 +1,5 @@
-//! The values of a paper's experiments and platforms, each with its origin. Numbers are varied a little, options are replaced. The values
-//! are read from the files, so that new ones are included without further work.
+//! The values in the experiments and platforms of a paper, each with its origin. In the audit, numbers are varied a little and
+//! options are replaced. The values are read from the files, so that new values are included without further work.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use migsim_base::error::{Error, Problem};
 use migsim_experiment::{Progress, built_in_names, lookup};
 use migsim_platform as platform;
 
-/// The origin of a value, from the first word of its text.
+/// Origin of a value, recognised by the first word of the text about its origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Origin {
     /// The value was chosen because it reproduces published numbers.
@@ -23,7 +23,7 @@ pub(super) enum Origin {
     Inferred,
     /// A paper states the value.
     Stated,
-    /// The value has no origin.
+    /// Neither the experiment nor the platform file gives an origin for the value.
     Unstated,
 }
 
@@ -47,34 +47,35 @@ impl Origin {
     }
 }
 
-/// A value, or several values that are one constant and change at the same time.
+/// A value of a reproduction, or several values that form one constant and are changed together.
 #[derive(Clone, Debug)]
 pub(super) struct Setting {
     pub(super) paper: &'static Paper,
-    /// The meaning of the constant.
+    /// Description of the constant.
     pub(super) what: String,
-    /// The keys of the constant, as [`super::super::Fitted`] writes them.
+    /// Keys of the settings that form the constant, in the form of [`super::super::Fitted`].
     pub(super) keys: Vec<String>,
-    /// The values of the constant.
+    /// Value of each key; the values of one constant need not be equal.
     pub(super) values: Vec<Value>,
     pub(super) origin: Origin,
-    /// Whether the paper's page counts it as a constant.
+    /// Whether the value counts as a constant of the reproduction in the comparison with the number of data.
     pub(super) is_counted: bool,
 }
 
 impl Setting {
-    /// Whether all its values are numbers, with or without units, and none is zero. Whole numbers without a unit count as choices.
+    /// Returns whether all values of the setting are non-zero numbers, with or without units. Whole numbers without a unit count
+    /// as options, not as numbers.
     pub(super) fn is_number(&self) -> bool {
         self.values.iter().all(|value| quantity(value).is_some())
     }
 
-    /// Multiplies all its values by `factor`.
+    /// Returns the changes that multiply all values of the setting by `factor`.
     pub(super) fn scaled(&self, factor: f64) -> Changes {
         let values = self.values.iter().map(|value| scaled(value, factor));
         self.changed(values)
     }
 
-    /// Sets all its values to `value`.
+    /// Returns the changes that give all keys of the setting the value `value`.
     pub(super) fn set_to(&self, value: &Value) -> Changes {
         self.changed(self.values.iter().map(|_| value.clone()))
     }
@@ -85,7 +86,7 @@ impl Setting {
         changes
     }
 
-    /// Adds its values times `factor` to other changes.
+    /// Adds to `changes` the values of the setting multiplied by `factor`.
     pub(super) fn add_scaled(&self, changes: &mut Changes, factor: f64) {
         let values = self.values.iter().map(|value| scaled(value, factor));
         self.add_to(changes, values);
@@ -98,13 +99,13 @@ impl Setting {
         }
     }
 
-    /// Formats its value: that of its first key.
+    /// Formats the value of the first key of the setting.
     pub(super) fn value(&self) -> String {
         in_words(self.values.first().unwrap_or(&Value::Null))
     }
 }
 
-/// Formats a value.
+/// Formats a value for people, with at most six digits and a convenient unit.
 pub(super) fn in_words(value: &Value) -> String {
     match (quantity(value), value) {
         (Some((number, unit)), _) => {
@@ -117,7 +118,7 @@ pub(super) fn in_words(value: &Value) -> String {
     }
 }
 
-/// Converts a quantity to the unit in which it has few digits.
+/// Converts a quantity to a unit in which the number is short, such as 0.0005 s to 500 us.
 fn readable(number: f64, unit: &str) -> (f64, &str) {
     match (unit, number) {
         ("s", ..1e-3) => (number * 1e6, "us"),
@@ -128,7 +129,8 @@ fn readable(number: f64, unit: &str) -> (f64, &str) {
     }
 }
 
-/// Reads a number that is not a count, with its unit; `None` for zero.
+/// Parses a value as a number with its unit (empty if it has none). Returns `None` for zero, for whole numbers without a unit
+/// (counts), and for other texts.
 fn quantity(value: &Value) -> Option<(f64, &str)> {
     let found = match value {
         Value::Number(number) if number.is_f64() => (number.as_f64()?, ""),
@@ -149,13 +151,13 @@ fn scaled(value: &Value, factor: f64) -> Value {
     }
 }
 
-/// The papers whose experiments have settings.
+/// Lists the papers that have an experiment with settings.
 pub(super) fn papers() -> impl Iterator<Item = &'static Paper> {
     PAPERS.iter().filter(|paper| paper.experiment.is_some())
 }
 
-/// Lists the settings of a paper's experiments and platforms, except plain numbers that a paper states: first its constants, in their
-/// order, then the others by key.
+/// Lists the settings in the experiments and platforms of a paper, except plain numbers that a paper states. The constants of the
+/// reproduction come first, in their order; the other settings follow, sorted by key.
 ///
 /// # Errors
 /// An experiment cannot be read.
@@ -204,7 +206,7 @@ pub(super) fn settings(paper: &'static Paper, facts: &Facts) -> Result<Vec<Setti
     Ok(all)
 }
 
-/// The subjects of the keys of an experiment; a longer prefix comes first.
+/// Subject that is named for keys with a given prefix; a longer prefix comes before a shorter one.
 const PARTS: [(&str, &str); 7] = [
     ("runtime.barrier.", "barrier"),
     ("runtime.", "runtime"),
@@ -215,13 +217,13 @@ const PARTS: [(&str, &str); 7] = [
     ("network.", "network"),
 ];
 
-/// The contents of a paper's files.
+/// Content of the experiment and platform files of a paper.
 struct Files {
     experiment: &'static str,
-    /// The resolved experiments by name.
+    /// Complete settings of each experiment, by its name.
     resolved: BTreeMap<String, Value>,
     platform: Value,
-    /// The origin of each key; none if a file gives a value without an origin.
+    /// Origin of the value of each key; `None` if the file gives no origin.
     origins: BTreeMap<String, Option<String>>,
 }
 
@@ -296,7 +298,8 @@ impl Files {
         })
     }
 
-    /// Describes some keys: the schema's description of the first one, and the clusters of a platform.
+    /// Describes the subject of some keys: the description of the first key in the schema, and the clusters if the keys belong to
+    /// a platform.
     fn words(&self, keys: &[String]) -> Result<String, Error> {
         let first = keys.first().map_or("", String::as_str);
         let described = choices::description(first);
@@ -325,7 +328,7 @@ impl Files {
     }
 }
 
-/// Adds the keys of a document whose values are choices.
+/// Adds to `keys` the keys of a JSON document whose values are options, without an origin.
 fn add_leaves(value: &Value, path: &str, keys: &mut BTreeMap<String, Option<String>>) {
     const READ: [&str; 5] = ["workload", "network", "runtime", "policy", "costs"];
     if let Value::Object(map) = value {
@@ -344,7 +347,7 @@ fn add_leaves(value: &Value, path: &str, keys: &mut BTreeMap<String, Option<Stri
     }
 }
 
-/// Reads the file of the platform that an experiment names.
+/// Reads the platform file that the complete settings of an experiment name.
 fn platform_of(resolved: &Value) -> Result<Value, Error> {
     let file = resolved["platform"].as_str().unwrap_or_default();
     let mut all = platform::built_in().iter();

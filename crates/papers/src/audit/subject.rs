@@ -1,4 +1,4 @@
-//! A paper as the subject of the audit: it is run once, and its counts are computed.
+//! A paper that is audited: its reproduction, which is computed once, and the counts that follow from it.
 
 use rayon::prelude::*;
 
@@ -15,7 +15,7 @@ use crate::{Paper, named};
 use migsim_base::error::Error;
 use migsim_experiment::Progress;
 
-/// A paper with its reproduction.
+/// A paper with its facts, its settings and its reproduction.
 #[derive(Debug)]
 pub(super) struct Subject {
     pub(super) paper: &'static Paper,
@@ -25,7 +25,7 @@ pub(super) struct Subject {
     pub(super) base: Achieved,
 }
 
-/// The counts that need no further runs.
+/// Results of the audit of a paper that need no further simulations.
 #[derive(Debug)]
 pub(super) struct Quick {
     pub(super) paper: &'static Paper,
@@ -58,7 +58,7 @@ impl Subject {
         })
     }
 
-    /// Lists the cells of its tables.
+    /// Lists the published times in tables of the paper, each with its simulated time.
     pub(super) fn cells(&self) -> Vec<&CellResult> {
         let all = self.compared.cells.iter();
         all.filter(|cell| !cell.in_figure).collect()

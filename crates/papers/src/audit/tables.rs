@@ -1,4 +1,4 @@
-//! The tables of long computations: computed, written as CSV, and read again.
+//! The tables of the audit that take long to compute: computes them, writes them as CSV, and reads them.
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -13,16 +13,16 @@ use crate::page::Page;
 use migsim_base::error::{Error, Problem};
 use migsim_experiment::Progress;
 
-/// The tables that need some thousand reproductions.
+/// Tables of the audit for which some thousand reproductions are needed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Tables {
-    /// Predictions of cells that were left out.
+    /// Quality of predictions of published times that were left out of the fit.
     pub held_out: Vec<HeldOut>,
-    /// Constants fitted again to all cells.
+    /// Constants whose values were fitted again to all published times.
     pub refitted: Vec<Refitted>,
-    /// Results with numbers changed a little.
+    /// Numbers of reproduced results with each number of a reproduction changed a little.
     pub sensitivity: Vec<Sensitivity>,
-    /// Results with options replaced.
+    /// Numbers of reproduced results with each option replaced by another value.
     pub ablation: Vec<Ablation>,
 }
 
@@ -32,7 +32,8 @@ const SENSITIVITY: &str = "audit-sensitivity.csv";
 const ABLATION: &str = "audit-ablation.csv";
 
 impl Tables {
-    /// Computes all tables. Rows are in the order of the papers and their settings, independent of threads.
+    /// Computes all tables. The order of the rows follows the papers and their settings, and does not depend on the number of
+    /// threads.
     pub(super) fn compute(subjects: &[Subject], progress: &Progress) -> Result<Self, Error> {
         let pairs: Vec<(&Subject, &Setting)> = subjects
             .iter()
@@ -71,7 +72,7 @@ impl Tables {
         })
     }
 
-    /// Writes the tables as CSV files.
+    /// Returns the tables as CSV files.
     ///
     /// # Errors
     /// A table cannot be written.
@@ -84,7 +85,7 @@ impl Tables {
         ])
     }
 
-    /// Reads the tables from files of these names.
+    /// Reads the tables; `file` returns the text of the CSV file of a given name.
     ///
     /// # Errors
     /// A file is missing, or is not such a table.
@@ -98,7 +99,7 @@ impl Tables {
     }
 }
 
-/// Reads the committed predictions of held-out cells.
+/// Reads the table of held-out predictions that is part of the program.
 ///
 /// # Errors
 /// The file is not such a table.

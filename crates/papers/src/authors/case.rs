@@ -1,6 +1,7 @@
-//! The stored form of a run of the authors' program: the contents of a case, and how it is read.
+//! Stored form of a run of the authors' program: the content of a case file, and how it is read.
 //!
-//! In a file, processes (ranks), hosts of a Set and supersteps count from 1, and Sets from 0. In memory all count from 0 except supersteps.
+//! In a file, processes (ranks), hosts of a Set (cluster) and supersteps are counted from 1, and Sets from 0. In memory all are
+//! counted from 0 except supersteps.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -10,7 +11,7 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, InstructionsPerSecond, Seconds};
 use migsim_policies::authors_2015::{Call, Heuristic, Move, Report, Set, age};
 
-/// The heuristics by their names in a file.
+/// Heuristics for the selection of candidates, by their names in a case file; `none` stands for a run without calls.
 const HEURISTICS: [(&str, Option<Heuristic>); 5] = [
     ("none", None),
     ("one", Some(Heuristic::One)),
@@ -19,30 +20,30 @@ const HEURISTICS: [(&str, Option<Heuristic>); 5] = [
     ("mighull", Some(Heuristic::MigHull)),
 ];
 
-/// The scenarios by their names in a file.
+/// Names of the scenarios in a case file.
 const SCENARIOS: [&str; 3] = ["i", "ii", "iii"];
 
-/// A stored run.
+/// A stored run of the authors' program.
 #[derive(Clone, Debug)]
 pub(super) struct Case {
     pub(super) name: String,
-    /// `i`, `ii` or `iii`.
+    /// Scenario of the run: `i`, `ii` or `iii`.
     pub(super) scenario: String,
-    /// The heuristic; none if no call was made.
+    /// Heuristic for the selection of candidates; `None` if the run has no rescheduling calls.
     pub(super) heuristic: Option<Heuristic>,
     pub(super) x: f64,
     pub(super) d: f64,
     pub(super) sets: Vec<Set>,
-    /// The prefix of the names of the hosts of each Set.
+    /// Prefix of the host names of each Set (cluster).
     pub(super) prefixes: Vec<String>,
     pub(super) calls: Vec<StoredCall>,
-    /// The case as it is stored, and its file.
+    /// The case as JSON, as it is stored; the field below is the name of its file.
     pub(super) stored: Value,
     pub(super) source: String,
 }
 
 impl Case {
-    /// Creates the call as input for the edition.
+    /// Creates the input for the policy `authors-2015` from a stored call, so that the policy can decide the call again.
     pub(super) fn call<'a>(
         &'a self,
         call: &'a StoredCall,
@@ -61,30 +62,31 @@ impl Case {
     }
 }
 
-/// A call of a run.
+/// A rescheduling call of a stored run.
 #[derive(Clone, Debug)]
 pub(super) struct StoredCall {
-    /// The superstep before the call, from 1.
+    /// Superstep after which the call took place, counted from 1.
     pub(super) superstep: u64,
     pub(super) indices: Vec<f64>,
-    /// For each superstep of the interval, the number of processes with times outside mean · (1 ± D).
+    /// For each superstep of the interval before the call, the number of processes with times outside mean · (1 ± D).
     pub(super) outside: Vec<usize>,
-    /// Whether each process was a candidate of an earlier call.
+    /// Whether each process was a candidate in an earlier call; the program keeps such marks.
     pub(super) marked: Vec<bool>,
     pub(super) candidates: Vec<bool>,
     pub(super) moves: Vec<Move>,
-    /// The reports of the processes; stored for the first calls of a run.
+    /// Reports of the processes to the managers; `None` if they are not stored (only those of the first calls of a run are).
     pub(super) reports: Option<Reports>,
-    /// The time of each process in each superstep of the interval; stored for the first call of a run.
+    /// Time of each process in each superstep of the interval \[s\]; `None` if the times are not stored (only those of the first
+    /// call of a run are).
     pub(super) times: Option<Vec<Vec<Seconds>>>,
 }
 
-/// The reports of a call.
+/// What the processes and managers reported in a call of the authors' program.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reports {
-    /// The reports by process.
+    /// Report of each process to its manager.
     pub(super) by_process: Vec<Report>,
-    /// PM(i,j) for each process and Set.
+    /// Potential of migration PM(i,j) for each process i and Set j.
     pub(super) potentials: Vec<Vec<f64>>,
     /// The processes in the order in which the program sorted them (by decreasing PM), each with its preferred Set.
     pub(super) order: Vec<(usize, Option<usize>)>,
@@ -97,7 +99,7 @@ struct RawCase {
     heuristic: String,
     parameters: RawParameters,
     sets: Vec<RawSet>,
-    /// Latency from the manager of each Set to that of each other Set \[s\]; not stored without calls.
+    /// Latency from the manager of each Set to the manager of each other Set \[s\]; empty if the run has no calls.
     #[serde(default)]
     latency: Vec<Vec<f64>>,
     #[serde(default)]
@@ -126,7 +128,7 @@ struct RawCall {
     iset: Vec<f64>,
     #[serde(default)]
     processes_outside_d: Vec<usize>,
-    /// The sorted order; stored with the reports.
+    /// Processes in the sorted order; stored if the reports are.
     order: Option<Table>,
     candidates_left_from_earlier_calls: Vec<usize>,
     candidates: Vec<usize>,
@@ -143,14 +145,14 @@ struct Table {
 
 #[derive(Deserialize)]
 struct RawMeasured {
-    /// The rank, its times, and its computation times.
+    /// For each row: the rank of a process, its times in the supersteps of the interval, and its computation times \[s\].
     rows: Vec<(usize, Vec<f64>, Vec<f64>)>,
 }
 
-/// Reads a case.
+/// Reads a case from its JSON text; `source` is the name of its file.
 ///
 /// # Errors
-/// The text is not JSON or not a stored case; the error gives the place of the fault.
+/// The text is not JSON or not a stored case; the error names the position of the fault.
 pub(super) fn read(source: &str, text: &str) -> Result<Case, Error> {
     let document = Document::parse(source, text)?;
     let raw: RawCase = document.deserialize().map_err(|error| {
@@ -169,7 +171,7 @@ pub(super) fn read(source: &str, text: &str) -> Result<Case, Error> {
     .case()
 }
 
-/// A reader of a case, which gives each fault its place in the document.
+/// Converts the JSON form of a case, and reports each fault with its position in the document.
 struct Reader<'a> {
     document: &'a Document,
     raw: &'a RawCase,
@@ -306,7 +308,10 @@ impl Reader<'_> {
         })
     }
 
-    /// Returns the index of a process from its rank.
+    /// Returns the index of the process with this rank; a rank is counted from 1.
+    ///
+    /// # Errors
+    /// There is no such process.
     fn process(&self, key: &str, rank: usize) -> Result<usize, Problem> {
         let processes = self.raw.parameters.processes;
         let process = rank.checked_sub(1).filter(|&process| process < processes);
@@ -416,7 +421,7 @@ impl Reader<'_> {
     }
 }
 
-/// The rows of a table with access by the names of its columns.
+/// Rows of a stored table, with access to a value by the number of its row and the name of its column.
 struct Rows<'a> {
     reader: &'a Reader<'a>,
     key: &'a str,
@@ -424,6 +429,8 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
+    /// Creates the access to the rows of a table.
+    ///
     /// # Errors
     /// A row has another length than the list of columns.
     fn new(reader: &'a Reader<'a>, key: &'a str, table: &'a Table) -> Result<Self, Problem> {
@@ -449,7 +456,7 @@ impl<'a> Rows<'a> {
             })
     }
 
-    /// Returns the place of a value in the file.
+    /// Returns the position of a value in the document, for an error message.
     fn key(&self, at: usize, name: &str) -> String {
         let column = self.column(name).unwrap_or_default();
         format!("{}.rows[{at}][{column}]", self.key)
@@ -497,7 +504,11 @@ impl<'a> Rows<'a> {
         set.ok_or_else(|| self.wrong(at, "set", &format!("a Set below {sets}")))
     }
 
-    /// Returns the Set of a host and its index there from its name: `suno-3` is the third host of `suno`.
+    /// Returns the Set of a host and the index of the host in the Set, from the name of the host: `suno-3` is the third host of
+    /// `suno`.
+    ///
+    /// # Errors
+    /// There is no such host.
     fn host(&self, at: usize) -> Result<(usize, usize), Problem> {
         let name = self.value(at, "host")?.as_str().unwrap_or_default();
         let sets = &self.reader.raw.sets;

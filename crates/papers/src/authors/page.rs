@@ -1,4 +1,4 @@
-//! `authors-2015.md`, `authors-2015.csv`, and the table for a terminal.
+//! Creates `authors-2015.md`, `authors-2015.csv`, and the table for a terminal about the comparison with the authors' program.
 
 use super::predicted::predicted;
 use super::{Authors, CaseResult, ComparedRun, Counts};
@@ -6,7 +6,7 @@ use crate::markdown::{cell, put};
 use migsim_output::{Cell, Form, Sheet, Table, numbers, words};
 use migsim_policies::authors_2015::Heuristic;
 
-/// The first part of the page.
+/// Text at the beginning of the page.
 const INTRODUCTION: &str = "# The authors' own program, decided again
 
 Written by `migsim reproduce authors-2015 --out results`. MigBSP's authors published a simulation program (`migcubemighull/heuristics`, 2015).
@@ -26,7 +26,7 @@ Whole runs are simulated again, too, from the parameters and the placement of a 
 when process 1 leaves its last call or barrier. Its makespan must be that of the program to a relative difference of 1e-6.
 ";
 
-/// The last part of the page.
+/// Text at the end of the page: what the comparison does not show.
 const LIMITS: &str = "## What this does not show
 
 - The last digit of a time decides between processes with nearly equal potentials. In a whole run that digit is not always the program's.
@@ -36,7 +36,7 @@ const LIMITS: &str = "## What this does not show
   the same form.
 ";
 
-/// The reason why scenario ii can be faster than scenario i.
+/// Text that explains why scenario ii can be faster than scenario i.
 const FASTER: &str = "
 ## Why scenario ii can be faster than scenario i
 
@@ -48,7 +48,7 @@ Makespans are those of all processes, by the edition.
 
 ";
 
-/// The introduction to the runs that differ from the program.
+/// Text that introduces the table of runs that differ from those of the program.
 const TIES: &str = "
 ## Where a run goes another way
 
@@ -57,7 +57,7 @@ A *pair* is two processes whose largest PM compare differently in the two runs, 
 
 ";
 
-/// The introduction to the gains of the program and of the edition.
+/// Text that introduces the table of gains in the program and with the policy `authors-2015`.
 const PREDICTED: &str = "
 ## Gains of the program and of the edition
 
@@ -69,14 +69,15 @@ heuristic percentage), by the edition as by the program. That agrees with the ab
 
 ";
 
-/// The introduction to the predictions by the common reading.
+/// Text that introduces the predictions with the common interpretation of the papers.
 const COMMON: &str = "
 The policy `migbsp` with the rules of a user's application (`default` in [one-reading](one-reading.md)) on the same deployments. It was fitted to
 the papers and to none of these runs. It gains 71 to 76 %, with a tenth of the moves. Makespans are those of all processes.
 
 ";
 
-/// Why the common reading gains more than the program: gains with the hosts and the rules of the one and of the other.
+/// Text that explains why the common interpretation gains more than the program: gains with the hosts and the rules of either
+/// side.
 const WHY_MORE: &str = "
 Why it gains more has two causes: it may use more hosts, and it has other rules. Each alone adds 10 to 24 percentage points to the gain of migcube. The edition stands for the program:
 
@@ -93,7 +94,7 @@ Why it gains more has two causes: it may use more hosts, and it has other rules.
 The table was made by hand, with `migsim run authors-cpu` and its options `policy.authors-2015.sets` and `--platform`.
 ";
 
-/// Writes the sentence that summarises all comparisons.
+/// Creates the sentence that summarises all comparisons.
 fn summary(authors: &Authors) -> String {
     let counts = &authors.counts;
     format!(
@@ -111,7 +112,7 @@ fn summary(authors: &Authors) -> String {
     )
 }
 
-/// Creates the table for a terminal: all comparisons by heuristic and scenario, and the differences.
+/// Creates the text for a terminal: a table of all comparisons by heuristic and scenario, and the differences.
 pub fn text(authors: &Authors) -> String {
     let mut sheet = Sheet::default();
     sheet.line(summary(authors));
@@ -132,7 +133,7 @@ pub fn text(authors: &Authors) -> String {
     sheet.render(Form::Table)
 }
 
-/// Writes a row of CSV for each case.
+/// Creates the CSV table of the comparison, with one row per case.
 pub fn csv(authors: &Authors) -> String {
     let mut columns = vec![
         words("case", "case"),
@@ -161,7 +162,7 @@ pub fn csv(authors: &Authors) -> String {
     sheet.render(Form::Csv)
 }
 
-/// Creates the page that compares the edition with the authors' program of 2015.
+/// Creates the Markdown page that compares the policy `authors-2015` with the authors' program of 2015.
 pub fn markdown(authors: &Authors) -> String {
     let mut page = INTRODUCTION.to_owned();
     put!(page, "\n## What came out\n\n{}.\n\n", summary(authors));
@@ -213,7 +214,7 @@ pub fn markdown(authors: &Authors) -> String {
     page
 }
 
-/// Lists the differences, each with its case.
+/// Lists the differences that were found: the name of the case and the description of the difference.
 fn differences(authors: &Authors) -> impl Iterator<Item = (&str, &str)> {
     authors.by_case.iter().flat_map(|one| {
         let differences = one.differences.iter();
@@ -221,10 +222,10 @@ fn differences(authors: &Authors) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// The name of a count, and the count.
+/// A column of the table of counts: its name, and the function that returns the count.
 type Named = (&'static str, fn(&Counts) -> usize);
 
-/// The counts of a table.
+/// Columns of the table of counts, in their order.
 const COUNTS: [Named; 11] = [
     ("calls", |counts| counts.calls),
     ("indices_equal", |counts| counts.indices_equal),
@@ -239,7 +240,7 @@ const COUNTS: [Named; 11] = [
     ("outside", |counts| counts.outside),
 ];
 
-/// Returns the name of a heuristic.
+/// Returns the name of a heuristic; `none` if there is no heuristic.
 fn name(heuristic: Option<Heuristic>) -> &'static str {
     match heuristic {
         None => "none",
@@ -309,7 +310,7 @@ fn row(table: &mut Table, names: [&str; 2], cases: usize, counts: &Counts) {
     table.push([&names.map(Cell::text)[..], &numbers.map(Cell::count)].concat());
 }
 
-/// Creates the table of the whole runs by scenario, then of each run with another end time.
+/// Creates the table of the whole runs: one row per scenario, followed by each run with another end time than in the program.
 fn whole_runs(authors: &Authors) -> Table {
     let columns = [
         words("whole runs", "runs"),
@@ -351,7 +352,7 @@ fn whole_runs(authors: &Authors) -> Table {
     table
 }
 
-/// Creates the table of scenario ii for each order of the answers.
+/// Creates the table of makespans of scenario ii for each order in which a call answers the processes.
 fn answered(authors: &Authors) -> Table {
     let columns = [
         words("experiment", "experiment"),
@@ -369,7 +370,8 @@ fn answered(authors: &Authors) -> Table {
     table
 }
 
-/// Creates the table of the first call with other moves in each run that has one.
+/// Creates the table of runs with different moves: the first call with other moves than in the program, for each run that has
+/// such a call.
 fn ties(authors: &Authors) -> Table {
     let columns = [
         words("run", "case"),
@@ -398,7 +400,7 @@ fn ties(authors: &Authors) -> Table {
     table
 }
 
-/// Creates the table of the usual runs of the program and of the edition.
+/// Creates the table of the program's runs with usual parameters, compared with the policy `authors-2015`.
 fn predictions(authors: &Authors) -> Table {
     let columns = [
         words("deployment", "deployment"),
@@ -420,7 +422,7 @@ fn predictions(authors: &Authors) -> Table {
     table
 }
 
-/// Creates the table of the deployments with the common reading.
+/// Creates the table of the deployments simulated with the common interpretation of the papers.
 fn common_reading(authors: &Authors) -> Table {
     let columns = [
         words("experiment", "experiment"),
@@ -446,7 +448,7 @@ fn common_reading(authors: &Authors) -> Table {
     table
 }
 
-/// Creates the table of the calls without a slip.
+/// Creates the table of calls decided without one of the program's mistakes.
 fn without_slips(authors: &Authors) -> Table {
     let columns = [
         words("stored calls with", "slip"),

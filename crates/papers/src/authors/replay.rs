@@ -1,4 +1,5 @@
-//! The comparison of calls: the edition gets the reports of a stored call, and its answer is compared with the stored one.
+//! Compares single calls: the policy `authors-2015` gets the reports of a stored call, and its decision is compared with the
+//! stored decision.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,23 +11,23 @@ use migsim_policies::authors_2015::{Answer, Heuristic, count_outside};
 /// Maximum number of differences of a case that are described.
 const DESCRIBED: usize = 8;
 
-/// The result of a case whose calls were decided again.
+/// Result of a case whose calls were decided again by the policy `authors-2015`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CaseResult {
     /// The name of the case.
     pub case: String,
-    /// `i`, `ii` or `iii`.
+    /// Scenario of the run: `i`, `ii` or `iii`.
     pub scenario: String,
-    /// The heuristic; none if no call was made.
+    /// Heuristic for the selection of candidates; `None` if the run has no rescheduling calls.
     pub heuristic: Option<Heuristic>,
-    /// The counts of the comparisons of the case.
+    /// Numbers of compared and of equal values in the case.
     #[serde(flatten)]
     pub counts: Counts,
-    /// The first differences, in words.
+    /// Descriptions of the first differences between program and policy.
     pub differences: Vec<String>,
 }
 
-/// Decides the calls of a case again if their reports are stored.
+/// Decides the calls of a case again, as far as their reports are stored, and compares the decisions.
 pub(super) fn judge(case: &Case) -> CaseResult {
     let mut judged = Judged {
         case,
@@ -48,7 +49,7 @@ pub(super) fn judge(case: &Case) -> CaseResult {
     }
 }
 
-/// The state of a comparison of a case.
+/// Comparison of a case that is in progress.
 struct Judged<'a> {
     case: &'a Case,
     counts: Counts,
@@ -56,7 +57,7 @@ struct Judged<'a> {
 }
 
 impl Judged<'_> {
-    /// Records a difference; returns 1 if there is none, and 0 otherwise.
+    /// Adds the description of a difference unless `is_equal` is true; returns 1 for equal values and 0 for different values.
     fn equal(&mut self, is_equal: bool, call: &StoredCall, what: impl FnOnce() -> String) -> usize {
         if !is_equal && self.differences.len() < DESCRIBED {
             let superstep = call.superstep;
@@ -66,7 +67,7 @@ impl Judged<'_> {
         usize::from(is_equal)
     }
 
-    /// Compares the balance of each superstep of the interval with stored times.
+    /// Compares, for each superstep with stored times, the number of processes whose time is outside mean · (1 ± D).
     fn times(&mut self, call: &StoredCall) {
         let Some(times) = &call.times else {
             return;
@@ -154,7 +155,7 @@ impl Judged<'_> {
         self.counts.moves += call.moves.len();
     }
 
-    /// Compares Set indices and potentials to the last bit.
+    /// Compares Set indices and potentials of migration to the last bit.
     fn numbers(&mut self, call: &StoredCall, stored: &Reports, answer: &Answer) {
         for (set, (ours, theirs)) in answer.indices.iter().zip(&call.indices).enumerate() {
             let what = || format!("ISet of Set {set} is {ours}, stored {theirs}");

@@ -1,8 +1,9 @@
-//! The first call of a whole run with other moves than in the program, judged by the potentials of both.
+//! Examines the first call of a whole run with other moves than in the program, by comparing the potentials of migration (PM) in
+//! both.
 //!
-//! The edition decides the program's moves from the program's reports (`super::replay`). If a whole run decides other moves, its reports
-//! must therefore differ. This module measures the difference, and finds the comparisons of two processes that it changes. The program
-//! sorts processes only by comparing the PM of pairs.
+//! The policy `authors-2015` decides the program's moves if it gets the program's reports (`super::replay`). If a whole run
+//! decides other moves, its reports must therefore differ. This module measures the difference, and finds the comparisons of two
+//! processes that it changes. The program sorts processes only by comparing the PM of pairs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,31 +11,33 @@ use serde_json::Value;
 
 use migsim_bsp::CallRecord;
 
-/// The first call of a whole run with other moves than the program's.
+/// Comparison of the potentials of migration (PM) in the first call of a whole run with other moves than the program's.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Tie {
-    /// The superstep before the call, from 1.
+    /// Superstep after which the call took place, counted from 1.
     pub superstep: u64,
-    /// Number of potentials PM(i,j) of the call that are equal to the last bit.
+    /// Number of potentials PM(i,j) of the call that are equal to the last bit in both runs.
     pub equal: usize,
-    /// Number of potentials of the call.
+    /// Number of potentials of migration PM(i,j) in the call.
     pub potentials: usize,
-    /// Largest relative difference of a potential from the program's.
+    /// Largest relative difference between a potential of the simulated run and that potential in the program.
     pub largest_difference: f64,
-    /// Number of pairs of processes whose largest PM compare differently: equal in only one of the runs, or in another order.
+    /// Number of pairs of processes whose largest PM compare differently in the two runs: equal in only one run, or in another
+    /// order.
     pub pairs: usize,
-    /// Largest relative distance of the two PM of such a pair, in either run.
+    /// Largest relative distance between the two largest PM of such a pair, in either run.
     pub largest_distance: f64,
 }
 
 impl Tie {
-    /// Whether rounding alone decides: no pair that compares differently has a larger distance than the potentials of the two runs.
+    /// Returns whether rounding alone explains the difference: the PM of pairs that compare differently are as close as rounding
+    /// differences of PM.
     pub fn is_rounding(&self) -> bool {
         self.pairs > 0 && self.largest_distance <= 2.0 * self.largest_difference
     }
 }
 
-/// The reports of a stored call.
+/// Reports of the processes in a stored call, as a table.
 #[derive(Debug, Deserialize)]
 pub(super) struct Reports {
     columns: Vec<String>,
@@ -42,7 +45,7 @@ pub(super) struct Reports {
 }
 
 impl Reports {
-    /// PM(i,j): a row for each process, a column for each Set.
+    /// Returns the potentials of migration PM(i,j): a row for each process i, a column for each Set j.
     fn potentials(&self) -> Vec<Vec<f64>> {
         let of_row = |row: &Vec<Value>| {
             let cells = self.columns.iter().zip(row);
@@ -53,7 +56,8 @@ impl Reports {
     }
 }
 
-/// Compares the potentials of a call with the stored ones; none if the record of the simulated call has a different number of them.
+/// Compares the potentials of migration in a call of the simulated run with the stored ones. Returns `None` if their numbers
+/// differ or none are recorded.
 pub(super) fn tie(superstep: u64, stored: &Reports, call: &CallRecord) -> Option<Tie> {
     let theirs = stored.potentials();
     let record = call.decision.explanation.as_ref()?.to_json();
@@ -87,7 +91,8 @@ fn largest(potentials: &[Vec<f64>]) -> Vec<f64> {
     potentials.iter().map(of_row).collect()
 }
 
-/// Counts the pairs of processes that compare differently, and finds the largest relative distance within such a pair.
+/// Counts the pairs of processes that compare differently in the two lists, and returns the largest relative distance within such
+/// a pair.
 fn compared(ours: &[f64], theirs: &[f64]) -> (usize, f64) {
     let (mut pairs, mut farthest) = (0, 0.0_f64);
     for first in 0..ours.len() {
@@ -103,7 +108,7 @@ fn compared(ours: &[f64], theirs: &[f64]) -> (usize, f64) {
     (pairs, farthest)
 }
 
-/// Computes the difference of two numbers over the larger of their magnitudes.
+/// Computes the relative distance of two numbers: their difference divided by the larger of their magnitudes.
 fn distance(one: f64, other: f64) -> f64 {
     let scale = one.abs().max(other.abs());
     if scale > 0.0 {

@@ -1,4 +1,4 @@
-//! Predictions compared with measurements: BSP programs that Open MPI ran over TCP, measured superstep by superstep.
+//! Compares predictions with measurements: BSP programs that Open MPI ran over TCP, measured superstep by superstep.
 //!
 //! ```text
 //! pingpong.csv ─> calibrate ─> library ─┬─> cases: predicted and measured times
@@ -6,8 +6,9 @@
 //!                                       ├─> barriers: each algorithm
 //! traces of `migsim record` ────────────┴─> recorded programs
 //! ```
-//! Only the measured times in `pingpong.csv` enter a simulation, because the library is calibrated with them. All other measured times are
-//! only compared. For programs that were recorded on a second machine, the library is calibrated with `pingpong-second.csv`.
+//! Only the measured times in `pingpong.csv` enter a simulation, because the library (the model of the MPI library) is calibrated
+//! with them. All other measured times are only compared. For programs that were recorded on a second machine, the library is
+//! calibrated with `pingpong-second.csv`.
 
 mod page;
 mod recorded;
@@ -26,7 +27,7 @@ use migsim_workloads::{Workload, trace::Trace};
 pub use page::{csv, figures, markdown};
 use recorded::{Machine, Recorded, recorded};
 
-/// The platforms, by the names that cases give.
+/// Platforms of the measurements: the name by which a case refers to a platform, and the text of its file.
 const PLATFORMS: [(&str, &str); 4] = [
     ("one", include_str!("one.json")),
     ("three", include_str!("three.json")),
@@ -41,20 +42,21 @@ struct Measured {
     variants: Vec<VariantCase>,
 }
 
-/// A measured program.
+/// A measured program, with its trace and its measured time.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Case {
     /// The name of the program.
     pub name: String,
     /// The resource on which the program depends most: latency, bandwidth, mixed, computation or migration.
     pub class: String,
-    /// The name of its platform.
+    /// Name of the platform on which the program was measured.
     pub platform: String,
-    /// Whether the measuring instrument delivered more than 5 % of its packets late.
+    /// Whether more than 5 % of the packets were delivered late by the software that emulates the links, so that the measurement
+    /// is less reliable.
     pub limited: bool,
-    /// Median of the measured times of the program \[s\].
+    /// Median of the measured execution times of the program \[s\].
     pub median_s: f64,
-    /// First and third quartile of the measured times of the program \[s\].
+    /// First and third quartile of the measured execution times of the program \[s\].
     pub quartiles_s: [f64; 2],
     trace: String,
 }
@@ -72,30 +74,30 @@ struct VariantCase {
     median_s: f64,
 }
 
-/// A prediction and its measurement.
+/// Predicted time of a measured program.
 #[derive(Clone, Debug)]
 pub struct Predicted {
     /// The measured program.
     pub case: Case,
-    /// The simulated time \[s\].
+    /// Simulated execution time of the program \[s\].
     pub time: f64,
 }
 
 impl Predicted {
-    /// Computes the relative error.
+    /// Computes the relative error of the simulated time against the median of the measured times.
     pub fn error(&self) -> f64 {
         self.time / self.case.median_s - 1.0
     }
 }
 
-/// The errors of all cases with a set of effects.
+/// Predictions of all measured programs with some effects of the model switched on or off.
 #[derive(Clone, Debug)]
 struct Ablation {
     name: &'static str,
     predicted: Vec<Predicted>,
 }
 
-/// The times of a barrier on the empty supersteps of a case, per superstep \[s\].
+/// Measured and predicted time of a barrier \[s\], averaged over the empty supersteps of a program.
 #[derive(Clone, Debug)]
 struct Barriers {
     kind: BarrierKind,
@@ -104,31 +106,31 @@ struct Barriers {
     predicted: f64,
 }
 
-/// The data of the page.
+/// Results of the comparison with measurements, from which the page is made.
 #[derive(Debug)]
 pub struct Reality {
     pings: Vec<Pings>,
     calibration: Calibration,
-    /// The predictions with all effects.
+    /// Predicted times of all measured programs with all effects of the model.
     pub predicted: Vec<Predicted>,
     ablation: Vec<Ablation>,
     barriers: Vec<Barriers>,
-    /// The case backbone-both with other protocols: name and measured time \[s\].
+    /// Measured times of the program `backbone-both` with other protocols: name of the protocol, and time \[s\].
     variants: Vec<(String, f64)>,
-    /// The library of the second machine.
+    /// Calibrated library of the second machine.
     second: Calibration,
     recorded: Vec<Recorded>,
 }
 
-/// The table with which the library is calibrated.
+/// Name of the table of measured message times with which the library is calibrated.
 const TABLE: &str = "pingpong.csv";
-/// The table of the second machine.
+/// Name of the table of measured message times on the second machine.
 const SECOND: &str = "pingpong-second.csv";
 
-/// Runs all cases.
+/// Simulates all measured programs, and compares the times.
 ///
 /// # Errors
-/// A file of the study cannot be read, or a case cannot be run. Both would be a fault of the program.
+/// A file of the study cannot be read, or a program cannot be simulated. Both would be a fault of the program.
 pub fn reality() -> Result<Reality, Error> {
     let measured: Measured = serde_json::from_str(include_str!("measured.json"))
         .map_err(|error| Problem::new(format!("measured.json: {error}")))?;
@@ -180,7 +182,8 @@ pub fn reality() -> Result<Reality, Error> {
     })
 }
 
-/// Lists the effects, added one after the other in the order of the study.
+/// Lists the models of the ablation with their names: effects are first added one after the other, and then left out one at a
+/// time.
 fn steps((network, runtime): (NetworkModel, RuntimeConfig)) -> Vec<(&'static str, Models)> {
     let plain = NetworkModel {
         weights: Weights::Equal,
@@ -218,7 +221,7 @@ fn steps((network, runtime): (NetworkModel, RuntimeConfig)) -> Vec<(&'static str
     all
 }
 
-/// The models of messages and of barriers in a library.
+/// Model of messages, and settings of the runtime with the model of barriers, that a library consists of.
 type Models = (NetworkModel, RuntimeConfig);
 
 fn predict(cases: &[Case], models: &Models) -> Result<Vec<Predicted>, Error> {
@@ -231,7 +234,7 @@ fn predict(cases: &[Case], models: &Models) -> Result<Vec<Predicted>, Error> {
     cases.iter().map(one).collect()
 }
 
-/// Computes the time of a case \[s\], and its number of supersteps.
+/// Simulates a measured program; returns its time \[s\] and its number of supersteps.
 fn run(case: &Case, models: &Models) -> Result<(f64, f64), Error> {
     let platform = platform_named(&case.platform)?;
     let trace = Trace::parse(&case.name, &case.trace)?;
@@ -245,7 +248,7 @@ fn run(case: &Case, models: &Models) -> Result<(f64, f64), Error> {
     Ok((time, trace.supersteps() as f64))
 }
 
-/// Computes the time of an application on a platform \[s\].
+/// Simulates the trace of a program on a platform; returns the makespan of scenario i \[s\].
 fn run_on(
     platform: &str,
     workload: &Trace,

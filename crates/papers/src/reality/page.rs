@@ -1,4 +1,4 @@
-//! `reality.md`, `reality.csv` and the figures: predicted and measured times.
+//! Creates `reality.md`, `reality.csv` and their figures, which compare predicted with measured times.
 
 use super::{Ablation, Predicted, Reality};
 use crate::markdown::{put, table};
@@ -7,14 +7,14 @@ use migsim_output::figure::{
     self, Dot, Figure, Group, Point, Rows, SCENARIOS, Scatter, SeriesKey, Style, select_figures,
 };
 
-/// The names of the figures, as `--figure` accepts them.
+/// Names of the figures, as the option `--figure` accepts them.
 const NAMES: [&str; 2] = ["scatter", "ratios"];
-/// The classes with their own colour; all other classes share the last colour.
+/// Classes of programs that have a colour of their own; all other classes share the last colour.
 const CLASSES: [&str; 2] = ["latency", "bandwidth"];
-/// Maximum relative error that counts as near.
+/// Maximum relative error of a prediction that counts as near.
 const NEAR: f64 = 0.05;
 
-/// Creates the page that compares simulated with measured times.
+/// Creates the Markdown page that compares simulated with measured times.
 pub fn markdown(reality: &Reality) -> String {
     let mut text = String::from(HEAD);
     let all = Summary::of(&reality.predicted);
@@ -178,7 +178,7 @@ fn head_of_line(text: &mut String, reality: &Reality) {
     );
 }
 
-/// Describes a protocol of the variants.
+/// Describes one of the protocols with which `backbone-both` was also measured.
 fn described(variant: &str) -> &str {
     match variant {
         "eager" => "without handshakes",
@@ -201,7 +201,8 @@ Rules that were tried with the study's prototype, error of the total (`backbone-
 | 128 KiB each way before the rest | -17 % | +6 % | +9 % |\n\n\
 No rule explains both cases, so none is built: the two times bound what is measured, and which of them comes is left to chance.";
 
-/// Medians of absolute errors \[%\].
+/// Medians of the absolute relative errors of predictions by class, and the largest error \[%\]; and the number of near
+/// predictions.
 struct Summary {
     latency: f64,
     bandwidth: f64,
@@ -245,7 +246,7 @@ fn median(sorted: &[f64]) -> f64 {
     }
 }
 
-/// Creates the table of all cases as CSV.
+/// Creates the CSV table of all measured programs with measured and predicted times.
 pub fn csv(reality: &Reality) -> String {
     let mut text = String::from(
         "case,class,platform,limited,measured_s,first_quartile_s,third_quartile_s,predicted_s,off_percent\n",
@@ -268,7 +269,7 @@ pub fn csv(reality: &Reality) -> String {
     text
 }
 
-/// Draws the figure `wanted`, or all figures.
+/// Draws the figure `wanted`, or all figures if `wanted` is `all`.
 ///
 /// # Errors
 /// There is no figure of this name.
@@ -284,13 +285,13 @@ pub fn figures(reality: &Reality, wanted: &str, style: &Style) -> Result<Vec<Fig
     Ok(wanted.iter().map(draw).collect())
 }
 
-/// Returns the series of a case.
+/// Returns the index of the series to which a program belongs by its class.
 fn key_of(one: &Predicted) -> usize {
     let place = CLASSES.iter().position(|class| *class == one.case.class);
     place.unwrap_or(CLASSES.len())
 }
 
-/// Lists the names of the series.
+/// Lists the series of the figures: the name of each, and its index.
 fn series() -> impl Iterator<Item = (&'static str, usize)> {
     CLASSES.into_iter().chain(["mixed and others"]).zip(0..)
 }
@@ -313,7 +314,7 @@ fn scatter(reality: &Reality) -> Scatter {
     }
 }
 
-/// Draws predicted over measured times, with the quartiles of the measurements.
+/// Creates the chart of predicted over measured times of each program, with the quartiles of the measurements.
 fn ratios(reality: &Reality) -> Rows {
     let row = |one: &Predicted| {
         let [low, high] = one.case.quartiles_s;

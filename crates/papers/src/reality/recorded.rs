@@ -1,7 +1,9 @@
-//! Recorded and predicted programs: a Jacobi iteration and a molecular dynamics simulation, recorded by `migsim record`.
+//! Compares recorded with predicted programs: a Jacobi iteration and a molecular dynamics simulation, recorded by `migsim
+//! record`.
 //!
-//! Their traces have no barriers. Their computation was measured on the machine for which they are predicted. The comparison therefore
-//! judges how records become times; it does not forecast another machine.
+//! The traces of these programs have no barriers. Their computation was measured on the same machine for which they are
+//! predicted. The comparison therefore shows how well a recorded trace is converted to times; it is not a forecast for another
+//! machine.
 
 use crate::packed::unpacked;
 use migsim_base::error::{Error, Problem};
@@ -9,12 +11,12 @@ use migsim_base::units::HostId;
 use migsim_bsp::BarrierKind;
 use migsim_workloads::{Workload, trace::Trace};
 
-/// A machine on which programs were recorded and measured. Each machine has its own overhead of a message.
+/// A machine on which programs were recorded and measured. Each machine has its own overhead per message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Machine {
-    /// The machine of the cases: both its hosts and its network shape the traffic.
+    /// The machine of the other measured programs, in which both the hosts and the network limit the rate of traffic.
     First,
-    /// A faster machine, in which only the network shapes the traffic.
+    /// A faster machine, in which only the network limits the rate of traffic.
     Second,
 }
 
@@ -27,21 +29,21 @@ impl Machine {
     }
 }
 
-/// A program that was also measured without the recorder.
+/// A program that was recorded, and that was also measured without the recorder.
 #[derive(Clone, Copy, Debug)]
 struct Program {
     name: &'static str,
     machine: Machine,
     platform: &'static str,
-    /// Median of its times over 7 runs \[s\].
+    /// Median of the measured times in 7 runs \[s\].
     median: f64,
-    /// First and third quartile of its times \[s\].
+    /// First and third quartile of the measured times \[s\].
     quartiles: [f64; 2],
-    /// The traces of recorded runs; long ones are compressed with brotli.
+    /// Traces of the recorded runs of the program; long traces are compressed with brotli.
     traces: &'static [&'static [u8]],
 }
 
-/// The programs, timed from `MPI_Init` to `MPI_Finalize`, with 8 processes.
+/// The recorded programs, with times from `MPI_Init` to `MPI_Finalize` on 8 processes.
 const PROGRAMS: [Program; 5] = [
     Program {
         name: "heat, 512 x 512, 60 iterations",
@@ -102,22 +104,23 @@ const PROGRAMS: [Program; 5] = [
     },
 ];
 
-/// A recorded run of a program.
+/// A recorded run of a program, with measured and predicted times.
 #[derive(Clone, Debug)]
 pub(super) struct Recorded {
     pub(super) name: String,
     pub(super) machine: Machine,
     pub(super) platform: &'static str,
-    /// Time of the program without the recorder: median and quartiles \[s\].
+    /// Median of the measured times of the program without the recorder \[s\]; the field below contains the quartiles.
     pub(super) median: f64,
     pub(super) quartiles: [f64; 2],
-    /// Predicted time, predicted time with ideal barriers between the supersteps, and predicted time with packets in queues \[s\].
+    /// Predicted time \[s\]; the fields below are the predicted times with ideal barriers between the supersteps, and with
+    /// packets in queues.
     pub(super) predicted: f64,
     pub(super) with_barriers: f64,
     pub(super) in_queues: f64,
 }
 
-/// Returns the text of a trace, which may be compressed with brotli.
+/// Returns the text of a trace file, which may be compressed with brotli.
 fn text(file: &[u8]) -> Result<String, Error> {
     if !file.starts_with(b"migsim-trace") {
         return unpacked(file);
@@ -125,8 +128,8 @@ fn text(file: &[u8]) -> Result<String, Error> {
     String::from_utf8(file.to_vec()).map_err(|error| Problem::new(error.to_string()).into())
 }
 
-/// Predicts all recorded runs. The function `run` computes the time of a trace \[s\] on a machine and a platform, from its placement, with
-/// a barrier, and with or without packets in queues.
+/// Predicts all recorded runs. The function `run` computes the time of a trace \[s\] on a machine and a platform, from its
+/// placement, with a kind of barrier, and with or without packets in queues.
 pub(super) fn recorded(
     run: impl Fn((Machine, &str), &Trace, &[HostId], (BarrierKind, bool)) -> Result<f64, Error>,
 ) -> Result<Vec<Recorded>, Error> {

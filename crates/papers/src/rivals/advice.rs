@@ -1,56 +1,56 @@
-//! Advice as claims about mean ratios, checked on each draw.
+//! Advice on policies as claims about mean ratios, checked on each draw (random sample of cases).
 //!
-//! A claim holds on a draw if the mean ratio of its policy, over the cases of its class, is below that of every policy it is compared with.
-//! It is *significant* if the 95 % interval of each of these differences lies below 0. The intervals are percentiles of a paired bootstrap
-//! over the cases.
+//! The ratio of a policy in a case is its makespan over the best known makespan. A claim holds on a draw if the mean ratio of its
+//! policy, over the cases of its class, is below the mean ratio of every policy it is compared with. It is *significant* if the
+//! 95 % interval of each of these differences lies below 0. The intervals are percentiles of a paired bootstrap over the cases.
 
 use serde::Deserialize;
 
 use migsim_base::random::{Purpose, Stream};
 use migsim_study::bench::Bench;
 
-/// Number of resamples of the bootstrap.
+/// Number of resamples of the bootstrap for an interval.
 const RESAMPLES: usize = 2000;
 
-/// A line of advice.
+/// A piece of advice as a claim that can be checked: a policy has a lower mean ratio than other policies.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// The advice, a sentence.
+    /// The advice in a sentence.
     pub text: String,
-    /// The recommended policy.
+    /// Name of the recommended policy.
     pub policy: String,
-    /// The policies whose mean ratio is larger.
+    /// Names of the policies that should have a larger mean ratio.
     pub than: Vec<String>,
-    /// The class of cases; absent: all.
+    /// Class of cases for which the claim is made; if absent, it is made for all cases.
     #[serde(default)]
     pub class: Option<String>,
 }
 
-/// The verdict on a claim for a draw.
+/// Verdict on a claim on one draw of cases.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
-    /// The number of cases.
+    /// Number of cases of the class in the draw.
     pub cases: usize,
-    /// The mean ratio of the policy.
+    /// Mean ratio of the recommended policy (makespan over the best known makespan).
     pub own: f64,
-    /// The mean ratio of the best other policy.
+    /// Mean ratio of the best policy it is compared with.
     pub other: f64,
-    /// The 95 % interval of the difference from that policy, dimensionless.
+    /// 95 % interval of the mean difference between the ratios of these two policies.
     pub interval: [f64; 2],
-    /// Whether the claim holds.
+    /// Whether the recommended policy has the lowest mean ratio.
     pub holds: bool,
-    /// Whether it is significant.
+    /// Whether all differences are significant: their 95 % intervals lie below 0.
     pub is_significant: bool,
 }
 
 impl Claim {
-    /// Whether it names a policy.
+    /// Returns whether the claim is about this policy, either as the recommended or as another policy.
     pub fn names(&self, policy: &str) -> bool {
         self.policy == policy || self.than.iter().any(|one| one == policy)
     }
 
-    /// Returns the verdict for a draw; none if a policy did not run there or the class has no case.
+    /// Checks the claim on a draw. Returns `None` if a policy did not run on this draw or the class has no case.
     pub fn on(&self, bench: &Bench) -> Option<Verdict> {
         let own = self.ratios(bench, &self.policy)?;
         let mut worst: Option<Verdict> = None;
@@ -79,7 +79,7 @@ impl Claim {
         })
     }
 
-    /// Returns the ratios of a policy in the cases of the class.
+    /// Returns the ratios of a policy in the cases of the class; `None` if the policy did not run or there is no case.
     fn ratios(&self, bench: &Bench, policy: &str) -> Option<Vec<f64>> {
         let place = bench.policies.iter().position(|one| one == policy)?;
         let is_one = |classes: &[String]| {
@@ -93,12 +93,13 @@ impl Claim {
     }
 }
 
-/// Computes the mean of some numbers.
+/// Computes the mean of the numbers.
 fn mean(numbers: &[f64]) -> f64 {
     numbers.iter().sum::<f64>() / numbers.len() as f64
 }
 
-/// Computes the interval of the mean difference of `own` and `other`, case by case.
+/// Computes the 95 % interval of the mean of `own - other`, paired by cases, with a bootstrap whose random numbers depend on
+/// `draw`.
 fn paired(own: &[f64], other: &[f64], draw: u64) -> [f64; 2] {
     let differences: Vec<f64> = own
         .iter()

@@ -1,4 +1,5 @@
-//! The figures of the study: the profiles of the public draw, and the mean ratios of strategies and triggers.
+//! Draws the figures of the study: performance profiles of policies on the public draw, and mean ratios of strategies and
+//! triggers.
 
 use super::Outcome;
 use super::page::{by_part, standing};
@@ -6,10 +7,10 @@ use migsim_base::error::Error;
 use migsim_output::figure::{Dot, Figure, Group, Row, Rows, SeriesKey, Style, select_figures};
 use migsim_study::bench::profiles;
 
-/// The names of the figures, as `--figure` accepts them.
+/// Names of the figures, as the option `--figure` accepts them.
 const NAMES: [&str; 2] = ["means", "profile"];
 
-/// Returns the names of the figures that `wanted` selects.
+/// Checks that `wanted` is the name of a figure or `all`.
 ///
 /// # Errors
 /// There is no figure of this name.
@@ -18,7 +19,7 @@ pub fn check(wanted: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Draws the figure `wanted`, or all figures.
+/// Draws the figure `wanted`, or all figures if `wanted` is `all`.
 ///
 /// # Errors
 /// There is no figure of this name.
@@ -34,7 +35,8 @@ pub fn figures(outcome: &Outcome, wanted: &str, style: &Style) -> Result<Vec<Fig
     Ok(wanted.iter().map(draw).collect())
 }
 
-/// Draws the mean ratio of the default set with its interval, and the means over the cross.
+/// Creates the chart of mean ratios: those of the default set of policies with their intervals, and the means of each strategy
+/// and each trigger.
 fn means(outcome: &Outcome) -> Rows {
     let bench = &outcome.public;
     let defaults = bench

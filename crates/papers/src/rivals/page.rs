@@ -1,4 +1,5 @@
-//! `rivals.md` and `rivals.csv`: advice first, then the public draw, the cross, the readings of MigBSP, and the fresh draws.
+//! Creates `rivals.md` and `rivals.csv`: the advice first, then the public draw, all combinations, the interpretations of MigBSP,
+//! and the fresh draws.
 
 use std::fmt::Write as _;
 
@@ -8,7 +9,7 @@ use super::{Claim, Outcome, Verdict, seen_through};
 use migsim_policies::trigger::USUAL;
 use migsim_study::bench::{BEST_START, Bench, Standing, csv_of_policies};
 
-/// The limits of the study, one line each.
+/// Limits of the study, as a list with one line for each.
 const LIMITS: &str = "\
 - Nothing about your cases. The suite is one distribution, and its weights decide the means. `migsim compare` answers for your platform and application.\n\
 - Nothing about optima. The best known makespan is the shortest of the policies that ran and of the stored best, seed by seed. A ratio of 1 says that none of them was faster.\n\
@@ -19,16 +20,16 @@ On a platform with one cluster it moves nothing with any of them.\n\
 - Nothing about the programs that the policies come from: the rows are reimplementations in migsim. `exec:` runs another program.\n\
 - The costs of calls and moves follow no real system: messages and the transfer of memory are simulated, and fixed costs are random.\n";
 
-/// The round of claims before this one.
+/// Sentence about an earlier round of claims, which preceded this study.
 const EARLIER: &str = "An earlier round judged 11 claims on 30 cases of the draws 2, 3 and 4. Three held there, and they are judged here once more.";
 
-/// Finds the standing of a policy.
+/// Returns the row of a policy in the table of results of a draw; `None` if the policy did not run.
 pub(super) fn standing<'b>(bench: &'b Bench, policy: &str) -> Option<&'b Standing> {
     bench.standings.iter().find(|one| one.policy == policy)
 }
 
-/// Lists the mean ratios of parts of the cross, the lowest first. The value of a name is the mean over the policies that `of` returns for
-/// it.
+/// Lists the mean ratio of each name (strategy or trigger), the lowest first. It is the mean over the policies that `of` returns
+/// for the name.
 pub(super) fn by_part(
     bench: &Bench,
     names: &[String],
@@ -50,7 +51,7 @@ pub(super) fn by_part(
     all
 }
 
-/// Makes the page.
+/// Creates the Markdown page of the study.
 pub fn markdown(outcome: &Outcome) -> String {
     let mut text = String::from("# Rivals: which policy when?\n\n");
     text += &advice(outcome);
@@ -91,14 +92,14 @@ pub fn markdown(outcome: &Outcome) -> String {
     text
 }
 
-/// Whether a claim holds on the public draw and on each fresh draw.
+/// Returns whether a claim holds on the public draw and on each fresh draw.
 fn holds(outcome: &Outcome, claim: &Claim) -> bool {
     let all = std::iter::once(&outcome.public).chain(&outcome.fresh);
     let mut verdicts = all.map(|bench| claim.on(bench));
     verdicts.all(|verdict| verdict.is_some_and(|one| one.holds))
 }
 
-/// Lists the claims that hold on all draws, with their evidence on the fresh draws.
+/// Creates the section with the claims that hold on all draws, and the evidence for them on the fresh draws.
 fn advice(outcome: &Outcome) -> String {
     let claims = outcome.study.advice.iter();
     let (held, failed): (Vec<&Claim>, Vec<&Claim>) = claims.partition(|one| holds(outcome, one));
@@ -127,8 +128,9 @@ fn advice(outcome: &Outcome) -> String {
     text
 }
 
-/// Describes in brackets on how many fresh draws a claim is significant, and the smallest and largest advantage on them \[%\], as it follows
-/// from the ratios with three decimals that the page shows.
+/// Describes in brackets on how many fresh draws a claim is significant, and its smallest and largest advantage there \[%\].
+///
+/// The advantages are computed from the ratios with three decimals that the page shows.
 fn evidence(outcome: &Outcome, claim: &Claim) -> String {
     let verdicts = outcome.fresh.iter().filter_map(|bench| claim.on(bench));
     let verdicts: Vec<Verdict> = verdicts.collect();
@@ -146,7 +148,7 @@ fn evidence(outcome: &Outcome, claim: &Claim) -> String {
     )
 }
 
-/// Writes a table of rows.
+/// Creates a table with those policies of a draw for which `is_shown` returns true.
 fn rows(bench: &Bench, is_shown: &dyn Fn(&Standing) -> bool) -> String {
     let mut text = String::from(
         "| policy | mean ratio | 95 % | median | worst (case) | wins | within 1.1 [%] | calls | moves | straight returns | calls cost [%] | moves cost [%] | failures |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
@@ -174,7 +176,7 @@ fn rows(bench: &Bench, is_shown: &dyn Fn(&Standing) -> bool) -> String {
     text
 }
 
-/// Writes the mean ratios of all strategies with all triggers.
+/// Creates a table of the mean ratios of all strategies with all triggers.
 fn cross(outcome: &Outcome) -> String {
     let (study, bench) = (&outcome.study, &outcome.public);
     let strategies = by_part(bench, &study.strategies, &|name| study.with_strategy(name));
@@ -207,7 +209,7 @@ fn cross(outcome: &Outcome) -> String {
     text
 }
 
-/// Writes the range of MigBSP over its open readings.
+/// Creates the section about the range of results of MigBSP over its interpretations.
 fn band(outcome: &Outcome) -> String {
     let mut text = String::from(
         "## MigBSP with other readings of its papers\n\nThe papers leave options open. `neutral` has the defaults on a platform of your own. Each other reading changes these options of `policy.migbsp`:\n\n",
@@ -249,7 +251,7 @@ fn band(outcome: &Outcome) -> String {
     text
 }
 
-/// Writes the effect of `only_if_paid_back`.
+/// Creates the section about the effect of the option `only_if_paid_back`.
 fn paid_back(outcome: &Outcome) -> String {
     let mut text = String::from(
         "## Calls that the rest of the run pays back\n\nWith `only_if_paid_back` a call is skipped if the remaining supersteps are too few to gain what it costs.\n\n| policy | mean ratio | with it | calls | with it |\n|---|---|---|---|---|\n",
@@ -268,7 +270,7 @@ fn paid_back(outcome: &Outcome) -> String {
     text
 }
 
-/// Writes the mean ratios with inexact reports, and the rank among the policies of the section.
+/// Creates the section with the mean ratios for inexact reports, and the rank of each policy in this table.
 fn noisy(outcome: &Outcome) -> String {
     let (study, bench) = (&outcome.study, &outcome.public);
     let mut text = String::from(
@@ -306,14 +308,15 @@ fn noisy(outcome: &Outcome) -> String {
     text
 }
 
-/// Returns the mean ratios of some rows.
+/// Returns the mean ratio of each named policy; `None` for a policy that did not run.
 fn mean_ratios(bench: &Bench, names: impl Iterator<Item = String>) -> Vec<Option<f64>> {
     names
         .map(|name| standing(bench, &name).map(|one| one.mean))
         .collect()
 }
 
-/// Whether a row takes part in the ranks of classes. The static start, readings, and second names of a policy do not.
+/// Returns whether a policy is included in the ranks of classes. The best static start, interpretations and other variants, and
+/// second names of a policy are not.
 fn is_ranked(policy: &str) -> bool {
     let is_second = policy
         .strip_suffix(USUAL)
@@ -321,7 +324,7 @@ fn is_ranked(policy: &str) -> bool {
     policy != BEST_START && !policy.contains(", ") && !is_second
 }
 
-/// Writes the policies with the lowest mean ratio in each class of the public draw.
+/// Creates the section with the three policies of lowest mean ratio in each class of cases of the public draw.
 fn classes(bench: &Bench) -> String {
     let mut text = String::from(
         "## Classes of cases\n\nThe three policies with the lowest mean ratio in each class of cases of the public draw, among all policies that ran. With many policies and few cases, the first places are partly luck.\n\n| class | cases | first | second | third | `never` |\n|---|---|---|---|---|---|\n",
@@ -343,7 +346,7 @@ fn classes(bench: &Bench) -> String {
     text
 }
 
-/// Writes the verdict on each claim for each draw.
+/// Creates the table with the verdict on each claim for each draw.
 fn verdicts(outcome: &Outcome) -> String {
     let mut text = String::from(
         "## The advice on each draw\n\nA claim holds if the mean ratio of its policy is below that of each policy to which it is compared. The columns show the mean ratio of the policy, that of the best other policy, and the 95 % interval of the \
@@ -361,7 +364,7 @@ fn verdicts(outcome: &Outcome) -> String {
     text
 }
 
-/// Formats the columns of a verdict.
+/// Formats a verdict as columns of this table.
 fn shown(verdict: Verdict) -> String {
     let [low, high] = verdict.interval;
     let holds = match (verdict.holds, verdict.is_significant) {
@@ -375,7 +378,7 @@ fn shown(verdict: Verdict) -> String {
     )
 }
 
-/// Writes all numbers of all rows as CSV, with a row for each draw and policy.
+/// Creates a CSV table with all numbers of the study, one row per draw and policy.
 pub fn csv(outcome: &Outcome) -> String {
     let mut text = String::new();
     for bench in std::iter::once(&outcome.public).chain(&outcome.fresh) {

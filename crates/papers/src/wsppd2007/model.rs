@@ -1,6 +1,8 @@
-//! The claims of the paper about its own model, checked on the policy. The paper has no results, but twenty claims (w07-c01 to c20).
+//! Checks the claims of the 2007 paper about its own model on the policy. The paper has no results, but twenty claims (w07-c01 to
+//! c20).
 //!
-//! Each check gives the policy a few constructed supersteps on `ufrgs`, reads its decision record, and returns the observation.
+//! Each check gives the policy a few constructed supersteps on the platform `ufrgs`, reads its decision record, and returns what
+//! was observed.
 
 use serde_json::Value;
 
@@ -17,20 +19,20 @@ use migsim_policies::{MigBsp2007, MigBsp2007Config};
 /// A claim of the paper with its verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// The number of the claim in the project's list of facts, `w07-c01` to `w07-c20`.
+    /// Identifier of the claim in the project's list of facts, `w07-c01` to `w07-c20`.
     pub id: &'static str,
     /// Whether the claim is true for the policy.
     pub holds: bool,
-    /// The observation.
+    /// What was observed in the check, in words.
     pub seen: String,
 }
 
-/// Checks all claims of the paper, in order.
+/// Checks all claims of the paper, in their order.
 pub fn claims() -> Vec<Claim> {
     CHECKS.iter().map(judge).collect()
 }
 
-/// Checks one claim; `None` if there is no claim with this number.
+/// Checks one claim of the paper; returns `None` if there is no claim with this identifier.
 pub fn claim(id: &str) -> Option<Claim> {
     CHECKS.iter().find(|(known, _)| *known == id).map(judge)
 }
@@ -65,7 +67,8 @@ const CHECKS: [(&str, Check); 20] = [
     ("w07-c20", the_application_takes_no_part),
 ];
 
-/// Indices of clusters of `ufrgs`, and of their first hosts.
+/// Index of the cluster Labtec on the platform `ufrgs`; the constants below are the indices of other clusters and of first hosts
+/// of clusters.
 const LABTEC: usize = 0;
 const CORISCO: usize = 1;
 const ICE: usize = 3;
@@ -73,7 +76,7 @@ const AQUARIO: usize = 4;
 const FIRST_OF_ICE: u32 = 42;
 const FIRST_OF_AQUARIO: u32 = 154;
 
-/// Processes on `ufrgs`, each with an image of 1 MB unless a check sets another size.
+/// Processes on the platform `ufrgs` for a check, each with 1 MB of memory to migrate unless the check sets another size.
 struct Case {
     config: MigBsp2007Config,
     platform: Platform,
@@ -92,8 +95,8 @@ impl Case {
         }
     }
 
-    /// Returns the first `count` calls, each with the number of the superstep before it, from 1. Every superstep lasts a second and has the
-    /// measures that `fill` sets for it.
+    /// Simulates supersteps until the policy has made `count` calls, and returns each call with the superstep before it (counted
+    /// from 1). Every superstep lasts a second and has the measures that `fill` sets for it.
     fn calls(&self, count: usize, fill: impl Fn(usize, &mut Measures)) -> Vec<(usize, Decision)> {
         let mut policy = MigBsp2007::new(self.config.clone()).expect("options in range");
         let mut random = Stream::new(1, Purpose::Policy);
@@ -133,19 +136,19 @@ impl Case {
         calls
     }
 
-    /// Returns the supersteps before the first `count` calls.
+    /// Returns the supersteps after which the first `count` calls take place, counted from 1.
     fn dates(&self, count: usize, fill: impl Fn(usize, &mut Measures)) -> Vec<usize> {
         let calls = self.calls(count, fill);
         calls.iter().map(|call| call.0).collect()
     }
 
-    /// Returns the decision of the first call.
+    /// Returns the decision of the first call of the policy.
     fn call(&self, fill: impl Fn(usize, &mut Measures)) -> Decision {
         self.calls(1, fill).remove(0).1
     }
 }
 
-/// Makes three processes on Labtec that compute for these times \[s\].
+/// Returns a function that sets the measures of three processes on Labtec: equal work, computed in these times \[s\].
 fn three(times: [f64; 3]) -> impl Fn(usize, &mut Measures) {
     move |_, measures| {
         for (process, time) in times.into_iter().enumerate() {
@@ -159,7 +162,7 @@ fn compute(measures: &mut Measures, process: usize, work: f64, time: f64) {
     measures.compute[process] = Seconds::of(time);
 }
 
-/// Lets a process receive bytes from a cluster in a time \[s\].
+/// Sets the measures of a process such that it receives `bytes` from a cluster in the time `time` \[s\].
 fn receive(measures: &mut Measures, process: usize, cluster: usize, bytes: f64, time: f64) {
     *measures.traffic_mut(process, cluster) = Traffic {
         received: Bytes::of(bytes),
@@ -168,7 +171,7 @@ fn receive(measures: &mut Measures, process: usize, cluster: usize, bytes: f64, 
     };
 }
 
-/// Returns an amount that is three times as large in every other superstep.
+/// Returns an amount that is three times as large in supersteps with an even number.
 fn alternating(superstep: usize) -> f64 {
     if superstep.is_multiple_of(2) {
         3e9
@@ -177,13 +180,13 @@ fn alternating(superstep: usize) -> f64 {
     }
 }
 
-/// Reads a term of a process from the decision record.
+/// Reads the value `key` of a process from the record of a decision.
 fn of_process(decision: &Decision, process: usize, key: &str) -> f64 {
     let terms = &decision.explained()["processes"][process][key];
     terms.as_f64().unwrap_or(f64::NAN)
 }
 
-/// Reads a term of all clusters of a process.
+/// Reads the value `key` of a process for each cluster from the record of a decision.
 fn term_per_cluster(decision: &Decision, process: usize, key: &str) -> Vec<f64> {
     let explained = decision.explained();
     let all = explained["potentials"].as_array();
@@ -461,7 +464,7 @@ fn each_process_has_a_pm_per_cluster() -> (bool, String) {
     )
 }
 
-/// Creates a process of Labtec that exchanges messages only with Aquario, and returns the decision to move it there.
+/// Returns the decision about a process of cluster Labtec that receives messages only from cluster Aquario.
 fn drawn_to_aquario(case: &Case) -> Decision {
     case.call(|_, measures| {
         compute(measures, 0, 1e9, 1.0);

@@ -39,6 +39,7 @@ pub enum LoadKey {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Loads {
+    /// The loads, in the order of the experiment.
     pub(super) specs: Vec<Spec>,
     /// Whether the experiment wrote the loads as a list, even if the list has only one element.
     is_list: bool,
@@ -79,6 +80,7 @@ pub(super) struct Spec {
     pub(super) key: String,
     /// Name of the kind of load, such as `ar`.
     pub(super) kind: &'static str,
+    /// Hosts and links that use the load.
     pub(super) on: On,
     /// The load itself: a kind with its parameters.
     pub(super) load: Arc<dyn Load>,

@@ -108,6 +108,7 @@ pub struct FileConfig {
     pub most: f64,
 }
 
+/// Returns the default of the option `most`, the maximum load.
 fn most() -> f64 {
     MOST_LOAD
 }

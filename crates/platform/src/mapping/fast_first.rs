@@ -1,18 +1,19 @@
-//! The rule `fast-first`: each process in turn is placed on the host where it computes fastest.
+//! The mapping rule `fast-first`: places the processes one after the other, each on the host where it computes fastest.
 //!
-//! On a host of `c` cores of speed `s` with `n` processes, each process computes at `s · min(1, c/n)`. The next process goes to the host
-//! where this value, including the process, is largest; of equal hosts to the first. If all processes have equal work, no placement makes
-//! the slowest process faster. A host with shared fast cores may get a process before a slow core that is idle.
+//! On a host with `c` cores of speed `s` and `n` processes, each process computes at the speed `s · min(1, c/n)`. The next
+//! process goes to the host where this speed is largest, with the process itself counted in `n`; among equal hosts, to the first.
+//! If all processes have equal work, no other placement makes the slowest process faster. A host with fast cores may get more
+//! processes than cores before a slow core gets its first process.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// A place for one more process on a host.
+/// A host as a candidate for the next process; a greater `Place` is a better one.
 #[derive(Debug)]
 struct Place {
-    /// Speed of a process there \[instructions/s\].
+    /// Speed at which the next process would compute on this host \[instructions/s\].
     rate: f64,
-    /// Index of the host; of equal hosts the first one is taken first.
+    /// Index of the host, reversed, so that the first of several equal hosts is the best one.
     host: Reverse<usize>,
 }
 
@@ -37,7 +38,8 @@ impl PartialEq for Place {
 
 impl Eq for Place {}
 
-/// Returns the number of processes on each host; hosts are given by speed \[instructions/s\] and cores.
+/// Returns the number of processes that each host gets. Each host is given by the speed of a core \[instructions/s\] and the
+/// number of cores.
 pub(super) fn counts(hosts: &[(f64, u32)], processes: usize) -> Vec<usize> {
     let mut counts = vec![0_usize; hosts.len()];
     let place = |host: usize, placed: usize| {

@@ -1,4 +1,5 @@
-//! Elements that represent several hosts: `<cluster>`, `<cabinet>`, `<peer>`, and the links that join them.
+//! Reads the elements of SimGrid that stand for several hosts or for a host with its links: `<cluster>`, `<cabinet>` and
+//! `<peer>`.
 
 use super::tree::{Builder, Node, Part};
 use super::units;
@@ -35,11 +36,14 @@ const KNOWN: [&str; 22] = [
     "state_file",
 ];
 
-/// The hosts of a cluster.
+/// The hosts of a `<cluster>` or `<cabinet>`: equal hosts whose names differ by a number.
 #[derive(Debug)]
 pub(super) struct Hosts<'a> {
+    /// Text before the number in each host name.
     pub(super) prefix: &'a str,
+    /// Text after the number in each host name.
     pub(super) suffix: &'a str,
+    /// Ranges of the numbers in the host names, both ends included.
     pub(super) ranges: Vec<(u64, u64)>,
     speed: InstructionsPerSecond,
     cores: u32,
@@ -47,18 +51,20 @@ pub(super) struct Hosts<'a> {
 }
 
 impl Hosts<'_> {
+    /// Returns the number of hosts.
     pub(super) fn count(&self) -> u64 {
         (self.ranges.iter()).fold(0_u64, |sum, &(from, to)| {
             sum.saturating_add((to - from).saturating_add(1))
         })
     }
 
-    /// Returns the numbers in their names.
+    /// Returns the numbers in the names of the hosts, in order.
     pub(super) fn radicals(&self) -> impl Iterator<Item = u64> + use<> {
         let ranges = self.ranges.clone();
         ranges.into_iter().flat_map(|(from, to)| from..=to)
     }
 
+    /// Creates the host whose name contains the number `radical`.
     pub(super) fn host(&self, radical: u64) -> Host {
         Host {
             name: format!("{}{radical}{}", self.prefix, self.suffix),
@@ -72,23 +78,26 @@ impl Hosts<'_> {
     }
 }
 
-/// The links that each host of a cluster has.
+/// Properties of the links that each host of a `<cluster>` has for itself.
 #[derive(Clone, Debug)]
 pub(super) struct HostLinks {
+    /// Access link of each host.
     pub(super) link: LinkParts,
+    /// Loopback link of each host, for messages between its processes.
     pub(super) loopback: Option<LinkParts>,
+    /// Limiter of each host: a link that all messages of the host cross.
     pub(super) limiter: Option<LinkParts>,
 }
 
 impl HostLinks {
-    /// Returns the number of links of each host.
+    /// Returns the number of links of each host; a duplex link counts as two.
     pub(super) fn count(&self) -> u64 {
         let own = usize::from(self.loopback.is_some()) + usize::from(self.limiter.is_some());
         own as u64 + 1 + u64::from(self.link.is_duplex)
     }
 }
 
-/// Creates a link of fixed capacity.
+/// Returns the properties of a shared link without profiles that is not duplex.
 pub(super) fn plain(bandwidth: BytesPerSecond, latency: Seconds) -> LinkParts {
     LinkParts {
         bandwidth,
@@ -101,7 +110,7 @@ pub(super) fn plain(bandwidth: BytesPerSecond, latency: Seconds) -> LinkParts {
 }
 
 impl<'a> Builder<'_, 'a, '_> {
-    /// Reads a `<cluster>`: a zone with its hosts and links.
+    /// Reads a `<cluster>`: adds a zone with its hosts and their links.
     pub(super) fn cluster(&mut self, node: Node<'a>, place: Option<Place>) {
         self.reader.check_attributes(node, &KNOWN);
         self.count_ignored_children(node);
@@ -155,7 +164,7 @@ impl<'a> Builder<'_, 'a, '_> {
         self.router_of(node, &hosts, Place { zone, local });
     }
 
-    /// Adds the router of a cluster, which is its gateway.
+    /// Adds the router of a cluster, which is the gateway of its zone.
     pub(super) fn router_of(&mut self, node: Node<'a>, hosts: &Hosts<'a>, place: Place) {
         let id = node.attribute("id").unwrap_or("");
         let name = self.reader.given(node, "router_id").map_or_else(
@@ -166,7 +175,7 @@ impl<'a> Builder<'_, 'a, '_> {
         self.gateways.insert(place.zone, router);
     }
 
-    /// Adds the links of one host.
+    /// Adds the links that one host has for itself, named after `name`.
     fn private(&mut self, node: Node<'a>, name: &str, links: &HostLinks) -> Private {
         let mut add = |parts: &Option<LinkParts>, kind: &str| {
             let parts = parts.clone()?;
@@ -184,7 +193,7 @@ impl<'a> Builder<'_, 'a, '_> {
         }
     }
 
-    /// Reads the hosts of a `<cluster>` or `<cabinet>`.
+    /// Reads the hosts of a `<cluster>` or `<cabinet>`; records a problem and returns `None` if an attribute is not valid.
     fn hosts_of(&mut self, node: Node<'a>) -> Option<Hosts<'a>> {
         let speed = self.reader.speed(node);
         let cores = self.reader.cores(node);
@@ -219,7 +228,7 @@ impl<'a> Builder<'_, 'a, '_> {
         Some(hosts)
     }
 
-    /// Reads the private links, loopback and limiter of the hosts of a cluster.
+    /// Reads the access link, loopback and limiter of the hosts of a `<cluster>`.
     fn host_links(&mut self, node: Node<'a>) -> Option<HostLinks> {
         let sharing = self.sharing(node, "sharing_policy", "SPLITDUPLEX");
         let bandwidth = self.reader.bandwidth(node, "bw");
@@ -244,7 +253,7 @@ impl<'a> Builder<'_, 'a, '_> {
         })
     }
 
-    /// Reads a link from two attributes if either is present; a bandwidth of 0 means no link.
+    /// Reads a link from two attributes. `None` if both are absent or zero.
     fn optional_link(
         &mut self,
         node: Node<'a>,
@@ -263,7 +272,7 @@ impl<'a> Builder<'_, 'a, '_> {
         Some(plain(self.reader.bandwidth(node, bandwidth)?, delay))
     }
 
-    /// Adds the hosts of a `<cabinet>`; returns their number.
+    /// Reads a `<cabinet>`: adds its hosts and their links; returns the number of hosts.
     pub(super) fn cabinet(&mut self, node: Node<'a>, place: Place) -> u32 {
         let known = [
             "id", "prefix", "suffix", "radical", "speed", "power", "bw", "lat",
@@ -305,7 +314,7 @@ impl<'a> Builder<'_, 'a, '_> {
         u32::try_from(hosts.count()).expect("the number of hosts is checked")
     }
 
-    /// Sets the links of a member of a zone of private links.
+    /// Stores the links of a host in a zone with routing `Cluster`, in which each host has links for itself.
     pub(super) fn set_private(&mut self, place: Place, member: Private) {
         if let Routing::Star(star) = &mut self.zones.zone_mut(place.zone).routing {
             let local = place.local as usize;
@@ -315,7 +324,7 @@ impl<'a> Builder<'_, 'a, '_> {
         }
     }
 
-    /// Reads the backbone of a zone with routing `Cluster`.
+    /// Reads the backbone link of a zone with routing `Cluster`.
     pub(super) fn backbone(&mut self, node: Node<'a>) -> Option<LinkId> {
         self.reader
             .check_attributes(node, &["id", "bandwidth", "latency"]);
@@ -325,7 +334,8 @@ impl<'a> Builder<'_, 'a, '_> {
         Some(self.add_link(node, name?, plain(bandwidth?, latency?)))
     }
 
-    /// Adds the backbone between the members of a zone with routing `Cluster`, and reserves a place for each member.
+    /// Makes the backbone part of the routes of all members of a zone with routing `Cluster`, and reserves an entry for each
+    /// member.
     pub(super) fn add_backbone(&mut self, part: &Part<'a>) {
         match &mut self.zones.zone_mut(part.zone).routing {
             Routing::Star(star) => {
@@ -344,7 +354,7 @@ impl<'a> Builder<'_, 'a, '_> {
         }
     }
 
-    /// Adds a `<peer>`; returns whether the element is valid.
+    /// Reads a `<peer>`, a host with coordinates and two links; returns whether the element is valid.
     pub(super) fn peer(&mut self, node: Node<'a>, place: Place) -> bool {
         let known = [
             "id",
@@ -406,7 +416,8 @@ impl<'a> Builder<'_, 'a, '_> {
         true
     }
 
-    /// Sets the coordinates, if there are any, of a member of a zone whose delays are distances. In other zones they have no effect.
+    /// Stores the coordinates of a member of a zone with routing `Vivaldi`, whose latencies are distances. In other zones
+    /// coordinates have no effect.
     pub(super) fn place_by_coordinates(&mut self, node: Node<'a>, place: Place) {
         let is_distance = matches!(self.zones.zone(place.zone).routing, Routing::Vivaldi(_));
         if is_distance
@@ -417,6 +428,7 @@ impl<'a> Builder<'_, 'a, '_> {
         }
     }
 
+    /// Stores the coordinates and links of a member of a zone with routing `Vivaldi`.
     fn set_placed(&mut self, place: Place, member: Placed) {
         if let Routing::Vivaldi(vivaldi) = &mut self.zones.zone_mut(place.zone).routing {
             vivaldi.members.resize(place.local as usize + 1, None);
@@ -424,7 +436,7 @@ impl<'a> Builder<'_, 'a, '_> {
         }
     }
 
-    /// Reads three numbers: a position in the plane and a height.
+    /// Reads the attribute `coordinates`: three numbers, a position in the plane and a height.
     fn coordinates(&mut self, node: Node<'a>) -> Option<[f64; 3]> {
         let text = self.reader.required(node, "coordinates")?;
         let numbers: Option<Vec<f64>> = text
@@ -447,7 +459,7 @@ impl<'a> Builder<'_, 'a, '_> {
     }
 }
 
-/// Reads `0-9,12` as ranges that include both ends.
+/// Parses a list of numbers such as `0-9,12` into ranges that include both ends.
 pub(super) fn parse_radical(text: &str) -> Result<Vec<(u64, u64)>, String> {
     text.split(',')
         .map(|part| {

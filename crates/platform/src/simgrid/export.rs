@@ -1,24 +1,24 @@
-//! The texts of an export, with names as attributes and as parts of file names.
+//! Writes the names of a platform as attributes and as parts of file names for an export to SimGrid.
 
 use std::fmt::Write as _;
 
 use migsim_base::document::sha256;
 
-/// A platform in the format of `SimGrid`.
+/// A platform in the format of `SimGrid`, as the texts of its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Export {
-    /// The platform file.
+    /// Content of the platform file, in XML.
     pub xml: String,
-    /// The profiles that the platform refers to: file name and content.
+    /// Profile files that the platform file refers to: file name and content of each.
     pub profiles: Vec<(String, String)>,
-    /// Notes for the user on how `SimGrid` reads the platform.
+    /// Notes for the user about how `SimGrid` interprets the platform.
     pub notes: Vec<String>,
 }
 
-/// Maximum length of a name that is used unchanged in a file name \[B\]; file systems allow 255.
+/// Maximum length of a name that is used unchanged as part of a file name \[B\]; file systems allow 255.
 const MOST_BYTES: usize = 200;
 
-/// Converts a name into a part of a file name that is safe on any system; different names stay different.
+/// Converts a name into a part of a file name that is safe on any operating system. Different names give different file names.
 pub(super) fn file_name(name: &str) -> String {
     let mut file = String::new();
     for letter in name.chars() {
@@ -36,7 +36,7 @@ pub(super) fn file_name(name: &str) -> String {
     file
 }
 
-/// Converts a name into an attribute.
+/// Replaces the characters of a name that are not allowed in an XML attribute by entities.
 pub(crate) fn escape(name: &str) -> String {
     name.replace('&', "&amp;")
         .replace('<', "&lt;")

@@ -1,4 +1,5 @@
-//! Notes missing routes: SimGrid treats a route that a file does not write as one without links, which is often a mistake.
+//! Adds notes about routes that a SimGrid file does not define. SimGrid treats such a route as one without links, which is often
+//! a mistake in the file.
 
 use std::collections::BTreeMap;
 
@@ -6,11 +7,12 @@ use super::tree::Builder;
 use crate::zones::{ITSELF, Member, Point, Routing, Table, ZoneId};
 use migsim_base::units::to_u32;
 
-/// A place where messages cross no link: the zone and two of its points; the same point twice is a host alone.
+/// A missing route: the zone, and the two hosts or routers between which messages would cross no link. If both are the same host,
+/// this host has no link at all.
 type Gap = (ZoneId, [Point; 2]);
 
 impl Builder<'_, '_, '_> {
-    /// Adds notes on the zones where hosts are not joined to gateways, or have no links of their own.
+    /// Adds notes about zones in which hosts have no route to a gateway, no links or no coordinates.
     pub(super) fn note_gaps(&mut self) {
         if !self.reader.problems.is_empty() {
             return;
@@ -39,7 +41,7 @@ impl Builder<'_, '_, '_> {
         self.note_gap(message, "such a host has no routes", &nowhere);
     }
 
-    /// Adds a note on the first zone, with the number of the others.
+    /// Adds a note that describes the first of these missing routes and counts the other zones.
     fn note_gap(&mut self, what: &str, effect: &str, gaps: &[Gap]) {
         let Some(&(zone, [from, to])) = gaps.first() else {
             return;
@@ -61,7 +63,8 @@ impl Builder<'_, '_, '_> {
         self.reader.notes.push(note);
     }
 
-    /// Returns the zones with given routes where a message may need a route that is missing, each with the first gap.
+    /// Returns the zones with routing `Full` in which a message may need a route that the file does not define, each zone with
+    /// the first missing route.
     fn unwritten(&self, hosts: &BTreeMap<ZoneId, Vec<Point>>) -> Vec<Gap> {
         let mut gaps = Vec::new();
         for (zone, gateways) in self.all_gateways() {
@@ -85,7 +88,8 @@ impl Builder<'_, '_, '_> {
         gaps
     }
 
-    /// Returns the zones with a host for which a condition holds, each with the first such host, as its number in the zone.
+    /// Returns the zones that have a host for which `holds` is true, each zone with its first matching host. `holds` gets the
+    /// routing of the zone and the number of the host in the zone.
     fn first_of_each(
         &self,
         hosts: &BTreeMap<ZoneId, Vec<Point>>,
@@ -99,13 +103,14 @@ impl Builder<'_, '_, '_> {
         hosts.iter().filter_map(first).collect()
     }
 
-    /// Returns the number of a host or router in its zone.
+    /// Returns the number of a host or router within its zone.
     fn local(&self, point: Point) -> u32 {
         let place = self.zones.place_of(Member::Point(point));
         place.map_or(0, |place| place.local)
     }
 
-    /// Returns the hosts and routers at which given routes enter and leave each zone, and whether a route between others may pass them.
+    /// Returns, for each zone, the hosts and routers at which defined routes enter or leave the zone. The value is true if
+    /// messages between other zones may cross the zone there.
     fn all_gateways(&self) -> BTreeMap<ZoneId, BTreeMap<Point, bool>> {
         let mut gateways: BTreeMap<ZoneId, BTreeMap<Point, bool>> = BTreeMap::new();
         let zones = self.zones.iter().enumerate();
@@ -126,7 +131,7 @@ impl Builder<'_, '_, '_> {
         gateways
     }
 
-    /// Returns the name of a host or router; searches all of them.
+    /// Returns the name of a host or router. The search takes a time in proportion to their number.
     fn name_of(&self, point: Point) -> &str {
         let is_it = |(_, member): &(&String, &Member)| **member == Member::Point(point);
         let found = self.members.iter().find(is_it);

@@ -1,14 +1,15 @@
-//! Repairs texts that SimGrid's parser accepts although they are no XML. Lines and columns stay the same.
+//! Repairs texts that SimGrid's parser accepts although they are not valid XML. Lines and columns of the text do not change.
 
 use roxmltree::{Document, ParsingOptions};
 
 use migsim_base::document::line_column;
 use migsim_base::error::Problem;
 
-/// Maximum number of attributes of an element: the parser compares each with all others. SimGrid's elements have at most 22.
+/// Maximum number of attributes of an element. The XML parser compares each attribute with all others, so that more would take
+/// too long; SimGrid's elements have at most 22.
 const MOST_ATTRIBUTES: usize = 1000;
 
-/// Parses a file; `into` gets its repaired text if only `SimGrid` accepts it as XML.
+/// Parses the text of an XML file. If only `SimGrid` accepts the text as XML, a repaired text is written to `into` and parsed.
 pub(super) fn parse<'t>(
     source: &str,
     text: &'t str,
@@ -29,6 +30,7 @@ pub(super) fn parse<'t>(
     }
 }
 
+/// Creates the error that a text is not valid XML, with line and column.
 fn not_xml(source: &str, text: &str, error: &roxmltree::Error) -> Problem {
     let full = error.to_string();
     let message = full.rfind(" at ").map_or(&*full, |end| &full[..end]);
@@ -42,7 +44,8 @@ fn not_xml(source: &str, text: &str, error: &roxmltree::Error) -> Problem {
         .at(line, column)
 }
 
-/// Refuses elements with too many attributes. The time is proportional to the text, which need not be XML.
+/// Returns an error if an element has too many attributes. The time is proportional to the length of the text, which need not be
+/// valid XML.
 fn check_attributes(source: &str, text: &str) -> Result<(), Problem> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -71,7 +74,7 @@ fn check_attributes(source: &str, text: &str) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Returns the end of the element that begins here, and the number of its quoted values.
+/// Returns the position of the end of the element that begins at `start`, and the number of its quoted attribute values.
 fn element(bytes: &[u8], start: usize) -> (usize, usize) {
     if bytes.get(start + 1) == Some(&b'!') {
         return (start + 2, 0); // elements may stand in the declarations of entities
@@ -95,7 +98,7 @@ fn element(bytes: &[u8], start: usize) -> (usize, usize) {
     (bytes.len(), attributes)
 }
 
-/// Replaces by blanks what XML forbids: a declaration that is not at the beginning, and `--` in comments.
+/// Replaces by blanks what XML does not allow: a declaration that is not at the beginning of the text, and `--` in comments.
 pub(super) fn mended(text: &str) -> String {
     let mut mended = String::with_capacity(text.len());
     let mut rest = text;

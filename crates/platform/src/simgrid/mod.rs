@@ -1,6 +1,6 @@
 //! Reads `SimGrid` platform files (XML), versions 3, 4 and 4.1.
 //!
-//! | read | how |
+//! | element | how it is read |
 //! | --- | --- |
 //! | `<zone>`, `<AS>` | nested, with routing `Full`, `Floyd`, `Dijkstra`, `DijkstraCache`, `Cluster`, `Vivaldi`, `None` or `RuleBased` ([`rules`]) |
 //! | `<cluster>`, `<cabinet>`, `<peer>`, `<host_link>`, `<backbone>` | with private links, loopback, limiter, and the topologies TORUS, `FAT_TREE` and DRAGONFLY |
@@ -11,14 +11,14 @@
 //! | `<prop>` | memory of hosts, sharing of `FATPIPE` links |
 //! | `<disk>`, `<storage>`, other `<prop>`, `<config>`, `<actor>` | ignored, with a note |
 //!
-//! Missing routes, which `SimGrid` treats as routes without links, are noted (`gaps`).
+//! Missing routes, which `SimGrid` treats as routes without links, are reported in notes (`gaps`).
 //!
 //! Elements that are not supported (WIFI) or unknown are errors. Routes are those of `SimGrid` 3.32 ([`Zones`](super::Zones)).
 //!
-//! The clusters are the zones that contain hosts. In a file of one zone of hosts, hosts form a cluster if their names differ only in the
-//! digits at the end (`Labtec-0`, `Labtec-1`: cluster `Labtec`). Host ids follow the order of clusters.
+//! Each zone that contains hosts becomes a cluster. If a file has only one zone of hosts, hosts form a cluster if their names
+//! differ only in the digits at the end (`Labtec-0`, `Labtec-1`: cluster `Labtec`). Host ids follow the order of clusters.
 //!
-//! Bandwidth and latency of a profile replace those of the link, a speed multiplies that of the host.
+//! The bandwidth and latency values of a profile replace those of the link; a speed value multiplies the speed of the host.
 
 mod cluster;
 mod config;
@@ -54,15 +54,15 @@ use migsim_base::memory::Limits;
 use tree::{Builder, Node};
 use xml::{Reader, Version};
 
-/// Reads a `SimGrid` platform; `source` is the path of the file, beside which profile files are searched.
+/// Reads a `SimGrid` platform; `source` is the path of the file, in whose folder profile files are searched.
 ///
 /// # Errors
-/// All problems of the file, each with its place; an unsupported element is a problem.
+/// All problems of the file, each with its line and column; an unsupported element is a problem.
 pub fn from_simgrid(source: &str, text: &str) -> Result<LoadedPlatform, Error> {
     from_simgrid_within(source, text, Limits::default())
 }
 
-/// Reads such a platform within limits of memory.
+/// Reads a `SimGrid` platform; refuses a platform that exceeds the memory limits.
 pub(super) fn from_simgrid_within(
     source: &str,
     text: &str,
@@ -73,7 +73,8 @@ pub(super) fn from_simgrid_within(
     })
 }
 
-/// Reads a SimGrid platform from a text that is already translated to the present format; the caller adds the hints to the errors.
+/// Reads a platform from SimGrid XML that was translated from JSON. Unlike [`from_simgrid_within`], it adds no hint about the
+/// format to errors.
 pub(super) fn from_translation(
     source: &str,
     text: &str,
@@ -93,7 +94,8 @@ pub(super) fn from_translation(
     })
 }
 
-/// Adjusts the places of problems to the text, where an element may represent longer ones.
+/// Limits the columns of problems to the lengths of the lines in the file. They can be larger, because an element may stand on
+/// its line for a longer text that replaces it.
 fn in_text(mut error: Error, source: &str, text: &str) -> Error {
     if let Error::Input(problems) = &mut error {
         let is_here = |problem: &&mut Problem| problem.location.source.as_deref() == Some(source);
@@ -149,16 +151,16 @@ fn read(
     }
 }
 
-/// The text of a tree of zones in `SimGrid`'s format, without `<include>` and the like.
+/// The text of a tree of zones in `SimGrid`'s format, in which `<include>`, `<set>` and `<foreach>` are already replaced.
 #[derive(Clone, Debug)]
 pub struct TreeText {
-    /// The file as XML.
+    /// Content of the platform file, in XML.
     pub text: Arc<str>,
-    /// Whether the text is complete: of version 4, with all profiles inside the text.
+    /// Whether the text is a complete platform of version 4 that refers to no profile files.
     pub is_whole: bool,
 }
 
-/// Reads the version, the traces, and the one zone with its content.
+/// Reads the content of `<platform>`: the version, the traces, and the one zone with everything inside it.
 fn read_root<'a>(reader: &mut Reader<'a, '_>, root: Node<'a>, limits: Limits) -> Option<Platform> {
     if !root.has_tag_name("platform") {
         let message = format!(
@@ -214,7 +216,7 @@ fn read_root<'a>(reader: &mut Reader<'a, '_>, root: Node<'a>, limits: Limits) ->
 }
 
 impl<'a> Builder<'_, 'a, '_> {
-    /// Returns the platform; none if it has errors.
+    /// Returns the completed platform; `None` if the file has problems.
     fn finish(self, zone: Node<'a>) -> Option<Platform> {
         if self.hosts.is_empty() && self.reader.problems.is_empty() {
             self.reader.report(zone, "the zone has no hosts");

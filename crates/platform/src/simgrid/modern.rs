@@ -1,4 +1,5 @@
-//! Rewrites a tree of zones as one file of version 4.1, element by element. It serves trees of version 3 or with other files.
+//! Rewrites a tree of zones as one file of version 4.1 of SimGrid's format, element by element. It is used to export trees that
+//! are of version 3 or refer to other files.
 //!
 //! | read | written |
 //! | --- | --- |
@@ -20,19 +21,19 @@ use super::units::{self, BANDWIDTH, LATENCY, SPEED, Units};
 use super::xml::{Reader, Version};
 use migsim_base::error::Error;
 
-/// Elements with another name in version 4.
+/// Elements whose name differs between the versions: the name in version 3 and the name in version 4.
 const ELEMENTS: [(&str, &str); 3] = [
     ("AS", "zone"),
     ("ASroute", "zoneRoute"),
     ("bypassASroute", "bypassZoneRoute"),
 ];
-/// Attributes with another name in version 4.
+/// Attributes whose name differs between the versions: the name in version 3 and the name in version 4.
 const ATTRIBUTES: [(&str, &str); 3] = [
     ("power", "speed"),
     ("cores", "core"),
     ("availability_file", "speed_file"),
 ];
-/// Elements that have no effect on hosts, links and routes.
+/// Elements that are not written, because they have no effect on hosts, links and routes.
 const LEFT_OUT: [&str; 10] = [
     "random",
     "disk",
@@ -45,7 +46,7 @@ const LEFT_OUT: [&str; 10] = [
     "process",
     "config",
 ];
-/// Attributes whose value is a quantity, and the unit of a number without one.
+/// Attributes whose value is a quantity: the name, the units, and the unit that a number without a unit has.
 const QUANTITIES: [(&str, &Units, &str); 13] = [
     ("speed", &SPEED, "f"),
     ("power", &SPEED, "f"),
@@ -62,10 +63,11 @@ const QUANTITIES: [(&str, &Units, &str); 13] = [
     ("loopback_lat", &LATENCY, "s"),
 ];
 
-/// Rewrites the platform of a text without `<include>`; `source` is the path of its other files.
+/// Rewrites a platform as version 4.1; `text` contains no `<include>`, and `source` is the path of the file, in whose folder
+/// other files are searched.
 ///
 /// # Errors
-/// A file that it refers to cannot be read any more.
+/// A profile file that the platform refers to can no longer be read.
 pub(super) fn modern(source: &str, text: &str) -> Result<Export, Error> {
     let mut lenient = String::new();
     let document = parse(source, text, &mut lenient)?;
@@ -105,13 +107,16 @@ pub(super) fn modern(source: &str, text: &str) -> Result<Export, Error> {
 }
 
 struct Modern<'a, 'input> {
+    /// Reader of the original file.
     reader: Reader<'a, 'input>,
+    /// The text written so far.
     xml: String,
-    /// Name and content of each profile file.
+    /// Name and content of each profile file that is written beside the platform.
     profiles: BTreeMap<String, String>,
 }
 
 impl<'a> Modern<'a, '_> {
+    /// Writes an element with its attributes and everything inside it, indented by `depth` spaces.
     fn element(&mut self, node: Node<'a>, depth: usize) {
         let name = node.tag_name().name();
         if LEFT_OUT.contains(&name) || is_of_one_zone(node) {
@@ -144,6 +149,7 @@ impl<'a> Modern<'a, '_> {
         let _ = writeln!(self.xml, "{indent}</{}>", renamed(&ELEMENTS, name));
     }
 
+    /// Writes an attribute under its name of version 4, with units added to numbers.
     fn attribute(&mut self, node: Node<'a>, name: &'a str, value: &str) {
         let may_be_empty = matches!(name, "prefix" | "suffix" | "value");
         if matches!(name, "availability" | "state") || (value.trim().is_empty() && !may_be_empty) {
@@ -167,7 +173,7 @@ impl<'a> Modern<'a, '_> {
         let _ = write!(self.xml, " {name}=\"{written}\"");
     }
 
-    /// Writes the file of a profile or of states; returns its name.
+    /// Adds the profile or state file that an attribute refers to, unless it is already added; returns its new name.
     fn file(&mut self, node: Node<'a>, attribute: &'a str, value: &str) -> String {
         // A plain name is kept, so that an exported platform can be exported again without changes.
         let is_plain = !value.contains(['/', '\\', ':']);
@@ -184,7 +190,7 @@ impl<'a> Modern<'a, '_> {
         name
     }
 
-    /// Writes an inline profile, or that of a file, as an inline one.
+    /// Writes a `<trace>` with all its events; if the original refers to a file, its events are included.
     fn trace(&mut self, node: Node<'a>, depth: usize) {
         let Some(id) = node.attribute("id") else {
             return;
@@ -200,7 +206,7 @@ impl<'a> Modern<'a, '_> {
         }
     }
 
-    /// Writes the settings that have a meaning here.
+    /// Writes the settings of a `<config>` that have a counterpart in migsim.
     fn config(&mut self, node: Node<'a>) {
         let of = |prop: Node<'a>, name: &str| prop.attribute(name).unwrap_or("");
         let props = node.children().filter(Node::is_element);
@@ -220,18 +226,20 @@ impl<'a> Modern<'a, '_> {
     }
 }
 
-/// Whether the element is the route of a zone to itself, which no message takes and version 4 refuses.
+/// Whether the element is the route of a zone to itself, which no message takes and version 4 does not allow.
 fn is_of_one_zone(node: Node<'_>) -> bool {
     matches!(node.tag_name().name(), "ASroute" | "zoneRoute")
         && node.attribute("src") == node.attribute("dst")
 }
 
+/// Returns the new name of an element or attribute; the same name if it did not change.
 fn renamed<'n>(names: &[(&str, &'n str)], name: &'n str) -> &'n str {
     let known = names.iter().find(|(old, _)| *old == name);
     known.map_or(name, |(_, new)| new)
 }
 
-/// Returns the rank of an element in its zone: the parser of `SimGrid` 4 requires the content of a zone before its links and routes.
+/// Returns the rank by which an element is sorted within its zone, since the parser of `SimGrid` 4 requires hosts and inner zones
+/// before links and routes.
 fn place_of(name: &str) -> usize {
     match name {
         "prop" => 0,
@@ -243,6 +251,7 @@ fn place_of(name: &str) -> usize {
     }
 }
 
+/// Returns the name of a routing with the capital letters that SimGrid requires.
 fn known_routing(value: &str) -> &str {
     let known = ROUTINGS
         .iter()
@@ -250,7 +259,7 @@ fn known_routing(value: &str) -> &str {
     known.copied().unwrap_or(value)
 }
 
-/// Adds the unit to each number of a list.
+/// Adds the unit to each number without a unit in a list that is separated by commas.
 fn with_unit(value: &str, units: &Units, unit: &str) -> String {
     let one = |text: &str| match units::parse(text, units) {
         Ok((_, true)) => format!("{}{unit}", text.trim()),

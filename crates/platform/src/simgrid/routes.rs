@@ -1,4 +1,4 @@
-//! Reads the routes of zones, once all names are known.
+//! Reads the routes of all zones, after the names of all hosts, routers, zones and links are known.
 
 use std::collections::BTreeSet;
 
@@ -8,17 +8,18 @@ use crate::zones::{
 };
 use migsim_base::units::LinkId;
 
-/// A link of a route, and the link of the route back.
+/// A link of a route, and the link that the route back crosses instead.
 type Step = (LinkId, LinkId);
 
 impl<'a> Builder<'_, 'a, '_> {
-    /// Reads the routes of all zones.
+    /// Reads the routes of all zones and stores them in these zones.
     pub(super) fn connect(&mut self) {
         for part in std::mem::take(&mut self.parts) {
             self.connect_zone(&part);
         }
     }
 
+    /// Reads the routes, bypass routes and host links of one zone.
     fn connect_zone(&mut self, part: &Part<'a>) {
         let mut table = Table::default();
         let mut pairs = BTreeSet::new();
@@ -98,7 +99,7 @@ impl<'a> Builder<'_, 'a, '_> {
         }
     }
 
-    /// Finds a host, router or zone by its name.
+    /// Returns the host, router or zone that an attribute names; reports a problem and returns `None` if there is none.
     fn named(&mut self, node: Node<'a>, attribute: &str) -> Option<Member> {
         let name = self.reader.required(node, attribute)?;
         let member = self.members.get(name).copied();
@@ -113,7 +114,7 @@ impl<'a> Builder<'_, 'a, '_> {
         member
     }
 
-    /// Finds the member of a zone that an attribute names, and its number there.
+    /// Returns the member of a zone that an attribute names, and the number of the member in this zone.
     fn member_of(
         &mut self,
         node: Node<'a>,
@@ -135,7 +136,7 @@ impl<'a> Builder<'_, 'a, '_> {
         }
     }
 
-    /// Returns the gateway of a member that is a zone; a host or router is its own gateway.
+    /// Returns the gateway through which a route enters or leaves a member that is a zone. A host or router is its own gateway.
     fn gateway(&mut self, node: Node<'a>, attribute: &str, member: Member) -> Option<Point> {
         let Member::Zone(zone) = member else {
             return Some(ITSELF);
@@ -170,6 +171,7 @@ impl<'a> Builder<'_, 'a, '_> {
         }
     }
 
+    /// Reads a bypass route and adds it to its zone.
     fn bypass(&mut self, node: Node<'a>, zone: ZoneId) {
         let known = ["src", "dst", "gw_src", "gw_dst", "symmetrical"];
         self.reader.check_attributes(node, &known);
@@ -193,6 +195,7 @@ impl<'a> Builder<'_, 'a, '_> {
         }
     }
 
+    /// Reads a `<host_link>`: the two links of a host in a zone with routing `Cluster`.
     fn host_link(&mut self, node: Node<'a>, part: &Part<'a>) {
         self.reader.check_attributes(node, &["id", "up", "down"]);
         let links = ["up", "down"].map(|attribute| self.single_link(node, attribute));
@@ -213,7 +216,7 @@ impl<'a> Builder<'_, 'a, '_> {
         }
     }
 
-    /// Returns a link that is not duplex, or one direction of a duplex link.
+    /// Returns the link that an attribute names; it must not be duplex, but can be one direction of a duplex link.
     fn single_link(&mut self, node: Node<'a>, attribute: &str) -> Option<LinkId> {
         let name = self.reader.required(node, attribute)?;
         match self.named_links.get(name) {
@@ -232,7 +235,7 @@ impl<'a> Builder<'_, 'a, '_> {
         }
     }
 
-    /// Returns the links of a route.
+    /// Reads the links of a route, in order.
     fn steps(&mut self, node: Node<'a>) -> Vec<Step> {
         let mut steps = Vec::new();
         for child in self.reader.elements(node) {
@@ -248,6 +251,7 @@ impl<'a> Builder<'_, 'a, '_> {
         steps
     }
 
+    /// Reads one link of a route, with its direction if the link is duplex.
     fn step(&mut self, node: Node<'a>, name: &str) -> Option<Step> {
         let direction = self.reader.given(node, "direction").unwrap_or("NONE");
         let Some(&link) = self.named_links.get(name) else {

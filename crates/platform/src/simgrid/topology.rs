@@ -1,4 +1,4 @@
-//! Clusters with a topology: TORUS, `FAT_TREE`, DRAGONFLY.
+//! Reads clusters with a topology: TORUS, `FAT_TREE` or DRAGONFLY.
 
 use super::cluster::{HostLinks, Hosts};
 use super::tree::{Builder, Node};
@@ -6,16 +6,18 @@ use crate::assemble::{LinkParts, memory_of_hosts};
 use crate::zones::{Dragonfly, FatTree, Level, OwnLinks, Place, Routing, Torus};
 use migsim_base::units::{BytesPerSecond, LinkId};
 
-/// A topology, with the numbers of its hosts and links.
+/// A topology with the number of its hosts and links.
 #[derive(Debug)]
 struct Shape {
     routing: Routing,
+    /// Number of hosts.
     hosts: u32,
+    /// Number of links.
     links: u32,
 }
 
 impl<'a> Builder<'_, 'a, '_> {
-    /// Adds a cluster with a topology.
+    /// Adds a cluster whose hosts are connected by a topology.
     pub(super) fn topology(
         &mut self,
         node: Node<'a>,
@@ -87,9 +89,10 @@ impl<'a> Builder<'_, 'a, '_> {
     }
 }
 
-/// An error: the attribute, the message and the hint.
+/// An error in the attributes of a topology: the attribute, the message and the hint.
 type Wrong = (&'static str, String, &'static str);
 
+/// Reads the topology of a `<cluster>`; `first` is the id that its first link will get.
 fn shape(node: Node<'_>, first: LinkId, links: OwnLinks) -> Result<Shape, Wrong> {
     let parameters = node.attribute("topo_parameters").unwrap_or("");
     let topology = node.attribute("topology").unwrap_or("");
@@ -126,7 +129,7 @@ fn shape(node: Node<'_>, first: LinkId, links: OwnLinks) -> Result<Shape, Wrong>
     })
 }
 
-/// Reads numbers from 1 on, separated by commas.
+/// Parses a list of numbers of at least 1, separated by commas.
 fn numbers(text: &str) -> Result<Vec<u32>, String> {
     let number = |word: &str| {
         let number = word.trim().parse().ok().filter(|&number| number > 0);
@@ -135,13 +138,14 @@ fn numbers(text: &str) -> Result<Vec<u32>, String> {
     text.split(',').map(number).collect()
 }
 
-/// Returns the parts between semicolons.
+/// Splits a text at semicolons into exactly `N` parts.
 fn parts<const N: usize>(text: &str) -> Result<[&str; N], String> {
     let parts: Vec<&str> = text.split(';').collect();
     let count = parts.len();
     <[&str; N]>::try_from(parts).map_err(|_| format!("`{text}` has {count} parts, not {N}"))
 }
 
+/// Reads the parameters of a torus; `None` if it has too many hosts or links.
 fn torus(text: &str, first: LinkId, links: OwnLinks) -> Result<Option<Shape>, String> {
     let dimensions = numbers(text)?;
     let hosts = dimensions
@@ -163,6 +167,7 @@ fn torus(text: &str, first: LinkId, links: OwnLinks) -> Result<Option<Shape>, St
     Ok(shape)
 }
 
+/// Reads the parameters of a fat tree; `None` if it has too many hosts or links.
 fn fat_tree(text: &str, first: LinkId, links: OwnLinks) -> Result<Option<Shape>, String> {
     let [levels, children, parents, cables] = parts(text)?;
     let levels = numbers(levels)?[0] as usize;
@@ -199,6 +204,7 @@ fn fat_tree(text: &str, first: LinkId, links: OwnLinks) -> Result<Option<Shape>,
     }))
 }
 
+/// Reads the parameters of a dragonfly; `None` if it has too many hosts or links.
 fn dragonfly(text: &str, first: LinkId, links: OwnLinks) -> Result<Option<Shape>, String> {
     let parts: [&str; 4] = parts(text)?;
     let mut sizes = [0; 4];
@@ -238,7 +244,7 @@ fn dragonfly(text: &str, first: LinkId, links: OwnLinks) -> Result<Option<Shape>
     }))
 }
 
-/// Adds the links of a topology in the order of their numbers.
+/// Appends the links of a topology to `all`, in the order in which the topology numbers its links.
 fn add_links(all: &mut Vec<crate::Link>, id: &str, routing: &Routing, links: &HostLinks) {
     let own = |all: &mut Vec<_>, member: u32| {
         for (parts, kind) in [(&links.loopback, "loopback"), (&links.limiter, "limiter")] {

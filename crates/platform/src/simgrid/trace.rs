@@ -1,4 +1,4 @@
-//! The profiles of a file: files named by attributes, and `<trace>` elements connected to hosts and links.
+//! Reads the profiles of a platform file: files named in attributes, and `<trace>` elements connected to hosts and links.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use super::profile::{Connection, Events, in_file, read_file};
 use super::xml::{Reader, Version};
 use crate::Profile;
 
-/// The kinds of `<trace_connect>`.
+/// Values of the attribute `kind` of `<trace_connect>`.
 const KINDS: [&str; 6] = [
     "SPEED",
     "POWER",
@@ -19,7 +19,7 @@ const KINDS: [&str; 6] = [
 ];
 
 impl<'a> Reader<'a, '_> {
-    /// Reads a `<trace>` or `<trace_connect>`.
+    /// Reads a `<trace>` or `<trace_connect>` and stores it.
     pub(super) fn read_trace(&mut self, node: Node<'a, 'a>) {
         if node.has_tag_name("trace") {
             self.read_inline(node);
@@ -28,6 +28,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
+    /// Reads a `<trace>`; if two have the same id, the first one is used, as in SimGrid.
     fn read_inline(&mut self, node: Node<'a, 'a>) {
         self.check_attributes(node, &["id", "periodicity", "file"]);
         let Some(id) = self.required(node, "id") else {
@@ -48,6 +49,7 @@ impl<'a> Reader<'a, '_> {
             .insert(id, events.map(|(_, events)| events));
     }
 
+    /// Reads the events inside a `<trace>`.
     fn inline_events(&mut self, node: Node<'a, 'a>) -> Option<(Option<String>, Events)> {
         let text: String = node.children().filter_map(|child| child.text()).collect();
         let period = match node.attribute("periodicity") {
@@ -71,6 +73,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
+    /// Reads a `<trace_connect>`, which connects a trace with a host or link.
     fn read_connection(&mut self, node: Node<'a, 'a>) {
         self.check_attributes(node, &["kind", "trace", "element"]);
         let kind = self.required(node, "kind");
@@ -98,7 +101,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// Reports connections to elements that do not exist.
+    /// Reports a problem for each `<trace_connect>` whose host or link does not exist.
     pub(super) fn check_connections(&mut self) {
         let unmet: Vec<_> = (self.traces.connected.iter())
             .filter(|(_, (_, _, met))| !met)
@@ -111,7 +114,8 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// Returns the profile of a host or link: from the file that an attribute names, or from a connected trace.
+    /// Returns the profile of a host or link for one quantity, from the file that an attribute names or from a connected trace;
+    /// `None` if there is neither.
     pub(super) fn profile(
         &mut self,
         node: Node<'a, 'a>,
@@ -146,7 +150,8 @@ impl<'a> Reader<'a, '_> {
         Some(profile)
     }
 
-    /// Returns the time of the first failure of a host or link \[s\], by the file or trace of its state; none if it never fails.
+    /// Returns the time of the first failure of a host or link \[s\], from the file or trace of its state; `None` if it never
+    /// fails.
     pub(super) fn first_failure(
         &mut self,
         node: Node<'a, 'a>,
@@ -157,7 +162,7 @@ impl<'a> Reader<'a, '_> {
         events.first_failure()
     }
 
-    /// Returns the events of a host or link, with the file that contains them.
+    /// Returns the events of a host or link for one quantity, and the path of the file if they come from a file.
     fn events(
         &mut self,
         node: Node<'a, 'a>,
@@ -220,19 +225,20 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// Returns the events in the file that an attribute names, as version 4 reads them.
+    /// Returns the events in the file that an attribute names, converted to the rules of version 4.
     pub(super) fn events_of(&mut self, node: Node<'a, 'a>, attribute: &str) -> Option<Events> {
         let (_, events) = self.events_in_file(node, attribute)?;
         Some(self.as_now(events))
     }
 
-    /// Returns the events of an inline trace, as version 4 reads them.
+    /// Returns the events of the `<trace>` with this id, converted to the rules of version 4.
     pub(super) fn inline_trace(&self, id: &str) -> Option<Events> {
         let events = self.traces.inline.get(id)?.clone()?;
         Some(self.as_now(events))
     }
 
-    /// Converts a profile of version 3 that is longer than its period: it repeats one period after its last event.
+    /// Converts events to the rules of version 4. In version 3, events that last longer than their period repeat one period after
+    /// the last event.
     fn as_now(&self, events: Events) -> Events {
         if self.version == Version::Three && events.is_cut() {
             events.with_pause()
@@ -246,7 +252,7 @@ impl<'a> Reader<'a, '_> {
         !self.traces.files.is_empty()
     }
 
-    /// Returns the profile files that were read, with their SHA-256.
+    /// Returns the profile files that were read: path and SHA-256 of each.
     pub(super) fn profile_files(self) -> Vec<(String, String)> {
         (self.traces.files.into_iter())
             .map(|(path, (_, hash))| (path, hash))

@@ -1,4 +1,4 @@
-//! Reads the tree of zones: hosts, routers and links; the routes between them follow once all names are known.
+//! Reads the tree of zones with their hosts, routers and links. Routes are read afterwards, when all names are known.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ use migsim_base::document::MOST_PROBLEMS;
 use migsim_base::memory::Limits;
 use migsim_base::units::{Bytes, ClusterId, LinkId, Seconds};
 
-/// An element of the file.
+/// An XML element of the platform file.
 pub(super) type Node<'a> = roxmltree::Node<'a, 'a>;
 
-/// Maximum depth of nested zones.
+/// Maximum depth to which zones may be nested.
 const MOST_DEPTH: u32 = 64;
 
-/// The names of the routings of zones.
+/// Names of the supported routings of zones.
 pub(super) const ROUTINGS: [&str; 7] = [
     "Full",
     "Floyd",
@@ -29,7 +29,7 @@ pub(super) const ROUTINGS: [&str; 7] = [
     "None",
 ];
 
-/// The elements of a zone.
+/// Names of the elements that a zone may contain, for messages.
 const ELEMENTS: [&str; 12] = [
     "zone",
     "cluster",
@@ -45,41 +45,50 @@ const ELEMENTS: [&str; 12] = [
     "bypassRoute",
 ];
 
-/// A link by its name.
+/// What the name of a link refers to: a single link, or both directions of a duplex link.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum NamedLink {
-    /// A link for both directions.
+    /// A link that is not duplex, or one direction of a duplex link.
     One(LinkId),
-    /// The first direction of a duplex link.
+    /// A duplex link, given by its first direction; the second direction has the next id.
     Duplex(LinkId),
 }
 
-/// A zone whose routes are not read yet.
+/// A zone whose hosts and links are already read, but whose routes are not.
 #[derive(Debug)]
 pub(super) struct Part<'a> {
+    /// Number of the zone.
     pub(super) zone: ZoneId,
+    /// XML element of the zone.
     pub(super) node: Node<'a>,
+    /// Number of members of the zone: hosts, routers and inner zones.
     pub(super) members: u32,
+    /// Backbone link, if the zone has routing `Cluster` and a backbone.
     pub(super) backbone: Option<LinkId>,
 }
 
-/// A platform under construction.
+/// A platform under construction, with everything read from the file so far.
 #[derive(Debug)]
 pub(super) struct Builder<'r, 'a, 'input> {
     pub(super) reader: &'r mut Reader<'a, 'input>,
     pub(super) zones: Zones,
+    /// Hosts in the order in which they were read.
     pub(super) hosts: Vec<Host>,
-    /// The number of each host in the zones.
+    /// Number of each host among all hosts and routers.
     pub(super) points: Vec<Point>,
     pub(super) links: Vec<Link>,
+    /// Hosts, routers and zones by name.
     pub(super) members: BTreeMap<String, Member>,
+    /// Links by name.
     pub(super) named_links: BTreeMap<String, NamedLink>,
+    /// Zones whose routes must still be read.
     pub(super) parts: Vec<Part<'a>>,
-    /// The gateway of each zone that has only one.
+    /// Gateway of each zone that has only one host or router, which routes need not name.
     pub(super) gateways: BTreeMap<ZoneId, Point>,
+    /// The earliest failure of a host or link so far.
     pub(super) failure: Option<Failure>,
     pub(super) limits: Limits,
-    /// Number of hosts, and of bytes, of elements that represent several hosts.
+    /// Number of hosts, and their estimated memory \[B\], in elements that stand for several hosts.
     total: (u64, u64),
 }
 
@@ -101,7 +110,8 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         }
     }
 
-    /// Reads a zone or cluster with its content.
+    /// Reads a zone or cluster with everything inside it; `place` is its place in the zone that contains it, `None` for the
+    /// outermost zone.
     pub(super) fn read(&mut self, node: Node<'a>, place: Option<Place>) {
         if node.has_tag_name("cluster") {
             self.cluster(node, place);
@@ -110,7 +120,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         }
     }
 
-    /// Adds a zone of this name; returns none if there is one already.
+    /// Adds a zone with the name in the attribute `id`; returns its number, or `None` if the name is not valid.
     pub(super) fn add_zone(
         &mut self,
         node: Node<'a>,
@@ -123,7 +133,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         Some(zone)
     }
 
-    /// Registers a name; hosts, routers and zones share one set of names.
+    /// Registers a name, and reports a problem if it is already used. Names of hosts, routers and zones must differ.
     pub(super) fn register(&mut self, node: Node<'a>, what: &str, name: &str, member: Member) {
         if self.members.insert(name.to_owned(), member).is_some() {
             let message = format!("{what} `{name}` is defined twice");
@@ -133,6 +143,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         }
     }
 
+    /// Reads a zone with everything inside it.
     fn zone(&mut self, node: Node<'a>, place: Option<Place>) {
         self.reader.check_attributes(node, &["id", "routing"]);
         let routing = self.reader.required(node, "routing").unwrap_or("Full");
@@ -189,7 +200,8 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         }
     }
 
-    /// Reads an element of a zone; inner zones are listed for later, so that the hosts of a zone are consecutive.
+    /// Reads an element of a zone. Inner zones are appended to `inner` and read later, so that the hosts of a zone are
+    /// consecutive.
     fn element(&mut self, node: Node<'a>, part: &mut Part<'a>, inner: &mut Vec<(Node<'a>, Place)>) {
         let place = Place {
             zone: part.zone,
@@ -218,7 +230,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         }
     }
 
-    /// Reads the rule for links that are not shared, which holds for the whole file.
+    /// Reads the property that sets the rule for links that are not shared. It holds for the whole file.
     fn fatpipe(&mut self, node: Node<'a>, zone: ZoneId) {
         self.reader.check_attributes(node, &["id", "value"]);
         if zone != 0 {
@@ -240,7 +252,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         }
     }
 
-    /// Adds a host.
+    /// Adds a host and registers its name; returns its number among all hosts and routers.
     pub(super) fn add_host(&mut self, node: Node<'a>, host: Host, place: Place) -> Point {
         let point = self.zones.add_point(place);
         self.register(node, "host", &host.name, Member::Point(point));
@@ -249,6 +261,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         point
     }
 
+    /// Reads a `<host>`; returns whether the element is valid.
     fn host(&mut self, node: Node<'a>, place: Place) -> bool {
         let known = [
             "id",
@@ -296,7 +309,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         true
     }
 
-    /// Records the first time at which a host or link fails.
+    /// Reads the state of a host or link over time, and records the first time at which it is off as a failure.
     pub(super) fn state(&mut self, node: Node<'a>, name: &'a str, kind: Connection) {
         if self
             .reader
@@ -310,6 +323,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         }
     }
 
+    /// Records a failure of the host or link `name` at the time `date` \[s\], unless an earlier failure is known.
     fn fails(&mut self, name: &str, date: f64) {
         let is_first = self
             .failure
@@ -323,6 +337,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         }
     }
 
+    /// Reads a `<router>`; returns whether the element is valid.
     fn router(&mut self, node: Node<'a>, place: Place) -> bool {
         self.reader.check_attributes(node, &["id", "coordinates"]);
         let Some(name) = self.reader.name(node, "id") else {
@@ -333,7 +348,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         true
     }
 
-    /// Adds a router.
+    /// Adds a router and registers its name; returns its number among all hosts and routers.
     pub(super) fn add_router(&mut self, node: Node<'a>, name: &str, place: Place) -> Point {
         let point = self.zones.add_point(place);
         self.register(node, "router", name, Member::Point(point));
@@ -345,7 +360,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         point
     }
 
-    /// Adds a link, or both directions of a duplex link, under a given name.
+    /// Adds a link, or both directions of a duplex link, and registers its name; returns the id of the first direction.
     pub(super) fn add_link(&mut self, node: Node<'a>, name: &str, parts: LinkParts) -> LinkId {
         let is_duplex = parts.is_duplex;
         let id = parts.add_to(&mut self.links, name.to_owned());
@@ -365,7 +380,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         id
     }
 
-    /// Reads the sharing of a link: whether flows share it, and whether it is duplex.
+    /// Reads the sharing policy of a link: whether flows share the bandwidth, and whether the link is duplex.
     pub(super) fn sharing(
         &mut self,
         node: Node<'a>,
@@ -394,6 +409,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         }
     }
 
+    /// Reads a `<link>` and adds it.
     fn link(&mut self, node: Node<'a>) {
         let known = [
             "id",
@@ -444,7 +460,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         }
     }
 
-    /// Returns the memory of each host of an element, if it has that property.
+    /// Returns the memory of each host of an element, if the element has the property `migsim.memory`.
     pub(super) fn memory(&mut self, node: Node<'a>) -> Option<Bytes> {
         let is_memory = |child: &Node<'a>| child.attribute("id") == Some(MEMORY);
         let prop = node.children().find(is_memory)?;
@@ -460,7 +476,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         }
     }
 
-    /// Counts the content of an element that has no meaning here.
+    /// Counts the elements inside `node` that are ignored, and reports unknown ones.
     pub(super) fn count_ignored_children(&mut self, node: Node<'a>) {
         for child in self.reader.elements(node) {
             match child.tag_name().name() {
@@ -471,7 +487,8 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         }
     }
 
-    /// Counts hosts and their memory; reports a problem and returns false if they are too many.
+    /// Adds to the number of hosts and the estimated memory; reports a problem and returns false if the platform becomes too
+    /// large.
     pub(super) fn has_room(&mut self, node: Node<'a>, hosts: u64, bytes: u64) -> bool {
         self.total.0 = self.total.0.saturating_add(hosts);
         self.total.1 = self.total.1.saturating_add(bytes);
@@ -487,7 +504,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         }
     }
 
-    /// Reports that there is no `what` of this name; lists the existing names if they are printed.
+    /// Reports a problem that there is no `what` named `name`. Existing names are suggested only if the problem will be printed.
     pub(super) fn unknown(&mut self, node: Node<'a>, attribute: &str, what: &str, name: &str) {
         let message = format!("unknown {what} `{name}`");
         let problem = self

@@ -1,19 +1,19 @@
-//! The units of `SimGrid`: `1.5Gf`, `125MBps`, `100us`.
+//! Parses quantities with the units of `SimGrid`: `1.5Gf`, `125MBps`, `100us`.
 
-/// The units of one quantity.
+/// The units in which one quantity can be written.
 #[derive(Debug)]
 pub(super) struct Units {
-    /// The name of the quantity in messages.
+    /// Name of the quantity, for messages.
     pub(super) quantity: &'static str,
-    /// Names and factors of the units.
+    /// Each unit without prefix, and its factor to the SI unit of the quantity.
     bases: &'static [(&'static str, f64)],
-    /// Whether the units take the prefixes k, M, G, Ki, Mi, Gi, and so on.
+    /// Whether the units can have a prefix: k, M, G, Ki, Mi, Gi, and so on.
     prefixes: bool,
-    /// Some units, for messages.
+    /// List of the most common units, for messages.
     known: &'static str,
 }
 
-/// Speeds in floating point operations per second, which count as instructions here.
+/// Units of speeds in floating-point operations per second, each of which counts as one instruction.
 pub(super) const SPEED: Units = Units {
     quantity: "speed",
     bases: &[("f", 1.0), ("flops", 1.0)],
@@ -21,7 +21,7 @@ pub(super) const SPEED: Units = Units {
     known: "f, kf, Mf, Gf, Tf",
 };
 
-/// Bandwidths in bytes per second.
+/// Units of bandwidths, converted to bytes per second.
 pub(super) const BANDWIDTH: Units = Units {
     quantity: "bandwidth",
     bases: &[("Bps", 1.0), ("bps", 0.125)],
@@ -29,7 +29,7 @@ pub(super) const BANDWIDTH: Units = Units {
     known: "Bps, kBps, MBps, GBps, KiBps, MiBps, GiBps, bps, kbps, Mbps, Gbps",
 };
 
-/// Durations in seconds.
+/// Units of durations, converted to seconds.
 pub(super) const LATENCY: Units = Units {
     quantity: "latency",
     bases: &[
@@ -75,6 +75,7 @@ const PREFIXES: &[(&str, f64)] = &[
 ];
 
 impl Units {
+    /// Returns the factor of a unit, with its prefix, to the SI unit of the quantity; `None` if the unit is unknown.
     fn factor(&self, unit: &str) -> Option<f64> {
         self.bases.iter().find_map(|(base, factor)| {
             let prefix = unit.strip_suffix(base)?;
@@ -89,7 +90,8 @@ impl Units {
     }
 }
 
-/// Reads a number with a unit, or without one (in the base unit); returns whether it had none.
+/// Parses a quantity and converts it to its SI unit; a number without a unit is already in that unit. Also returns whether the
+/// unit was missing.
 pub(super) fn parse(text: &str, units: &Units) -> Result<(f64, bool), String> {
     let quantity = units.quantity;
     let text = text.trim();
@@ -108,7 +110,7 @@ pub(super) fn parse(text: &str, units: &Units) -> Result<(f64, bool), String> {
     }
 }
 
-/// Splits the longest number from the beginning of a text.
+/// Splits a text into the longest number at its beginning and the unit after it; `None` if the text does not begin with a number.
 fn split(text: &str) -> Option<(f64, &str)> {
     let digits = |c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-');
     let end = text.find(|c| !digits(c)).unwrap_or(text.len());

@@ -1,4 +1,5 @@
-//! Writes a platform as `SimGrid` XML, version 4.1, for `SimGrid` 3.x and 4.x and for [`from_simgrid`](super::from_simgrid).
+//! Writes a platform as `SimGrid` XML, version 4.1, which `SimGrid` 3.x and 4.x and [`from_simgrid`](super::from_simgrid) can
+//! read.
 //!
 //! | form | when | size |
 //! | --- | --- | --- |
@@ -7,9 +8,10 @@
 //! | the same tree in version 4 (`modern.rs`) | the text is of version 3, or refers to other files | unchanged |
 //! | hosts, links and a `<route>` per pair of hosts (routing `Full`) | otherwise, nested zones included | hosts² |
 //!
-//! `SimGrid` has neither the memory of hosts nor links that give each flow their whole capacity. Both are written as properties, which it
-//! ignores: `migsim.memory` and `migsim.network.fatpipe`. If the platform gives the latency of a pair of clusters, each pair gets a link
-//! with the latency of the whole route, which is `FATPIPE` and faster than any other link. The other links then have no latency.
+//! `SimGrid` knows neither the memory of hosts nor links that give each flow their whole bandwidth. Both are written as
+//! properties, which `SimGrid` ignores: `migsim.memory` and `migsim.network.fatpipe`. If the platform states latencies for pairs
+//! of clusters, each pair gets a link with the latency of the whole route. This link is `FATPIPE` and faster than any other link,
+//! and the other links then have no latency.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
@@ -23,10 +25,10 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::units::{ClusterId, HostId, LinkId};
 use migsim_base::words::counted;
 
-/// Maximum number of hosts that are written with a route for each pair.
+/// Maximum number of hosts of a platform that is written with one route for each pair of hosts.
 const MOST_HOSTS_OF_ROUTES: usize = 3000;
 
-/// Writes a platform for `SimGrid`.
+/// Converts a platform into a file for `SimGrid`.
 ///
 /// ```
 /// let platform = migsim_platform::open("ufrgs")?.platform;
@@ -37,7 +39,8 @@ const MOST_HOSTS_OF_ROUTES: usize = 3000;
 /// ```
 ///
 /// # Errors
-/// There are too many hosts for a route per pair, or some latencies are given per pair of clusters and others have profiles.
+/// There are too many hosts for a route per pair; or some latencies are stated per pair of clusters and others have profiles; or
+/// latencies are distances of coordinates.
 pub fn to_simgrid(platform: &Platform) -> Result<Export, Error> {
     let mut writer = Writer {
         platform,
@@ -68,10 +71,11 @@ pub fn to_simgrid(platform: &Platform) -> Result<Export, Error> {
     })
 }
 
-/// Writes a platform for `SimGrid`; a tree of zones is written as it was read or translated, with its whole structure.
+/// Converts a loaded platform into a file for `SimGrid`. A tree of zones keeps its whole structure: its text is written as it was
+/// read or translated.
 ///
 /// # Errors
-/// As [`to_simgrid`], or a file that the platform refers to cannot be read any more.
+/// The errors of [`to_simgrid`], or a file that the platform refers to can no longer be read.
 pub fn to_simgrid_as_read(loaded: &LoadedPlatform) -> Result<Export, Error> {
     match (&loaded.platform.routes, &loaded.tree) {
         (Routes::Zoned { .. }, Some(tree)) if tree.is_whole => Ok(Export {
@@ -84,7 +88,7 @@ pub fn to_simgrid_as_read(loaded: &LoadedPlatform) -> Result<Export, Error> {
     }
 }
 
-/// Returns the access links by host, if all clusters can be written as `<cluster>`.
+/// Returns the access link of each host if all clusters of the platform can be written as `<cluster>`; otherwise `None`.
 fn clusters_of_switches(platform: &Platform) -> Option<&[Option<LinkId>]> {
     let access = platform.access()?;
     let has_latencies = match &platform.routes {
@@ -116,7 +120,8 @@ fn clusters_of_switches(platform: &Platform) -> Option<&[Option<LinkId>]> {
     is_plain.then_some(access)
 }
 
-/// Returns the route from the first host of a cluster to the last host of another cluster, or of the same one.
+/// Returns the route from the first host of cluster `a` to the last host of cluster `b`; `None` if both are the same host or
+/// there is no route.
 fn between(platform: &Platform, a: usize, b: usize) -> Option<Route<'_>> {
     let (from, to) = (
         platform.clusters[a].hosts.start,
@@ -127,7 +132,8 @@ fn between(platform: &Platform, a: usize, b: usize) -> Option<Route<'_>> {
         .flatten()
 }
 
-/// Returns the end of the element of a host, with its memory as a property, since SimGrid has none.
+/// Returns the text that closes the element of a host or cluster. It contains the memory of the host as a property, since SimGrid
+/// has no attribute for memory.
 fn inside(element: &str, host: &Host) -> String {
     host.memory.map_or_else(
         || "/>".to_owned(),
@@ -137,17 +143,21 @@ fn inside(element: &str, host: &Host) -> String {
 
 struct Writer<'a> {
     platform: &'a Platform,
-    /// Whether latencies are written per pair of clusters instead of per link.
+    /// Whether latencies are written for pairs of clusters instead of for each link.
     has_pair_latencies: bool,
+    /// The text of the platform file so far.
     xml: String,
+    /// Profile files that the platform file refers to: file name and content.
     profiles: Vec<(String, String)>,
 }
 
 impl Writer<'_> {
+    /// Appends a line of text.
     fn line(&mut self, text: fmt::Arguments<'_>) {
         writeln!(self.xml, "{text}").expect("a string can be written to");
     }
 
+    /// Writes the beginning of the file, up to the outermost zone.
     fn begin(&mut self) {
         // The names of hosts and links have no control characters, but this name may.
         let name = escape(&self.platform.name.replace(char::is_control, " "));
@@ -162,13 +172,14 @@ impl Writer<'_> {
         }
     }
 
-    /// Whether the file has links that are not shared and give each flow their whole capacity.
+    /// Whether the file has links that are not shared and give each flow the whole bandwidth, so that the property for this rule
+    /// must be written.
     fn has_whole_pipes(&self) -> bool {
         let has_pipes = self.has_pair_latencies || self.has_unshared();
         has_pipes && self.platform.has_whole_pipes()
     }
 
-    /// Returns notes for the user on the file.
+    /// Returns notes for the user about how `SimGrid` interprets the file.
     fn notes(&self) -> Vec<String> {
         let unshared = (self.platform.links.iter())
             .filter(|link| !link.is_shared)
@@ -184,17 +195,19 @@ impl Writer<'_> {
         note.into_iter().collect()
     }
 
-    /// Whether some links of the platform are not shared.
+    /// Whether the platform has any link that is not shared.
     fn has_unshared(&self) -> bool {
         self.platform.links.iter().any(|link| !link.is_shared)
     }
 
+    /// Writes the end of the file.
     fn end(&mut self) {
         self.line(format_args!(" </zone>"));
         self.line(format_args!("</platform>"));
     }
 
-    /// The latency that is written for a link \[s\]: none where pairs of clusters have latencies, but inside a host.
+    /// Returns the latency that is written for a link \[s\]. It is 0 if latencies are written for pairs of clusters, except for
+    /// the loopback of a host.
     fn latency_of(&self, link: LinkId) -> f64 {
         let platform = self.platform;
         let link = &platform.links[link.index()];
@@ -206,6 +219,7 @@ impl Writer<'_> {
         }
     }
 
+    /// Writes a link with its profiles.
     fn link(&mut self, name: &str, link: &Link, (sharing, latency): (&str, f64)) {
         let bandwidth = self.profile(
             "bandwidth_file",
@@ -226,7 +240,7 @@ impl Writer<'_> {
         ));
     }
 
-    /// Writes the file of a profile; returns the attribute that names it.
+    /// Adds the file of a profile; returns the attribute that refers to this file, or an empty text if there is no profile.
     fn profile(
         &mut self,
         attribute: &str,
@@ -242,6 +256,7 @@ impl Writer<'_> {
         format!(" {attribute}=\"{}\"", escape(&file))
     }
 
+    /// Writes the whole platform in the form with one `<cluster>` for each cluster.
     fn clusters(&mut self, access: &[Option<LinkId>]) {
         let platform = self.platform;
         self.begin();
@@ -274,7 +289,7 @@ impl Writer<'_> {
         self.end();
     }
 
-    /// Writes the route between two clusters, once for both directions if they are the reverse of each other.
+    /// Writes the route between two clusters; one element serves both directions if they use the same links in reverse order.
     fn zone_route(&mut self, a: usize, b: usize) {
         let platform = self.platform;
         let first = |cluster: usize| HostId(platform.clusters[cluster].hosts.start);
@@ -300,6 +315,7 @@ impl Writer<'_> {
         ));
     }
 
+    /// Returns the XML elements for the links of a route.
     fn links_of(&self, links: impl Iterator<Item = LinkId>) -> String {
         links.fold(String::new(), |mut text, link| {
             let first = self.platform.undirected(link);
@@ -315,7 +331,8 @@ impl Writer<'_> {
         })
     }
 
-    /// Returns the common name of a duplex link and of its second direction, if one `SPLITDUPLEX` link represents both.
+    /// Returns the common name of the two directions of a duplex link, if one `SPLITDUPLEX` link can represent both; otherwise
+    /// `None`.
     fn duplex(&self, first: LinkId) -> Option<&str> {
         let up = &self.platform.links[first.index()];
         if !up.is_duplex || !up.is_shared {
@@ -331,7 +348,8 @@ impl Writer<'_> {
         is_one.then_some(name)
     }
 
-    /// Writes the links except those that are `made` otherwise; a duplex link is one element.
+    /// Writes all links except those in `made`, which the elements of clusters create; both directions of a duplex link are one
+    /// element if possible.
     fn links(&mut self, made: &BTreeSet<LinkId>) {
         let platform = self.platform;
         let mut ids = (0..platform.links.len()).map(LinkId::from_index);
@@ -350,6 +368,7 @@ impl Writer<'_> {
         }
     }
 
+    /// Writes the whole platform in the form with hosts, links and one route for each pair of hosts.
     fn full(&mut self) -> Result<(), Error> {
         let platform = self.platform;
         let count = platform.clusters.len();
@@ -409,6 +428,7 @@ impl Writer<'_> {
         Ok(())
     }
 
+    /// Writes a host with its profile and memory.
     fn host(&mut self, host: &Host) {
         let profile = self.profile(
             "speed_file",
@@ -425,7 +445,7 @@ impl Writer<'_> {
         ));
     }
 
-    /// Writes the route of a host to itself, unless it is the loopback of the network model.
+    /// Writes the route of a host to itself, if the platform defines one; otherwise the loopback of the network model is used.
     fn own_loopback(&mut self, host: HostId) {
         let platform = self.platform;
         if let Some(route) = platform.route(host, host) {
@@ -437,6 +457,8 @@ impl Writer<'_> {
         }
     }
 
+    /// Writes the routes between two hosts in both directions, as one element if the route back is the reverse. `latencies` has
+    /// the latency link of each pair of clusters.
     fn routes(&mut self, a: HostId, b: HostId, latencies: &[String]) {
         let platform = self.platform;
         let (there, back) = (platform.route(a, b), platform.route(b, a));

@@ -1,4 +1,4 @@
-//! Attributes and elements with positions, and the problems of a file.
+//! Reads attributes and elements of an XML file with their positions, and collects the problems of the file.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -12,40 +12,43 @@ use migsim_base::document::MOST_PROBLEMS;
 use migsim_base::error::Problem;
 use migsim_base::units::{BytesPerSecond, InstructionsPerSecond, Seconds};
 
-/// The version of the format.
+/// Version of SimGrid's platform format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Version {
-    /// Speeds are called `power`.
+    /// Version 3, in which speeds are called `power`.
     Three,
-    /// Numbers without a unit are noted.
+    /// Versions 4 and 4.1. Numbers without a unit are counted and reported in a note.
     Four,
 }
 
-/// Whether a host, link or zone may have this name.
+/// Whether a text is allowed as the name of a host, link or zone.
 pub(super) fn is_name(name: &str) -> bool {
     let is_bad = |c: char| c.is_control() || c == ',';
     !name.is_empty() && name.trim() == name && !name.contains(is_bad) && !name.contains("..")
 }
 
-/// The file being read.
+/// A SimGrid file that is being read, with the problems and notes so far.
 #[derive(Debug)]
 pub(super) struct Reader<'a, 'input> {
+    /// Path of the file, for messages and to find profile files.
     pub(super) source: &'a str,
+    /// The parsed XML document.
     document: &'a Document<'input>,
     pub(super) version: Version,
-    /// Ignored elements: their description, and how often they occur.
+    /// Number of ignored elements by name, for a note.
     pub(super) passed_over: BTreeMap<String, usize>,
-    /// Number of values without a unit.
+    /// Number of values that are written without a unit.
     pub(super) bare_numbers: usize,
-    /// Further notes for the user.
+    /// Notes for the user, except those about ignored elements and missing units.
     pub(super) notes: Vec<String>,
-    /// The settings of an experiment in the file: key and value.
+    /// Settings of an experiment that the file contains (`<config>`), translated into keys and values of migsim.
     pub(super) settings: Vec<(String, String)>,
     pub(super) problems: Vec<Problem>,
+    /// Profiles of the file: traces, connections and profile files.
     pub(super) traces: Traces<'a>,
 }
 
-/// A function that makes a quantity from its number in SI units, and the range of this number.
+/// A function that creates a quantity from a number in the SI unit, and the range of valid numbers.
 type Ranged<T> = (fn(f64) -> Option<T>, RangeInclusive<f64>);
 
 impl<'a, 'input> Reader<'a, 'input> {
@@ -63,19 +66,20 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
     }
 
+    /// Records a problem, unless it is already recorded.
     pub(super) fn note(&mut self, problem: Problem) {
         if self.problems.len() >= MOST_PROBLEMS || !self.problems.contains(&problem) {
             self.problems.push(problem);
         }
     }
 
-    /// Creates the problem of an element.
+    /// Creates a problem that is located at an element.
     pub(super) fn problem(&self, node: Node<'_, '_>, message: impl Into<String>) -> Problem {
         self.at(node.range().start, message)
             .key(node.tag_name().name())
     }
 
-    /// Creates the problem of the value of an attribute, or of its element if it has none.
+    /// Creates a problem that is located at the value of an attribute, or at the element if the attribute is missing.
     pub(super) fn problem_at(
         &self,
         node: Node<'_, '_>,
@@ -90,6 +94,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
     }
 
+    /// Creates a problem that is located at a byte offset of the file.
     fn at(&self, offset: usize, message: impl Into<String>) -> Problem {
         if self.problems.len() >= MOST_PROBLEMS {
             return Problem::new(message); // it is only counted
@@ -100,11 +105,13 @@ impl<'a, 'input> Reader<'a, 'input> {
             .at(place.row as usize, place.col as usize)
     }
 
+    /// Records a problem that is located at an element.
     pub(super) fn report(&mut self, node: Node<'_, '_>, message: impl Into<String>) {
         let problem = self.problem(node, message);
         self.note(problem);
     }
 
+    /// Records the problem that an element is not supported at this place; `known` are the names of supported elements.
     pub(super) fn unknown_element(&mut self, node: Node<'_, '_>, known: &[&str]) {
         let message = format!(
             "element `<{}>` is not supported here",
@@ -114,7 +121,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         self.note(problem.known("elements", known.iter().copied()));
     }
 
-    /// Returns the elements in `node`; text between them is a problem.
+    /// Returns the elements directly inside `node`; text between them is recorded as a problem.
     pub(super) fn elements(&mut self, node: Node<'a, 'a>) -> Vec<Node<'a, 'a>> {
         for child in node.children() {
             if child.is_text() && !child.text().unwrap_or("").trim().is_empty() {
@@ -124,6 +131,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         node.children().filter(Node::is_element).collect()
     }
 
+    /// Records a problem for each attribute that is not among the `known` ones.
     pub(super) fn check_attributes(&mut self, node: Node<'_, '_>, known: &[&str]) {
         for attribute in node.attributes() {
             if !known.contains(&attribute.name()) {
@@ -134,6 +142,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
     }
 
+    /// Returns the value of an attribute; records a problem if the attribute is missing.
     pub(super) fn required(&mut self, node: Node<'a, 'a>, name: &str) -> Option<&'a str> {
         let value = node.attribute(name);
         if value.is_none() {
@@ -142,7 +151,8 @@ impl<'a, 'input> Reader<'a, 'input> {
         value
     }
 
-    /// Returns the one of two attributes that is present and not empty (the name of version 4, the name of version 3).
+    /// Returns name and value of an attribute that has a name in version 4 and another one in version 3. Records a problem if
+    /// both are present; `None` if neither is.
     pub(super) fn either(
         &mut self,
         node: Node<'a, 'a>,
@@ -156,19 +166,20 @@ impl<'a, 'input> Reader<'a, 'input> {
         (names.into_iter().zip(both)).find_map(|(name, value)| Some((name, value?)))
     }
 
-    /// Returns an attribute that is present and not empty.
+    /// Returns the value of an attribute; `None` if the attribute is missing or empty.
     #[expect(clippy::unused_self, reason = "attributes are asked of the reader")]
     pub(super) fn given(&self, node: Node<'a, 'a>, name: &str) -> Option<&'a str> {
         node.attribute(name)
             .filter(|value| !value.trim().is_empty())
     }
 
-    /// Counts an element that has no meaning here.
+    /// Counts an element that is ignored, for a note.
     pub(super) fn pass_over(&mut self, what: &str) {
         *self.passed_over.entry(what.to_owned()).or_default() += 1;
     }
 
-    /// Returns a name: not empty, no space at its ends, no comma, no `..`.
+    /// Returns the value of an attribute that is a name; records a problem if the name is empty or has a space at its ends, a
+    /// comma or `..`.
     pub(super) fn name(&mut self, node: Node<'a, 'a>, attribute: &str) -> Option<&'a str> {
         let name = self.required(node, attribute)?;
         if !is_name(name) {
@@ -200,6 +211,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
     }
 
+    /// Parses a quantity and converts it to SI units; counts it if the unit is missing.
     fn parsed(&mut self, text: &str, units: &units::Units) -> Result<f64, String> {
         if text.contains("$rand(") {
             return Err(format!(
@@ -211,7 +223,8 @@ impl<'a, 'input> Reader<'a, 'input> {
         Ok(value)
     }
 
-    /// Returns the speed in effect: of a list with a speed per power state, that of the state `pstate`.
+    /// Returns the speed of one core of a host. If the file lists a speed for each power state, the attribute `pstate` selects
+    /// one.
     pub(super) fn speed(&mut self, node: Node<'a, 'a>) -> Option<InstructionsPerSecond> {
         let Some((name, list)) = self.either(node, ["speed", "power"]) else {
             self.required(node, "speed");
@@ -250,6 +263,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         found
     }
 
+    /// Returns the bandwidth in an attribute; records a problem if the value is not valid.
     pub(super) fn bandwidth(&mut self, node: Node<'a, 'a>, name: &str) -> Option<BytesPerSecond> {
         self.quantity(
             node,
@@ -259,10 +273,12 @@ impl<'a, 'input> Reader<'a, 'input> {
         )
     }
 
+    /// Returns the latency in an attribute; records a problem if the value is not valid.
     pub(super) fn latency(&mut self, node: Node<'a, 'a>, name: &str) -> Option<Seconds> {
         self.quantity(node, name, &units::LATENCY, (Seconds::new, Seconds::RANGE))
     }
 
+    /// Returns the number of cores of a host; 1 if no attribute states it.
     pub(super) fn cores(&mut self, node: Node<'a, 'a>) -> Option<u32> {
         let Some((name, text)) = self.either(node, ["core", "cores"]) else {
             return Some(1);
@@ -275,6 +291,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         cores
     }
 
+    /// Whether a route also serves the opposite direction (the attribute `symmetrical`, by default yes).
     pub(super) fn is_symmetrical(&mut self, node: Node<'a, 'a>) -> bool {
         let text = node.attribute("symmetrical").unwrap_or("yes");
         match text.to_ascii_lowercase().as_str() {
@@ -289,7 +306,8 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
     }
 
-    /// Reads the settings of a `<config>`, and notes those that may change times.
+    /// Reads the settings of a `<config>`. A setting that may change simulated times is used or reported in a note; others are
+    /// ignored.
     pub(super) fn read_config(&mut self, node: Node<'a, 'a>) {
         for prop in self.elements(node) {
             let (key, value) = (
@@ -312,7 +330,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
     }
 
-    /// Returns all notes for the user on the file.
+    /// Returns all notes for the user about the file, including those about missing units and ignored elements.
     pub(super) fn all_notes(&self) -> Vec<String> {
         let mut notes = self.notes.clone();
         if self.bare_numbers > 0 && self.version == Version::Four {
@@ -333,6 +351,7 @@ impl<'a, 'input> Reader<'a, 'input> {
     }
 }
 
+/// Returns the message that a quantity is out of its range.
 fn out_of_range(quantity: &str, text: &str, range: &RangeInclusive<f64>) -> String {
     let (least, most) = (range.start(), range.end());
     format!(

@@ -1,18 +1,22 @@
-//! A fat tree: levels of switches above the hosts, with several parents and parallel cables.
+//! The fat-tree topology: levels of switches above the hosts, with several parents and parallel cables.
 //!
-//! A message climbs until its destination is below, and then descends. On the way up the cable is the number of the destination modulo the
-//! number of cables (d-mod-k). Of parallel cables on the way down, the number of the origin determines which is tried first.
+//! A message goes up until its destination is below the switch, and then goes down. On the way up, the number of the cable is the
+//! number of the destination modulo the number of cables (d-mod-k). Among parallel cables on the way down, the number of the
+//! origin determines which one is tried first.
 
 use super::Way;
 use super::torus::OwnLinks;
 use migsim_base::units::LinkId;
 
-/// A fat tree of hosts. Its links are, in this order: own links of the hosts (loopback, limiter), limiters of the switches, then the cables
-/// of each level.
+/// A fat tree of hosts. Its links have consecutive ids in this order: loopbacks and limiters of the hosts, limiters of the
+/// switches, then the cables of each level.
 #[derive(Clone, Debug)]
 pub(crate) struct FatTree {
+    /// Connections between consecutive levels, from the hosts up.
     pub(crate) levels: Vec<Level>,
+    /// Id of the first link of the topology.
     pub(crate) first: LinkId,
+    /// Kinds of links that each host has.
     pub(crate) links: OwnLinks,
 }
 
@@ -23,19 +27,21 @@ pub(crate) struct Level {
     pub(crate) children: u32,
     /// Number of switches above each node.
     pub(crate) parents: u32,
-    /// Number of cables between a node and each of its switches.
+    /// Number of parallel cables between a node and each switch above it.
     pub(crate) cables: u32,
 }
 
-/// A host (level 0) or switch, given by one digit for each level.
+/// A host (level 0) or a switch, identified by its level and one digit for each level of switches.
 #[derive(Clone, Debug, PartialEq)]
 struct Node {
+    /// Level of the node: 0 for a host, 1 for the lowest switches.
     level: usize,
+    /// Position of the node within its level, as one digit for each level of switches.
     digits: Vec<u32>,
 }
 
 impl FatTree {
-    /// Returns the number of nodes of a level, hosts being level 0; none beyond 2^32.
+    /// Returns the number of nodes of a level (hosts are level 0); `None` if it is 2^32 or more.
     pub(crate) fn nodes(&self, level: usize) -> Option<u32> {
         let factors = (self.levels.iter().enumerate()).map(|(index, one)| {
             if index < level {
@@ -47,7 +53,7 @@ impl FatTree {
         factors.into_iter().try_fold(1_u32, u32::checked_mul)
     }
 
-    /// Returns the number of own links and limiters, which come before the cables.
+    /// Returns the number of loopbacks and limiters, whose ids precede the ids of the cables.
     fn own(&self) -> u32 {
         let hosts = self.nodes(0).unwrap_or(0);
         hosts * self.links.own()
@@ -65,7 +71,7 @@ impl FatTree {
             .sum()
     }
 
-    /// Returns the number of links; none beyond 2^32.
+    /// Returns the number of links; `None` if it is 2^32 or more.
     pub(crate) fn all_links(&self) -> Option<u32> {
         let nodes: Option<Vec<u32>> = (0..=self.levels.len())
             .map(|level| self.nodes(level))
@@ -86,7 +92,8 @@ impl FatTree {
         u32::try_from(count).ok()
     }
 
-    /// Returns the digits of a node: for a level at or below its own, its index among the switches; for a higher level, its index among the children.
+    /// Returns the node with the number `position` within its level. Its digit for a connection between levels counts switches
+    /// above (`parents`) below the level of the node, and nodes below (`children`) from this level up.
     fn node(&self, level: usize, mut position: u32) -> Node {
         let digits = (self.levels.iter().enumerate()).map(|(index, one)| {
             let base = if index < level {
@@ -104,6 +111,7 @@ impl FatTree {
         }
     }
 
+    /// Returns the number of a node within its level.
     fn position(&self, node: &Node) -> u32 {
         let (mut position, mut stride) = (0, 1);
         for (index, (one, digit)) in self.levels.iter().zip(&node.digits).enumerate() {
@@ -117,7 +125,8 @@ impl FatTree {
         position
     }
 
-    /// Returns the cable `port` of a node to the level above; `is_down` for its direction down.
+    /// Returns the cable with the number `port` from a node to the level above; `is_down` selects the second direction of a
+    /// duplex cable.
     fn cable(&self, node: &Node, port: u32, is_down: bool) -> LinkId {
         let cables = |level: usize| self.levels[level].parents * self.levels[level].cables;
         let below: u32 = (0..node.level)
@@ -128,6 +137,7 @@ impl FatTree {
         LinkId(self.first.0 + self.own() + index * width + u32::from(is_down).min(width - 1))
     }
 
+    /// Returns the limiter of a host or switch, if the topology has limiters.
     fn limiter(&self, node: &Node) -> Option<LinkId> {
         let own = self.links.own();
         let index = if node.level == 0 {
@@ -139,11 +149,12 @@ impl FatTree {
         (self.links.has_limiter).then_some(LinkId(self.first.0 + index))
     }
 
-    /// Whether the host lies below the switch.
+    /// Whether the host `host` lies below the switch `node`.
     fn is_above(node: &Node, host: &Node) -> bool {
         node.level > 0 && node.digits[node.level..] == host.digits[node.level..]
     }
 
+    /// Appends the links of the route between two members to `way`; returns whether there is a route.
     pub(super) fn route(&self, from: u32, to: u32, way: &mut Way) -> bool {
         let hosts = self.nodes(0).unwrap_or(0);
         // The gateway is a router without links.
@@ -176,6 +187,8 @@ impl FatTree {
         true
     }
 
+    /// Appends the links from a switch down to the host `target`; `from` is the number of the origin, which selects among
+    /// parallel cables.
     fn descend(&self, mut at: Node, target: &Node, from: u32, way: &mut Way) {
         while at != *target {
             let level = self.levels[at.level - 1];
@@ -200,6 +213,7 @@ impl FatTree {
         }
     }
 
+    /// Calls `mark` for every link, with whether the link is a loopback.
     pub(super) fn each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
         let count = self.all_links().unwrap_or(0);
         let own = self.links.own();

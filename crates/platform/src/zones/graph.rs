@@ -1,4 +1,5 @@
-//! Routes of the fewest links over given routes, with `SimGrid`'s ties.
+//! Finds routes with the fewest links in a zone by combining routes of its table. Among equally short routes, the same one is
+//! chosen as in `SimGrid`.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,22 +8,26 @@ use std::sync::OnceLock;
 use super::{Table, Way};
 use migsim_base::units::to_u32;
 
-/// Maximum number of members for which the results of Dijkstra's algorithm are kept by origin.
+/// Maximum number of members of a zone for which the results of Dijkstra's algorithm are stored for each origin.
 const MOST_KEPT: usize = 16_384;
-/// Value that stands for no member.
+/// Value that stands for no member of the zone.
 const NONE: u32 = u32::MAX;
 
-/// Floyd-Warshall: intermediate members are tried in the order of the file, and only a shorter route replaces another one.
+/// Routes by the algorithm of Floyd and Warshall. Intermediate members are tried in the order of the file, and only a shorter
+/// route replaces another one.
 #[derive(Clone, Debug)]
 pub(crate) struct Floyd {
+    /// Routes that the file defines between members of the zone.
     pub(crate) table: Table,
+    /// Number of members of the zone.
     members: u32,
-    /// Entry `a * members + b`: the member before b on the route from a; computed when first needed.
+    /// For each pair (a, b) of members, at index `a * members + b`: the member before b on the route from a. Computed when first
+    /// needed.
     before: OnceLock<Box<[u32]>>,
 }
 
 impl Floyd {
-    /// Maximum number of members: the table of pairs takes 16 MB and seconds to compute.
+    /// Maximum number of members of a zone with this routing. The table of pairs then takes 16 MB and seconds to compute.
     pub(crate) const MOST_MEMBERS: u32 = 2048;
 
     pub(crate) fn new(table: Table, members: u32) -> Self {
@@ -33,7 +38,7 @@ impl Floyd {
         }
     }
 
-    /// Returns the members on the route, including both ends.
+    /// Returns the members on the route, including both ends; `None` if there is no route.
     pub(super) fn path(&self, from: u32, to: u32) -> Option<Vec<u32>> {
         let before = self.before.get_or_init(|| self.solve());
         let row = &before[from as usize * self.members as usize..][..self.members as usize];
@@ -53,6 +58,7 @@ impl Floyd {
         }
     }
 
+    /// Computes the predecessors of all pairs of members.
     fn solve(&self) -> Box<[u32]> {
         let n = self.members as usize;
         let mut cost = vec![NONE; n * n];
@@ -88,18 +94,21 @@ impl Floyd {
     }
 }
 
-/// Dijkstra: of equally near members the one that routes mention first comes next, and only a shorter route replaces another one.
+/// Routes by the algorithm of Dijkstra. Among equally near members, the one that the file mentions first in its routes is visited
+/// first, and only a shorter route replaces another one.
 #[derive(Clone, Debug)]
 pub(crate) struct Dijkstra {
+    /// Routes that the file defines between members of the zone.
     pub(crate) table: Table,
-    /// The order in which routes first mention the members.
+    /// Rank of each member in the order in which the routes of the file first mention the members.
     rank: Vec<u32>,
-    /// For each origin the member before each; computed when first needed.
+    /// For each origin, the member before each member on the route from the origin. Computed when first needed; empty if the zone
+    /// has too many members.
     before: Vec<OnceLock<Box<[u32]>>>,
 }
 
 impl Dijkstra {
-    /// Creates the routes; `mentioned` lists the members in the order in which routes mention them.
+    /// Creates the routing. `mentioned` lists members in the order in which routes mention them, with repetitions.
     pub(crate) fn new(table: Table, members: u32, mentioned: &[u32]) -> Self {
         let mut rank = vec![NONE; members as usize];
         let mut next = 0;
@@ -122,7 +131,7 @@ impl Dijkstra {
         }
     }
 
-    /// Returns the members on the route, including both ends.
+    /// Returns the members on the route, including both ends; `None` if there is no route.
     pub(super) fn path(&self, from: u32, to: u32) -> Option<Vec<u32>> {
         if from == to {
             return Some(vec![from, to]);
@@ -147,6 +156,7 @@ impl Dijkstra {
         Some(path)
     }
 
+    /// Computes the member before each member on the route from `from`.
     fn solve(&self, from: u32) -> Box<[u32]> {
         let mut cost = vec![NONE; self.rank.len()];
         let mut before = vec![NONE; self.rank.len()].into_boxed_slice();
@@ -169,7 +179,8 @@ impl Dijkstra {
         before
     }
 
-    /// Reverses the order of the links of each edge, as `SimGrid` does; leaves them if zones are crossed between them.
+    /// Reverses the order of the links of each route of the table along a path, as `SimGrid` does. If the path also crosses inner
+    /// zones, the links remain unchanged.
     pub(super) fn turn_edges(&self, path: &[u32], way: &mut Way) {
         let edges = path
             .windows(2)

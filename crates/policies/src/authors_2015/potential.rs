@@ -13,7 +13,7 @@
 
 use migsim_base::units::{Bytes, InstructionsPerSecond, Seconds};
 
-/// A Set (cluster), as its manager knows it.
+/// A Set (cluster) with the data that its manager knows about it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Set {
     /// The number of declared hosts of the Set.
@@ -47,7 +47,7 @@ pub struct Report {
 /// The terms of PM(i,j), the potential of migration of process i to Set j \[s\]. The program treats Mem as a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Terms {
-    /// Comp(i,j), Comm(i,j) and Mem(i,j) \[s\].
+    /// The terms Comp(i,j), Comm(i,j) and Mem(i,j) of the potential of migration \[s\], in this order.
     pub metrics: [f64; 3],
 }
 

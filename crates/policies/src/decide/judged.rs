@@ -36,7 +36,7 @@ pub struct StrategyDecision {
     pub choice: Choice,
     /// The host of each process that the strategy chose.
     pub assignment: Assignment,
-    /// The number of processes that move.
+    /// The number of processes that the decision moves to another host.
     pub moves: usize,
     /// The largest time of a host in a superstep with the new assignment.
     pub max_host_time: Seconds,

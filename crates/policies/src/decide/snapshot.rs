@@ -94,6 +94,7 @@ pub struct Snapshot {
     links: Option<Links>,
     /// The names of the platform's hosts; empty if the barrier does not name them.
     names: Vec<String>,
+    /// The index of the platform's host to which each core belongs; empty if the barrier does not name hosts.
     host_of: Vec<usize>,
     /// The number of each process in the run, counted from 1.
     processes: Vec<u64>,
@@ -101,7 +102,7 @@ pub struct Snapshot {
     recorded_decisions: Vec<(String, Vec<usize>)>,
 }
 
-/// Latency and bandwidth between hosts.
+/// The latency and bandwidth of each pair of hosts at the barrier.
 #[derive(Clone, Debug)]
 struct Links {
     latency: Grid,

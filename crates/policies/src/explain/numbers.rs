@@ -1,6 +1,6 @@
-//! Numbers in the sentences of `migsim explain`.
+//! Formatting of numbers in the sentences of `migsim explain`.
 
-/// Formats a duration \[s\] in a suitable unit.
+/// Returns a duration given in seconds as a text in a suitable unit, such as ms.
 pub fn duration(seconds: f64) -> String {
     match seconds.abs() {
         0.0 => "0 s".into(),
@@ -10,7 +10,7 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// Returns the factor by which `go` takes longer than `stay`; 1 if `stay` takes no time.
+/// Returns `go` divided by `stay`, the factor by which a time grows; 1 if `stay` is 0.
 pub fn ratio(go: f64, stay: f64) -> f64 {
     let ratio = go / stay;
     if stay > 0.0 && ratio.is_finite() {

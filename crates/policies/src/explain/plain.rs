@@ -1,4 +1,4 @@
-//! The default narrator, for policies without one: prints their records unchanged.
+//! The default narrator, for policies that do not have a narrator: lists their decision records unchanged.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use super::scene::Scene;
 use super::sentence::{Sentence, say};
 use migsim_base::words::counted;
 
-/// Describes that the policy requested a call, or that none was due.
+/// Describes whether the policy requested a call after the superstep in question.
 pub(super) fn trigger(scene: &Scene<'_>) -> Vec<Sentence> {
     match scene.call() {
         None => no_call(scene, "".into(), "".into()),
@@ -17,7 +17,7 @@ pub(super) fn trigger(scene: &Scene<'_>) -> Vec<Sentence> {
     }
 }
 
-/// Describes that the policy requested the call after the superstep.
+/// Describes that the policy requested a call after the superstep in question.
 pub(crate) fn asked(scene: &Scene<'_>) -> Sentence {
     say!(
         "The policy `{}` asked for a call after superstep {}.",
@@ -26,8 +26,10 @@ pub(crate) fn asked(scene: &Scene<'_>) -> Sentence {
     )
 }
 
-/// States that no call was due after the superstep. `last` follows the previous call and `next` the next call; `next` is used only if there
-/// was no previous call.
+/// Describes that no call was due after the superstep in question, and when the previous and next calls came.
+///
+/// The remark `last` is written after the previous call, and `next` after the next call. `next` is used only if there was no
+/// previous call.
 pub fn no_call(scene: &Scene<'_>, last: Sentence, next: Sentence) -> Vec<Sentence> {
     if scene.calls.is_empty() {
         return vec![say!(
@@ -55,10 +57,11 @@ pub fn no_call(scene: &Scene<'_>, last: Sentence, next: Sentence) -> Vec<Sentenc
     )]
 }
 
-/// The key of an explanation that has the reason of a call as a text.
+/// The key in the explanation of a call whose value is the reason of the call as a text.
 pub const REASON: &str = "reason";
 
-/// Lists the explanation of a call key by key, without the keys in `told`; of lists it shows the entries of the process in question.
+/// Lists the explanation of a call key by key, except the keys in `told`, which other sentences describe. From a list of
+/// processes it shows only the entries of the process in question.
 pub fn listed(scene: &Scene<'_>, call: Record<'_>, told: &[&str]) -> Vec<Sentence> {
     let policy = scene.policy;
     if call.explanation.is_empty() {
@@ -89,7 +92,7 @@ pub fn listed(scene: &Scene<'_>, call: Record<'_>, told: &[&str]) -> Vec<Sentenc
     sentences
 }
 
-/// Formats a value of a record unchanged.
+/// Returns a value of a decision record as text, unchanged; a list is replaced by its length.
 fn recorded(name: &str, value: &Value) -> Sentence {
     match value {
         Value::Number(_) => Meaning::recorded(name).as_recorded(value).into(),

@@ -1,10 +1,10 @@
-//! Sentences with their quantities: a template whose gaps are filled with texts, quantities and other sentences.
+//! Sentences with quantities: a template whose gaps `{}` are filled with texts, quantities and other sentences.
 
 use serde_json::{Map, Value, json};
 
 use super::quantity::Quantity;
 
-/// A sentence, and its quantities in their order.
+/// A sentence, and the quantities in it in the order of their appearance.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sentence {
     text: String,
@@ -12,10 +12,10 @@ pub struct Sentence {
 }
 
 impl Sentence {
-    /// Replaces each `{}` of the template by the next of `parts`.
+    /// Returns the template with each gap `{}` replaced by the next of `parts`.
     ///
     /// # Panics
-    /// The template has a different number of gaps.
+    /// The number of gaps of the template is not the number of parts.
     pub fn filled(template: &str, parts: impl IntoIterator<Item = Self>) -> Self {
         let mut sentence = Self::default();
         let mut texts = template.split("{}");
@@ -29,14 +29,14 @@ impl Sentence {
         sentence
     }
 
-    /// Appends another sentence.
+    /// Appends the text and the quantities of another sentence.
     pub fn push(&mut self, other: impl Into<Self>) {
         let other = other.into();
         self.text.push_str(&other.text);
         self.quantities.extend(other.quantities);
     }
 
-    /// Joins sentences, separated by `between`.
+    /// Returns one sentence that consists of `parts`, separated by the text `between`.
     pub fn joined(parts: impl IntoIterator<Item = Self>, between: &str) -> Self {
         let mut all = Self::default();
         for (place, part) in parts.into_iter().enumerate() {
@@ -48,23 +48,23 @@ impl Sentence {
         all
     }
 
-    /// Returns the words.
+    /// Returns the text of the sentence.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Returns the quantities of the sentence in their order.
+    /// Returns the quantities of the sentence in the order of their appearance.
     pub fn quantities(&self) -> &[Quantity] {
         &self.quantities
     }
 
-    /// Returns the names and values of the quantities of the sentence.
+    /// Returns a JSON object with the name and value of each quantity in the sentence.
     pub fn to_json(&self) -> Value {
         self.quantities.iter().map(Quantity::to_json).collect()
     }
 }
 
-/// Returns, by name, the unit and definition of each quantity that occurs in the given sentences.
+/// Returns a JSON object with the unit and definition of each quantity in the sentences, by name.
 pub fn definitions<'a>(sentences: impl IntoIterator<Item = &'a Sentence>) -> Value {
     let mut known = Map::new();
     for quantity in sentences.into_iter().flat_map(Sentence::quantities) {
@@ -106,7 +106,7 @@ impl From<Quantity> for Sentence {
     }
 }
 
-/// Fills the gaps `{}` of a template with texts, quantities and sentences.
+/// Creates a sentence from a template whose gaps `{}` are filled with texts, quantities and other sentences.
 #[macro_export]
 macro_rules! say {
     ($template:expr $(, $part:expr)* $(,)?) => {

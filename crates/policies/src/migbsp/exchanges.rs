@@ -1,32 +1,34 @@
-//! A table of forecasts by process and cluster, for the pairs that have had traffic.
+//! A table of forecasts of communication, with an entry for each pair of a process and a cluster that have exchanged messages.
 //!
 //! ```text
 //! memory = processes · 4 B + 44 B · nodes of six pairs + 44 B · states,   states <= pairs
 //! ```
-//! The forecast of a pair is its state. If there are many pairs, those with equal traffic share a state, since messages of one size get
-//! equal forecasts. A superstep without traffic changes a state once for all its pairs and visits no pair. So the cost of a superstep grows
-//! with its traffic and with the number of states.
+//! The forecast of a pair is its state. If there are many pairs, those with equal traffic share a state, since messages of one
+//! size have equal forecasts. A superstep without traffic changes a state once for all its pairs and visits no pair. Therefore
+//! the cost of a superstep grows with its traffic and with the number of states.
 
 use std::collections::BTreeMap;
 
 use crate::{Pairs, Traffic, refill};
 use migsim_base::units::to_u32;
 
-/// The predicted traffic of a process with a cluster in a superstep.
+/// The predicted communication of a process with a cluster in a superstep.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Exchange {
+    /// The predicted number of bytes that the process exchanges with the cluster.
     pub(crate) bytes: f64,
-    /// BTP(i,j) \[s\].
+    /// BTP(i,j), the predicted communication time of process i with cluster j in a superstep \[s\].
     pub(crate) time: f64,
-    /// Pcomm(i,j), dimensionless.
+    /// Pcomm(i,j), the regularity of the communication of process i with cluster j, from 0 to 1.
     pub(crate) regularity: f64,
-    /// Number of messages that took `time`, and their bytes.
+    /// The predicted number of messages whose communication takes `time`.
     pub(crate) messages: f64,
+    /// The predicted total size of the messages whose communication takes `time` \[B\].
     pub(crate) volume: f64,
 }
 
 impl Exchange {
-    /// The state of a pair that never had traffic.
+    /// Returns the forecast of a pair of a process and a cluster that have never exchanged messages, with this regularity.
     pub(super) const fn none(regularity: f64) -> Self {
         Self {
             bytes: 0.0,
@@ -38,16 +40,16 @@ impl Exchange {
     }
 }
 
-/// The state of a pair and its traffic, which determine its next state.
+/// The previous state of a pair and its traffic in a superstep, which together determine its next state.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entrance {
-    /// The previous state; `NONE` if the pair is new.
+    /// The number of the previous state; `NONE` if the pair is new.
     before: u32,
     traffic: Traffic,
 }
 
 impl Entrance {
-    /// Whether both are equal to the last bit.
+    /// Whether the two transitions are equal to the last bit.
     #[inline]
     fn is_same(&self, other: &Self) -> bool {
         let (ours, theirs) = (self.bits(), other.bits());
@@ -68,7 +70,7 @@ impl Entrance {
         ]
     }
 
-    /// Returns a number below [`RECENT`] that is equal for equal values.
+    /// Returns a hash value below [`RECENT`]; equal transitions have equal values.
     #[inline]
     fn hash(&self) -> usize {
         // The multiplication, by 2^64 over the golden ratio, moves all bits to the highest ones (Knuth 1973, section 6.4).
@@ -80,67 +82,69 @@ impl Entrance {
     }
 }
 
-/// The pairs of a process and a cluster that have had traffic.
+/// The forecasts of communication for all pairs of a process and a cluster that have exchanged messages.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Exchanges {
-    /// The state of each pair.
+    /// The number of the state of each pair.
     pairs: Pairs<u32, 6>,
-    /// For each process, the remainders by 32 of the clusters of its pairs, as bits: most pairs are new, and need no search.
+    /// For each process, a set of bits: bit k is set if the process has a pair with a cluster whose number modulo 32 is k. Most
+    /// pairs are new, and a bit that is not set shows this without a search.
     clusters: Vec<u32>,
     states: States,
 }
 
-/// The forecasts; each state has at least one pair.
+/// The forecasts of all states, as one array for each quantity; each state has at least one pair.
 #[derive(Clone, Debug, Default)]
 struct States {
-    /// The [`Exchange`] of each state.
+    /// The predicted bytes of each state; this and the following arrays hold the fields of [`Exchange`].
     bytes: Vec<f64>,
     time: Vec<f64>,
     regularity: Vec<f64>,
     messages: Vec<f64>,
     volume: Vec<f64>,
-    /// Number of pairs in each state, with the bit [`FRESH`].
+    /// Number of pairs in each state; the bit [`FRESH`] is set if the state includes the traffic of this superstep.
     pairs: Vec<u32>,
-    /// If pairs share states: the states that began in this superstep, by the hash of the entrance.
+    /// If pairs share states: the states that were created in this superstep, in a hash table by their transition.
     recent: Vec<(Entrance, u32)>,
 }
 
-/// Number of states from which on pairs share states; below it, one state per pair is faster.
+/// Number of states from which pairs share states. With fewer states, one state per pair is faster.
 const MANY: usize = if cfg!(test) { 8 } else { 1 << 16 };
-/// Number of places where a shared state is searched; a state that is not found there is stored again.
+/// Number of places of the hash table in which a shared state is searched. A state that is not found there is stored again.
 const RECENT: usize = 1 << RECENT_BITS;
 const RECENT_BITS: u32 = 10;
-/// The bit of a state that includes the traffic of this superstep.
+/// The bit in the number of pairs of a state that marks that the state includes the traffic of this superstep.
 const FRESH: u32 = 1 << 31;
 const NONE: u32 = u32::MAX;
 
 impl Exchanges {
-    /// Removes all pairs and prepares for `processes` processes, keeping the memory.
+    /// Removes all pairs and prepares the table for `processes` processes, without releasing memory.
     pub(super) fn clear(&mut self, processes: usize) {
         self.pairs.clear(processes);
         refill(&mut self.clusters, processes, 0);
         self.states.resize(0);
     }
 
-    /// Removes all pairs, keeping the memory.
+    /// Removes all pairs, without releasing memory.
     pub(super) fn forget(&mut self) {
         self.clear(self.pairs.processes());
     }
 
-    /// Returns the forecast of a process and a cluster, if they have had traffic.
+    /// Returns the forecast for a process and a cluster; `None` if they have exchanged no messages.
     pub(super) fn get(&self, process: usize, cluster: usize) -> Option<Exchange> {
         let state = self.pairs.get(process, cluster)?;
         Some(self.states.at(*state))
     }
 
-    /// Returns the clusters of the pairs of a process, with their forecasts.
+    /// Returns the clusters with which a process has exchanged messages, each with the forecast.
     #[inline]
     pub(super) fn of(&self, process: usize) -> impl Iterator<Item = (usize, Exchange)> {
         let pairs = self.pairs.of(process);
         pairs.map(|(cluster, &state)| (cluster, self.states.at(state)))
     }
 
-    /// Adds the traffic of a superstep: `enter` changes each pair with traffic, `silent` all others. A new pair begins as `first`.
+    /// Adds the traffic of a superstep. `enter` computes the next forecast of a pair with traffic, `silent` that of a pair
+    /// without; a new pair starts from `first`.
     pub(super) fn observe(
         &mut self,
         traffic: &Pairs<Traffic>,
@@ -173,7 +177,8 @@ impl Exchanges {
         states.end_superstep(silent);
     }
 
-    /// Keeps the pairs for whose regularity `is_kept` is true, in their order; of their forecasts it keeps the regularity alone.
+    /// Removes the pairs for whose regularity `is_kept` is false. Of the forecasts of the remaining pairs only the regularity is
+    /// kept.
     pub(super) fn retain(&mut self, is_kept: impl Fn(f64) -> bool) {
         let becomes = self.states.retain(is_kept);
         let in_state = &mut self.states.pairs;
@@ -192,7 +197,7 @@ impl Exchanges {
     }
 }
 
-/// Returns the remainder of a cluster by 32, as one of 32 bits.
+/// Returns a value with one bit set, whose position is the number of the cluster modulo 32.
 #[inline]
 fn bit(cluster: usize) -> u32 {
     1 << (cluster % 32)
@@ -213,7 +218,7 @@ impl States {
         self.pairs.resize(states, 0);
     }
 
-    /// Returns the forecast of a state.
+    /// Returns the forecast of the state with this number.
     #[inline]
     fn at(&self, state: u32) -> Exchange {
         let at = state as usize;
@@ -226,7 +231,8 @@ impl States {
         }
     }
 
-    /// Changes a state by traffic if only one pair is in it; otherwise removes that pair from it. Returns whether the pair is still in it.
+    /// Updates a state with the traffic of a pair if this is its only pair; otherwise removes the pair from the state. Returns
+    /// whether the pair is still in the state.
     #[inline]
     fn change(
         &mut self,
@@ -245,7 +251,8 @@ impl States {
         is_alone
     }
 
-    /// Returns the new state of a pair after traffic has changed the state `before`, or `first` for a new pair.
+    /// Returns the number of the new state of a pair after traffic. The pair was in the state `before`, or is new and starts from
+    /// `first`.
     #[inline]
     fn enter(
         &mut self,
@@ -276,7 +283,7 @@ impl States {
         state
     }
 
-    /// Adds a state for one pair.
+    /// Adds a state with this forecast for one pair, and returns its number.
     fn push(&mut self, exchange: Exchange) -> u32 {
         let state = to_u32(self.pairs.len());
         if self.pairs.len() == MANY {
@@ -301,7 +308,7 @@ impl States {
         self.volume[at] = exchange.volume;
     }
 
-    /// Changes all states that do not include traffic of this superstep.
+    /// Updates all states that do not include traffic of this superstep, with `silent`.
     fn end_superstep(&mut self, silent: impl Fn(Exchange) -> Exchange) {
         self.recent.fill((Entrance::default(), NONE));
         let count = self.pairs.len();
@@ -339,8 +346,8 @@ impl States {
         }
     }
 
-    /// Keeps the states for whose regularity `is_kept` is true, as states without pairs and with the regularity alone. Returns the new
-    /// number of each state.
+    /// Keeps the states for whose regularity `is_kept` is true, without pairs and with only the regularity. Returns the new
+    /// number of each old state, or `NONE` if it was removed.
     fn retain(&mut self, is_kept: impl Fn(f64) -> bool) -> Vec<u32> {
         let is_shared = !self.recent.is_empty();
         let mut known = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! MigBSP, second generation: when (α, D, ω), which (PM), where (ICPU) and whether (t1 > t2) processes migrate.
+//! MigBSP, second generation: decides when (α, D, ω), which (PM), where (ICPU) and whether (t1 > t2) processes migrate.
 //!
 //! ```text
 //! observe ──> trigger    stable? α' ± 1; a call every α supersteps
@@ -9,19 +9,25 @@
 //! settle  ──> trigger    D grows after ω calls without migration; α := α'
 //! explain                the records of these steps in sentences
 //! ```
-//! | edition | reading |
+//! α is the number of supersteps between rescheduling calls and α' its next value, D the tolerance of the stability test, and ω
+//! the number of calls without migration after which D grows. PI, CTP and BTP are forecasts of instructions, computation time and
+//! communication time of a process; Pcomp and Pcomm rate their regularity. PM(i,j) is the potential of migration of process i to
+//! cluster j, and x the share of the highest PM above which processes are candidates. ICPU is the computing power that the load
+//! of a host leaves. t1 is the time of a candidate on its present host, t2 its time at the destination including the move.
+//!
+//! | variant | interpretation |
 //! |---|---|
 //! | (none) | the options as given: PM compares the loaded speed of the present host with nominal clock rates, including that of its own cluster |
 //! | `equal-information` | PM uses the same information about both ends of a move, which is the speed that external load and other processes leave (`set_index: best-host`, `index_form: gain-over-source`); processes may move inside their cluster (`own_cluster: within`) |
 //!
-//! On platforms that no paper used, the neutral settings are in effect without an edition. They were fitted to all papers together. Draw 1
-//! of the benchmark will choose the default for these platforms.
+//! On platforms that no paper used, the neutral settings are in effect unless a variant is chosen. They were fitted to all papers
+//! together. Draw 1 of the benchmark will choose the default for these platforms.
 //!
-//! With one cluster nothing can move, unless `own_cluster` is `within`; the command prints a note about it.
+//! On a platform with one cluster no process can move, unless `own_cluster` is `within`; the command prints a note about it.
 //!
-//! Sources: da Rosa Righi et al., the LU, Lattice Boltzmann and Smith-Waterman papers on MigBSP; the order of steps in a call follows their
-//! texts. Where they are ambiguous, each reading is an option ([`MigBspConfig`]). The first generation, the paper of 2007, is
-//! [`super::migbsp_2007`].
+//! Sources: da Rosa Righi et al., the LU, Lattice Boltzmann and Smith-Waterman papers on MigBSP; the order of steps in a call
+//! follows their texts. Where they are ambiguous, each interpretation is an option ([`MigBspConfig`]). The first generation, the
+//! paper of 2007, is [`super::migbsp_2007`].
 
 mod adaptive;
 mod config;
@@ -66,7 +72,7 @@ use migsim_base::plugin::{FlagValues, OptionFlag};
 use migsim_base::random::Stream;
 use migsim_base::units::Seconds;
 
-/// The policy MigBSP, second generation.
+/// The policy MigBSP, second generation, with its state.
 #[derive(Clone, Debug)]
 pub struct MigBsp {
     config: MigBspConfig,
@@ -75,13 +81,13 @@ pub struct MigBsp {
     weights: Weights,
     /// Number of migrations that the last call decided.
     decided: usize,
-    /// Whether processes were answered at an earlier call.
+    /// Whether processes were answered at an earlier call, which determines the order of processes with equal PM.
     has_answered: bool,
     clusters: Option<Arc<[String]>>,
 }
 
 impl MigBsp {
-    /// Creates MigBSP with these options.
+    /// Creates MigBSP with its options.
     ///
     /// # Errors
     /// Options are out of range; the error names all of them.
@@ -101,7 +107,7 @@ impl MigBsp {
         })
     }
 
-    /// Returns the migrations of the last call that count for ω, if it moved `moved` processes (A6).
+    /// Returns the number of migrations of the last call that count for ω (A6). `moved` is the number of processes that moved.
     fn counted(&self, moved: usize) -> usize {
         match self.config.quiet_call {
             QuietCall::Decided => self.decided,
@@ -109,7 +115,7 @@ impl MigBsp {
         }
     }
 
-    /// Returns the interval that the last call closes, with the next one.
+    /// Returns the interval that ends with the last call, including the length of the next interval.
     fn interval_after(&self, view: &View<'_>) -> Interval {
         let moved = if view.migrations_happen {
             self.decided
@@ -122,7 +128,7 @@ impl MigBsp {
         }
     }
 
-    /// Returns the names of the clusters, for the records of all calls.
+    /// Returns the names of all clusters, which the decision records of all calls share.
     fn clusters(&mut self, view: &View<'_>) -> Arc<[String]> {
         let names = || {
             let clusters = view.platform.clusters.iter();
@@ -132,59 +138,61 @@ impl MigBsp {
     }
 }
 
-/// The flag `--alpha`.
+/// The command-line flag `--alpha`, the number of supersteps between calls.
 pub(super) const ALPHA: OptionFlag = OptionFlag::new(
     "alpha",
     FlagValues::Counts,
     "MigBSP's α: supersteps until the first call (all policies of MigBSP)",
 );
 
-/// The flag `--d`.
+/// The command-line flag `--d`, the tolerance of the stability test.
 pub(super) const TOLERANCE: OptionFlag = OptionFlag::new(
     "d",
     FlagValues::Numbers,
     "MigBSP's D: tolerance of the stability test (both generations)",
 );
 
-/// The values of α that a search tries, with increasing steps.
+/// The option `alpha` with the values that `migsim tune` tries by default, in increasing steps.
 pub(super) const ALPHAS: (&str, &str) = ("alpha", "1..4,6,8,12,16,24,32,48,64");
 
-/// The values of D that a search tries.
+/// The option `d` with the values that `migsim tune` tries by default.
 pub(super) const TOLERANCES: (&str, &str) = ("d", "0.05..1.0:0.05");
 
-/// Maximum number of pairs of a process and a cluster for which all PM(i,j) of a call are computed and recorded. Beyond it only those of
-/// the candidates are recorded, and [`Potentials::best`] visits only the pairs that can matter. The decision is the same, to the last bit.
+/// Maximum number of pairs of a process and a cluster for which all PM(i,j) of a call are computed and recorded.
+///
+/// With more pairs only the PM of candidates are recorded, and [`Potentials::best`] visits only the pairs that can affect the
+/// decision. The decision is the same, to the last bit.
 pub(super) const LISTED_PAIRS: usize = 20_000;
 
-/// The reading in which PM has the same information about both ends of a move. Both speeds, of the present host and of the destination, are
-/// those that the external load and the processes there leave. The own cluster is a destination like the others.
+/// The variant in which PM compares like with like: for the present host and for the destination it uses the speed that external
+/// load and other processes leave. The present cluster can be a destination like the others.
 const EQUAL_INFORMATION: Variant = Variant::new(
     "equal-information",
     r#"{ "index_form": "gain-over-source", "set_index": "best-host", "own_cluster": "within" }"#,
     "",
 );
 
-/// The record of a call: the state of the rule, the thresholds, and the terms of PM(i,j).
+/// The decision record of a call: the interval and tolerance, the thresholds, and the terms of PM(i,j).
 #[derive(Debug)]
 struct Explanation {
     interval: Interval,
     highest: Option<f64>,
-    /// The highest PM among the processes that prefer another cluster, or may move inside their own.
+    /// The highest PM among the processes that prefer another cluster, or that may move inside their present cluster \[s\].
     highest_elsewhere: Option<f64>,
-    /// Whether a process stays if its highest PM is to its own cluster.
+    /// Whether a process stays if its highest PM is to its present cluster.
     stays_at_home: bool,
     threshold: Option<f64>,
     listed: Vec<Potential>,
     left_out: usize,
-    /// Processes that may not migrate, counted from 1.
+    /// The numbers of the processes that may not migrate, counted from 1.
     pinned: Vec<usize>,
     weighed: Vec<Weighing>,
     /// Number of supersteps over which t1 and t2 are counted.
     horizon: f64,
-    /// Cost of a move besides the transfer of the memory.
+    /// Cost of a move in t2 besides the transfer of the memory.
     operations: Seconds,
     clusters: Arc<[String]>,
-    /// The weights of the terms of PM, if they are adjusted.
+    /// The weights of the terms of PM; `None` if they are fixed.
     weights: Option<Weights>,
 }
 
@@ -294,8 +302,8 @@ impl PolicyOptions for MigBspConfig {
     }
 }
 
-/// Assigns hosts to moving processes by increasing rank where that does not affect t2: among hosts of one cluster with equal offers, and
-/// processes of equal memory.
+/// Exchanges hosts between moving processes so that lower ranks get lower host numbers. This is done only where it does not
+/// affect t2: among hosts of one cluster with equal offers, for processes with equal memory.
 fn hand_out_by_rank(judged: &mut [Candidate], weighed: &[Weighing], view: &View<'_>) {
     let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     let was_weighed = |(_, candidate): &(usize, &Candidate)| candidate.stay.is_some();

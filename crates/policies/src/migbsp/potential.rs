@@ -1,4 +1,4 @@
-//! Selection: the potential of migration (PM) of each process to each cluster, and the candidates.
+//! The potential of migration (PM) of each process to each cluster, and the selection of candidates.
 //!
 //! ```text
 //! PM(i,j)   = Comp(i,j) + Comm(i,j) - Mem(i,j)          (LU paper, equation 1)
@@ -6,10 +6,13 @@
 //! Comm(i,j) = Pcomm(i,j) · BTP(i,j)                     (equation 3)
 //! Mem(i,j)  = M(i) · T(i,j) + Mig(i,j)                  (equation 4)
 //! ```
-//! All terms are in seconds, each with a weight of 1 (or [`super::weights`]). The paper does not define ISet(j): here it is computed from
-//! the power of the clusters, relative to the best cluster, or for each process relative to its own host ([`IndexForm`]). Each process
-//! contributes its highest PM and the cluster of this PM. Heuristic one chooses all processes above `x · max PM`, heuristic two the highest
-//! alone.
+//! CTP and BTP are the predicted times of computation and communication of process i, Pcomp and Pcomm their regularities, M(i)
+//! the memory of the process, T(i,j) the transfer time per byte to cluster j, and Mig(i,j) the time of the operations of a move.
+//! All terms are in seconds, each with a weight of 1 (or [`super::weights`]).
+//!
+//! The paper does not define ISet(j): here it is computed from the computing power of the clusters, relative to the best cluster,
+//! or for each process relative to its own host ([`IndexForm`]). Each process contributes its highest PM and the cluster of this
+//! PM. Heuristic one selects all processes above `x · max PM`, heuristic two only the process with the highest PM.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -25,14 +28,15 @@ use crate::View;
 use migsim_base::units::{BytesPerSecond, ClusterId, HostId, ProcessId, Seconds, to_u32};
 use migsim_platform::{Platform, Route};
 
-/// Maximum of a term of PM \[s\], so that three terms have a finite sum however fast a host or long a message is.
+/// Maximum of a term of PM \[s\]. It keeps the sum of three terms finite, however fast a host or long a message is.
 const LARGEST: f64 = 1e307;
 
-/// PM(i,j) and its terms, in seconds. It takes 32 B, since a call has one for each process.
+/// PM(i,j), the potential of migration of one process to one cluster, with its terms \[s\]. It takes only 32 B, since a call has
+/// one for each process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Potential {
     process: u32,
-    /// Twice the number of the cluster, plus 1 if the process is already there.
+    /// Twice the number of the cluster, plus 1 if it is the present cluster of the process.
     cluster: u32,
     pub(super) compute: f64,
     pub(super) communication: f64,
@@ -40,7 +44,8 @@ pub(super) struct Potential {
 }
 
 impl Potential {
-    /// Creates a PM without terms.
+    /// Creates the potential of a process to a cluster with all terms 0. `is_own` tells whether it is the present cluster of the
+    /// process.
     pub(super) fn of(process: usize, cluster: usize, is_own: bool) -> Self {
         Self {
             process: to_u32(process),
@@ -59,18 +64,19 @@ impl Potential {
         self.cluster as usize / 2
     }
 
-    /// Whether the process is already there.
+    /// Whether the cluster is the present cluster of the process.
     pub(super) fn is_own(&self) -> bool {
         self.cluster % 2 == 1
     }
 
-    /// Returns PM(i,j) \[s\].
+    /// Returns the value of PM(i,j) \[s\]: Comp + Comm - Mem.
     pub(super) fn value(&self) -> f64 {
         self.compute + self.communication - self.memory
     }
 }
 
-/// Returns the factor of a horizon, a number of supersteps.
+/// Returns the number of supersteps that a horizon stands for; `alpha` and `next_alpha` are the lengths of the present and next
+/// interval.
 pub(super) fn supersteps(horizon: Horizon, alpha: u64, next_alpha: u64) -> f64 {
     match horizon {
         Horizon::Superstep => 1.0,
@@ -79,7 +85,7 @@ pub(super) fn supersteps(horizon: Horizon, alpha: u64, next_alpha: u64) -> f64 {
     }
 }
 
-/// The terms of PM(i,j) in one call.
+/// Computes the potentials PM(i,j) of all processes and clusters in one call.
 #[derive(Debug)]
 pub(super) struct Potentials<'a> {
     config: &'a MigBspConfig,
@@ -87,12 +93,13 @@ pub(super) struct Potentials<'a> {
     forecasts: &'a Forecasts,
     occupancy: &'a [u32],
     view: &'a View<'a>,
-    /// The power of each cluster, and the maximum.
+    /// The computing power of each cluster \[instr/s\].
     powers: Vec<f64>,
     best: f64,
-    /// The rate for `memory_rate: backbone`, if it is chosen and a backbone exists; the search over all links is done once per call.
+    /// The rate of the backbone if `memory_rate` is `backbone` and the platform has one. It is stored because it needs a search
+    /// over all links.
     backbone: Option<BytesPerSecond>,
-    /// The weights of Comp, Comm and Mem.
+    /// The weights of the terms Comp, Comm and Mem of the potential of migration.
     weights: [f64; 3],
 }
 
@@ -121,19 +128,19 @@ impl<'a> Potentials<'a> {
         }
     }
 
-    /// Sets the weights of the terms.
+    /// Returns the same potentials with other weights of the terms.
     pub(super) fn weighted(mut self, weights: &Weights) -> Self {
         self.weights = [weights.computation, weights.communication, weights.memory];
         self
     }
 
-    /// Returns the number of PM(i,j).
+    /// Returns the number of pairs (i,j) for which PM(i,j) is defined.
     pub(super) fn count(&self) -> usize {
         let excluded = usize::from(self.config.own_cluster == OwnCluster::Excluded);
         self.view.processes() * (self.powers.len() - excluded)
     }
 
-    /// Returns PM of a process to every possible cluster, by cluster.
+    /// Returns the PM of a process to every possible cluster, in the order of clusters.
     pub(super) fn of(&self, process: usize) -> impl Iterator<Item = Potential> {
         let subject = self.subject(process);
         let may_want = move |cluster: &usize| {
@@ -147,7 +154,7 @@ impl<'a> Potentials<'a> {
         })
     }
 
-    /// Returns the data of process i that PM(i,j) needs.
+    /// Returns the data of process i from which its PM(i,j) is computed for any cluster j.
     #[inline]
     fn subject(&self, process: usize) -> Subject {
         let forecasts = self.forecasts;
@@ -158,7 +165,8 @@ impl<'a> Potentials<'a> {
         }
     }
 
-    /// Computes PM(i,j) from the rate at which memory reaches cluster j, and the forecast exchange.
+    /// Returns PM(i,j) for cluster j. `rate` is the rate at which the memory is sent to this cluster, `exchange` the forecast of
+    /// communication with it.
     #[inline]
     fn at_rate(
         &self,
@@ -191,7 +199,8 @@ impl<'a> Potentials<'a> {
         }
     }
 
-    /// Computes Mem(i,j); 0 for the cluster in which a process stays, unless its transfer is counted from the initial cluster.
+    /// Returns Mem(i,j), the cost of the transfer of the memory and the operations of a move. It is 0 for the cluster in which a
+    /// process stays, unless the transfer is counted from the initial cluster.
     #[inline]
     fn memory_cost(&self, process: usize, is_own: bool, rate: Option<BytesPerSecond>) -> Seconds {
         let stays = is_own && self.config.own_cluster != OwnCluster::Within;
@@ -211,19 +220,21 @@ impl<'a> Potentials<'a> {
         transfer + operations
     }
 
-    /// Computes M(i) · T(i,j): the time to send the memory of a process to a cluster, from the cluster that `memory_origin` determines.
+    /// Returns M(i) · T(i,j), the time to send the memory of a process to a cluster from the cluster that `memory_origin`
+    /// determines.
     pub(super) fn transfer_time(&self, process: usize, to: usize) -> Seconds {
         self.transfer(process, self.rate(self.origin(process), to))
     }
 
-    /// Computes the transfer time; without a route there is no rate, and the move itself will report the missing route.
+    /// Returns the time to send the memory of a process at a rate. Without a route the rate is `None` and the time 0, since the
+    /// move itself will report the missing route.
     #[inline]
     fn transfer(&self, process: usize, rate: Option<BytesPerSecond>) -> Seconds {
         rate.map_or_else(Seconds::default, |rate| self.view.memory[process] / rate)
     }
 
-    /// Returns the rate at which memory is sent between two clusters: that of the backbone, or else between their managers. A move inside a
-    /// cluster does not use the backbone.
+    /// Returns the rate at which memory is sent from one cluster to another, or `None` without a route. It is the rate of the
+    /// backbone if there is one, otherwise the rate between the managers. A move inside a cluster does not use the backbone.
     fn rate(&self, from: usize, to: usize) -> Option<BytesPerSecond> {
         let platform = self.view.platform;
         let managers = || platform.bottleneck(&route_between(platform, from, to)?);
@@ -231,7 +242,7 @@ impl<'a> Potentials<'a> {
         self.backbone.filter(|_| !is_inside).or_else(managers)
     }
 
-    /// Returns the cluster from which the memory of a process is sent.
+    /// Returns the number of the cluster from which the memory of a process is counted to be sent (`memory_origin`).
     fn origin(&self, process: usize) -> usize {
         match self.config.memory_origin {
             MemoryOrigin::Present => self.view.cluster_of(process).index(),
@@ -239,8 +250,8 @@ impl<'a> Potentials<'a> {
         }
     }
 
-    /// Returns the highest PM of each process, of equal ones that of the first cluster, without visiting all clusters: see [`Row`]. The
-    /// processes are in no particular order.
+    /// Returns the highest PM of each process, in no particular order of processes, without visiting all clusters (see [`Row`]).
+    /// If several PM of a process are equal, the first cluster is taken.
     ///
     /// ```text
     /// best(i) = max_j PM(i,j),   cost = origins · clusters + processes · (partners + classes)
@@ -261,37 +272,39 @@ impl<'a> Potentials<'a> {
     }
 }
 
-/// The data of a process for PM(i,j).
+/// The data of one process from which its PM(i,j) is computed for any cluster j.
 #[derive(Clone, Copy, Debug)]
 struct Subject {
     process: usize,
-    /// The cluster in which it is.
+    /// The number of the present cluster of the process.
     own: usize,
-    /// Pcomp(i) · CTP(i) \[s\].
+    /// Pcomp(i) · CTP(i), the regularity times the predicted computation time \[s\].
     compute: f64,
 }
 
-/// The clusters as seen by the processes of one origin.
+/// The clusters in the order in which the processes of one origin (cluster from which memory is sent) have to consider them as
+/// destinations.
 ///
-/// Consider clusters to which memory goes at one rate, and with which a process has exchanged nothing. Their PM differ only by their
-/// powers, and PM does not decrease with the power, rounding included:
+/// Consider clusters to which memory is sent at one rate, and with which a process has exchanged nothing. Their PM differ only
+/// because of their computing powers, and PM does not decrease with the power, rounding included:
 /// ```text
 /// power(j) >= power(k)  =>  PM(i,j) >= PM(i,k),   equality if Pcomp(i) · CTP(i) = 0
 /// ```
-/// An exception is the power 0, whose index is 0 in both forms; it is a class of its own. So of each class and power a process needs only
-/// the first cluster that is neither its own nor a partner. It visits lower powers only while rounding makes PM equal.
+/// An exception is the power 0, whose index is 0 in both forms; such clusters are a separate class. So for each class and power a
+/// process needs only the first cluster that is neither its own nor a partner in communication. It visits lower powers only while
+/// rounding makes the PM equal.
 #[derive(Debug)]
 struct Row {
     /// The rate at which memory is transferred to each cluster; `None` if there is no route.
     rates: Vec<Option<BytesPerSecond>>,
     classes: Vec<Class>,
-    /// The last process that visited each cluster individually.
+    /// The last process for which each cluster was considered individually, because the process is there or communicates with it.
     apart_for: Vec<u32>,
 }
 
 const NO_PROCESS: u32 = u32::MAX;
 
-/// Clusters of one rate, by number; and the same in decreasing order of power, those of equal power by number.
+/// Clusters to which memory is sent at the same rate: in the order of their numbers, and grouped by decreasing computing power.
 #[derive(Debug, Default)]
 struct Class {
     by_number: Vec<usize>,
@@ -383,7 +396,7 @@ impl Class {
     }
 }
 
-/// Returns the higher of two potentials of a process; if they are equal, that of the first cluster.
+/// Returns the higher of two potentials of a process; if they are equal, the one to the cluster with the lower number.
 #[inline]
 #[expect(clippy::unnecessary_wraps, reason = "what a fold needs")]
 fn higher(best: Option<Potential>, other: Potential) -> Option<Potential> {
@@ -394,15 +407,19 @@ fn higher(best: Option<Potential>, other: Potential) -> Option<Potential> {
     Some(best.filter(is_best).unwrap_or(other))
 }
 
-/// Returns the highest PM of each process, given all PM by process; of equal PM the first.
+/// Returns the highest PM of each process from a list of all PM, ordered by process. If several PM of a process are equal, the
+/// first is taken.
 pub(super) fn highest(potentials: &[Potential]) -> Vec<Potential> {
     let by_process = potentials.chunk_by(|a, b| a.process == b.process);
     let one = |all: &[Potential]| all.iter().copied().fold(None, higher);
     by_process.filter_map(one).collect()
 }
 
-/// Returns the candidates in decreasing order of PM, and the threshold that they passed \[s\], if all have the same. `best` has the highest
-/// PM of each process, `own` the cluster of each process; ties are ordered by decreasing rank if `ties_fall`.
+/// Returns the candidates in decreasing order of PM, and the threshold that their PM exceed \[s\], or `None` if there is no
+/// common threshold.
+///
+/// `best` has the highest PM of each process, `own` the present cluster of each process. Processes with equal PM are ordered by
+/// decreasing rank if `ties_fall`, otherwise by increasing rank.
 pub(super) fn candidates(
     config: &MigBspConfig,
     mut best: Vec<Potential>,
@@ -472,19 +489,20 @@ pub(super) fn candidates(
     }
 }
 
-/// Returns the PM that candidates must exceed: x · max for a positive maximum, and the same distance below a negative one.
+/// Returns the PM that candidates must exceed: x · max for a positive maximum; for a negative maximum, max - (1 - x) · |max|.
 fn threshold(config: &MigBspConfig, highest: f64) -> f64 {
     highest - (1.0 - config.x) * highest.abs()
 }
 
-/// Converts a value to an integer of the same order as [`f64::total_cmp`].
+/// Converts a number to an integer so that integers have the same order as the numbers with [`f64::total_cmp`].
 fn ordinal(value: f64) -> i64 {
     let bits = value.to_bits().cast_signed();
     // For negative values all bits except the first increase as the value decreases.
     if bits < 0 { bits ^ i64::MAX } else { bits }
 }
 
-/// Returns the speed that a process gets on its host \[instr/s\]: the clock rate minus external load, shared by the processes on the host.
+/// Returns the speed that a process has on its present host \[instr/s\]: the clock rate left by external load, shared by the
+/// processes on the host.
 fn speed_here(occupancy: &[u32], process: usize, view: &View<'_>) -> f64 {
     let at = view.placement[process].index();
     let host = &view.platform.hosts[at];
@@ -492,7 +510,7 @@ fn speed_here(occupancy: &[u32], process: usize, view: &View<'_>) -> f64 {
     host.speed.get() * (1.0 - view.external_load[at]) / crowd
 }
 
-/// Returns the power of all clusters \[instr/s\].
+/// Returns the computing power of each cluster \[instr/s\], as the option `set_index` defines it.
 fn set_powers(config: &MigBspConfig, occupancy: &[u32], view: &View<'_>) -> Vec<f64> {
     view.platform
         .clusters
@@ -522,7 +540,8 @@ fn set_powers(config: &MigBspConfig, occupancy: &[u32], view: &View<'_>) -> Vec<
         .collect()
 }
 
-/// Returns the route between the managers of two clusters; inside one cluster, between its manager and the next host.
+/// Returns the route between the managers of two clusters, or `None` if there is none. Inside one cluster it is the route between
+/// the manager and the next host.
 pub(super) fn route_between(platform: &Platform, from: usize, to: usize) -> Option<Route<'_>> {
     let manager = |cluster: usize| platform.manager(ClusterId::from_index(cluster));
     if from != to {

@@ -1,11 +1,13 @@
-//! The readings of MigBSP's papers on which results depend most, in a few words each.
+//! The interpretations of MigBSP's papers on which results depend most, in a few words each.
 //!
-//! They are printed below the table of a run on a platform to which its settings were not fitted, since the reader cannot look them up in a paper.
+//! They are printed below the table of a run on a platform to which the settings of MigBSP were not fitted, since for such a
+//! platform the reader cannot find them in a paper.
 
 use super::config::{Heuristic, MemoryRate, MigBspConfig, OwnCluster, Viability};
 
 impl MigBspConfig {
-    /// Returns the readings that these options choose: the price in t2, the rate of Mem(i,j), the own cluster, and x.
+    /// Returns the interpretations that these options choose, a few words each: the costs in t2, the rate in Mem(i,j), whether
+    /// the present cluster is included, and x.
     pub(super) fn readings(&self) -> Vec<String> {
         let price = match (self.viability_transfer, self.viability_cost.get() > 0.0) {
             (false, false) => "t2 without the price of the move".to_owned(),

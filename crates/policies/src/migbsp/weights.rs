@@ -1,5 +1,6 @@
-//! Adjusted weights of the terms of PM (Lattice Boltzmann paper, section 5: future work, "self-adjusting of the weights of each considered
-//! metric"). The paper gives no rule; this one is ours, and no published number exists for comparison.
+//! Adjusted weights of the terms of PM, the potential of migration (Lattice Boltzmann paper, section 5: future work,
+//! "self-adjusting of the weights of each considered metric"). The paper gives no rule; the rule below is migsim's own, and no
+//! published number exists for comparison.
 //!
 //! ```text
 //! PM(i,j)  = w_comp · Comp(i,j) + w_comm · Comm(i,j) - w_mem · Mem(i,j),     all 1 at the start
@@ -7,8 +8,9 @@
 //! w_comp  := w_comp/2 + share,   w_comm := 2 - w_comp                        with the ageing of forecasts
 //! w_mem   := w_mem/2 if the moves of the last call were followed by shorter supersteps, 2 · w_mem if not;  from 1/4 to 4
 //! ```
-//! So the two terms of gain are weighted by the time that the application spends on them, and their weights sum to 2. The term of cost
-//! counts less while moves pay, and more after moves that did not pay. The duration of a superstep is the longest time of a process,
+//! CTP and BTP are the predicted times of computation and communication. So the two terms of gain are weighted by the time that
+//! the application spends on computation and communication, and their weights sum to 2. The term of cost counts less while moves
+//! pay, and more after moves that did not pay. The duration of a superstep is the longest time of a process, including
 //! computation and communication.
 
 use serde_json::{Value, json};
@@ -17,22 +19,25 @@ use super::config::{MigBspConfig, WeightRule};
 use super::forecast::Forecasts;
 use crate::View;
 
-/// The range of the weight of Mem.
+/// Minimum and maximum of the weight of Mem.
 const MEMORY_WEIGHTS: (f64, f64) = (0.25, 4.0);
 
-/// The weights, and the state of their rule.
+/// The weights of the terms of PM, and the measurements from which they are adjusted.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Weights {
-    /// The weights of Comp, Comm and Mem.
+    /// The weight of Comp, the computation term of PM.
     pub(super) computation: f64,
+    /// The weight of Comm, the communication term of PM.
     pub(super) communication: f64,
+    /// The weight of Mem, the memory term of PM.
     pub(super) memory: f64,
-    /// The sum of the durations of the supersteps since the last call \[s\], and their number.
+    /// The sum of the durations of the supersteps since the last call \[s\].
     sum: f64,
+    /// The number of supersteps since the last call.
     count: u64,
-    /// Mean duration of a superstep of the previous interval \[s\].
+    /// Mean duration of a superstep in the previous interval \[s\]; `None` before the second call.
     before: Option<f64>,
-    /// Whether the last call moved a process.
+    /// Whether the last call moved at least one process.
     has_moved: bool,
 }
 
@@ -51,7 +56,8 @@ impl Default for Weights {
 }
 
 impl Weights {
-    /// Adds the duration of a superstep, which is the longest time of a process, if weights are adjusted.
+    /// Adds the duration of the superstep that has just ended, which is the longest time of a process. It has no effect if the
+    /// weights are fixed.
     pub(super) fn observe(&mut self, config: &MigBspConfig, view: &View<'_>) {
         if config.weights == WeightRule::Fixed {
             return;
@@ -63,7 +69,7 @@ impl Weights {
         self.count += 1;
     }
 
-    /// Adjusts the weights at a call, if weights are adjusted.
+    /// Adjusts the weights at a call. It has no effect if the weights are fixed.
     pub(super) fn adjust(&mut self, config: &MigBspConfig, forecasts: &Forecasts, view: &View<'_>) {
         if config.weights == WeightRule::Fixed {
             return;
@@ -79,7 +85,8 @@ impl Weights {
         self.judge_moves();
     }
 
-    /// Adjusts the weights of Comp and Comm to the predicted times \[s\].
+    /// Adjusts the weights of Comp and Comm to the shares of the predicted computation and communication times of all processes
+    /// \[s\].
     fn follow(&mut self, computation: f64, communication: f64) {
         let all = computation + communication;
         if all > 0.0 {
@@ -88,7 +95,8 @@ impl Weights {
         }
     }
 
-    /// Adjusts the weight of Mem by the effect of the moves of the last call, and closes the interval.
+    /// Adjusts the weight of Mem by whether supersteps became shorter after the moves of the last call, and starts the next
+    /// interval.
     fn judge_moves(&mut self) {
         let mean = self.sum / self.count.max(1) as f64;
         if let (Some(before), true) = (self.before, self.has_moved) {
@@ -99,17 +107,17 @@ impl Weights {
         (self.sum, self.count) = (0.0, 0);
     }
 
-    /// Records whether a call moved a process.
+    /// Records whether the last call moved at least one process.
     pub(super) fn close(&mut self, moved: usize) {
         self.has_moved = moved > 0;
     }
 
-    /// Returns the weights for the record of a call; none if they are fixed.
+    /// Returns a copy of the weights for the decision record of a call, or `None` if they are fixed.
     pub(super) fn shown(&self, config: &MigBspConfig) -> Option<Self> {
         (config.weights == WeightRule::Adaptive).then(|| self.clone())
     }
 
-    /// Returns the weights as JSON.
+    /// Returns the three weights as a JSON object.
     pub(super) fn to_json(&self) -> Value {
         json!({
             "computation": self.computation,

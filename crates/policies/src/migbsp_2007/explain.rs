@@ -1,4 +1,5 @@
-//! The sentences of the first generation: its trigger is described as that of the second; its potentials have no unit and are listed.
+//! Sentences about the calls of the first generation of MigBSP. The trigger is described as in the second generation; potentials
+//! have no unit and are listed as recorded.
 
 use serde_json::{Map, Value};
 
@@ -7,21 +8,21 @@ use crate::explain::{
 };
 use crate::migbsp::explain::trigger;
 
-/// The highest PM of the first generation.
+/// Quantity: the highest PM of all processes, dimensionless.
 const HIGHEST: Meaning = Meaning::new(
     "highest_potential",
     Unit::Number,
     "the highest PM of all processes, a sum of shares without a unit",
 );
 
-/// The threshold of the trigger.
+/// Quantity: the PM that candidates must exceed, dimensionless.
 const THRESHOLD: Meaning = Meaning::new(
     "threshold",
     Unit::Number,
     "the PM that candidates must exceed",
 );
 
-/// Describes the calls of the first generation of MigBSP.
+/// Describes the calls of the first generation of MigBSP in sentences.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MigBsp2007Narrator;
 

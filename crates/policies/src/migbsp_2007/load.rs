@@ -1,8 +1,9 @@
-//! The function load(p): the mean use of each host over the last minutes (section 2.4).
+//! The function load(p): the mean utilisation of each host over the last minutes (section 2.4).
 //!
-//! Use by the application is `Σ work · cycles / (speed · cores)`, with each superstep spread evenly over its time. Use by others is the
-//! part that the profile and loads of the host have taken away. Both are fractions of the window, or of the time since the start if that is
-//! shorter. The use in a window is the difference of two marks of the work done. Marks are a sixtieth of the window apart, so that the
+//! Utilisation by the application is `Σ work · cycles / (speed · cores)`, with each superstep spread evenly over its duration.
+//! Utilisation by others is the share of the speed that the profile and external loads of the host have taken away. Both are
+//! fractions of the window, or of the time since the start if this is shorter. The utilisation in a window is the difference
+//! between two marks, which are stored values of the work done so far. Marks are a sixtieth of the window apart, so that the
 //! memory is bounded.
 
 use super::config::{Load, MigBsp2007Config};
@@ -10,24 +11,27 @@ use crate::View;
 use migsim_base::units::{HostId, Time};
 use migsim_platform::{Host, Integral};
 
-/// Number of marks that are kept: one more than a window of 60 spacings has, for the mark before its start.
+/// Number of stored marks (values of the work done at earlier times): 61 for a window of 60 intervals, and one before the start
+/// of the window.
 const MARKS: usize = 62;
 
-/// The work of each host so far, and at earlier times.
+/// The work done by each host since the start of the run, now and at earlier times.
 #[derive(Debug, Default)]
 pub(super) struct HostLoads {
-    /// Seconds of work at full speed since the start, for each host.
+    /// Time that each host would have needed at full speed for the work done since the start \[s\].
     busy: Vec<f64>,
-    /// A ring of marks: times \[s\], and the values of `busy` at these times, in one list.
+    /// The times at which the marks in the ring were stored \[s\].
     dates: Vec<f64>,
+    /// The values of `busy` of all hosts at each mark of the ring, in one list \[s\].
     marks: Vec<f64>,
     newest: usize,
-    /// The share that hosts of varying speed have left for the application, integrated up to the start of the window and up to now.
+    /// For each host of varying speed, the integral of the share of its speed that is left for the application. There are two
+    /// integrals: up to the start of the window and up to now.
     left: Vec<Option<[Integral; 2]>>,
 }
 
 impl HostLoads {
-    /// Adds a superstep.
+    /// Adds the work of the superstep that has just ended.
     pub(super) fn observe(&mut self, config: &MigBsp2007Config, view: &View<'_>) {
         let hosts = &view.platform.hosts;
         if self.busy.is_empty() {
@@ -52,7 +56,7 @@ impl HostLoads {
         }
     }
 
-    /// Returns the mean load of a host over the window that ends now, in [0, 1]; 0 at the start of a run.
+    /// Returns the mean load of a host over the window that ends now, in \[0, 1\]; 0 at the start of a run.
     pub(super) fn mean(&mut self, config: &MigBsp2007Config, host: HostId, view: &View<'_>) -> f64 {
         let now = view.now.get();
         let from = (now - config.load_window.get()).max(0.0);
@@ -70,7 +74,7 @@ impl HostLoads {
         (external + own).clamp(0.0, 1.0)
     }
 
-    /// Returns the time for which a host has worked from `from` to now \[s\].
+    /// Returns the time that a host would have needed at full speed for the work done between `from` and `now` \[s\].
     fn busy_between(&self, host: usize, from: f64, now: Time) -> f64 {
         let total = self.busy[host];
         let mut later = (now.get(), total);

@@ -1,4 +1,5 @@
-//! Selection: the metrics P, C and M of each process, and its potential of migration to each cluster (section 2.3).
+//! The metrics P, C and M of each process, its potential of migration to each cluster, and the selection of candidates (section
+//! 2.3).
 //!
 //! ```text
 //! IP(i)   = PTP(i) / max_i PTP(i)                (3)      P(i)   = Pproc(i) · IP(i)       (4)
@@ -7,11 +8,12 @@
 //! IT(i,j) = transfer(i,j) / max_j transfer(i,j)           M(i,j) = IM(i) · IT(i,j)        (7)
 //! PM(i,j) = P(i) + C(i,j) - M(i,j)           (8, 9), in [-1, 2]
 //! ```
-//! PTP and PTC \[s\] are the forecasts of computation and communication at the superstep of the call. Pproc and Pcom are the regularities
-//! of algorithms 2 and 3. All values other than PTP and PTC are dimensionless. An index is normalised over the processes (3, IM) or, inside
-//! one process, over the clusters (5, IT). Each value that equals the maximum gets 1 (w07-x08). If the maximum is 0, all indices are 0.
+//! P stands for processing, C for communication and M for memory. PTP and PTC \[s\] are the forecasts of computation and
+//! communication time at the superstep of the call. Pproc and Pcom are the regularities of algorithms 2 and 3. All values other
+//! than PTP and PTC are dimensionless. An index is normalised over the processes (3, IM) or, for one process, over the clusters
+//! (5, IT). Each value that equals the maximum gets 1 (w07-x08). If the maximum is 0, all indices are 0.
 //!
-//! Misprints: the left side of equation 5 is IC(i,j), not IP(i,j) (w07-x02). The text after equation 7 speaks of M(i,j), not IM(i,j)
+//! Misprints: the left side of equation 5 is IC(i,j), not IP(i,j) (w07-x02). The text after equation 7 means M(i,j), not IM(i,j)
 //! (w07-x03). Algorithm 2 tests the forecast PI, not P (w07-x01).
 
 use serde::Serialize;
@@ -24,65 +26,70 @@ use migsim_base::random::Stream;
 use migsim_base::units::{Bytes, ClusterId, HostId, Seconds};
 use migsim_platform::Platform;
 
-/// The Processing metric of a process, and its share of the memory, as in the decision record.
+/// The processing metric of a process, and its relative memory, as in the decision record.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct ProcessTerms {
-    /// The process, counted from 1.
+    /// The number of the process, counted from 1.
     pub(super) process: usize,
-    /// PI: predicted instructions.
+    /// PI(i), the predicted number of instructions of the process in a superstep.
     pub(super) instructions: f64,
-    /// PTP: predicted time of computation.
+    /// PTP(i), the predicted computation time of the process in a superstep \[s\].
     pub(super) compute_s: f64,
     pub(super) p_proc: f64,
     pub(super) ip: f64,
-    /// P(i).
+    /// P(i), the processing metric of the process, dimensionless.
     pub(super) processing: f64,
     pub(super) image_bytes: f64,
     pub(super) im: f64,
 }
 
-/// The metrics of a process and a cluster.
+/// The potential of migration of a process to a cluster, with its metrics.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Potential {
     pub(super) process: usize,
     pub(super) cluster: usize,
-    /// PC and PTC.
+    /// PC(i,j), the predicted bytes that the process exchanges with the cluster in a superstep.
     pub(super) bytes: Bytes,
+    /// PTC(i,j), the predicted communication time of the process with the cluster in a superstep.
     pub(super) time: Seconds,
+    /// Pcom(i,j), the regularity of the communication of the process with the cluster, from 0 to 1.
     pub(super) p_com: f64,
+    /// IC(i,j), the communication time PTC relative to the largest one of the process, dimensionless.
     pub(super) ic: f64,
-    /// Time of the ping-pong, in one direction.
+    /// Half of the time of a ping-pong between the process and the cluster.
     pub(super) transfer: Seconds,
+    /// IT(i,j), the transfer time relative to the largest one of the process, dimensionless.
     pub(super) it: f64,
     pub(super) metrics: Metrics,
 }
 
-/// P(i), C(i,j) and M(i,j).
+/// The three metrics of a process and a cluster: P(i) for processing, C(i,j) for communication and M(i,j) for memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Metrics {
-    /// P(i), dimensionless.
+    /// P(i), the processing metric, dimensionless.
     pub processing: f64,
-    /// C(i,j), dimensionless.
+    /// C(i,j), the communication metric, dimensionless.
     pub communication: f64,
-    /// M(i,j), dimensionless.
+    /// M(i,j), the memory metric, which is the cost of a migration, dimensionless.
     pub memory: f64,
 }
 
 impl Metrics {
-    /// PM(i,j) = P(i) + C(i,j) - M(i,j), dimensionless (equation 9).
+    /// Returns PM(i,j) = P(i) + C(i,j) - M(i,j), the potential of migration, dimensionless (equation 9).
     pub fn potential(self) -> f64 {
         self.processing + self.communication - self.memory
     }
 }
 
-/// Computes equations 3 and 5, IM and IT: each value relative to the largest, dimensionless; all 0 if that is.
+/// Returns each value divided by the largest value, dimensionless; all 0 if the largest is 0. These are equations 3 and 5, IM and
+/// IT.
 pub fn indexes(values: impl IntoIterator<Item = f64> + Clone) -> impl Iterator<Item = f64> {
     let largest = values.clone().into_iter().fold(0.0, f64::max);
     let relative = move |value| if largest > 0.0 { value / largest } else { 0.0 };
     values.into_iter().map(relative)
 }
 
-/// Computes P(i) and IM(i) of all processes.
+/// Returns the processing metric P(i) and the relative memory IM(i) of all processes.
 pub(super) fn processes(forecasts: &Forecasts, view: &View<'_>) -> Vec<ProcessTerms> {
     let all = 0..view.processes();
     let times = all.clone().map(|process| forecasts.compute(process).get());
@@ -102,19 +109,20 @@ pub(super) fn processes(forecasts: &Forecasts, view: &View<'_>) -> Vec<ProcessTe
         .collect()
 }
 
-/// PM(i,j) of all processes and clusters, of which only a part is kept.
+/// The potentials PM(i,j) of all processes and clusters, reduced to the data that a call needs.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
-    /// The highest PM of each process; of equal PM that of the first cluster.
+    /// The highest PM of each process; if several are equal, that of the first cluster.
     best: Vec<Potential>,
-    /// The highest PM of all.
+    /// The highest PM of all processes; `None` if there is no PM.
     pub(super) highest: Option<f64>,
-    /// All PM, as long as they are few enough.
+    /// All PM, for the decision record; `None` if they are too many.
     pub(super) listed: Option<Vec<Potential>>,
 }
 
 impl Survey {
-    /// Creates a survey that lists at most `most` PM.
+    /// Creates the survey from the PM that `potentials` passes to its argument one by one. It lists them if they are at most
+    /// `most`.
     pub(super) fn of(potentials: impl FnOnce(&mut dyn FnMut(Potential)), most: usize) -> Self {
         let mut survey = Self {
             listed: Some(Vec::new()),
@@ -143,7 +151,8 @@ impl Survey {
         }
     }
 
-    /// Returns the potentials above `threshold`, one per process, in decreasing order; of equal potentials the lowest rank first.
+    /// Returns the highest PM of each process if it is above `threshold`, in decreasing order. Processes with equal PM are in
+    /// increasing order of rank.
     pub(super) fn elected(self, threshold: f64) -> Vec<Potential> {
         let mut best = self.best;
         best.retain(|potential| potential.metrics.potential() > threshold);
@@ -155,7 +164,8 @@ impl Survey {
     }
 }
 
-/// Computes PM(i,j) of all processes and clusters, by process, then by cluster; a cluster that a process cannot reach has none.
+/// Computes PM(i,j) for all processes and clusters, and passes each to `each`, ordered by process and then by cluster. A cluster
+/// that a process cannot reach is omitted.
 pub(super) fn potentials(
     config: &MigBsp2007Config,
     forecasts: &Forecasts,
@@ -201,9 +211,12 @@ pub(super) fn potentials(
     }
 }
 
-/// Computes transfer(i,j): half of the time of a ping-pong between the host of process i and the manager of cluster j (section 2.3.3). In
-/// its own cluster the partner is another host of the cluster. The nominal routes are used, without other traffic. The time is 0 in a
-/// cluster of a single host, and `None` without a route. The size `ping` instead of the image is a factor that cancels in IT.
+/// Returns transfer(i,j), half of the time of a ping-pong between the host of process i and the manager of cluster j, or `None`
+/// without a route (section 2.3.3).
+///
+/// In the own cluster of the process, the partner is another host of this cluster, and the time is 0 if there is none. The
+/// nominal routes are used, without other traffic. If the option `ping` replaces the size of the image, the size is a factor that
+/// cancels in IT.
 fn transfer(
     config: &MigBsp2007Config,
     process: usize,
@@ -233,7 +246,8 @@ fn transfer(
     ))
 }
 
-/// Returns another host of the cluster of `here`; `here` itself if there is none.
+/// Returns the host with which the host `here` exchanges a ping-pong in its own cluster; `here` itself if the cluster has no
+/// other host.
 fn partner(choice: OwnPartner, here: HostId, platform: &Platform, random: &mut Stream) -> HostId {
     let hosts = &platform.clusters[platform.cluster_of(here).index()].hosts;
     let count = hosts.len();

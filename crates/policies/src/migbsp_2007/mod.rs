@@ -1,4 +1,4 @@
-//! `MigBSP`, first generation: the model as proposed, before any simulation of it.
+//! `MigBSP`, first generation: the model as its authors proposed it in 2007, before they simulated it.
 //!
 //! ```text
 //! observe ──> trigger      stable? α' ± 1, at least 1; a call every α supersteps   (algorithm 1)
@@ -8,17 +8,24 @@
 //!         └─> destination  the first host of the cluster by ICPU that has memory
 //! settle  ──> trigger      α := α'
 //! ```
-//! Source: da Rosa Righi, Carissimi and Navaux, *On the Dynamic Load-Rebalancing of BSP Application Using Process Migration*, WSPPD 2007,
-//! which publishes the model without results. Trigger and forecasts are those of the second generation ([`super::MigBsp`]), with the
-//! options of the paper. There is no second adaptation and no test whether a migration pays.
+//! α is the number of supersteps between rescheduling calls and α' its next value. PI, PTP, PC and PTC are forecasts of a
+//! process's instructions, computation time, bytes and communication time; Pproc and Pcom rate their regularity. PM(i,j) is the
+//! potential of migration of process i to cluster j, with metrics for processing, communication and memory. ICPU is the computing
+//! power that the load of a host leaves.
 //!
-//! With D of the LU paper and its own example of a threshold, the model costs more than it gains on the applications of the later papers.
-//! The later papers changed the causes. P(i) has no cluster, so that PM attracts processes to their partners and never to faster hosts
-//! (ISet(j)). There is no test whether a move pays (t1 > t2), not even a move between equal hosts of a cluster. An application that is
-//! never balanced has a call after each superstep (floor of α, growth of D), and in an interval of one superstep every forecast is right.
+//! Source: da Rosa Righi, Carissimi and Navaux, *On the Dynamic Load-Rebalancing of BSP Application Using Process Migration*,
+//! WSPPD 2007, which publishes the model without results. Trigger and forecasts are those of the second generation
+//! ([`super::MigBsp`]), with the options of this paper. There is no second adaptation and no test whether a migration pays.
 //!
-//! In the paper the managers keep α', and the processes compute their PM and send the highest (w07-x06). Where this is computed affects the
-//! price of a call (`costs.call`), not its decision. `migsim reproduce wsppd2007` checks the statements of the paper about its model.
+//! With the tolerance D of the LU paper and the example of a threshold in the 2007 paper, the model costs more than it gains on
+//! the applications of the later papers. The later papers removed the causes. P(i) does not depend on the cluster, so that PM
+//! attracts processes to their communication partners and never to faster hosts (later: ISet(j)). There is no test whether a move
+//! pays, not even for a move between equal hosts of a cluster (later: t1 > t2). An application that is never balanced has a call
+//! after each superstep, and in an interval of one superstep every forecast is right (later: a minimum of α, and a growing D).
+//!
+//! In the paper the managers keep α', and the processes compute their PM and send the highest (w07-x06). Where PM is computed
+//! affects the cost of a call (`costs.call`), not its decision. `migsim reproduce wsppd2007` checks the statements of the paper
+//! about its model.
 
 mod config;
 mod destination;
@@ -48,11 +55,11 @@ use migsim_base::plugin::OptionFlag;
 use migsim_base::random::Stream;
 use migsim_base::units::{ClusterId, ProcessId};
 
-/// The policy MigBSP, first generation.
+/// The policy MigBSP, first generation (`migbsp-2007`), with its state.
 #[derive(Debug)]
 pub struct MigBsp2007 {
     config: MigBsp2007Config,
-    /// The options that are shared with the second generation.
+    /// The options of the second generation that make trigger and forecasts equal to those of the first.
     shared: MigBspConfig,
     trigger: Trigger,
     forecasts: Forecasts,
@@ -61,7 +68,7 @@ pub struct MigBsp2007 {
 }
 
 impl MigBsp2007 {
-    /// Creates the policy with these options.
+    /// Creates the policy with its options.
     ///
     /// # Errors
     /// Options are out of range; the error names all of them.
@@ -81,7 +88,8 @@ impl MigBsp2007 {
         })
     }
 
-    /// Returns the decision record: the state of algorithm 1 and, in the first calls, all terms of PM unless they are many.
+    /// Returns the decision record of a call: the state of the trigger and, in the first calls, all terms of PM unless they are
+    /// too many.
     fn explain(
         &self,
         processes: &[ProcessTerms],
@@ -108,10 +116,10 @@ impl MigBsp2007 {
     }
 }
 
-/// Size of the terms of a PM(i,j) as JSON \[B\].
+/// Size of the record of the terms of one PM(i,j) as JSON \[B\], for the estimate of the memory of a run.
 const RECORD: f64 = 1500.0;
 
-/// Returns the terms of a PM(i,j) for the decision record.
+/// Returns the terms of one PM(i,j) as JSON, for the decision record.
 fn terms(potential: &Potential, view: &View<'_>) -> Value {
     json!({
         "process": potential.process + 1,
@@ -129,7 +137,8 @@ fn terms(potential: &Potential, view: &View<'_>) -> Value {
     })
 }
 
-/// Requests a host from the manager of the preferred cluster, and reserves it.
+/// Requests a host for a process from the manager of the preferred cluster, reserves it if the process moves, and returns the
+/// record of the candidate.
 fn place(elected: &Potential, offers: &mut Offers<'_>, view: &View<'_>) -> Candidate {
     let from = view.placement[elected.process];
     let to = offers.best(elected.process, elected.cluster);
@@ -212,7 +221,8 @@ impl Policy for MigBsp2007 {
         })
     }
 
-    /// Counts the listed PM(i,j), and the records of the first calls as JSON.
+    /// Returns the memory that the policy needs in a run \[B\]: for the listed PM(i,j), and the records of the first calls as
+    /// JSON.
     fn memory(&self, pairs: f64, supersteps: f64) -> f64 {
         let records = supersteps.min(f64::from(self.config.explained_calls));
         let listed = if pairs > LISTED_PAIRS as f64 {

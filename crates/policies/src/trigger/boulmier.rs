@@ -1,7 +1,9 @@
-//! The condition of optimality for a growing imbalance, in closed form (Boulmier et al. 2021).
+//! Triggers a balancing when it is optimal for a growing imbalance, by a condition in closed form (Boulmier et al. 2021).
 //!
-//! `U += max − avg`; yes if `τ·(max − avg) − U ≥ C`, with τ = 1, 2, … supersteps since the last balancing. It counts only the convex part:
-//! under a constant imbalance it never balances.
+//! max and avg are the maximum and the mean of the host times in a superstep, C is the cost of the last balancing, and τ = 1, 2,
+//! … is the number of supersteps since then. The lost time is accumulated by `U += max − avg`; a balancing is triggered if
+//! `τ·(max − avg) − U ≥ C`. The condition counts only the convex part of the lost time: under a constant imbalance it never
+//! triggers a balancing.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{Observed, Trigger, TriggerOptions};
 use migsim_base::error::Error;
 
-/// The trigger, which has no options.
+/// The options of the trigger `boulmier`, which has none.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoulmierOptions {}
@@ -22,7 +24,7 @@ impl TriggerOptions for BoulmierOptions {
     }
 }
 
-/// The state: U and τ.
+/// The state of the trigger: the time lost to imbalance (U) and the number of supersteps (τ) since the last balancing.
 #[derive(Clone, Copy, Debug, Default)]
 struct Boulmier {
     lost: f64,

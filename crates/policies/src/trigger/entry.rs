@@ -1,4 +1,4 @@
-//! A trigger in the registry: its name, its options and the function that reads them.
+//! An entry of the table of triggers: the name of a trigger, its options, and the function that creates it from options.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,31 +11,34 @@ use migsim_base::document;
 use migsim_base::error::Error;
 use migsim_base::plugin::{self, Maker};
 
-/// The options of a trigger, which are under `policy.trigger.<name>` in an experiment.
+/// The options of a trigger, as a user sets them under `policy.trigger.<name>` in an experiment file.
 pub trait TriggerOptions: Serialize + DeserializeOwned + JsonSchema {
-    /// Named presets of the options, for example presets that repeat an original program. The default options need no preset.
+    /// The variants of the trigger: sets of options with a name, for example those with which it repeats an original program. The
+    /// default options are not listed.
     const VARIANTS: &'static [Variant] = &[];
 
-    /// The option that a value after its name sets: `supersteps` in `every=50`; empty if there is none.
+    /// The key of the option that a value after the name of the trigger sets, such as `supersteps` in `every=50`; empty if there
+    /// is none.
     const MAIN: &'static str = "";
 
-    /// The criterion of yalbb that makes the same decisions as the defaults; empty if there is none.
+    /// The name of the criterion in the program yalbb that makes the same decisions as the default options; empty if there is
+    /// none.
     const ORIGINAL: &'static str = "";
 
-    /// Creates the trigger.
+    /// Creates the trigger with these options.
     ///
     /// # Errors
     /// Options are out of range; each problem has the key of its option.
     fn trigger(self) -> Result<Box<dyn Trigger>, Error>;
 }
 
-/// A trigger by its name.
+/// An entry of the table of triggers: the name and description of a trigger, and its [`Kind`].
 pub type Entry = plugin::Entry<Kind>;
 
-/// The triggers, by name.
+/// The table of all triggers, by name.
 pub type Table = plugin::Table<Kind>;
 
-/// A kind of trigger: the operations on its options.
+/// A kind of trigger: the functions and constants with which commands treat its options and create it.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
     make: Make,
@@ -44,19 +47,19 @@ pub struct Kind {
     original: &'static str,
 }
 
-/// The function that makes the trigger from its options.
+/// The function that creates the trigger from its options.
 #[derive(Clone, Copy, Debug)]
 enum Make {
-    /// The options have a Rust type.
+    /// For options that have a Rust type: functions to create the trigger and to add default values.
     Typed {
         build: fn(&Value) -> Result<Box<dyn Trigger>, Error>,
         resolve: fn(&Value) -> Result<Value, Error>,
     },
-    /// The options have no Rust type.
+    /// For options that have no Rust type, such as those of a plug-in in another language.
     Maker(&'static dyn Maker<Box<dyn Trigger>>),
 }
 
-/// Creates a row of the table for a trigger that is made by `maker`.
+/// Creates the table entry of a trigger that the object `maker` creates, for triggers whose options have no Rust type.
 pub fn made_by(
     maker: &'static dyn Maker<Box<dyn Trigger>>,
     name: &'static str,
@@ -72,7 +75,7 @@ pub fn made_by(
     Entry::new::<Map<String, Value>>([name, summary, source], kind)
 }
 
-/// Creates a row of the table; `T` are the options of the trigger.
+/// Creates the table entry of a trigger; `T` is the type of its options.
 pub fn row<T: TriggerOptions>(
     name: &'static str,
     summary: &'static str,
@@ -111,17 +114,19 @@ impl plugin::Kind for Kind {
 }
 
 impl Kind {
-    /// Returns the named settings.
+    /// Returns the variants of the trigger, which are sets of options with a name.
     pub fn variants(&self) -> &'static [Variant] {
         self.variants
     }
 
-    /// Returns the option that a value after its name sets; empty if there is none.
+    /// Returns the key of the option that a value after the name of the trigger sets, such as `supersteps` in `every=50`; empty
+    /// if there is none.
     pub fn main(&self) -> &'static str {
         self.main
     }
 
-    /// Returns the criterion of yalbb that makes the same decisions as the defaults; empty if there is none.
+    /// Returns the name of the criterion in the program yalbb that makes the same decisions as the default options; empty if
+    /// there is none.
     pub fn original(&self) -> &'static str {
         self.original
     }

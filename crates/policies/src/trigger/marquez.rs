@@ -1,6 +1,8 @@
-//! A tolerance around the average: MigBSP's stability test with D = x (Marquez et al. 2013).
+//! Triggers a balancing if the time of a host deviates from the mean by more than a tolerance x (Marquez et al. 2013). The same
+//! test with D = x is MigBSP's stability test.
 //!
-//! Yes if `min < avg·(1 − x)` or `max > avg·(1 + x)`.
+//! A balancing is triggered if `min < avg·(1 − x)` or `max > avg·(1 + x)`, where min, avg and max are the minimum, mean and
+//! maximum of the host times in a superstep.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use super::{Observed, Trigger, TriggerOptions};
 use migsim_base::error::{Error, Problem};
 
-/// The trigger.
+/// The trigger `marquez`, which consists of its tolerance.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MarquezOptions {
-    /// x: the tolerance, as a fraction of the average; not negative.
+    /// Tolerance x: the tolerated deviation of a host time from the mean, as a share of the mean; not negative.
     pub x: f64,
 }
 

@@ -1,7 +1,9 @@
-//! Cumulative imbalance: balances once the time lost to imbalance since the last balancing equals the price of one (Menon et al. 2012).
+//! Triggers a balancing once the time lost to imbalance since the last balancing equals the cost of one balancing (Menon et al.
+//! 2012).
 //!
-//! `U += max − avg`; yes if `U ≥ C`, the price of the last balancing. Before the first balancing C is 0, so that a balancing follows the
-//! first superstep and measures C.
+//! max and avg are the maximum and the mean of the host times in a superstep. The lost time is accumulated by `U += max − avg`; a
+//! balancing is triggered if `U ≥ C`, with C the cost of the last balancing. Before the first balancing C is 0, so that a
+//! balancing follows the first superstep and measures C.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,7 +12,7 @@ use super::{Observed, Trigger, TriggerOptions};
 use crate::strategy::Variant;
 use migsim_base::error::Error;
 
-/// The trigger, which has no options.
+/// The options of the trigger `menon`, which has none.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MenonOptions {}
@@ -23,7 +25,7 @@ impl TriggerOptions for MenonOptions {
     }
 }
 
-/// The state: U.
+/// The state of the trigger: the time lost to imbalance since the last balancing (U).
 #[derive(Clone, Copy, Debug, Default)]
 struct Menon {
     lost: f64,
@@ -40,13 +42,15 @@ impl Trigger for Menon {
     }
 }
 
-/// The options of the improved criterion (Boulmier et al. 2021): imbalance that the balancer leaves does not count.
+/// The options of the improved criterion of Menon (Boulmier et al. 2021), in which imbalance that remains after a balancing does
+/// not count as lost time.
 ///
-/// `U += max(0, max − avg − base)`; `base` is `max − avg` of the first superstep after a balancing.
+/// The lost time is accumulated by `U += max(0, max − avg − base)`, where `base` is `max − avg` of the first superstep after a
+/// balancing. A balancing is triggered if `U ≥ C`, with C the cost of the last balancing.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ImprovedMenonOptions {
-    /// Whether U decreases while the imbalance is below `base`, as without `max(0, ·)`.
+    /// Whether the lost time U decreases in supersteps whose imbalance is below `base`, that is, whether `max(0, ·)` is omitted.
     pub no_max: bool,
 }
 
@@ -67,7 +71,7 @@ impl TriggerOptions for ImprovedMenonOptions {
     }
 }
 
-/// The state: U and its base.
+/// The state of the trigger: the lost time since the last balancing (U), and the imbalance that remained after it (`base`).
 #[derive(Clone, Copy, Debug)]
 struct ImprovedMenon {
     options: ImprovedMenonOptions,

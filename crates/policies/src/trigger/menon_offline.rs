@@ -1,9 +1,10 @@
-//! A period from growth: the square root law of Menon et al. (2012) with measured slopes.
+//! Triggers balancings with a period that follows from the growth of imbalance: the square root law of Menon et al. (2012) with
+//! measured slopes.
 //!
-//! `τ = ⌊√(2C/m)⌋`, yes once τ supersteps have passed since the last balancing; `m` is the mean slope of the maximum less that of the
-//! average, since then.
+//! The period is `τ = ⌊√(2C/m)⌋` supersteps since the last balancing, where C is the cost of the last balancing, and `m` is the
+//! mean slope of the maximum host time minus that of the mean host time since then.
 //!
-//! | edition | slopes |
+//! | variant | slopes |
 //! |---|---|
 //! | `ours` | of differences between supersteps; without growth (`m ≤ 0`) never |
 //! | `yalbb` | the first difference is the first value itself; without growth τ is 2³² − 1, and *previous + τ* wraps around: after the first balancing it balances at every superstep without growth |
@@ -17,22 +18,22 @@ use super::{Observed, Trigger, TriggerOptions};
 use crate::strategy::Variant;
 use migsim_base::error::Error;
 
-/// The options.
+/// The options of the trigger `menon-offline`.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MenonOfflineOptions {
-    /// The program or publication whose decisions the trigger makes.
+    /// The variant of the trigger: the publication or program whose decisions it makes.
     pub edition: MenonOfflineEdition,
 }
 
-/// The program or publication whose decisions the trigger makes.
+/// The variants of the trigger: the publication or program whose decisions it makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum MenonOfflineEdition {
-    /// As published.
+    /// The trigger as published.
     #[default]
     #[serde(rename = "ours")]
     Ours,
-    /// As the program, including its faults.
+    /// The trigger as the program yalbb implements it, including its errors.
     #[serde(rename = "yalbb")]
     Yalbb,
 }
@@ -54,7 +55,7 @@ impl TriggerOptions for MenonOfflineOptions {
     }
 }
 
-/// The state: the superstep before which it last balanced, and the measures since then.
+/// The state of the trigger: the superstep before the last balancing, and the host times since then.
 #[derive(Clone, Debug)]
 struct MenonOffline {
     edition: MenonOfflineEdition,
@@ -92,7 +93,8 @@ impl Trigger for MenonOffline {
     }
 }
 
-/// Returns the mean of the differences of neighbours, from the one at `first` on; the value before the first one is 0.
+/// Returns the mean difference between consecutive values, starting with the difference at index `first`. The difference at index
+/// 0 is the first value itself, since the value before it counts as 0.
 fn mean_slope(values: &[f64], first: usize) -> f64 {
     let before = std::iter::once(0.0).chain(values.iter().copied());
     let slopes = values

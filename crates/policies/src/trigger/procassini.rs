@@ -1,11 +1,13 @@
-//! Predicted speed-up: balances if the next superstep, including the balancing, would be shorter than a given part of the last one
-//! (Procassini et al. 2004).
+//! Triggers a balancing if the next superstep, including the cost of the balancing, is predicted to take less than a given share
+//! of the last one (Procassini et al. 2004).
 //!
-//! `e = avg/max`. E, the efficiency that a balancing restores, is the mean of e over all supersteps. The answer is yes if
-//! `T·e/E + C < f·T`, with T the largest time of a host.
+//! max and avg are the maximum and the mean of the host times in a superstep, and `e = avg/max` is its efficiency. E, the
+//! efficiency that a balancing restores, is estimated by the mean of e over all supersteps. A balancing is triggered if `T·e/E +
+//! C < f·T`, with T the maximum host time of the last superstep, C the cost of the last balancing, and f the option of the
+//! trigger.
 //!
-//! Without a balancing, E is the efficiency of the first mapping, so that a constant imbalance would never be balanced. A run therefore
-//! makes a first balancing for this trigger, after the first superstep with computation.
+//! Without a balancing, E is the efficiency of the initial placement, so that a constant imbalance would never be balanced.
+//! Therefore a run performs a first balancing for this trigger, after the first superstep with computation.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,11 +15,12 @@ use serde::{Deserialize, Serialize};
 use super::{Observed, Trigger, TriggerOptions};
 use migsim_base::error::{Error, Problem};
 
-/// The options.
+/// The options of the trigger `procassini`.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProcassiniOptions {
-    /// f: the maximum duration of the next superstep, relative to the last one; above 0, at most 1.
+    /// Limit f: the largest predicted duration of the next superstep, including the balancing, for which a balancing is
+    /// triggered. It is a share of the duration of the last superstep; above 0, at most 1.
     pub f: f64,
 }
 
@@ -44,7 +47,7 @@ impl TriggerOptions for ProcassiniOptions {
     }
 }
 
-/// The state: the sum of e and the number of terms.
+/// The state of the trigger: the sum of the efficiencies e of all supersteps, and their number.
 #[derive(Clone, Copy, Debug)]
 struct Procassini {
     f: f64,

@@ -1,4 +1,4 @@
-//! The triggers that come with the program: one row each.
+//! The table of built-in triggers, one row each.
 
 use super::entry::{Table, row};
 use super::{
@@ -7,7 +7,7 @@ use super::{
 };
 use crate::migbsp::AdaptiveOptions;
 
-/// Returns the triggers that come with the program.
+/// Returns the table of all triggers that are built into migsim.
 pub fn standard() -> Table {
     let rows = vec![
         row::<NeverOptions>("never", "baseline: no balancing", "-"),

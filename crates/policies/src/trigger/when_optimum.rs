@@ -1,22 +1,25 @@
-//! The best supersteps to balance at, computed after a run: a bound for all triggers.
+//! The best supersteps to balance at, computed after a run: a lower bound of the total time for all triggers.
 //!
-//! Assume that a balancer maps the state at a barrier to the same placement whatever happened before (greedy does, refinement does not).
-//! Then the best set of balancings is a shortest path: `best_j = min_{i<j} best_i + C_i + Σ_{t=i}^{j−1} dur(i, t)`. Here dur(i, t) is the
-//! time of superstep t under the placement made before superstep i (0: the initial placement, which costs nothing). The cost is O(T²).
+//! The computation assumes that a balancer maps the state at a barrier to the same placement whatever happened before (true for
+//! greedy strategies, not for refinement). Then the best set of balancings is a shortest path: `best_j = min_{i<j} best_i + C_i +
+//! Σ_{t=i}^{j−1} dur(i, t)`. Here best_j is the least time until superstep j begins, C_i the cost of a balancing before superstep
+//! i, and dur(i, t) the time of superstep t under the placement chosen before superstep i (0: the initial placement, which costs
+//! nothing). The computing time is O(T²) for T supersteps.
 
-/// The least total time, and a set of balancings that reaches it.
+/// The smallest possible total time of all supersteps and balancings, and a set of balancings that achieves it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WhenOptimum {
-    /// The least total time \[s\].
+    /// The smallest total time \[s\].
     pub total: f64,
-    /// The supersteps before which to balance, counted from 0; of equal totals the set with the latest last balancing.
+    /// The supersteps before which to balance, counted from 0. If several sets have the smallest total time, it is the one with
+    /// the latest last balancing.
     pub balances: Vec<usize>,
 }
 
-/// Computes the optimum over `supersteps` supersteps.
+/// Returns the set of balancings with the smallest total time over `supersteps` supersteps.
 ///
-/// `price(i)` is the price of a balancing before superstep i > 0 \[s\]; `duration(i, t)` is the time of superstep t under the placement
-/// made before superstep i \[s\].
+/// `price(i)` is the cost of a balancing before superstep i > 0 \[s\]; `duration(i, t)` is the time of superstep t under the
+/// placement chosen before superstep i \[s\].
 pub fn when_optimum(
     supersteps: usize,
     price: impl Fn(usize) -> f64,

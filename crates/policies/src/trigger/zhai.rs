@@ -1,7 +1,9 @@
-//! Degradation: the excess of the last supersteps over the mean since the last balancing (Zhai et al. 2018).
+//! Triggers a balancing by degradation: the excess of the last supersteps over the mean since the last balancing (Zhai et al.
+//! 2018).
 //!
-//! `U += median(last 3 max) − mean(max since the last balancing)`; yes if `U ≥ C`. The median of k values is the value at index `⌊k/2⌋` of
-//! the sorted ones.
+//! max is the maximum of the host times in a superstep. The excess is accumulated by `U += median(last 3 max) − mean(max since
+//! the last balancing)`; a balancing is triggered if `U ≥ C`, with C the cost of the last balancing. The median of k values is
+//! the value at index `⌊k/2⌋` of the sorted values.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{Observed, Trigger, TriggerOptions};
 use migsim_base::error::Error;
 
-/// The trigger, which has no options.
+/// The options of the trigger `zhai`, which has none.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ZhaiOptions {}
@@ -22,17 +24,17 @@ impl TriggerOptions for ZhaiOptions {
     }
 }
 
-/// The state: U and the measures since the last balancing.
+/// The state of the trigger: the accumulated excess (U), and the maximum host times since the last balancing.
 #[derive(Clone, Debug, Default)]
 struct Zhai {
     lost: f64,
-    /// The last three maxima, the newest last.
+    /// The maximum host times of the last three supersteps \[s\], the newest last.
     last: Vec<f64>,
     sum: f64,
     count: u32,
 }
 
-/// Number of supersteps over which the median is taken.
+/// Number of supersteps over which the median of the maximum host times is taken.
 const WINDOW: usize = 3;
 
 impl Trigger for Zhai {

@@ -1,16 +1,16 @@
-//! The heap of Charm++'s greedy refiners: the least load is on top, and any host can be removed.
+//! The heap of Charm++'s greedy refinement strategies: the host with the least load is on top, and any host can be removed.
 
-/// A heap of hosts by load; places are counted from 1 as in the original, so that place 0 is unused.
+/// A heap of hosts by load. Positions are counted from 1 as in the original, so that position 0 is unused.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PositionHeap {
-    /// The hosts; the first entry is no host.
+    /// The host at each position; the first entry is not a host.
     items: Vec<usize>,
-    /// The place of each host; 0 for hosts that are not in the heap.
+    /// The position of each host in the heap; 0 for hosts that are not in the heap.
     places: Vec<usize>,
 }
 
 impl PositionHeap {
-    /// Creates the list of hosts 0 to `hosts - 1` in this order, which is not a heap yet.
+    /// Creates the list of hosts from 0 to `hosts - 1` in this order. It is not a heap until `build` is called.
     pub(crate) fn in_order(hosts: usize) -> Self {
         let mut items = vec![usize::MAX];
         items.extend(0..hosts);
@@ -20,7 +20,7 @@ impl PositionHeap {
         }
     }
 
-    /// Creates a heap of the present order.
+    /// Reorders the hosts so that they form a heap by load.
     pub(crate) fn build<R: PartialOrd>(&mut self, loads: &[R]) {
         for parent in (1..=self.last() / 2).rev() {
             let mut at = parent;
@@ -40,19 +40,19 @@ impl PositionHeap {
         }
     }
 
-    /// Returns the host with the least load.
+    /// Returns the host with the least load; `None` if the heap is empty.
     pub(crate) fn top(&self) -> Option<usize> {
         self.items.get(1).copied()
     }
 
-    /// Adds a host.
+    /// Adds a host to the heap at the position that its load determines.
     pub(crate) fn push<R: PartialOrd>(&mut self, host: usize, loads: &[R]) {
         self.items.push(host);
         self.places[host] = self.last();
         self.rise(self.last(), loads);
     }
 
-    /// Removes a host; does nothing if it is not in the heap.
+    /// Removes a host from the heap; does nothing if it is not in the heap.
     pub(crate) fn remove<R: PartialOrd>(&mut self, host: usize, loads: &[R]) {
         let at = std::mem::take(&mut self.places[host]);
         if at == 0 {
@@ -92,7 +92,8 @@ impl PositionHeap {
         }
     }
 
-    /// Sinks to the smaller child, of equal children the right one, while that is strictly smaller.
+    /// Moves the host at a position down to the child with the smaller load (in case of ties the right one), while this load is
+    /// strictly smaller.
     fn sink<R: PartialOrd>(&mut self, mut at: usize, loads: &[R]) {
         while 2 * at <= self.last() {
             let (left, right) = (2 * at, 2 * at + 1);

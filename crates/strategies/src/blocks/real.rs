@@ -1,8 +1,8 @@
-//! Numbers of 32 or 64 bits: newer versions of Charm++ round every load to 32 bits, which affects ties.
+//! Floating-point numbers of 32 or 64 bits, since newer versions of Charm++ round every load to 32 bits, which affects ties.
 
 use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 
-/// A floating-point number of either width.
+/// A floating-point number of 32 or 64 bits, in which a strategy computes loads.
 pub(crate) trait Real:
     Copy
     + PartialOrd
@@ -16,7 +16,7 @@ pub(crate) trait Real:
     /// Zero.
     const ZERO: Self;
 
-    /// Returns the nearest number of this width.
+    /// Returns the value of this width that is nearest to a number of 64 bits.
     fn of(value: f64) -> Self;
 }
 

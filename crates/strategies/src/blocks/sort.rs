@@ -1,11 +1,12 @@
-//! The unstable sort of the GNU C++ library (`std::sort`): quicksort with the median of three, then insertion.
+//! The unstable sorting algorithm of the GNU C++ library (`std::sort`): quicksort with the median of three, followed by insertion
+//! sort.
 
 use super::heap_sort;
 
-/// Maximum length of a range that is left to the insertion sort.
+/// Maximum length of a range that is not divided further but left to the insertion sort.
 const SHORT: usize = 16;
 
-/// Sorts `items` such that equal items end where the library puts them; returns the number of comparisons.
+/// Sorts `items` so that equal items end at the positions where the library puts them, and returns the number of comparisons.
 pub(crate) fn sort<T: Copy>(items: &mut [T], less: impl Fn(&T, &T) -> bool) -> u64 {
     let comparisons = std::cell::Cell::new(0);
     let less = |a: &T, b: &T| {
@@ -22,15 +23,15 @@ pub(crate) fn sort<T: Copy>(items: &mut [T], less: impl Fn(&T, &T) -> bool) -> u
     comparisons.get()
 }
 
-/// Returns the numbers from 0 to `keys.len() - 1` in decreasing order of their keys, equal ones as [`sort`] leaves them; and the number of
-/// comparisons.
+/// Returns the numbers from 0 to `keys.len() - 1` in decreasing order of their keys, and the number of comparisons. Numbers with
+/// equal keys are in the order in which [`sort`] leaves them.
 pub(crate) fn descending<R: Copy + PartialOrd>(keys: &[R]) -> (Vec<usize>, u64) {
     let mut order: Vec<usize> = (0..keys.len()).collect();
     let comparisons = sort(&mut order, |&a, &b| keys[a] > keys[b]);
     (order, comparisons)
 }
 
-/// Partitions until ranges are short: the right part by recursion, the left one in the loop.
+/// Partitions the items until all ranges are short: the right part by recursion, the left part in a loop.
 fn quicksort<T: Copy>(mut items: &mut [T], mut depth: u32, less: &impl Fn(&T, &T) -> bool) {
     while items.len() > SHORT {
         if depth == 0 {
@@ -45,7 +46,7 @@ fn quicksort<T: Copy>(mut items: &mut [T], mut depth: u32, less: &impl Fn(&T, &T
     }
 }
 
-/// Moves the median of three to the front and partitions the rest around it; returns the start of the right part.
+/// Moves the median of three items to the front, partitions the others by this pivot, and returns the start of the right part.
 fn partition<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> usize {
     let (middle, last) = (items.len() / 2, items.len() - 1);
     let median = median([1, middle, last], |a, b| less(&items[a], &items[b]));
@@ -68,7 +69,7 @@ fn partition<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> usize 
     }
 }
 
-/// Returns which of three places has the median.
+/// Returns the position, among three, of the item with the median value.
 fn median([a, b, c]: [usize; 3], less: impl Fn(usize, usize) -> bool) -> usize {
     if less(a, b) {
         if less(b, c) {
@@ -87,7 +88,7 @@ fn median([a, b, c]: [usize; 3], less: impl Fn(usize, usize) -> bool) -> usize {
     }
 }
 
-/// Sorts by insertion; each item is first compared with the first one.
+/// Sorts the items by insertion. Each item is first compared with the first item, so that no search runs past the start.
 fn insert_first<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) {
     for at in 1..items.len() {
         if less(&items[at], &items[0]) {
@@ -98,7 +99,7 @@ fn insert_first<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) {
     }
 }
 
-/// Moves the item at `at` to the left, past all greater items; the first item is not greater.
+/// Moves the item at the position `at` to the left, past all greater items. The first item must not be greater.
 fn insert<T: Copy>(items: &mut [T], at: usize, less: &impl Fn(&T, &T) -> bool) {
     let mut to = at;
     while less(&items[at], &items[to - 1]) {

@@ -1,20 +1,21 @@
-//! Performance profiles: for each factor, the share of cases in which the makespan of a policy is at most that factor times the best known.
+//! Performance profiles: for each factor, the share of cases in which the makespan of a policy is at most that factor times the
+//! best known makespan.
 //!
 //! Source: Dolan and Moré, Benchmarking optimization software with performance profiles, Mathematical Programming 91, 2002.
 
 use super::rows::{Bench, Standing};
 use migsim_output::figure::{Colour, Curve, Drawing, Series, Style};
 
-/// Largest factor in the figure.
+/// Largest factor on the horizontal axis of the figure.
 pub const FACTOR: f64 = 2.0;
 
-/// Maximum number of curves.
+/// Maximum number of curves in the figure.
 const CURVES: usize = 6;
 
-/// The policies that are drawn whatever their ratio is.
+/// The policies that are always drawn, whatever their ratio to the best known makespan is.
 const SHOWN: [&str; 2] = ["migbsp", "never"];
 
-/// Colours of Okabe and Ito, which colour-blind readers can distinguish.
+/// The colours of the curves: those of Okabe and Ito, which colour-blind readers can distinguish.
 const COLOURS: [Colour; CURVES] = [
     Colour(0, 114, 178),
     Colour(213, 94, 0),
@@ -24,7 +25,7 @@ const COLOURS: [Colour; CURVES] = [
     Colour(90, 90, 90),
 ];
 
-/// Selects the policies of the figure: rivals, `migbsp` and `never`, and those with the lowest mean ratios.
+/// Selects the policies that the figure shows: rivals, `migbsp` and `never`, and those with the lowest mean ratios.
 fn drawn(bench: &Bench) -> Vec<&Standing> {
     let rows = &bench.standings;
     let is_always = |one: &&Standing| !one.is_default || SHOWN.contains(&one.policy.as_str());
@@ -39,7 +40,7 @@ fn drawn(bench: &Bench) -> Vec<&Standing> {
     best
 }
 
-/// Draws the profiles.
+/// Draws the performance profiles of the selected policies.
 pub fn profiles(bench: &Bench, style: &Style) -> Drawing {
     let curves = drawn(bench)
         .into_iter()
@@ -60,7 +61,7 @@ pub fn profiles(bench: &Bench, style: &Style) -> Drawing {
     series.draw(style)
 }
 
-/// Lists the corners of a profile from factor 1 on.
+/// Returns the corners of the step curve of a policy's profile, from factor 1 on: factor, and share of cases.
 fn steps(one: &Standing) -> Vec<(f64, f64)> {
     let all = one.profile.len() as f64;
     let mut points = vec![(1.0, one.within(1.0))];

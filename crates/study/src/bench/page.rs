@@ -1,4 +1,4 @@
-//! `index.html` of a benchmark: the rows, the profiles, the classes, the cases.
+//! `index.html` of a benchmark: tables of the policies, classes and cases, and the performance profiles.
 
 use super::figure::profiles;
 use super::report::{classes, table};
@@ -35,7 +35,8 @@ pub fn page(bench: &Bench) -> String {
     sections_page(&title, "", sections, &[])
 }
 
-/// Creates a table with a row per case: its classes, its fastest policy, and the ratio without migrations.
+/// Creates a table with a row per case: its classes, its fastest policy, and the ratio without migrations to the best known
+/// makespan.
 fn cases(bench: &Bench) -> Table {
     let mut table = Table::new(
         "cases",
@@ -68,7 +69,8 @@ fn cases(bench: &Bench) -> Table {
     table
 }
 
-/// Finds the policy with the lowest mean makespan, as an index; the best static start, which is last, does not count.
+/// Returns the index of the policy with the lowest mean makespan in a case; the best static start, which is the last entry, is
+/// not considered.
 fn fastest(case: &BenchCase) -> Option<usize> {
     let policies = 0..case.entries.len() - 1;
     let ran = policies.filter(|place| !case.entries[*place].is_failure);

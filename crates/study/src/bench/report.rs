@@ -11,69 +11,70 @@ use crate::stats::short;
 use migsim_base::words::counted;
 use migsim_output::{Cell, Sheet, Table, numbers, words};
 
-/// Factor of the best known makespan within which a column counts cases.
+/// Factor on the best known makespan; a column counts the cases in which a policy stays within this factor.
 const WITHIN: f64 = 1.1;
 
-/// The version of the format.
+/// The version of the format of the JSON output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 enum Version {
-    /// The only version so far.
+    /// `migsim-bench-1`, the only version so far.
     #[default]
     #[serde(rename = "migsim-bench-1")]
     One,
 }
 
-/// What `migsim bench --json` prints.
+/// The data that `migsim bench --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Benchmark")]
 struct File {
     /// The version of the format.
     schema: Version,
-    /// The suite.
+    /// The name of the suite.
     suite: String,
     /// The number of the draw.
     draw: u64,
-    /// The number of cases.
+    /// The number of cases that were run.
     cases: usize,
-    /// The policies, the least mean ratio first.
+    /// The results of each policy, sorted by the mean ratio, the lowest first.
     policies: Vec<PolicyRow>,
 }
 
-/// A row to cite. A ratio is the makespan over the best known of the case; `null` if a run failed and there is no number.
+/// The results of one policy. A ratio is the makespan divided by the best known makespan of the case; `null` if a run failed and
+/// there is no number.
 #[derive(Debug, Serialize, JsonSchema)]
 struct PolicyRow {
-    /// The policy.
+    /// The name of the policy.
     policy: String,
     /// The mean ratio over the cases.
     mean_ratio: Option<f64>,
-    /// The 95 % interval of the mean ratio, by bootstrap over the cases.
+    /// The 95 % confidence interval of the mean ratio, by bootstrap over the cases.
     mean_ratio_ci95: [Option<f64>; 2],
-    /// The median ratio.
+    /// The median of the ratios over the cases.
     median_ratio: Option<f64>,
-    /// The largest ratio.
+    /// The largest ratio over the cases.
     worst_ratio: Option<f64>,
-    /// The cases in which no other policy is faster by more than the margin of indifference.
+    /// Number of cases in which no other policy is faster by more than the margin of indifference.
     wins: usize,
-    /// The calls of a run, mean over the cases.
+    /// Number of rescheduling calls of a run, mean over the cases.
     calls: Option<f64>,
-    /// The moves of a run, mean over the cases.
+    /// Number of moves of a run, mean over the cases.
     moves: Option<f64>,
-    /// The moves straight back of a run, mean over the cases.
+    /// Number of moves in a run that take a process straight back to the host it came from, mean over the cases.
     straight_returns: Option<f64>,
 }
 
-/// A number that JSON can hold.
+/// Returns the number if it is finite, because JSON has no infinite numbers; otherwise `None`.
 fn finite(number: f64) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
-/// The JSON Schema of the data that `migsim bench --json` prints.
+/// Returns the JSON Schema of the data that `migsim bench --json` prints.
 pub fn schema() -> String {
     format!("{:#}\n", schemars::schema_for!(File).to_value())
 }
 
 impl Bench {
-    /// Returns the rows as JSON, the lowest mean ratio first.
+    /// Returns the results of each policy as JSON, the policy with the lowest mean ratio first.
     pub fn to_json(&self) -> Value {
         let of_policy = |one: &Standing| PolicyRow {
             policy: one.policy.clone(),
@@ -96,7 +97,7 @@ impl Bench {
         serde_json::to_value(file).expect("numbers and texts are JSON")
     }
 
-    /// Returns remarks that belong to the table, a sentence each.
+    /// Returns the remarks that belong to the table of policies, one sentence each.
     pub fn sentences(&self) -> Vec<String> {
         let mut lines = vec![format!(
             "Suite {}, draw {}: {}, {}. A ratio is the makespan over the best known of the case; intervals: 95 %, bootstrap over the cases.",
@@ -129,13 +130,13 @@ impl Bench {
         lines
     }
 
-    /// Whether a row belongs to the best static start.
+    /// Returns whether a row of the table is that of the best static start.
     fn is_rule(&self, one: &Standing) -> bool {
         self.policies.last() == Some(&one.policy)
     }
 }
 
-/// Creates the table with its remarks, for people.
+/// Creates the printed table of policies with its remarks.
 pub fn sheet(bench: &Bench) -> Sheet {
     let mut sheet = Sheet::default();
     sheet.table(table(bench));
@@ -147,7 +148,7 @@ pub fn sheet(bench: &Bench) -> Sheet {
     sheet
 }
 
-/// Creates a table with a row per policy, the lowest mean ratio first.
+/// Creates a table with a row per policy, sorted by the mean ratio, the lowest first.
 pub fn table(bench: &Bench) -> Table {
     let mut table = Table::new(
         "policies",
@@ -189,7 +190,7 @@ fn interval([low, high]: [f64; 2]) -> String {
     format!("{low:.3} to {high:.3}")
 }
 
-/// Formats a share in percent with one decimal.
+/// Formats a share, given in percent, with one decimal.
 fn percent(value: f64) -> Cell {
     Cell::value(value, format!("{value:.1}"))
 }
@@ -213,7 +214,7 @@ fn row(one: &Standing) -> Vec<Cell> {
     ]
 }
 
-/// Creates a table with a row per class of cases: the policies with the lowest mean ratios there.
+/// Creates a table with a row per class of cases: the policies with the lowest mean ratios in this class.
 pub(super) fn classes(bench: &Bench) -> Table {
     let mut table = Table::new(
         "classes",
@@ -243,7 +244,7 @@ pub(super) fn classes(bench: &Bench) -> Table {
     table
 }
 
-/// Formats a field of CSV.
+/// Formats a text as a field of a CSV file, in quotes if necessary.
 fn field(text: &str) -> String {
     if text.contains([',', '"', '\n']) {
         format!("\"{}\"", text.replace('"', "\"\""))
@@ -274,7 +275,7 @@ fn csv_row(one: &Standing) -> String {
     fields.join(",")
 }
 
-/// Writes all numbers of the rows as CSV.
+/// Writes all results of each policy over all cases as CSV.
 pub fn csv_of_policies(bench: &Bench) -> String {
     let mut text = format!("{POLICY_COLUMNS}\n");
     for one in &bench.standings {
@@ -284,7 +285,7 @@ pub fn csv_of_policies(bench: &Bench) -> String {
     text
 }
 
-/// Writes all numbers of the rows for the cases of each class as CSV.
+/// Writes all results of each policy over the cases of each class as CSV.
 pub fn csv_of_classes(bench: &Bench) -> String {
     let mut text = format!("class,cases,{POLICY_COLUMNS}\n");
     for (class, count) in bench.classes() {
@@ -329,7 +330,7 @@ pub fn csv_of_cases(bench: &Bench) -> String {
     text
 }
 
-/// Writes the lowest makespan of each case and seed with its policy, in the format of the stored best.
+/// Writes the lowest makespan of each case and seed, with the policy that reached it, in the format of the stored best makespans.
 pub fn csv_of_best(bench: &Bench) -> String {
     let mut text = format!("{}\n", super::best::COLUMNS);
     for case in &bench.cases {

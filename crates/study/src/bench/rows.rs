@@ -1,4 +1,5 @@
-//! Computes the results of each policy from the rows of runs: ratios to the best known, their statistics over the cases, prices.
+//! Computes the results of each policy from the runs of a benchmark: ratios to the best known makespan, their statistics over the
+//! cases, and the costs of calls and moves.
 
 use std::collections::BTreeMap;
 
@@ -13,76 +14,76 @@ use migsim_base::random::{Purpose, Stream};
 use migsim_bsp::Scenario;
 use migsim_experiment::suite::Case;
 
-/// Number of resamples of the bootstrap.
+/// Number of bootstrap resamples for confidence intervals.
 const RESAMPLES: usize = 2000;
 
-/// The results of a policy in a case: means over the seeds.
+/// The results of one policy in one case: means over the seeds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Entry {
-    /// Makespan over the best known, mean over the seeds, dimensionless.
+    /// Makespan divided by the best known makespan, mean over the seeds, dimensionless.
     pub ratio: f64,
-    /// The makespan \[s\].
+    /// Makespan, mean over the seeds \[s\].
     pub makespan: f64,
-    /// Number of calls, mean over the seeds, dimensionless.
+    /// Number of rescheduling calls, mean over the seeds, dimensionless.
     pub calls: f64,
     /// Number of moves, mean over the seeds, dimensionless.
     pub moves: f64,
-    /// Number of moves that take a process straight back, mean over the seeds, dimensionless.
+    /// Number of moves that take a process straight back to the host it came from, mean over the seeds, dimensionless.
     pub straight_returns: f64,
-    /// The share of the makespan that calls cost.
+    /// Share of the makespan that rescheduling calls cost, mean over the seeds.
     pub call_share: f64,
-    /// The share of the makespan that moves cost.
+    /// Share of the makespan that moves cost, mean over the seeds.
     pub move_share: f64,
-    /// Whether a run failed; the ratio is then the largest of the default set.
+    /// Whether a run of the policy in this case failed; the ratio is then the largest ratio of the default set.
     pub is_failure: bool,
-    /// The number of seeds with a makespan below the best known.
+    /// Number of seeds for which the makespan is below the best known makespan.
     pub new_bests: usize,
 }
 
-/// A case with the results of all policies.
+/// A case of the benchmark, with the results of all policies.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct BenchCase {
-    /// The case.
+    /// The case as it was drawn from the suite.
     pub case: Case,
     /// The best known makespan of each seed \[s\].
     pub best_known: Vec<f64>,
-    /// The policy without settings that has the lowest makespan for each seed, as an index, and that makespan \[s\].
+    /// For each seed, the index of the fastest policy without separate settings, and its makespan \[s\].
     pub fastest: Vec<(usize, f64)>,
-    /// The results by policy.
+    /// The results of each policy in this case, in the order of `Bench::policies`.
     pub entries: Vec<Entry>,
 }
 
-/// The row of a policy: its statistics over the cases.
+/// The results of one policy: its statistics over the cases.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Standing {
-    /// The policy.
+    /// The name of the policy.
     pub policy: String,
-    /// Whether the policy belongs to the default set.
+    /// Whether the policy belongs to the default set of the suite.
     pub is_default: bool,
-    /// The mean of the ratios over the cases.
+    /// Mean of the ratios over the cases.
     pub mean: f64,
-    /// The 95 % interval of the mean: percentiles of a bootstrap over the cases.
+    /// The 95 % confidence interval of the mean ratio: percentiles of a bootstrap over the cases.
     pub mean_ci95: [f64; 2],
-    /// The median of the ratios.
+    /// Median of the ratios over the cases.
     pub median: f64,
-    /// The 95 % interval of the median, dimensionless.
+    /// The 95 % confidence interval of the median ratio, dimensionless.
     pub median_ci95: [f64; 2],
-    /// The largest ratio.
+    /// Largest ratio over the cases.
     pub worst: f64,
-    /// The case of the largest ratio.
+    /// Number of the case with the largest ratio.
     pub worst_case: u64,
     /// Number of cases in which no other policy is faster by more than the margin of indifference.
     pub wins: usize,
-    /// Numbers of calls, moves and straight returns in a run, means over the cases, dimensionless.
+    /// Numbers of rescheduling calls, moves, and moves straight back in a run, means over the cases, dimensionless.
     pub counts: [f64; 3],
-    /// Shares of the makespan that calls and moves cost, means over the cases \[%\].
+    /// Shares of the makespan that rescheduling calls and moves cost, means over the cases \[%\].
     pub shares: [f64; 2],
-    /// Number of cases in which a run failed.
+    /// Number of cases in which a run of the policy failed.
     pub failures: usize,
-    /// Number of cases in which a makespan is below the best known, and number of such runs.
+    /// Number of cases in which a makespan is below the best known makespan, and number of such runs.
     pub new_bests: [usize; 2],
     /// The ratios of all cases, sorted; a failure counts as infinite. This is the performance profile.
     pub profile: Vec<f64>,
@@ -96,25 +97,25 @@ impl Standing {
     }
 }
 
-/// A benchmark after its runs.
+/// The results of a benchmark, computed from its runs.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Bench {
     /// The name of the suite.
     pub suite: String,
-    /// The draw.
+    /// The number of the draw.
     pub draw: u64,
-    /// The seeds.
+    /// The seeds with which each case was run.
     pub seeds: Vec<u64>,
-    /// The cases.
+    /// The cases with the results of all policies.
     pub cases: Vec<BenchCase>,
-    /// The policies, in the order of the entries: the default set, rivals, and last the best static start.
+    /// The names of the policies, in the order of `BenchCase::entries`: the default set, rivals, and last the best static start.
     pub policies: Vec<String>,
-    /// Number of policies in the default set.
+    /// Number of policies in the default set; they are the first policies.
     pub defaults: usize,
-    /// The rows, the lowest mean ratio first.
+    /// The results of each policy over all cases, sorted by the mean ratio, the lowest first.
     pub standings: Vec<Standing>,
-    /// The first error of a run, if one failed.
+    /// The error of the first run that failed; `None` if no run failed.
     pub error: Option<String>,
 }
 
@@ -159,7 +160,8 @@ impl Bench {
         bench
     }
 
-    /// Computes the rows over the cases that `is_one` selects, the lowest mean ratio first.
+    /// Computes the results of each policy over the cases for which `is_one` returns `true`, sorted by the mean ratio, the lowest
+    /// first.
     pub fn standings_among(&self, is_one: impl Fn(&Case) -> bool) -> Vec<Standing> {
         let cases: Vec<&BenchCase> = self.cases.iter().filter(|one| is_one(&one.case)).collect();
         if cases.is_empty() {
@@ -176,7 +178,7 @@ impl Bench {
         standings
     }
 
-    /// Lists the classes of the cases with their numbers of cases, in the order of first occurrence.
+    /// Lists the classes of the cases, each with its number of cases, in the order of first occurrence.
     pub fn classes(&self) -> Vec<(&str, usize)> {
         let mut classes: Vec<(&str, usize)> = Vec::new();
         for class in self.cases.iter().flat_map(|one| &one.case.classes) {
@@ -188,6 +190,7 @@ impl Bench {
         classes
     }
 
+    /// Computes the results over these cases of the policy with the index `place`.
     fn standing(&self, place: usize, cases: &[&BenchCase]) -> Standing {
         let of = |get: &dyn Fn(&Entry) -> f64| -> Vec<f64> {
             cases.iter().map(|case| get(&case.entries[place])).collect()
@@ -249,7 +252,7 @@ impl Bench {
     }
 }
 
-/// Returns the margin of indifference as a fraction of the lowest makespan.
+/// Returns the margin of indifference as a fraction of the lowest makespan: smaller differences do not count.
 fn margin() -> f64 {
     Indifference::default().percent() / 100.0
 }
@@ -260,7 +263,8 @@ fn middle(sorted: &[f64]) -> f64 {
     f64::midpoint(sorted[low], sorted[high])
 }
 
-/// Computes the 95 % intervals of mean and median: percentiles of a bootstrap (Efron 1979). All policies use the same resampled cases.
+/// Computes the 95 % confidence intervals of mean and median: percentiles of a bootstrap (Efron 1979). All policies use the same
+/// resampled cases.
 fn bootstrap(ratios: &[f64], random: &mut Stream) -> [[f64; 2]; 2] {
     let count = ratios.len();
     let (mut means, mut medians) = (Vec::new(), Vec::new());
@@ -278,19 +282,25 @@ fn bootstrap(ratios: &[f64], random: &mut Stream) -> [[f64; 2]; 2] {
     })
 }
 
-/// The rows of the plans, case by case.
+/// Access to the rows of all runs of a benchmark by plan, case and policy.
 struct Runs<'a> {
+    /// Number of policies in all plans.
     policies: usize,
     /// Number of policies in the first plan; each other plan has one policy.
     plain: usize,
+    /// Number of policies in the default set.
     defaults: usize,
+    /// The plans of all sweeps of the benchmark.
     plans: &'a [Plan],
+    /// The rows of finished runs, by their keys.
     rows: &'a BTreeMap<String, Row>,
+    /// The stored best makespans of the draw.
     stored: &'a Bests,
 }
 
 impl Runs<'_> {
-    /// Returns the rows of a setting of a plan by seed. If a plan draws nothing, its one run stands for all seeds.
+    /// Returns the row of each seed for a setting of a plan; `None` for a missing run. If a plan draws no random numbers, its
+    /// only run counts for all seeds.
     fn of<'r>(&'r self, plan: &'r Plan, setting: usize) -> Vec<Option<&'r Row>> {
         let seeds = plan.seeds.len();
         let id = |seed: usize| &plan.runs[setting * seeds + seed.min(seeds - 1)];
@@ -298,12 +308,13 @@ impl Runs<'_> {
         (0..self.plans[0].seeds.len()).map(found).collect()
     }
 
-    /// Returns the makespans of a setting \[s\]; none if a run is missing or failed.
+    /// Returns the makespan of each seed for a setting of a plan \[s\]; `None` if a run is missing or failed.
     fn makespans(&self, plan: &Plan, setting: usize, scenario: Scenario) -> Option<Vec<f64>> {
         let rows = self.of(plan, setting).into_iter();
         rows.map(|row| row?.makespan(scenario)).collect()
     }
 
+    /// Computes the results of all policies in a case.
     fn case(&self, case: Case) -> BenchCase {
         let index = usize::try_from(case.number - 1).expect("at most 10 000 cases");
         let place = |policy: usize| match policy.checked_sub(self.plain) {
@@ -359,7 +370,7 @@ impl Runs<'_> {
         }
     }
 
-    /// Finds the start with the lowest mean of scenario i.
+    /// Returns the results of the static start with the lowest mean makespan of scenario i.
     fn best_start(&self, index: usize, best_known: &[f64]) -> Option<Entry> {
         let starts = self.plans.last()?;
         let cases = self.plans[0].settings.len() / self.plain;
@@ -372,7 +383,7 @@ impl Runs<'_> {
 }
 
 impl Entry {
-    /// Creates an entry without calls and moves.
+    /// Creates the results of a run with this makespan \[s\], without calls and moves.
     fn of_time(makespan: f64) -> Self {
         Self {
             ratio: 1.0,
@@ -388,7 +399,7 @@ impl Entry {
     }
 }
 
-/// Creates the entry of a policy from its rows and its makespans by seed.
+/// Computes the results of a policy in a case from its rows and its makespans by seed.
 fn entry(rows: &[Option<&Row>], times: &[f64], best_known: &[f64]) -> Entry {
     let pairs = || times.iter().zip(best_known);
     let ratios: Vec<f64> = pairs().map(|(time, best)| ratio(*time, *best)).collect();
@@ -417,7 +428,7 @@ fn entry(rows: &[Option<&Row>], times: &[f64], best_known: &[f64]) -> Entry {
     }
 }
 
-/// Computes a makespan over the best known; equal makespans give exactly 1.
+/// Computes a makespan divided by the best known makespan; equal makespans give exactly 1.
 fn ratio(time: f64, best: f64) -> f64 {
     if time == best { 1.0 } else { time / best }
 }

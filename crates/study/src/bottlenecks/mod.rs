@@ -1,12 +1,13 @@
-//! The causal profile of a run: repeats the run with one quantity changed at a time, and ranks the quantities by the gain of the change.
+//! The causal profile of a run: repeats the run with one quantity changed at a time, and ranks the quantities by the gain of the
+//! change.
 //!
 //! ```text
 //! gain = 100 · (T - T') / T      T the makespan of the run, T' with the change
 //! ```
 //! Each quantity is improved by 10 %, and without limit ([`CaseChange`]). The policy may make other decisions in a changed run;
-//! [`Wanted::holds_decisions`] adds runs with the decisions of the unchanged run. With several seeds, a gain is the mean of the gains of
-//! each seed. Every gain of a change comes from a simulated run, which `--change` repeats; no gain is predicted. Each finished run is a
-//! row of a [`Store`], so that a profile that was stopped can be continued.
+//! [`Wanted::holds_decisions`] adds runs with the decisions of the unchanged run. With several seeds, a gain is the mean of the
+//! gains of each seed. Every gain of a change comes from a simulated run, which `--change` repeats; no gain is predicted. Each
+//! finished run is a row of a [`Store`], so that an interrupted profile can be continued.
 
 mod file;
 mod page;
@@ -34,59 +35,60 @@ use migsim_experiment::{
 pub use file::schema;
 pub use pairs::Pair;
 
-/// Percentage by which each quantity is improved.
+/// Percentage by which each quantity is improved in the first change.
 const STEP: f64 = 10.0;
-/// Gain \[%\] below which, both for the step and without limit, a quantity has no row and is only named.
+/// Gain \[%\] below which a change counts as none. A quantity whose gains are all below this value has no row and is only named.
 const NO_GAIN: f64 = 0.005;
 
-/// The options of a profile.
+/// The options of a causal profile.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    /// The scenario; none for the last one of the settings.
+    /// The scenario to profile; `None` for the last scenario of the settings.
     pub scenario: Option<Scenario>,
-    /// The seeds; empty for the seed of the settings.
+    /// The seeds to run; empty for the seed of the settings.
     pub seeds: Vec<u64>,
-    /// Whether each change is also run with the decisions of the unchanged run.
+    /// Whether each change is also run with the rescheduling decisions of the unchanged run.
     pub holds_decisions: bool,
-    /// Whether the best changes are also made two at a time.
+    /// Whether the changes with the largest gains are also run two at a time.
     pub has_pairs: bool,
 }
 
-/// The gain of a change.
+/// A change that was simulated, with its gain.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Tried {
-    /// The change.
+    /// The change that was made.
     pub change: CaseChange,
-    /// Makespan with the change \[s\].
+    /// Makespan of the run with the change \[s\], over the seeds.
     pub makespan: Sample,
-    /// Gain \[%\].
+    /// Reduction of the makespan by the change \[%\], over the seeds.
     pub gain: Sample,
-    /// Gain with the decisions of the unchanged run \[%\], if these were held.
+    /// Gain with the rescheduling decisions of the unchanged run \[%\], over the seeds; `None` if this was not requested.
     pub held: Option<Sample>,
 }
 
-/// A quantity, and the gains of its changes.
+/// A quantity, with the gains of its changes.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Row {
-    /// The quantity.
+    /// The quantity that is changed.
     pub changed: Changed,
-    /// The change by 10 %, or by one process per host.
+    /// The improvement by 10 %, or by one process per host.
     pub step: Tried,
-    /// The change without limit; none for the number of processes on hosts.
+    /// The change that removes the limit; `None` for the number of processes per host.
     pub unlimited: Option<Tried>,
-    /// Share of the quantity in the critical path of the first seed \[%\]; none for load, balance and the number of processes on hosts.
+    /// Share of the critical path of the first seed that depends on the quantity \[%\]; `None` for the load, the imbalance and
+    /// the number of processes per host.
     pub on_path: Option<f64>,
 }
 
 impl Row {
-    /// Names the quantity with its step: `link wan bandwidth +10%`.
+    /// Returns the quantity with its step as a text: `link wan bandwidth +10%`.
     pub fn name(&self) -> String {
         self.step.change.to_string()
     }
 
-    /// Whether the quantity changes the time by more than [`NO_GAIN`].
+    /// Returns whether a change of the quantity changes the makespan by at least [`NO_GAIN`].
     fn counts(&self) -> bool {
         let all = [Some(&self.step), self.unlimited.as_ref()];
         let gains = all.into_iter().flatten().flat_map(|one| {
@@ -97,59 +99,70 @@ impl Row {
     }
 }
 
-/// The causal profile of a run.
+/// The causal profile of a run: the gain of changing each of its quantities.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Profile {
-    /// The scenario.
+    /// The scenario that was profiled.
     pub scenario: Scenario,
     /// The number of seeds.
     pub seeds: usize,
-    /// Whether runs with held decisions were added; their gains then rank the rows.
+    /// Whether runs with the decisions of the unchanged run were added; their gains then determine the order of the rows.
     pub holds_decisions: bool,
-    /// Makespan without a change \[s\].
+    /// Makespan of the unchanged run \[s\], over the seeds.
     pub makespan: Sample,
     /// The quantities, sorted by the gain of the step, then by the gain without limit, then by their order on the platform.
     pub rows: Vec<Row>,
-    /// The gains of pairs of changes, if they were requested.
+    /// The gains of pairs of changes; empty if they were not requested.
     pub pairs: Vec<Pair>,
-    /// The critical path of the first seed, summed by kind, resource and process; the longest first.
+    /// The critical path of the first seed, summed by kind of activity, resource and process; the longest time first.
     pub path: Vec<PathShare>,
-    /// The settings of the unchanged run.
+    /// The complete settings of the unchanged run.
     pub settings: Value,
-    /// Notes for the user.
+    /// Notes for the user about the settings and the profile.
     pub notes: Vec<String>,
 }
 
-/// A quantity with the changes to be made to it.
+/// A quantity, with the changes that will be made to it.
 #[derive(Debug)]
 struct Planned {
     changed: Changed,
     step: CaseChange,
     unlimited: Option<CaseChange>,
+    /// Share of the critical path of the first seed that depends on the quantity \[%\].
     on_path: Option<f64>,
 }
 
-/// The unchanged runs, and the changes to be made to them.
+/// The unchanged runs of a profile, and the changes that will be made to them.
 #[derive(Debug)]
 pub struct Prepared<'a> {
+    /// The registry, the settings of the user, and the limits on memory.
     with: (&'a Registry, &'a Layers, Limits),
+    /// The options of the profile.
     wanted: Wanted,
+    /// The scenario that is profiled.
     scenario: Scenario,
+    /// Files that were read once for all runs.
     shared: Shared,
-    /// The changes that are part of the settings.
+    /// The changes that are already part of the settings (key `changes`).
     changes: Vec<String>,
-    /// The seeds, each with its unchanged run.
+    /// The seeds, each with the outcome of the unchanged run.
     bases: Vec<(u64, Outcome)>,
+    /// The quantities, with the changes that will be made to them.
     changed: Vec<Planned>,
+    /// The critical path of the first seed, summed by kind of activity, resource and process.
     path: Vec<PathShare>,
+    /// Notes for the user.
     notes: Vec<String>,
+    /// The complete settings of the unchanged run.
     settings: Value,
+    /// Number of supersteps of a run.
     supersteps: u64,
+    /// Counter of the finished runs.
     done: Done,
 }
 
-/// Reads the settings, runs them without a change, and lists the possible changes.
+/// Reads the settings, runs the unchanged experiment with each seed, and lists the possible changes.
 ///
 /// # Errors
 /// The settings cannot be read or run, or there are no decisions to repeat.
@@ -205,7 +218,7 @@ pub fn prepare<'a>(
 }
 
 impl Prepared<'_> {
-    /// Lists the changes to make, each with the share of its quantity in the critical path of the first seed.
+    /// Lists the changes to be made, each with the share of the first seed's critical path that depends on its quantity.
     fn plan(&mut self) -> Result<(), Error> {
         let (seed, outcome) = &self.bases[0];
         let experiment = self.experiment(*seed, &[])?;
@@ -239,7 +252,7 @@ impl Prepared<'_> {
         Ok(())
     }
 
-    /// Counts the runs that the profile needs.
+    /// Returns the number of runs that the profile needs in addition to the unchanged runs.
     pub fn runs(&self) -> u64 {
         let steps = self.changed.iter();
         let changes: u64 = steps
@@ -259,12 +272,12 @@ impl Prepared<'_> {
         &self.done
     }
 
-    /// Returns the number of supersteps of a run.
+    /// Returns the number of supersteps of the unchanged run.
     pub fn supersteps(&self) -> u64 {
         self.supersteps
     }
 
-    /// Creates the experiment of a seed with changes.
+    /// Creates the experiment with a seed and with changes in addition to those of the settings.
     fn experiment(&self, seed: u64, changes: &[&CaseChange]) -> Result<Experiment, Error> {
         let (registry, layers, limits) = self.with;
         let mut layers = layers.clone();
@@ -284,7 +297,8 @@ impl Prepared<'_> {
         Experiment::load_shared(registry, &layers, limits, &self.shared)
     }
 
-    /// Computes the makespan with changes, and the makespan with held decisions if that is requested \[s\].
+    /// Computes the makespan of the run with changes \[s\], and, if requested, that of the run which keeps the decisions of the
+    /// unchanged run.
     fn makespans(
         &self,
         (seed, base): &(u64, Outcome),
@@ -306,7 +320,7 @@ impl Prepared<'_> {
         Ok((free, held))
     }
 
-    /// The makespan of a run \[s\]: that of its row, or else that of `simulate`, which is added to the rows.
+    /// Returns the makespan of a run \[s\] from its row in the store. If there is no row, runs `simulate` and adds the row.
     fn makespan(
         &self,
         id: &str,
@@ -328,7 +342,8 @@ impl Prepared<'_> {
         Ok(makespan)
     }
 
-    /// Simulates several changes at once, with each seed.
+    /// Simulates several changes made together, with each seed. Returns the makespan \[s\], the gain \[%\], and the gain with the
+    /// decisions of the unchanged run \[%\].
     fn try_together(
         &self,
         changes: &[&CaseChange],
@@ -355,6 +370,7 @@ impl Prepared<'_> {
         Ok((sample(&times), sample(&gains), Sample::of(&held)))
     }
 
+    /// Simulates one change with each seed, and returns its gain.
     fn tried(&self, change: &CaseChange, store: &Mutex<Store>) -> Result<Tried, Error> {
         let (makespan, gain, held) = self.try_together(&[change], store)?;
         Ok(Tried {
@@ -365,11 +381,11 @@ impl Prepared<'_> {
         })
     }
 
-    /// Simulates all changes, in parallel. A change that cannot be run is left out, with a note. Runs that have a row in the store are not
-    /// repeated.
+    /// Simulates all changes, in parallel, and returns the profile. A change that cannot be run is left out, with a note. Runs
+    /// that have a row in the store are not repeated.
     ///
     /// # Errors
-    /// The program is at fault, or a row cannot be written.
+    /// There is a fault of the program, or a row cannot be written.
     pub fn run(&self, store: &Mutex<Store>) -> Result<Profile, Error> {
         let all: Vec<&CaseChange> = self
             .changed

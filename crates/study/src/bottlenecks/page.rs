@@ -1,4 +1,4 @@
-//! A profile as a page: the gains, the critical path, each change, the settings; and the files of a folder.
+//! The profile of a run as an HTML page (gains, critical path, each change, settings), and the files of its folder.
 
 use std::path::Path;
 
@@ -27,7 +27,7 @@ impl Profile {
         write_texts(folder, &texts)
     }
 
-    /// The page.
+    /// Returns the profile as an HTML page.
     pub fn page(&self) -> String {
         let figure = self.figure(&Style::default()).svg();
         let label = "Gain of each change, by 10 % and without limit";
@@ -71,7 +71,7 @@ impl Profile {
         sections_page(&title, &lead, sections, &[])
     }
 
-    /// The critical path, summed.
+    /// Creates the table of the critical path, summed by kind of activity, resource and process.
     fn path_table(&self) -> Table {
         let columns = [
             words("kind", "kind"),

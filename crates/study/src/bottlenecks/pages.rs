@@ -1,4 +1,4 @@
-//! A profile as tables and as a figure.
+//! The profile of a run as tables and as a figure.
 
 use super::{Profile, Row, Tried};
 use crate::stats::{Sample, short};
@@ -6,7 +6,7 @@ use migsim_output::figure::{Dot, Figure, Group, Row as RowOfFigure, Rows, Series
 use migsim_output::{Cell, Column, Sheet, Table, Tone, numbers, words};
 
 impl Profile {
-    /// Creates the table with the verdict.
+    /// Creates the printed table of the gains, with the verdict above it.
     pub fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::default();
         sheet.table(self.table());
@@ -22,21 +22,21 @@ impl Profile {
         sheet
     }
 
-    /// A line with the quantities without effect, if there are any.
+    /// Returns a line that names the quantities without effect; `None` if every quantity has an effect.
     pub(super) fn without_effect(&self) -> Option<String> {
         let vain = self.rows.iter().filter(|row| !row.counts());
         let vain: Vec<String> = vain.map(|row| format!("`{}`", row.changed)).collect();
         (!vain.is_empty()).then(|| format!("Without effect: {}.", vain.join(", ")))
     }
 
-    /// Creates the table of each change of each quantity, for programs.
+    /// Creates the table of each change of each quantity, for other programs.
     pub fn data_sheet(&self) -> Sheet {
         let mut sheet = Sheet::default();
         sheet.table(self.data());
         sheet
     }
 
-    /// Creates the table of the quantities that have an effect.
+    /// Creates the table of the gains of the quantities that have an effect.
     pub fn table(&self) -> Table {
         let mut table = Table::new("quantities", "", &self.columns());
         for row in self.rows.iter().filter(|row| row.counts()) {
@@ -45,6 +45,7 @@ impl Profile {
         table
     }
 
+    /// Returns the columns of the table of gains.
     fn columns(&self) -> Vec<Column> {
         let mut columns = vec![words("change", "change")];
         if self.holds_decisions {
@@ -63,6 +64,7 @@ impl Profile {
         columns
     }
 
+    /// Returns the cells of a quantity in the table of gains.
     fn row(&self, row: &Row) -> Vec<Cell> {
         let mut cells = vec![Cell::text(row.name())];
         for tried in [Some(&row.step), row.unlimited.as_ref()] {
@@ -117,7 +119,7 @@ impl Profile {
         table
     }
 
-    /// Draws the gains: a row per quantity that has an effect.
+    /// Draws the gains as a figure, with a row for each quantity that has an effect.
     pub fn figure(&self, style: &Style) -> Figure {
         let step = |one: &Tried| self.ranking(one);
         let dot = |key: usize, tried: &Tried| {
@@ -158,6 +160,7 @@ impl Profile {
         Figure::new("bottlenecks", chart.draw(style))
     }
 
+    /// Creates the table of the gains of pairs of changes.
     pub(super) fn pair_table(&self) -> Table {
         let columns = [
             words("two changes together", "changes"),

@@ -1,27 +1,29 @@
-//! The verdict of a profile: three sentences computed from its numbers.
+//! The verdict of a profile: three sentences that summarise its numbers.
 
 use super::{Profile, Row, Tried};
 use crate::stats::{Sample, short};
 use migsim_experiment::Amount;
 
 impl Profile {
-    /// Returns the verdict in three sentences.
+    /// Returns the three sentences of the verdict.
     pub fn verdict(&self) -> String {
         let sentences = [self.first(), self.most(), self.rest()];
         sentences.join(" ")
     }
 
-    /// Returns the gain by which a change is ranked \[%\]: that with held decisions, if they were held.
+    /// Returns the gain by which a change is ranked \[%\]: the gain with the decisions of the unchanged run, if these runs were
+    /// requested.
     pub(super) fn ranking(&self, tried: &Tried) -> Sample {
         let held = tried.held.filter(|_| self.holds_decisions);
         held.unwrap_or(tried.gain)
     }
 
+    /// Returns the mean of the gain by which a change is ranked \[%\].
     fn gain(&self, tried: &Tried) -> f64 {
         self.ranking(tried).mean
     }
 
-    /// Describes the change with the largest gain by a small step.
+    /// Describes the change with the largest gain by a step of 10 % or one process per host.
     fn first(&self) -> String {
         let time = self.makespan.shown();
         match self.rows.first() {
@@ -38,7 +40,7 @@ impl Profile {
         }
     }
 
-    /// Describes the change with the largest gain without limit.
+    /// Describes the change with the largest gain if the limit of a quantity is removed.
     fn most(&self) -> String {
         let unlimited = self.rows.iter().filter_map(|row| row.unlimited.as_ref());
         let best = unlimited.reduce(|best, one| {
@@ -68,7 +70,7 @@ impl Profile {
         }
     }
 
-    /// Describes the quantities whose change has no effect.
+    /// Describes the quantities whose changes have no effect.
     fn rest(&self) -> String {
         let all = self.rows.len();
         let vain: Vec<&Row> = self.rows.iter().filter(|row| !row.counts()).collect();

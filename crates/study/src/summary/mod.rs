@@ -1,11 +1,13 @@
-//! `summary.csv`: the statistics of each setting over its seeds and its baseline; the best setting, and the effect of each parameter.
+//! `summary.csv`: the statistics of each setting of a sweep over its seeds, compared with its baseline; the best setting, and the
+//! effect of each parameter.
 //!
-//! *Goal.* Settings are ranked by the makespan of the last scenario that was run (iii if it was). If the application or the platform
-//! varies, makespans cannot be compared, and the gain over scenario i is used. *Baseline.* If the policy varies, the baseline of a setting
-//! is the same setting with `never`, or else with the first policy. Otherwise it is the first setting with the same application and
-//! platform. *Not separated.* These are settings that the tests of [`separate`](super::separate) cannot distinguish from the best one, with
-//! the margin of indifference of 0.5 %. Bonferroni's correction counts all pairs of settings, since the best is chosen from the same seeds.
-//! Differences are taken seed by seed: all settings use the same random numbers, and the effect of these numbers on both settings cancels.
+//! *Goal.* Settings are ranked by the makespan of the last scenario that was run (iii if it was run). If the application or the
+//! platform varies, makespans cannot be compared, and the gain over scenario i is used. *Baseline.* If the policy varies, the
+//! baseline of a setting is the same setting with `never`, or else with the first policy. Otherwise it is the first setting with
+//! the same application and platform. *Not separated.* These are settings that the tests of [`separate`](super::separate) cannot
+//! distinguish from the best setting, with the margin of indifference of 0.5 %. Bonferroni's correction counts all pairs of
+//! settings, because the best setting is chosen from the same seeds. Differences are taken seed by seed: all settings use the
+//! same random numbers, and the effect of these numbers on both settings cancels.
 
 #[cfg(test)]
 mod tests;
@@ -27,40 +29,41 @@ use super::values::Values;
 use migsim_base::words::counted;
 use migsim_output::guarded;
 
-/// A setting with its statistics over the seeds.
+/// The statistics of one setting of a sweep over its seeds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// The goal over the seeds that have a value.
+    /// Statistics of the goal over the seeds for which it has a value; `None` if there is no such seed.
     pub goal: Option<Sample>,
-    /// The statistics of each measure.
+    /// Statistics of each measure, in the order of the list of measures.
     measures: [Option<Sample>; 5],
-    /// Number of runs that failed.
+    /// Number of runs of this setting that failed.
     failed: usize,
-    /// The index of the setting that it is compared with.
+    /// Index of the setting with which this setting is compared.
     pub(super) baseline: usize,
-    /// Difference between the goal of the setting and the goal of the baseline with the same seed, in the unit of the goal.
+    /// Goal of this setting minus goal of the baseline with the same seed, over the seeds, in the unit of the goal.
     pub difference: Option<Sample>,
 }
 
-/// The summary of a sweep.
+/// The statistics of all settings of a sweep, the best setting, and the effects of the parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
-    /// The measure by which settings are ranked.
+    /// The measure by which the settings are ranked.
     pub goal: Goal,
-    /// The settings, in the order of the plan.
+    /// The statistics of each setting, in the order of the plan.
     pub settings: Vec<Setting>,
-    /// The settings with the best mean; there are several if their means are equal.
+    /// Indices of the settings with the best mean of the goal; several if their means are equal.
     pub best: Vec<usize>,
-    /// The other settings that are not shown to be worse than the best by more than the margin of indifference.
+    /// Indices of the other settings that are not shown to be worse than the best setting by more than the margin of
+    /// indifference.
     pub not_separated: Vec<usize>,
-    /// The number of seeds and the margin.
+    /// The number of seeds and the margin of indifference of the tests.
     pub basis: Basis,
-    /// The effects of the parameters with several values.
+    /// The effects of those parameters that have several values.
     pub effects: Vec<Effect>,
 }
 
 impl Summary {
-    /// Computes the summary of the rows of a plan.
+    /// Computes the summary of a plan from the rows of its runs.
     pub fn of(plan: &Plan, rows: &BTreeMap<String, Row>) -> Self {
         let values = Values::of_all(plan);
         let goal = goal(plan, &values, rows);
@@ -126,7 +129,7 @@ impl Summary {
         }
     }
 
-    /// Returns `summary.csv`.
+    /// Returns the text of `summary.csv`.
     ///
     /// # Errors
     /// None in practice, since the function writes to memory only.
@@ -159,7 +162,7 @@ impl Summary {
         table.into_inner().map_err(csv::IntoInnerError::into_error)
     }
 
-    /// Lists the settings that have a mean, the best first; of equal means, the earlier setting first.
+    /// Lists the indices of the settings that have a mean of the goal, the best first; of equal means, the earlier setting first.
     pub(super) fn ranked(&self) -> Vec<usize> {
         let mut order: Vec<(usize, f64)> = Vec::new();
         for (index, setting) in self.settings.iter().enumerate() {
@@ -170,13 +173,13 @@ impl Summary {
         order.into_iter().map(|(index, _)| index).collect()
     }
 
-    /// Counts the settings from which the best are chosen.
+    /// Returns the number of settings that have a mean of the goal, from which the best setting is chosen.
     pub(super) fn tried(&self) -> usize {
         let settings = self.settings.iter();
         settings.filter(|setting| setting.goal.is_some()).count()
     }
 
-    /// Describes the number of settings that are not separated from the best; none if there are no such settings.
+    /// Describes the number of settings that are not separated from the best; `None` if there are no such settings.
     fn not_separated_line(&self) -> Option<String> {
         let count = self.not_separated.len();
         let margin = self.basis.indifference.percent();
@@ -195,7 +198,7 @@ impl Summary {
         (count > 0).then_some(text)
     }
 
-    /// Describes the best setting, or those that tie, and its advantage over its baseline.
+    /// Describes the best setting, or several settings with equal means, and the advantage over the baseline.
     pub(super) fn best_lines(&self, plan: &Plan) -> Vec<String> {
         let first = self.best.first();
         let Some((best, sample)) = first.and_then(|best| Some((*best, self.settings[*best].goal?)))
@@ -238,8 +241,8 @@ impl Summary {
     }
 }
 
-/// Lists the settings, other than the best ones, that are not shown to be worse by more than the margin; `goals` gives the goals of a
-/// setting by seed.
+/// Lists the settings, other than the best ones, that are not shown to be worse by more than the margin; `goals` returns the
+/// goals of a setting by seed.
 fn not_separated(
     basis: Basis,
     goal: Goal,
@@ -271,7 +274,7 @@ fn with_interval(sample: Sample) -> String {
     sample.shown() + sample.half_width().map_or("", |_| &seeds)
 }
 
-/// Lists the settings with the best mean.
+/// Lists the indices of the settings with the best mean of the goal.
 fn best(goal: Goal, settings: &[Setting]) -> Vec<usize> {
     let mut best: Vec<usize> = Vec::new();
     for (index, setting) in settings.iter().enumerate() {
@@ -287,7 +290,7 @@ fn best(goal: Goal, settings: &[Setting]) -> Vec<usize> {
 }
 
 impl Setting {
-    /// Returns its numbers by name, as the columns of `summary.csv`.
+    /// Returns the statistics of the setting, with the names of their columns in `summary.csv`.
     pub(super) fn numbers(&self, goal: Goal) -> Vec<(String, Value)> {
         let seeds = self.goal.map_or(0, |sample| sample.count);
         let mut all = vec![
@@ -315,7 +318,7 @@ pub fn by_name(names: &[String], setting: &[Option<Value>]) -> Map<String, Value
     given.collect()
 }
 
-/// Formats the values of a setting with the names of their parameters.
+/// Formats the values of a setting with the names of their parameters, as in `alpha=4 x=0.5`.
 pub fn named<'n>(names: impl IntoIterator<Item = &'n String>, setting: &[Option<Value>]) -> String {
     let pairs = names.into_iter().zip(setting);
     let given: Vec<String> = pairs
@@ -324,10 +327,10 @@ pub fn named<'n>(names: impl IntoIterator<Item = &'n String>, setting: &[Option<
     given.join(" ")
 }
 
-/// The names of the statistics of a sample.
+/// The endings of the columns of `summary.csv` for the statistics of a sample.
 const NUMBERS: [&str; 3] = ["mean", "deviation", "ci95"];
 
-/// Returns mean, deviation and half the width of the interval.
+/// Returns mean, standard deviation and half the width of the confidence interval.
 fn numbers(sample: Option<Sample>) -> [Option<f64>; 3] {
     let Some(sample) = sample.map(Estimate::from) else {
         return [None; 3];
@@ -335,12 +338,13 @@ fn numbers(sample: Option<Sample>) -> [Option<f64>; 3] {
     [Some(sample.mean), sample.deviation, sample.ci95]
 }
 
-/// Formats mean, deviation and half the width of the interval as fields of a table; a missing number is empty.
+/// Formats mean, standard deviation and half the width of the confidence interval as fields of a table; a missing number is
+/// empty.
 fn fields_of(sample: Option<Sample>) -> [String; 3] {
     numbers(sample).map(|number| number.map_or_else(String::new, |number| number.to_string()))
 }
 
-/// Chooses the goal: the makespan of the last scenario that has one, or the gain if makespans cannot be compared.
+/// Chooses the goal of a sweep: the makespan of the last scenario that was run, or the gain if makespans cannot be compared.
 fn goal(plan: &Plan, values: &[Values<'_>], rows: &BTreeMap<String, Row>) -> Goal {
     let own = || plan.runs.iter().filter_map(|id| rows.get(id));
     let has = |measure: usize| own().any(|row| MEASURES[measure].2(row).is_some());
@@ -357,10 +361,10 @@ fn goal(plan: &Plan, values: &[Values<'_>], rows: &BTreeMap<String, Row>) -> Goa
     Goal { measure }
 }
 
-/// The rank of each value of a setting; none for a parameter that does not apply.
+/// Index of the value of each parameter in a setting; `None` for a parameter that does not apply.
 type Ranks = Vec<Option<usize>>;
 
-/// Finds the baseline of each setting.
+/// Finds the baseline of each setting, as the index of another setting.
 fn baselines(plan: &Plan, values: &[Values<'_>]) -> Vec<usize> {
     let ranks = |setting: usize, is_meant: &dyn Fn(usize) -> bool| -> Ranks {
         let meant = (0..values.len()).filter(|parameter| is_meant(*parameter));

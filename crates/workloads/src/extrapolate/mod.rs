@@ -1,11 +1,13 @@
-//! Extrapolation to more processes than were recorded: a model of work and messages from recordings of a program with several numbers of processes.
+//! Extrapolates recordings of a program to more processes than were recorded: fits a model of work and messages to recordings
+//! with several numbers of processes.
 //!
 //! ```text
 //! traces -> common exchanges (pattern) -> laws over P, without the largest recording -> its prediction: the check
 //!                                      -> laws over P, with all recordings            -> the trace of the requested number
 //! ```
-//! A program is regular if each exchange is one of the known families, and sizes follow a law. Irregular programs are refused, with the
-//! superstep. The hold-out check is a part of the result: it states how far the laws of the smaller recordings miss the largest one.
+//! P is the number of processes. A program is regular if each of its exchanges belongs to a known family and its message sizes
+//! follow a law. Irregular programs are refused; the error names the superstep. The result contains a hold-out check, which
+//! states by how much the laws of the smaller recordings miss the largest recording.
 
 mod family;
 mod model;
@@ -19,46 +21,48 @@ use migsim_base::error::{Error, Problem};
 use model::{Made, Model};
 use sample::Sample;
 
-/// Minimum number of recordings: two for the laws, and one for the check.
+/// Minimum number of recordings: two to fit the laws, and one for the check.
 const FEWEST: usize = 3;
-/// Maximum deviation of the bytes in the check, relative to the recorded ones.
+/// Maximum error of the predicted bytes of all messages in the check, relative to the recorded bytes.
 const MOST_BYTES_OFF: f64 = 0.05;
-/// Maximum deviation of the mean work in the check, relative to the recorded one.
+/// Maximum error of the predicted total work in the check, relative to the recorded work.
 const MOST_WORK_OFF: f64 = 0.25;
 
-/// A trace of more processes than were recorded.
+/// A trace for more processes than were recorded, with the laws and the check on which it is based.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Extrapolation {
-    /// The text of the trace.
+    /// Text of the extrapolated trace.
     pub trace: String,
-    /// The number of supersteps.
+    /// Number of supersteps in the trace.
     pub supersteps: usize,
-    /// The number of messages.
+    /// Number of messages in the trace.
     pub messages: usize,
-    /// The exchanges of the program, one line per kind: their number, and the laws of work and sizes.
+    /// Description of the exchanges of the program, one line per kind: the number of exchanges, and the laws of work and message
+    /// sizes.
     pub laws: Vec<String>,
-    /// The prediction of the largest recording by the others.
+    /// Comparison of the largest recording with its prediction from the other recordings.
     pub check: Check,
 }
 
-/// The comparison of the largest recording with its prediction from the smaller recordings.
+/// Comparison of the largest recording with its prediction from the smaller recordings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Check {
-    /// The number of processes of the largest recording.
+    /// Number of processes of the largest recording.
     pub processes: usize,
-    /// The number of messages of the largest recording, which equals the number of the prediction.
+    /// Number of messages of the largest recording, which is equal to the predicted number.
     pub messages: usize,
-    /// The predicted over the recorded bytes of all messages, minus 1; dimensionless.
+    /// Relative error of the predicted bytes of all messages: predicted / recorded - 1.
     pub bytes_off: f64,
-    /// The predicted over the recorded work of all processes, minus 1; dimensionless.
+    /// Relative error of the predicted work of all processes: predicted / recorded - 1.
     pub work_off: f64,
-    /// The largest absolute deviation of the work of a process, relative to the recorded mean.
+    /// Largest absolute error of the predicted work of one process, relative to the recorded mean work of a process.
     pub process_off: f64,
 }
 
-/// Creates a trace of `processes` processes from recordings (name and trace) of a program with at least three numbers of processes.
+/// Creates a trace for `processes` processes from recordings (name and trace) of a program with at least three different numbers
+/// of processes.
 ///
 /// # Errors
 /// - there are too few recordings
@@ -123,7 +127,7 @@ pub fn extrapolate(recorded: &[(String, Trace)], processes: usize) -> Result<Ext
     })
 }
 
-/// Compares the prediction of a recording with the recording.
+/// Compares the prediction of a model with a recording; returns an error if the prediction is too inaccurate.
 fn checked(model: &Model<'_>, sample: &Sample) -> Result<Check, Error> {
     let made = model.steps(sample.processes)?;
     let mut predicted = vec![0.0; sample.processes];
@@ -177,7 +181,8 @@ fn checked(model: &Model<'_>, sample: &Sample) -> Result<Check, Error> {
     Ok(check)
 }
 
-/// Returns the text of a trace.
+/// Returns the text of the extrapolated trace. Settings of the runtime and facts of the recording are copied from the largest
+/// recording.
 fn written(model: &Model<'_>, made: &[Made], processes: usize, largest: &Trace) -> String {
     let mut text = format!(
         "migsim-trace 2\nprocesses {processes}\n{}",

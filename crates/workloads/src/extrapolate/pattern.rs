@@ -1,4 +1,5 @@
-//! The exchanges of recordings: one sequence of families for all of them. The number of supersteps of a family depends on the number of processes.
+//! Divides recordings into exchanges: one sequence of families that describes all recordings. The number of supersteps of a
+//! family depends on the number of processes.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,20 +9,21 @@ use super::sample::{Sample, Step};
 use migsim_base::error::{Error, Problem};
 use migsim_base::words::counted;
 
-/// Maximum difference between the sizes of one slot, relative to their mean.
+/// Maximum deviation of a message size in a slot from the mean size, relative to the mean.
 const UNEQUAL: f64 = 0.1;
 
-/// An exchange in all recordings.
+/// One exchange of the program, as found in all recordings.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Phase {
+    /// Communication pattern of the exchange.
     pub(super) family: Family,
-    /// Its supersteps, by recording.
+    /// Supersteps of the exchange in each recording.
     pub(super) supersteps: Vec<Range<usize>>,
-    /// The mean size of the messages of each slot \[B\], by recording; none if the slot has no message in the recording.
+    /// Mean size of the messages \[B\] of each slot in each recording; `None` if the slot has no message in the recording.
     pub(super) sizes: Vec<Vec<Option<f64>>>,
 }
 
-/// Finds the exchanges of the recordings.
+/// Returns the exchanges of which all recordings consist, in order.
 ///
 /// # Errors
 /// At some superstep no family describes all recordings, or one of them ends before the others.
@@ -60,7 +62,8 @@ pub(super) fn parse(samples: &[Sample]) -> Result<Vec<Phase>, Error> {
     Ok(phases)
 }
 
-/// Returns the phase of a family at these supersteps of the recordings, if all have its messages.
+/// Returns the exchange of a family that begins at the supersteps `at` of the recordings; `None` if some recording has other
+/// messages there. `steps` are the messages of the family for each recording.
 fn phase(
     samples: &[Sample],
     at: &[usize],
@@ -90,7 +93,7 @@ fn phase(
     Some(found)
 }
 
-/// Adds the sizes of a superstep to their slots, if its messages are the expected ones.
+/// Adds the message sizes of a recorded superstep to their slots; `None` if its messages are not the expected ones.
 fn take(expected: &[Sent], step: &Step, sizes: &mut [Vec<f64>]) -> Option<()> {
     let mut left: BTreeMap<(usize, usize), &[f64]> = BTreeMap::new();
     for (ends, sizes) in &step.messages {
@@ -105,7 +108,7 @@ fn take(expected: &[Sent], step: &Step, sizes: &mut [Vec<f64>]) -> Option<()> {
     left.values().all(|rest| rest.is_empty()).then_some(())
 }
 
-/// Returns the mean of sizes that are nearly equal; `Some(None)` without sizes; none for unequal sizes.
+/// Returns the mean of sizes that are nearly equal; `Some(None)` if there are no sizes, and `None` if they are not nearly equal.
 #[expect(clippy::option_option, reason = "an empty slot is no unequal one")]
 fn mean(sizes: &[f64]) -> Option<Option<f64>> {
     if sizes.is_empty() {
@@ -118,7 +121,7 @@ fn mean(sizes: &[f64]) -> Option<Option<f64>> {
     is_near.then_some(Some(mean))
 }
 
-/// Creates the error of recordings that are irregular at these supersteps.
+/// Creates the error that the recordings follow no common pattern at the supersteps `at`.
 fn irregular(samples: &[Sample], at: &[usize]) -> Error {
     let ended = samples
         .iter()

@@ -1,4 +1,4 @@
-//! The logical clock: divides the operations of the processes into supersteps.
+//! The logical clock that divides the operations of recorded processes into supersteps.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,30 +7,36 @@ use super::read::{Lane, Operation};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::InstructionsPerSecond;
 
-/// Duration of computation after a send below which no new superstep begins; the computation is added to the next one \[ns\].
+/// Duration of computation \[ns\]. A shorter computation after a send does not begin a new superstep; its time is added to the
+/// next computation.
 const SMALL: u64 = 10_000;
 
-/// The supersteps of a recorded program.
+/// The supersteps into which a recorded program is divided.
 #[derive(Debug, Default)]
 pub(super) struct Cut {
+    /// Number of supersteps.
     pub(super) supersteps: usize,
-    /// Time of computation \[ns\] by superstep and process.
+    /// Time of computation \[ns\] by superstep and process; absent where a process does not compute.
     work: BTreeMap<(usize, usize), u64>,
-    /// Superstep, sender, receiver, bytes.
+    /// Superstep, sender, receiver and size \[B\] of each message.
     pub(super) messages: Vec<(usize, usize, usize, u64)>,
 }
 
-/// The progress of a process.
+/// The progress of a process through its operations while they are divided into supersteps.
 #[derive(Clone, Debug, Default)]
 struct Clock {
+    /// Index of the next operation of the process.
     at: usize,
+    /// Superstep to which the next operation belongs, unless it begins a new one.
     superstep: usize,
+    /// Whether the process has already sent a message in this superstep.
     has_sent: bool,
-    /// Computation that is not counted yet \[ns\].
+    /// Time of computation \[ns\] that is not yet assigned to a superstep.
     left: u64,
 }
 
 impl Clock {
+    /// Advances the clock to `superstep`, unless it is already there or later.
     fn to(&mut self, superstep: usize) {
         if superstep > self.superstep {
             self.superstep = superstep;
@@ -39,7 +45,7 @@ impl Clock {
     }
 }
 
-/// Divides the operations of the processes into supersteps.
+/// Divides the operations of all processes into supersteps.
 ///
 /// # Errors
 /// A process waits for a message that no process sends.
@@ -77,7 +83,7 @@ pub(super) fn cut(operations: &[Vec<Operation>]) -> Result<Cut, Error> {
 }
 
 impl Cut {
-    /// Adds the uncounted time to the superstep of the process.
+    /// Assigns the computation that is not yet assigned to the present superstep of the process, or to a new one after a send.
     fn count(&mut self, process: usize, clock: &mut Clock) {
         if clock.left > 0 {
             if clock.has_sent {
@@ -88,7 +94,8 @@ impl Cut {
         }
     }
 
-    /// Executes an operation; returns false if its message was not sent yet.
+    /// Executes an operation of a process; returns false if it receives a message that was not sent yet. `sent` has the superstep
+    /// of each message sent so far.
     fn advance(
         &mut self,
         process: usize,
@@ -123,7 +130,7 @@ impl Cut {
         true
     }
 
-    /// Writes the supersteps as lines of a trace, and its end.
+    /// Appends the supersteps to a trace as text, and ends the trace. `speed` converts time into work.
     pub(super) fn write(&self, speed: InstructionsPerSecond, trace: &mut String) {
         let mut work = self.work.iter().peekable();
         let mut messages = self.messages.iter().peekable();

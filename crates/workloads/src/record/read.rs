@@ -1,4 +1,4 @@
-//! The record of a process: its lines, and the operations that they represent.
+//! Reads the record of a process: its lines, and the operations that they describe.
 //!
 //! ```text
 //! migsim-record 1 RANK SIZE [started]      `started` by MPI_Comm_spawn: ranks in a separate world
@@ -21,31 +21,36 @@ use std::str::FromStr;
 use super::collective::{Collective, Kind, Move};
 use migsim_base::error::Problem;
 
-/// Maximum count in a record; above it floating-point numbers do not represent every whole number.
+/// Maximum of a count in a record. Above it, floating-point numbers cannot represent every whole number.
 const LARGEST: u64 = 1 << 53;
 
-/// The messages that keep their order: those of one sender, receiver, communicator and tag, or of one collective.
+/// Identifies a sequence of messages that are received in the order in which they are sent: the messages with the same sender,
+/// receiver, communicator and tag, or the messages of one collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Lane {
+    /// Rank of the sender.
     pub(super) from: usize,
+    /// Rank of the receiver.
     pub(super) to: usize,
+    /// Id of the communicator.
     group: u64,
+    /// Number of the collective in its communicator; `None` for messages outside collectives.
     collective: Option<u64>,
     tag: i64,
 }
 
-/// An operation of a process.
+/// An operation of a process, with collectives already replaced by messages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Operation {
-    /// Computes for this time \[ns\].
+    /// Computes for the given time \[ns\].
     Work(u64),
     Send(Lane, u64),
-    /// Receives the message with this number in a lane.
+    /// Receives the message with the given number, counted from 0, in a sequence of messages.
     Receive(Lane, usize),
 }
 
 impl Operation {
-    /// Describes an operation as an action of its process.
+    /// Describes the operation in words as an action of its process, for messages.
     pub(super) fn shown(&self) -> String {
         match self {
             Self::Work(time) => format!("computes {time} ns"),
@@ -63,7 +68,7 @@ enum Event {
     Collective(u64, Collective),
 }
 
-/// Creates the error of a call that is not supported, although the record is complete.
+/// Creates the error that a program uses an MPI call that cannot be converted into supersteps.
 fn uncut(rank: usize, call: &str) -> Problem {
     let (call, thread) = call.split_once(' ').unwrap_or((call, ""));
     let (why, hint) = match call {
@@ -93,38 +98,48 @@ fn uncut(rank: usize, call: &str) -> Problem {
     .hint(hint)
 }
 
-/// The record of a process.
+/// The record of one process.
 #[derive(Clone, Debug)]
 pub(super) struct Record {
+    /// Rank of the process.
     pub(super) rank: usize,
+    /// Number of processes of the program.
     pub(super) size: usize,
-    /// Whether a process of the program started it.
+    /// Whether another process of the program started this one (`MPI_Comm_spawn`).
     pub(super) is_started: bool,
+    /// Memory of the process \[B\]; 0 if unknown.
     pub(super) memory: u64,
+    /// Time that the recorder takes per call \[ns\].
     pub(super) overhead: u64,
-    /// Cycles of its core per second \[1/s\]; 0 if the recorder did not measure them.
+    /// Cycles of the core per second \[1/s\]; 0 if the recorder did not measure them.
     pub(super) cycles: u64,
-    /// Properties of its library and its host, by key.
+    /// Properties of the MPI library and of the host, by key.
     pub(super) facts: BTreeMap<String, String>,
+    /// Ranks of the members of each communicator, by id.
     groups: BTreeMap<u64, Vec<usize>>,
+    /// Recorded events, in the order in which they occurred.
     events: Vec<Event>,
 }
 
-/// The words of a line.
+/// The words of a line that are not read yet.
 struct Words<'t> {
+    /// Iterator over the remaining words.
     left: std::str::SplitAsciiWhitespace<'t>,
 }
 
 impl<'t> Words<'t> {
+    /// Returns the next word; an error if there is none.
     fn text(&mut self) -> Result<&'t str, String> {
         self.left.next().ok_or_else(|| "a word is missing".into())
     }
 
+    /// Reads the next word as a number.
     fn number<T: FromStr>(&mut self) -> Result<T, String> {
         let word = self.text()?;
         (word.parse()).map_err(|_| format!("`{word}` is not a number that can stand here"))
     }
 
+    /// Reads the next word as a count, which must not be too large.
     fn count(&mut self) -> Result<u64, String> {
         let count: u64 = self.number()?;
         let is_small = count <= LARGEST;
@@ -134,14 +149,18 @@ impl<'t> Words<'t> {
     }
 }
 
-/// The collectives that have begun: the number of the next one in each communicator, and those that have not completed.
+/// The collectives that a process has begun so far.
 #[derive(Default)]
 struct Begun {
+    /// Number of the next collective in each communicator, by id of the communicator.
     next: BTreeMap<u64, u64>,
+    /// Collectives that have begun but not completed, by their number in the record: the number in the communicator, and the
+    /// collective.
     open: BTreeMap<u64, (u64, Collective)>,
 }
 
 impl Begun {
+    /// Adds a collective that begins; `number` is its number in the record.
     fn add(&mut self, number: u64, collective: Collective) {
         let next = self.next.entry(collective.group).or_default();
         self.open.insert(number, (*next, collective));
@@ -150,6 +169,7 @@ impl Begun {
 }
 
 impl Record {
+    /// Reads a record from its text; `name` is the name of the file in errors.
     pub(super) fn parse(name: &str, text: &str) -> Result<Self, Problem> {
         let refused = |line: usize, message: String| {
             let hint = "the recorder wrote it otherwise: record the program again";
@@ -173,7 +193,7 @@ impl Record {
         Err(Problem::new(message).source(name).at(number, 1).hint(hint))
     }
 
-    /// Creates a record without events from its first line.
+    /// Creates a record without events from the first line of its text.
     pub(super) fn headed(text: &str) -> Result<Self, String> {
         let line = text.lines().next().unwrap_or_default();
         let words = line.strip_prefix("migsim-record 1 ");
@@ -194,6 +214,7 @@ impl Record {
         })
     }
 
+    /// Reads one line and adds its content to the record.
     fn take(&mut self, line: &str, begun: &mut Begun) -> Result<(), String> {
         let mut words = Words {
             left: line.split_ascii_whitespace(),
@@ -231,6 +252,7 @@ impl Record {
         Ok(())
     }
 
+    /// Returns the sequence to which a message between this process and `peer` belongs.
     fn lane(&self, group: u64, peer: usize, is_sender: bool, tag: i64) -> Result<Lane, String> {
         if peer >= self.size {
             return Err(format!("there is no rank {peer}"));
@@ -249,6 +271,7 @@ impl Record {
         })
     }
 
+    /// Reads a line that describes a communicator.
     fn group(&mut self, words: &mut Words<'_>) -> Result<(), String> {
         let (id, count): (u64, usize) = (words.number()?, words.number()?);
         let members: Vec<usize> = (words.left.by_ref())
@@ -263,6 +286,7 @@ impl Record {
         Ok(())
     }
 
+    /// Reads a line with which a collective begins.
     fn begin(&mut self, words: &mut Words<'_>, begun: &mut Begun) -> Result<(), String> {
         let name = words.text()?;
         let kind = Kind::named(name).ok_or_else(|| format!("unknown collective `{name}`"))?;
@@ -291,6 +315,7 @@ impl Record {
         Ok(())
     }
 
+    /// Reads a line with which a collective of neighbours begins.
     fn begin_neighbours(&mut self, words: &mut Words<'_>, begun: &mut Begun) -> Result<(), String> {
         let (group, number): (u64, u64) = (words.number()?, words.number()?);
         let (members, me) = self.members_and_place(group)?;
@@ -321,7 +346,7 @@ impl Record {
         Ok(())
     }
 
-    /// Returns the members of a communicator, and the index of the process among them.
+    /// Returns the members of a communicator, and the rank of the process in it.
     fn members_and_place(&self, group: u64) -> Result<(&[usize], usize), String> {
         let members = (self.groups.get(&group)).ok_or("this communicator is not known")?;
         let me = members.iter().position(|&rank| rank == self.rank);
@@ -329,7 +354,7 @@ impl Record {
         Ok((members, me))
     }
 
-    /// Returns the operations of the process, with collectives as messages.
+    /// Returns the operations of the process in order, with collectives replaced by messages.
     pub(super) fn operations(&self) -> Vec<Operation> {
         let mut posted: BTreeMap<Lane, Vec<u64>> = BTreeMap::new();
         for event in &self.events {
@@ -357,6 +382,7 @@ impl Record {
         operations
     }
 
+    /// Appends the messages of a collective to `operations`; `instance` is the number of the collective in its communicator.
     fn expand(&self, instance: u64, collective: &Collective, operations: &mut Vec<Operation>) {
         let members = &self.groups[&collective.group];
         let lane = |from: usize, to: usize| Lane {

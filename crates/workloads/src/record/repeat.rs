@@ -1,49 +1,52 @@
-//! Repetitions of a recording: the minimum or the median work of each piece, over runs with equal messages.
+//! Combines repetitions of a recording: the minimum or the median work of each piece, over runs with equal messages.
 //!
-//! A piece is the work of a process between two events (a send, a receive). Noise of the machine can only increase it, so that the minimum
-//! of several runs is nearest to the work of the program where other programs disturb the runs. On an idle machine the pieces vary by
-//! themselves, and the sum of the minima is below any run: there the median is nearer. Runs with different events are no repetitions, and are
-//! refused. Receives in a series may complete in any order; the trace has that of the first run.
+//! A piece is the computation of a process between two events (a send or a receive). If other programs disturb the runs, they can
+//! only increase the time of a piece, so that the minimum over several runs is nearest to the work of the program. On an idle
+//! machine, the times of the pieces vary for other reasons, and the sum of the minima is less than the time of any run; the
+//! median is nearer then. Runs with different events are not repetitions, and are refused. Consecutive receives may complete in
+//! any order; the trace has the order of the first run.
 
 use super::read::Operation;
 use migsim_base::error::{Error, Problem};
 use migsim_base::words::counted;
 
-/// The work of a process in the repetitions.
+/// Time of computation of a process over the repetitions of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Spread {
-    /// Sum of the minimum or median pieces \[ns\].
+    /// Sum of the minimum (or median) times of all pieces, which becomes the work of the process \[ns\].
     pub taken: u64,
-    /// Minimum sum of a run \[ns\].
+    /// Smallest total time of a run \[ns\].
     pub least: u64,
-    /// Maximum sum of a run \[ns\].
+    /// Largest total time of a run \[ns\].
     pub most: u64,
 }
 
-/// The operations of the processes of a run, with work joined into pieces: one before each event, and one after the last.
+/// The processes of a run, with their computation joined into pieces: one before each event, and one after the last event.
 #[derive(Clone, Debug)]
 pub(super) struct Pieces(Vec<Process>);
 
 #[derive(Clone, Debug, Default)]
 struct Process {
+    /// Time of each piece \[ns\]; one more piece than events.
     work: Vec<u64>,
     events: Vec<Operation>,
 }
 
 impl Pieces {
-    /// Joins the work between events.
+    /// Joins the computation of each process into pieces.
     pub(super) fn of(operations: &[Vec<Operation>]) -> Self {
         Self(operations.iter().map(|all| Process::of(all)).collect())
     }
 
-    /// Returns the operations, without pieces of no work.
+    /// Returns the operations of each process; pieces without computation are left out.
     pub(super) fn operations(self) -> Vec<Vec<Operation>> {
         self.0.into_iter().map(Process::operations).collect()
     }
 }
 
 impl Process {
+    /// Joins the computation of the process into pieces.
     fn of(operations: &[Operation]) -> Self {
         let mut process = Self {
             work: vec![0],
@@ -61,6 +64,7 @@ impl Process {
         process
     }
 
+    /// Returns the operations of the process; pieces without computation are left out.
     fn operations(self) -> Vec<Operation> {
         let mut events = self.events.into_iter();
         let mut operations = Vec::new();
@@ -71,6 +75,7 @@ impl Process {
         operations
     }
 
+    /// Returns the total time of computation \[ns\].
     fn sum(&self) -> u64 {
         self.work
             .iter()
@@ -78,7 +83,8 @@ impl Process {
     }
 }
 
-/// Takes the minimum or median work of each piece over the runs, and returns the spread of each process.
+/// Combines the operations of several runs, with the minimum or median time of each piece; also returns the time of each process
+/// over the runs.
 ///
 /// # Errors
 /// The messages of two runs differ.
@@ -115,7 +121,8 @@ pub(super) fn taken(
     Ok((taken.operations(), spreads))
 }
 
-/// Refuses a run whose events differ from those of the first run.
+/// Returns an error if the events of a run differ from the events of the first run; `number` is the number of the run in
+/// messages.
 fn agree(first: &Pieces, run: &Pieces, number: usize) -> Result<(), Error> {
     let refused = |message: String| {
         let hint = "record runs of the same input that send the same messages in the same order, or record once without `--repeat`";
@@ -154,7 +161,7 @@ fn agree(first: &Pieces, run: &Pieces, number: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// The events with each series of receives in order of their lanes: the order in which they complete is left to chance.
+/// Returns the events with consecutive receives sorted by sender and number, because the order in which they complete is random.
 fn in_order(events: &[Operation]) -> Vec<Operation> {
     let mut ordered = events.to_vec();
     let is_receive = |event: &Operation| matches!(event, Operation::Receive(..));

@@ -1,4 +1,5 @@
-//! Messages from a CSV file: columns `from`, `to`, `bytes`, one row per message of every superstep.
+//! Reads the messages of a superstep from a CSV file: columns `from`, `to`, `bytes`, one row per message. Every superstep has
+//! these messages.
 
 use crate::Message;
 use migsim_base::document::{read_bytes, sha256};
@@ -11,12 +12,13 @@ const COLUMNS: [&str; 3] = ["from", "to", "bytes"];
 /// Maximum number of problems of a file that are reported.
 const TOLD: usize = 20;
 
-/// Reads the messages between `processes` processes, and the SHA-256 of the file.
+/// Reads the messages between `processes` processes from a file; also returns the SHA-256 of the file.
 pub(super) fn read(file: &str, processes: usize) -> Result<(Vec<Message>, String), Error> {
     let bytes = read_bytes(file.as_ref()).map_err(|problem| problem.key("workload.messages"))?;
     Ok((parse(file, &bytes, processes)?, sha256(&bytes)))
 }
 
+/// Reads the messages from the bytes of a CSV file.
 fn parse(file: &str, bytes: &[u8], processes: usize) -> Result<Vec<Message>, Error> {
     let problem = |line: u64, what: String| {
         let line = usize::try_from(line).unwrap_or(usize::MAX);
@@ -60,7 +62,7 @@ fn parse(file: &str, bytes: &[u8], processes: usize) -> Result<Vec<Message>, Err
     }
 }
 
-/// Reads a row; returns its problem and a hint if it is wrong.
+/// Reads one row as a message; an error consists of a message for the user and a hint.
 fn message(row: &csv::StringRecord, processes: usize) -> Result<Message, (String, String)> {
     let process = |text: &str| -> Result<ProcessId, (String, String)> {
         let hint = format!("known processes: p1 to p{processes}");

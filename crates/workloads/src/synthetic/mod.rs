@@ -1,10 +1,11 @@
-//! `synthetic`: an application with parameters instead of an algorithm, for platforms, policies and sizes beyond the papers.
+//! `synthetic`: an application that is defined by parameters instead of an algorithm, to study platforms, policies and sizes
+//! beyond those of the papers.
 //!
 //! ```text
 //! work of process i in superstep k     instructions · factor(i, k) · (1 + drift(i) · k / (supersteps - 1)) · hot(i, k)
-//! factor                               1, or drawn by `distribution` and `spread`, once or for each superstep
+//! factor(i, k)                         1, or drawn by `distribution` and `spread`, once or for each superstep
 //! drift(i)                             drawn once, uniformly from -drift to +drift
-//! hot(i, k)                            `hot_spot.factor` where the hot spot is ([`HotSpot`]), else 1
+//! hot(i, k)                            `hot_spot.factor` for the processes of the hot spot ([`HotSpot`]), else 1
 //! memory of process i                  ⌊memory · (1 ± memory_spread)⌋, drawn once; `memory` unchanged without a spread
 //! size of a message                    ⌊bytes · (1 ± bytes_spread)⌋, drawn for each message; `bytes` unchanged without a spread
 //! ```
@@ -12,13 +13,13 @@
 //! |---|---|
 //! | `none` | none |
 //! | `line` | i+1; the last process sends nothing |
-//! | `ring` | i+1, and from the last process the first |
+//! | `ring` | i+1; the last process sends to the first |
 //! | `stencil` | up to four neighbours in the r × c grid with r·c = p whose sides differ least, r ≤ c; ranks run along the rows |
 //! | `all-to-all` | all other processes, beginning with i+1 |
 //!
-//! A CSV file (`messages`) replaces a pattern. In addition, each process sends `random_messages` messages to processes that are drawn for
-//! each superstep. All numbers depend on `seed` and the superstep alone, so that all scenarios and policies face the same application, and
-//! supersteps can be requested in any order.
+//! A CSV file (`messages`) replaces a pattern. In addition, each process sends `random_messages` messages to processes that are
+//! drawn for each superstep. All random numbers depend on `seed` and the superstep only. All scenarios and policies therefore
+//! face the same application, and supersteps can be requested in any order.
 
 mod config;
 mod draws;
@@ -32,7 +33,7 @@ use migsim_base::error::Error;
 use migsim_base::random::{Purpose, Stream};
 use migsim_base::units::{Bytes, Instructions, ProcessId};
 
-/// The application: see the [module](self).
+/// The application `synthetic`: see the [module](self).
 ///
 /// ```
 /// use migsim_workloads::{Plan, Workload, synthetic::{Synthetic, SyntheticConfig}};
@@ -46,18 +47,19 @@ use migsim_base::units::{Bytes, Instructions, ProcessId};
 #[derive(Clone, Debug)]
 pub struct Synthetic {
     config: SyntheticConfig,
-    /// The factors of the work that are drawn once; none if there is no spread or they are drawn in each superstep.
+    /// Factor on the work of each process, if it is drawn once; empty if there is no spread or factors are drawn in each
+    /// superstep.
     factors: Vec<f64>,
-    /// The relative growth of the work of each process from the first superstep to the last; none without drift.
+    /// Relative growth of the work of each process from the first superstep to the last; empty without drift.
     drifts: Vec<f64>,
-    /// The memory of each process; none if all have the same.
+    /// Memory of each process; empty if all processes have the same memory.
     memory: Vec<Bytes>,
-    /// The messages of a file.
+    /// Messages of every superstep that were read from a file.
     messages: Vec<Message>,
 }
 
 impl Synthetic {
-    /// Creates the application with these keys.
+    /// Creates the application with these options.
     ///
     /// # Errors
     /// Values are out of range; the error names all of them.
@@ -65,7 +67,7 @@ impl Synthetic {
         Self::with_file(config).map(|(this, _)| this)
     }
 
-    /// Creates the application; also returns the SHA-256 of the file of its messages, if it has one.
+    /// Creates the application; also returns the SHA-256 of the file with its messages, if there is one.
     pub(super) fn with_file(config: &SyntheticConfig) -> Result<(Self, Option<String>), Error> {
         let problems = config.problems();
         if !problems.is_empty() {
@@ -104,7 +106,7 @@ impl Synthetic {
         Ok((this, Some(sha256)))
     }
 
-    /// Returns the work of a process in multiples of the mean.
+    /// Draws the factor by which the mean work is multiplied for a process.
     fn factor(&self, process: usize, random: &mut Stream) -> f64 {
         let spread = self.config.spread;
         let unit = match self.config.distribution {
@@ -118,6 +120,7 @@ impl Synthetic {
         1.0 + spread * unit
     }
 
+    /// Writes the work of all processes in a superstep into `work`.
     fn fill_work(&self, superstep: usize, work: &mut [Instructions]) {
         let Self {
             config,
@@ -222,7 +225,8 @@ impl Workload for Synthetic {
         }
     }
 
-    /// Constant work: no draw per superstep, no drift, no moving hot spot.
+    /// Whether a superstep is equal to the previous one: nothing is drawn in each superstep, there is no drift, and the hot spot
+    /// has not moved.
     fn repeats(&self, superstep: usize) -> bool {
         let config = &self.config;
         let draws_work = config.spread > 0.0 && config.draw == Draw::EachSuperstep;
@@ -258,7 +262,7 @@ impl Workload for Synthetic {
     }
 }
 
-/// Draws a uniform number around `mean`, in whole bytes, so that a trace can represent it.
+/// Draws a size uniformly around `mean`, rounded down to whole bytes so that a trace can represent it.
 fn whole(mean: Bytes, spread: f64, random: &mut Stream) -> Bytes {
     Bytes::of((mean * (1.0 + spread * random.symmetric())).get().floor())
 }

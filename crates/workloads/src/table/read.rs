@@ -1,4 +1,4 @@
-//! Reads the tables, and reports all problems together, each with its line.
+//! Reads the tables of the application `table`, and reports all problems together, each with its line.
 
 use super::application::Table;
 use super::column::{Column, Complaint, columns, size, work};
@@ -9,21 +9,26 @@ use migsim_base::document::{FileKind, MOST_PROBLEMS, Separator, has_decimal_comm
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, Instructions, ProcessId};
 
-/// Maximum number of processes or supersteps: a limit of this program.
+/// Maximum number of processes and of supersteps: a limit of this program.
 const MOST: u64 = 10_000_000;
 
-/// The work of a process in a superstep.
+/// A row of the table of work: the work of a process in a superstep.
 #[derive(Clone, Copy, Debug)]
 struct Work {
+    /// Superstep, counted from 0.
     superstep: usize,
+    /// Process, counted from 0.
     process: usize,
+    /// Work of the process in the superstep.
     amount: Instructions,
+    /// Memory of the process; `None` if the row does not state it.
     memory: Option<Bytes>,
+    /// Number of the line in the file, counted from 1.
     line: usize,
 }
 
 impl Table {
-    /// Reads the application from the bytes of the two files that `config` names.
+    /// Reads the application from the contents of the two files that `config` names.
     ///
     /// # Errors
     /// All problems of a table, each with its line.
@@ -67,7 +72,7 @@ impl Table {
     }
 }
 
-/// Returns the problems of files of another kind, such as swapped tables or a trace.
+/// Returns the problems of files that are of another kind, such as swapped tables or a trace.
 fn misplaced(work: &[u8], messages: Option<&[u8]>, config: &TableConfig) -> Vec<Problem> {
     let places = [
         (
@@ -95,7 +100,7 @@ fn misplaced(work: &[u8], messages: Option<&[u8]>, config: &TableConfig) -> Vec<
     places.into_iter().filter_map(problem).collect()
 }
 
-/// Creates the application from these rows.
+/// Creates the application from the rows of both tables.
 fn joined(mut work: Vec<Work>, mut messages: Vec<(usize, Message)>, config: &TableConfig) -> Table {
     let ends = messages
         .iter()
@@ -132,21 +137,23 @@ fn joined(mut work: Vec<Work>, mut messages: Vec<(usize, Message)>, config: &Tab
     Table { steps, memory }
 }
 
-/// A file of the application.
+/// A file with one of the tables, while it is being read.
 struct Source<'a> {
+    /// Path of the file, for messages.
     name: &'a str,
     config: &'a TableConfig,
 }
 
-/// A row: its line and its fields.
+/// A row of a table: its line and its fields.
 struct Row<'r> {
+    /// Number of the line in the file, counted from 1.
     line: usize,
     separator: Separator,
     fields: &'r csv::StringRecord,
 }
 
 impl Row<'_> {
-    /// Returns a field without the space around it; an empty text if there is none.
+    /// Returns the field with index `at`, without surrounding space; an empty text if there is none.
     fn field(&self, at: usize) -> &str {
         self.fields.get(at).unwrap_or_default().trim()
     }
@@ -157,10 +164,12 @@ impl<'a> Source<'a> {
         Self { name, config }
     }
 
+    /// Creates a problem that is located at a line and column of the file.
     fn problem(&self, line: usize, column: usize, what: String) -> Problem {
         Problem::new(what).source(self.name).at(line, column)
     }
 
+    /// Reads the table of work; adds problems to `problems`.
     fn work(&self, bytes: &[u8], problems: &mut Vec<Problem>) -> Vec<Work> {
         let known = ["superstep", "process", "work", "memory"];
         let speed = self.config.speed.get();
@@ -197,6 +206,7 @@ impl<'a> Source<'a> {
         rows
     }
 
+    /// Reads the table of messages, each with its superstep; adds problems to `problems`.
     fn messages(&self, bytes: &[u8], problems: &mut Vec<Problem>) -> Vec<(usize, Message)> {
         let known = ["superstep", "from", "to", "bytes"];
         self.rows(bytes, (known, 0), problems, |row, columns| {
@@ -214,7 +224,8 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// Returns the rows of a table with these columns; the last column may be missing.
+    /// Reads the rows of a table with the columns `known`, of which the last `optional` may be missing. `read` converts a row;
+    /// problems are added to `problems`.
     fn rows<T, const N: usize>(
         &self,
         bytes: &[u8],
@@ -274,7 +285,7 @@ impl<'a> Source<'a> {
         rows
     }
 
-    /// Places a problem without a place in the heading.
+    /// Places a problem at the first line of the file, unless it has another place already.
     fn in_heading(&self, problem: Problem) -> Problem {
         match problem.location.source {
             Some(_) => problem,
@@ -282,7 +293,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Creates the problem of an unreadable row.
+    /// Creates the problem that a row cannot be read as CSV.
     fn unreadable(&self, error: &csv::Error, known: &[&str]) -> Problem {
         let line = error.position().map_or(1, |place| line_of(place.line()));
         let what = match error.kind() {
@@ -301,7 +312,7 @@ impl<'a> Source<'a> {
         self.problem(line, 1, what).hint(hint)
     }
 
-    /// Reads the number of a superstep or a process, counted from 0.
+    /// Reads the number of a superstep or a process in a field; returns it counted from 0.
     fn whole(
         &self,
         row: &Row<'_>,
@@ -340,7 +351,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Reads a field with a quantity; `None` if it is empty or its column does not exist.
+/// Reads a quantity in a field; `None` if the field is empty or the table does not have the column.
 fn field<T>(
     row: &Row<'_>,
     column: Option<&Column>,
@@ -366,7 +377,8 @@ fn field<T>(
     })
 }
 
-/// Checks that a column without a name, if there is one, counts the rows from 0 on, as the index of a pandas table does.
+/// Checks that a first column without a name, if there is one, contains the number of the row, counted from 0, as the index of a
+/// pandas table does.
 fn check_index(row: &Row<'_>, number: Option<usize>) -> Result<(), Complaint> {
     let Some(number) = number else {
         return Ok(());
@@ -382,7 +394,7 @@ fn check_index(row: &Row<'_>, number: Option<usize>) -> Result<(), Complaint> {
     Err((what, hint.to_owned()))
 }
 
-/// Returns the first line of a table that is no comment.
+/// Returns the first line of a table that is neither empty nor a comment.
 fn first_line(bytes: &[u8]) -> String {
     let lines = bytes.split(|byte| matches!(byte, b'\n' | b'\r'));
     let mut lines = lines.map(<[u8]>::trim_ascii);
@@ -390,7 +402,7 @@ fn first_line(bytes: &[u8]) -> String {
     String::from_utf8_lossy(line.unwrap_or_default()).into_owned()
 }
 
-/// Returns the number of a line for messages.
+/// Converts the number of a line for use in a message.
 fn line_of(line: u64) -> usize {
     usize::try_from(line).unwrap_or(usize::MAX)
 }

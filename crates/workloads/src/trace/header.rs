@@ -1,15 +1,16 @@
-//! The lines of a trace before its first `step`: processes, hosts, memory, settings of the runtime.
+//! Reads the lines of a trace before its first `step`: processes, hosts, memory, and settings of the runtime.
 
 use super::line::{Complaint, Line, complaint, number, quantity, whole, whole_bytes};
 use super::parse::{Reader, form};
 use crate::Setting;
 use migsim_base::units::{Bytes, CYCLES, CYCLES_HINT};
 
-/// Number of processes that is always accepted, however short the file is.
+/// Number of processes that is always accepted. A larger number is accepted only if the file has as many lines.
 const FEW_PROCESSES: usize = 100_000;
 
 impl Reader<'_> {
-    /// Reads `bsp 1 P S`; accepts P and S only if enough lines follow.
+    /// Reads `bsp 1 P S`, the first line of version 1. The numbers P of processes and S of supersteps are accepted only if enough
+    /// lines follow.
     pub(super) fn bsp(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         if line.words[1] != "1" {
             return complaint(
@@ -29,7 +30,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads `processes P`; accepts P if the file is long enough for that number.
+    /// Reads `processes P`. The number P is accepted only if it is small or the file has as many lines.
     pub(super) fn processes(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         if !self.trace.memory.is_empty() {
             return complaint(0, "a second `processes` line", "keep one of the lines");
@@ -50,7 +51,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reserves memory for the processes that the header announces.
+    /// Reserves memory for the number of processes that the header states; `word` is the position of this number in its line.
     fn announce(&mut self, word: usize, processes: usize) -> Result<(), Complaint> {
         if processes == 0 {
             return complaint(word, "a trace without processes", "P must be at least 1");
@@ -70,7 +71,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads `barrier ideal` or `barrier central B`; from version 2 on any kind, with its bytes if it has messages.
+    /// Reads `barrier KIND BYTES`. Version 1 allows only `barrier ideal` and `barrier central B`; from version 2 on any kind is
+    /// allowed, and the bytes may be missing.
     pub(super) fn barrier(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         if self.version == 1 && !["ideal", "central"].contains(&line.words[1]) {
             return complaint(
@@ -97,6 +99,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Reads `recv early` or `recv late`.
     pub(super) fn recv(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         let kind = line.words[1];
         if !["early", "late"].contains(&kind) {
@@ -116,7 +119,7 @@ impl Reader<'_> {
         self.set(line, 1, "runtime.receives", kind.to_owned())
     }
 
-    /// Reads `runtime KEY VALUE`; the experiment checks the value.
+    /// Reads `runtime KEY VALUE`. The value is not checked here, but when the experiment uses it.
     pub(super) fn runtime(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         let key = line.words[1];
         if key.split('.').any(str::is_empty) {
@@ -129,6 +132,7 @@ impl Reader<'_> {
         self.set(line, 2, &format!("runtime.{key}"), line.words[2].to_owned())
     }
 
+    /// Whether the trace already has a setting with this key.
     fn is_set(&self, key: &str) -> bool {
         self.trace.settings.iter().any(|one| one.key == key)
     }
@@ -155,6 +159,7 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// Reads `cycles X`, the clock cycles per instruction.
     pub(super) fn cycles(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         if std::mem::replace(&mut self.has_cycles, true) {
             return complaint(0, "a second `cycles` line", "keep one of the lines");
@@ -171,6 +176,7 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// Reads `host p NAME`, the host on which a process starts.
     pub(super) fn host(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         let process = self.process(line, 1)?;
         self.trace.hosts.resize(self.trace.memory.len(), 0..0);
@@ -188,7 +194,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads `memory p SIZE`, or `memory SIZE` for all processes without a line of their own.
+    /// Reads `memory p SIZE` for one process, or `memory SIZE` for all processes without another `memory` line.
     pub(super) fn memory(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         let size = self.bytes(line, line.count - 1)?;
         if line.count == 2 {
@@ -212,7 +218,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a size: whole bytes in version 1; from version 2 on a number of bytes, or a number with a unit.
+    /// Reads a word as a size: whole bytes in version 1; from version 2 on a number of bytes, or a number with a unit.
     pub(super) fn bytes(&self, line: &Line<'_>, word: usize) -> Result<Bytes, Complaint> {
         if self.version == 1 {
             whole_bytes(line, word)
@@ -221,7 +227,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Checks the required lines before the first `step` (or the `end`).
+    /// Checks that the lines required before the first `step` (or `end`) are present, and that either all processes have a host
+    /// or none has.
     pub(super) fn check_header(&mut self, line: &Line<'_>) {
         let required: &[_] = match self.version {
             1 => &[
@@ -260,7 +267,8 @@ impl Reader<'_> {
     }
 }
 
-/// Reads a count in the header of version 1; each counted item needs a line among the remaining `left` lines.
+/// Reads a count in the header of version 1. Each counted item needs a line (`record`), so that the count may be at most the
+/// number `left` of remaining lines.
 fn announced(
     line: &Line<'_>,
     word: usize,

@@ -1,7 +1,7 @@
-//! Reads a trace in one pass over its lines, without an allocation per computation or message.
+//! Reads a trace in one pass over its lines, without allocating memory for single computations or messages.
 //!
-//! The reader continues after an error, to report up to [`MAX_PROBLEMS`] problems together; only an implausible header stops it. No memory
-//! is allocated for the numbers of the header before the file is known to be long enough for them.
+//! The reader continues after an error, to report up to [`MAX_PROBLEMS`] problems together; only an implausible header stops it.
+//! Memory for the numbers in the header is allocated only after the file is known to be long enough for them.
 
 use std::path::Path;
 
@@ -15,21 +15,22 @@ use migsim_base::units::{Bytes, ProcessId};
 /// Maximum number of problems of a file that are reported.
 const MAX_PROBLEMS: usize = 20;
 
-/// A kind of line.
+/// A kind of line in a trace, with its syntax.
 #[derive(Debug)]
 struct Record {
-    /// The first word.
+    /// First word of the line, which identifies the kind.
     name: &'static str,
-    /// The words that follow it.
+    /// Names of the values that follow the first word, for messages.
     words: &'static [&'static str],
-    /// The number of fields that may be missing in version 2.
+    /// Number of values that may be missing at the end of the line in version 2.
     optional: usize,
-    /// The syntax in version 1 and from version 2 on; empty if the record does not exist there.
+    /// Syntax in version 1, and from version 2 on; empty if the version does not have this kind of line.
     forms: [&'static str; 2],
+    /// Where in a trace a line of this kind may stand.
     place: Place,
 }
 
-/// The allowed place of a line.
+/// Where a line may stand in a trace: anywhere, before the first `step`, or after it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Place {
     Anywhere,
@@ -37,7 +38,7 @@ enum Place {
     InSteps,
 }
 
-/// The records; the most frequent ones come first.
+/// All kinds of lines; the most frequent ones come first, so that they are found quickly.
 const RECORDS: [Record; 14] = [
     record(
         "m",
@@ -134,14 +135,14 @@ const fn record(
     }
 }
 
-/// Returns the syntax of a record in a version.
+/// Returns the syntax of a kind of line in a version of the format.
 pub(super) fn form(name: &str, version: usize) -> &'static str {
     let found = RECORDS.iter().find(|record| record.name == name);
     found.map_or("", |record| record.forms[version - 1])
 }
 
 impl Trace {
-    /// Reads the trace `text`; `source` is its name in messages.
+    /// Reads a trace from its text; `source` is the name of the trace in messages.
     ///
     /// # Errors
     /// Up to 20 problems, each with line, column (of the word, in characters from 1) and a hint.
@@ -153,10 +154,10 @@ impl Trace {
         })
     }
 
-    /// Reads the trace in the bytes of a file; `source` is its name in messages.
+    /// Reads a trace from the bytes of a file; `source` is the name of the trace in messages.
     ///
     /// # Errors
-    /// The bytes are not UTF-8, or as [`Trace::parse`].
+    /// The bytes are not UTF-8, or the errors of [`Trace::parse`].
     pub fn parse_bytes(source: &str, bytes: &[u8]) -> Result<Self, Error> {
         match std::str::from_utf8(bytes) {
             Ok(text) => Self::parse(source, text),
@@ -164,16 +165,17 @@ impl Trace {
         }
     }
 
-    /// Reads a file.
+    /// Reads a trace from a file.
     ///
     /// # Errors
-    /// The file cannot be read, or as [`Trace::parse_bytes`].
+    /// The file cannot be read, or the errors of [`Trace::parse_bytes`].
     pub fn read(path: impl AsRef<Path>) -> Result<Self, Error> {
         let bytes = read_bytes(path.as_ref())?;
         Self::parse_bytes(&path.as_ref().display().to_string(), &bytes)
     }
 }
 
+/// Creates the error that a file is not a text in UTF-8; `valid` are the bytes before the first invalid one.
 fn not_text(source: &str, valid: &[u8]) -> Problem {
     let valid = String::from_utf8_lossy(valid);
     let (before, last) = valid
@@ -187,30 +189,35 @@ fn not_text(source: &str, valid: &[u8]) -> Problem {
         .hint("the format is plain text: is this another file, or a compressed one?")
 }
 
-/// The state of the reader.
+/// The state of reading a trace: what was read so far, and what the next lines may contain.
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
+    /// Name of the trace in messages.
     pub(super) source: &'a str,
     problems: Vec<Problem>,
+    /// The trace as read so far.
     pub(super) trace: Trace,
-    /// Number of lines of the whole file.
+    /// Number of lines of the whole file, to check whether numbers in the header are plausible.
     pub(super) lines: usize,
-    /// The version; 0 until the first line was read.
+    /// Version of the format; 0 before the first line is read.
     pub(super) version: usize,
-    /// S of the header of version 1; later versions do not announce it.
+    /// Number of supersteps that the header of version 1 states; `None` in later versions, whose headers do not state it.
     pub(super) supersteps: Option<usize>,
-    /// The memory of processes without a line of their own.
+    /// Memory of processes without their own `memory` line.
     pub(super) usual_memory: Option<Bytes>,
+    /// Whether there was a `cycles` line.
     pub(super) has_cycles: bool,
-    /// The number that the next `step` must have.
+    /// Number that the next `step` line must have.
     pub(super) next_step: usize,
-    /// Whether a step was refused, so that steps are not counted.
+    /// Whether a `step` line had a wrong number, so that the number of supersteps is not checked.
     pub(super) is_step_wrong: bool,
-    /// For each process, the number of `step` lines before its last `c` and `g`.
+    /// For each process, the number of supersteps opened before its last `c` line, to find repeated lines.
     pub(super) computed: Vec<usize>,
+    /// For each process, the number of supersteps opened before its last `g` line, to find repeated lines.
     pub(super) moved: Vec<usize>,
-    /// For each process, the largest image that it moves.
+    /// For each process, the size of the largest memory image that the trace moves.
     pub(super) images: Vec<Option<Bytes>>,
+    /// Whether the line `end` was read.
     pub(super) is_ended: bool,
 }
 
@@ -246,6 +253,7 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Reads all lines and returns the trace, or all problems.
     fn read(mut self, text: &str) -> Result<Trace, Error> {
         let mut last = Line::new(1, "");
         for (index, text) in text.lines().enumerate() {
@@ -279,6 +287,7 @@ impl<'a> Reader<'a> {
         Ok(self.trace)
     }
 
+    /// Records a problem at a word of a line, unless the maximum number of problems is reached.
     pub(super) fn complain(&mut self, line: &Line<'_>, word: usize, message: String, hint: String) {
         let problem = Problem::new(message)
             .source(self.source)
@@ -289,7 +298,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Processes one line.
+    /// Reads one line.
     fn record(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         if self.is_ended {
             return complaint(
@@ -336,7 +345,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the first line: the format and its version.
+    /// Reads the first line, which states the format and its version.
     fn first(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         match line.words[0] {
             "migsim-trace" if line.count > 1 && line.words[1] != "2" => complaint(
@@ -366,7 +375,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Checks that the record exists, has its words, and is at an allowed place.
+    /// Checks that the kind of line exists in this version, has the right number of words, and stands at an allowed place.
     fn check_words(&self, line: &Line<'_>) -> Result<(), Complaint> {
         let form_of = |record: &Record| record.forms[self.version - 1];
         let found = RECORDS.iter().find(|record| record.name == line.words[0]);
@@ -419,6 +428,7 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Creates the error that a kind of line is unknown.
     fn unknown(&self, line: &Line<'_>) -> Complaint {
         let known = RECORDS
             .iter()
@@ -430,6 +440,7 @@ impl<'a> Reader<'a> {
         (0, format!("unknown record `{}`", line.words[0]), hint)
     }
 
+    /// Reads a word as the number of a process, which must be less than the number of processes.
     pub(super) fn process(&self, line: &Line<'_>, word: usize) -> Result<ProcessId, Complaint> {
         let id = whole(line, word, "process")?;
         let count = self.trace.memory.len();

@@ -1,4 +1,4 @@
-//! The supersteps of a trace: computations, messages and moves.
+//! Reads the supersteps of a trace: computations, messages and moves.
 
 use super::line::{Complaint, Line, complaint, number, quantity, whole};
 use super::parse::Reader;
@@ -6,7 +6,7 @@ use crate::{Message, PrescribedMove};
 use migsim_base::units::{Instructions, Seconds};
 
 impl Reader<'_> {
-    /// Reads `step k`: the following records belong to a new superstep even if its number is wrong.
+    /// Reads `step k`. It opens a superstep even if its number is wrong, so that the following lines can be checked.
     pub(super) fn step(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         if self.trace.steps.is_empty() {
             self.check_header(line);
@@ -34,7 +34,8 @@ impl Reader<'_> {
         )
     }
 
-    /// Returns the number of a `step` line if such a superstep is possible: if the header does not give their number, each superstep has a line.
+    /// Returns the number in a `step` line. The number must be less than the number of supersteps in the header or, if the header
+    /// does not state it, than the number of lines of the file.
     fn check_step(&self, line: &Line<'_>) -> Result<usize, Complaint> {
         let given = whole(line, 1, "superstep")?;
         let hint = match self.supersteps {
@@ -49,6 +50,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Reads `c p WORK`, the computation of a process.
     pub(super) fn compute(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         let process = self.process(line, 1)?;
         let work = if self.version == 1 {
@@ -76,6 +78,7 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// Reads `m p q SIZE`, a message between two processes.
     pub(super) fn message(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         let (from, to) = (self.process(line, 1)?, self.process(line, 2)?);
         let size = self.bytes(line, 3)?;
@@ -83,6 +86,7 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// Reads `g p NAME SIZE DELAY`, the move of a process to another host.
     pub(super) fn migrate(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         let process = self.process(line, 1)?;
         let size = self.bytes(line, 3)?;
@@ -117,6 +121,7 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// Reads `end`, and checks that no supersteps are missing.
     pub(super) fn end(&mut self, line: &Line<'_>) {
         if self.trace.steps.is_empty() {
             self.check_header(line);

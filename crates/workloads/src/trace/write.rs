@@ -1,4 +1,4 @@
-//! Writes any workload as a trace.
+//! Writes any workload as the text of a trace.
 
 use std::fmt::{Display, Write as _};
 use std::io;
@@ -8,22 +8,23 @@ use crate::{Plan, Workload};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::ProcessId;
 
-/// The contents of a trace besides the workload itself.
+/// What a written trace contains besides the workload itself.
 #[derive(Clone, Debug, Default)]
 pub struct Preamble<'a> {
-    /// Comments for the top of the file, one per line.
+    /// Comments at the beginning of the file, one per line.
     pub comments: &'a [String],
-    /// The first host of each process; empty if the trace does not determine it.
+    /// Host on which each process starts; empty if the trace should not state it.
     pub hosts: &'a [String],
-    /// Settings of the runtime: keys without their `runtime.`, and values.
+    /// Settings of the runtime: keys without the prefix `runtime.`, and values.
     pub runtime: &'a [(String, String)],
 }
 
 impl Trace {
-    /// Writes `workload` as a trace that reads back equal.
+    /// Writes `workload` as the text of a trace, from which an equal workload is read back.
     ///
     /// # Errors
-    /// There are hosts, but not one per process; a name or a value is not one word, or begins with `#`; or `out` cannot be written to.
+    /// There are hosts, but not one per process; a name or a value is not one word, or begins with `#`; or `out` cannot be
+    /// written to.
     pub fn write(
         workload: &dyn Workload,
         preamble: &Preamble<'_>,
@@ -45,7 +46,7 @@ impl Trace {
     }
 }
 
-/// Returns the lines before the first `step`.
+/// Returns the lines of the trace before the first `step`.
 fn header(workload: &dyn Workload, preamble: &Preamble<'_>) -> Result<String, Error> {
     let processes = workload.processes();
     let hosts = preamble.hosts;
@@ -79,7 +80,7 @@ fn header(workload: &dyn Workload, preamble: &Preamble<'_>) -> Result<String, Er
     Ok(text)
 }
 
-/// Writes one line if all processes have the same memory, otherwise one for each process with known memory.
+/// Appends one `memory` line if all processes have the same known memory, otherwise one for each process whose memory is known.
 fn write_memory(workload: &dyn Workload, text: &mut String) {
     let known = |process: usize| {
         let process = ProcessId::from_index(process);
@@ -125,11 +126,12 @@ fn write_step(
     Ok(())
 }
 
+/// Appends a line to the text.
 fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
     writeln!(text, "{line}").expect("a string can be written to");
 }
 
-/// Returns a text if it is one word of a line.
+/// Returns the text if it can be written as one word of a line; an error otherwise.
 fn word(text: &str, what: impl Display) -> Result<&str, Error> {
     if text.is_empty() || text.starts_with('#') || text.contains(char::is_whitespace) {
         let problem = Problem::new(format!("{what} `{text}` cannot stand in a trace"));
@@ -140,6 +142,7 @@ fn word(text: &str, what: impl Display) -> Result<&str, Error> {
     Ok(text)
 }
 
+/// Creates the error that the output cannot be written.
 fn unwritable(error: &io::Error) -> Error {
     Error::Output(Problem::new(format!(
         "the trace cannot be written: {error}"

@@ -1,4 +1,5 @@
-//! The files of the data: one per rank, found by their common prefix; plain JSON or compressed with brotli, whatever their names are.
+//! Finds and reads the files of vt data: one per rank, with a common prefix, in plain JSON or compressed with brotli. The
+//! content, not the name, shows whether a file is compressed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,18 +15,18 @@ const MOST_TEXT: u64 = 1 << 28;
 /// Size of the buffer of the decompressor \[B\].
 const BUFFER: usize = 1 << 16;
 
-/// The file of one rank.
+/// The data file of one rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RankFile {
-    /// The rank, counted from 0.
+    /// Number of the rank, counted from 0.
     pub rank: usize,
-    /// The name of the file, for messages.
+    /// Path of the file, for messages.
     pub source: String,
-    /// The content of the file.
+    /// Content of the file, which may be compressed.
     pub bytes: Vec<u8>,
 }
 
-/// Reads the files `PREFIX.RANK.json` and `PREFIX.RANK.json.br` of all ranks.
+/// Reads the files `PREFIX.RANK.json` or `PREFIX.RANK.json.br` of all ranks, in the order of ranks.
 ///
 /// # Errors
 /// There are no files, a rank is missing or has two files, or a file cannot be read.
@@ -65,7 +66,7 @@ pub fn rank_files(prefix: &str) -> Result<Vec<RankFile>, Error> {
     found.into_iter().map(read).collect()
 }
 
-/// Returns the names of all files that begin with a prefix, each with its rank.
+/// Returns the paths of all data files with a prefix, each with its rank.
 ///
 /// # Errors
 /// The folder cannot be read.
@@ -80,7 +81,7 @@ pub fn rank_names(prefix: &str) -> Result<Vec<(usize, String)>, Error> {
     Ok(found)
 }
 
-/// Splits a prefix into its folder and the beginning of the names.
+/// Splits a prefix into its folder and the beginning of the file names.
 fn split(prefix: &str) -> (PathBuf, String) {
     let (folder, stem) = prefix.rsplit_once('/').unwrap_or(("", prefix));
     let folder = match (folder, prefix.starts_with('/')) {
@@ -95,7 +96,7 @@ fn split(prefix: &str) -> (PathBuf, String) {
     (folder, stem.to_owned())
 }
 
-/// Returns the names in a folder, sorted.
+/// Returns the names of the files in a folder, sorted.
 fn names(folder: &Path) -> Result<Vec<String>, Problem> {
     let place = if folder.as_os_str().is_empty() {
         Path::new(".")
@@ -109,7 +110,7 @@ fn names(folder: &Path) -> Result<Vec<String>, Problem> {
     Ok(names)
 }
 
-/// Returns the prefix and the rank in the name of such a file.
+/// Splits the name of a data file into its prefix and its rank; `None` if it is not the name of a data file.
 fn parts(name: &str) -> Option<(&str, usize)> {
     let name = name.strip_suffix(".br").unwrap_or(name);
     let (prefix, rank) = name.strip_suffix(".json")?.rsplit_once('.')?;
@@ -117,7 +118,7 @@ fn parts(name: &str) -> Option<(&str, usize)> {
     Some((prefix, rank.parse().ok()?)).filter(|_| is_number)
 }
 
-/// Creates the error for a prefix to which no file belongs; the hint lists the existing prefixes.
+/// Creates the error that no data file has this prefix; the hint lists existing prefixes.
 fn nothing_found(prefix: &str) -> Result<Problem, Error> {
     let (folder, _) = split(prefix);
     let problem = Problem::new(format!("there is no file `{prefix}.0.json`")).source(prefix);
@@ -138,7 +139,7 @@ fn nothing_found(prefix: &str) -> Result<Problem, Error> {
     })
 }
 
-/// Returns the JSON in a file; the content shows whether it is compressed.
+/// Returns the JSON text of a data file, decompressed if necessary.
 pub(super) fn text(file: &RankFile) -> Result<String, Problem> {
     let is_open = |bytes: &[u8]| bytes.trim_ascii_start().first() == Some(&b'{');
     let wrong = |message: String, hint: &str| Problem::new(message).source(&file.source).hint(hint);

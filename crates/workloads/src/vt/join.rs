@@ -1,4 +1,4 @@
-//! Joins the data of all ranks into one application: processes, supersteps, and a note about data that is left out.
+//! Joins the vt data of all ranks into one application: processes, supersteps, and a note about data that is ignored.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,11 +14,12 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::units::ProcessId;
 use migsim_base::words::{counted, singular_or_plural};
 
-/// The identity of a task in all phases: its number and, if several tasks share the number, its rank and its index among them.
+/// Identifies a task in all phases: its number and, if several tasks share this number, its rank and its index among them.
 type Key = (u64, usize, usize);
 
 impl Vt {
-    /// Creates an application from the files of all ranks, by rank from 0; also returns a sentence about the data that was read and left out.
+    /// Creates an application from the files of all ranks, which must be ordered by rank from 0; also returns a note about the
+    /// data that was read and ignored.
     ///
     /// # Errors
     /// All problems of the files, each with its file, rank, phase and task.
@@ -39,7 +40,7 @@ impl Vt {
     }
 }
 
-/// Joins the ranks.
+/// Joins the data of all ranks into an application; also returns the note.
 fn join(files: &[RankFile], ranks: &[Rank], config: &VtConfig) -> Result<(Vt, String), Error> {
     let numbers = phases(files, ranks)?;
     let mut tasks = Tasks {
@@ -90,7 +91,7 @@ fn join(files: &[RankFile], ranks: &[Rank], config: &VtConfig) -> Result<(Vt, St
     Ok((tasks.vt, note))
 }
 
-/// Returns the numbers of all phases; each rank must have each of them.
+/// Returns the numbers of all phases in increasing order; an error if a rank does not have all of them.
 fn phases(files: &[RankFile], ranks: &[Rank]) -> Result<Vec<u64>, Error> {
     let mut numbers: BTreeMap<u64, usize> = BTreeMap::new();
     for (at, rank) in ranks.iter().enumerate() {
@@ -138,7 +139,7 @@ fn phases(files: &[RankFile], ranks: &[Rank]) -> Result<Vec<u64>, Error> {
     }
 }
 
-/// Calls `look` with the data of all ranks phase by phase, and whether any of it differs from the phase before.
+/// Calls `look` for each phase with the data of all ranks, and whether the data of any rank differs from the previous phase.
 fn each_phase(ranks: &[Rank], numbers: &[u64], mut look: impl FnMut(&[&Phase], bool)) {
     let mut present: Vec<Option<&Phase>> = vec![None; ranks.len()];
     for number in numbers {
@@ -153,20 +154,24 @@ fn each_phase(ranks: &[Rank], numbers: &[u64], mut look: impl FnMut(&[&Phase], b
     }
 }
 
-/// The tasks found so far, and the application that they become.
+/// The tasks found so far, and the application under construction.
 struct Tasks {
-    /// The numbers that several tasks of one phase share.
+    /// Numbers that several tasks of the same phase share.
     several: BTreeSet<u64>,
+    /// Process of each task.
     known: BTreeMap<Key, usize>,
+    /// Counts of the data that is ignored.
     left_out: LeftOut,
+    /// The application under construction.
     vt: Vt,
-    /// The rank of each process in the last phase that contains it.
+    /// Rank of each process in the last phase that contains its task.
     places: Vec<usize>,
-    /// The number of times that a task changes its rank.
+    /// Number of times that a task is on another rank than before.
     moves: u64,
 }
 
 impl Tasks {
+    /// Finds numbers that several tasks of a phase share.
     fn find_several(&mut self, of_ranks: &[&Phase]) {
         let tasks = of_ranks.iter().flat_map(|phase| &phase.tasks);
         let mut ids: Vec<u64> = tasks.map(|task| task.id).collect();
@@ -175,7 +180,7 @@ impl Tasks {
         self.several.extend(twice.map(|pair| pair[0]));
     }
 
-    /// Returns the tasks of a rank in a phase, as keys.
+    /// Returns the keys of the tasks of a rank in a phase, in the order of the tasks.
     fn keys(&self, rank: usize, phase: &Phase) -> Vec<Key> {
         let mut seen: BTreeMap<u64, usize> = BTreeMap::new();
         let key = |id: u64| {
@@ -189,7 +194,7 @@ impl Tasks {
         phase.tasks.iter().map(|task| task.id).map(key).collect()
     }
 
-    /// Creates a process for each new task.
+    /// Creates a process for each task of a phase that has none yet, and updates the memory of the processes.
     fn add_all(&mut self, of_ranks: &[&Phase]) {
         for (rank, phase) in of_ranks.iter().enumerate() {
             for (key, task) in self.keys(rank, phase).into_iter().zip(&phase.tasks) {
@@ -210,6 +215,7 @@ impl Tasks {
         self.places.clone_from(&self.vt.ranks);
     }
 
+    /// Adds a phase as a superstep; if `is_new` is false, the superstep repeats the previous one.
     fn add_phase(&mut self, of_ranks: &[&Phase], is_new: bool) {
         if !is_new {
             return self.vt.steps.repeat();
@@ -239,14 +245,14 @@ impl Tasks {
         self.vt.steps.close();
     }
 
-    /// Returns the process of a task that a communication of `rank` names.
+    /// Returns the process of the task with the number `id` that a communication of `rank` refers to; `None` if there is none.
     fn end(&self, id: u64, rank: usize) -> Option<ProcessId> {
         let own = self.known.get(&(id, 0, 0));
         let process = own.or_else(|| self.known.get(&(id, rank, 1)))?;
         Some(ProcessId::from_index(*process))
     }
 
-    /// Describes the data that was read and left out, in a sentence.
+    /// Returns a sentence about the data that was read and ignored.
     fn note(&self, config: &VtConfig, numbers: &[u64]) -> String {
         let pinned = self.vt.movable.iter().filter(|movable| !**movable).count();
         let mut parts = vec![format!(

@@ -1,4 +1,4 @@
-//! The data of one rank: its JSON as phases, tasks and messages, or all its errors, by rank, phase and task.
+//! Reads the vt data of one rank: converts JSON into phases, tasks and messages, or reports all errors by rank, phase and task.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,42 +14,53 @@ use migsim_base::units::{Bytes, Instructions};
 /// Maximum number of phases, including those that only repeat the previous one.
 pub(super) const MOST_PHASES: u64 = 1_000_000;
 
-/// The phases of a rank.
+/// The data of one rank: its phases, and what was ignored.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Rank {
-    /// The phases with data, by their numbers.
+    /// Phases with data, by number.
     pub(super) phases: BTreeMap<u64, Phase>,
-    /// The phases that are identical to the previous one.
+    /// Numbers of the phases that are identical to the previous one and therefore have no data.
     pub(super) identical: BTreeSet<u64>,
+    /// Counts of the data that is ignored.
     pub(super) left_out: LeftOut,
 }
 
-/// A phase of a rank.
+/// The data of one rank in one phase.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Phase {
+    /// Tasks on the rank during the phase.
     pub(super) tasks: Vec<Task>,
+    /// Messages that the data of the rank lists for the phase.
     pub(super) edges: Vec<Edge>,
 }
 
-/// A task in a phase.
+/// A task on a rank during one phase.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Task {
+    /// Number of the task.
     pub(super) id: u64,
+    /// Entity that identifies the task in the data, unchanged.
     pub(super) entity: Value,
+    /// Whether the task may migrate.
     pub(super) is_migratable: bool,
+    /// Work of the task in the phase: its time, multiplied by the speed of the hosts of the data.
     pub(super) work: Instructions,
+    /// Memory of the task; `None` if the data does not state it.
     pub(super) memory: Option<Bytes>,
 }
 
-/// A message from one task to another in a phase.
+/// A message from one task to another during one phase.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Edge {
+    /// Number of the sending task.
     pub(super) from: u64,
+    /// Number of the receiving task.
     pub(super) to: u64,
+    /// Size of the message.
     pub(super) size: Bytes,
 }
 
-/// Reads the file of a rank.
+/// Reads the data file of a rank.
 pub(super) fn read(file: &RankFile, config: &VtConfig) -> Result<Rank, Error> {
     let document = Document::parse(&file.source, text(file)?)?;
     let mut reader = Reader {
@@ -67,26 +78,31 @@ pub(super) fn read(file: &RankFile, config: &VtConfig) -> Result<Rank, Error> {
     }
 }
 
-/// The place of a value in the file: its path, and its description for messages.
+/// The place of a value in the data: its path in JSON, and its description in words for messages.
 struct Place<'a> {
+    /// Returns the path of the value in JSON.
     path: &'a dyn Fn() -> String,
+    /// Returns the description of the value in words.
     name: &'a dyn Fn() -> String,
 }
 
 struct Reader<'d> {
+    /// The JSON document of the rank.
     document: &'d Document,
+    /// Number of the rank.
     rank: usize,
     config: &'d VtConfig,
     problems: Vec<Problem>,
+    /// The data read so far.
     read: Rank,
 }
 
-/// Returns an object of the data, or none.
+/// Returns the JSON value as an object; `None` if it is missing or no object.
 fn object(value: Option<&Value>) -> Option<&Map<String, Value>> {
     value.and_then(Value::as_object)
 }
 
-/// Formats a value for a message, shortened if it is long.
+/// Formats a JSON value for a message, shortened if it is long.
 fn shown(value: &Value) -> String {
     let text = match value {
         Value::Object(_) => return "an object".to_owned(),
@@ -99,7 +115,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// The keys of a task.
+/// Keys that the object of a task may have.
 const TASK_KEYS: [&str; 7] = [
     "entity",
     "node",
@@ -114,6 +130,7 @@ const WHOLE: &str = "it must be a whole number that is not negative";
 const NUMBER: &str = "it must be a finite number that is not negative";
 
 impl Reader<'_> {
+    /// Records a problem at a path, unless the maximum number of problems is reached.
     fn complain(&mut self, path: &str, message: String, hint: impl Into<String>) {
         if self.problems.len() < MOST_PROBLEMS {
             let problem = self.document.problem(path, message);
@@ -121,14 +138,14 @@ impl Reader<'_> {
         }
     }
 
-    /// Counts the keys of an object that are not in the schema.
+    /// Counts the keys of an object that are not `known` as ignored data.
     fn check_keys(&mut self, object: &Map<String, Value>, known: &[&str]) {
         let unknown = object.keys().filter(|key| !known.contains(&key.as_str()));
         let count = unknown.count() as u64;
         self.read.left_out.add_many(Kind::UnknownKey, count);
     }
 
-    /// Reads the whole file.
+    /// Reads the whole document.
     fn top(&mut self) {
         let document = self.document;
         let Some(top) = document.value.as_object() else {
@@ -174,7 +191,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads the rank given in the file, and the phases that are not repeated.
+    /// Reads the metadata: checks the rank, and reads which phases are identical to the previous one.
     fn metadata(&mut self, metadata: Option<&Value>) {
         let Some(metadata) = object(metadata) else {
             return;
@@ -234,6 +251,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Adds the phases from `first` to `last` to those that are identical to the previous one.
     fn identical(&mut self, first: &Value, last: &Value, path: &str) {
         let room = MOST_PHASES - (self.read.identical.len() as u64).min(MOST_PHASES);
         match (first.as_u64(), last.as_u64()) {
@@ -266,6 +284,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Reads the phase with the index `index` in the document.
     fn phase(&mut self, index: usize, value: &Value) {
         let rank = self.rank;
         let path = format!("phases[{index}]");
@@ -316,7 +335,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns a list of a phase; it may be missing.
+    /// Returns the list with the key `key` in a phase; empty if it is missing.
     fn list<'v>(
         &mut self,
         phase: &'v Map<String, Value>,
@@ -343,6 +362,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Reads a task; `None` if the task is ignored or has errors. `at` is its index in the phase.
     fn task(&mut self, value: &Value, (phase, id, at): (usize, u64, usize)) -> Option<Task> {
         let rank = self.rank;
         let path = || format!("phases[{phase}].tasks[{at}]");
@@ -394,7 +414,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Returns whether a task may migrate.
+    /// Returns whether a task may migrate; reports a problem if the data does not state it.
     fn migratable(&mut self, entity: &Value, here: &Place<'_>) -> bool {
         let name = (here.name)();
         let message = match entity.get("migratable") {
@@ -407,7 +427,7 @@ impl Reader<'_> {
         false
     }
 
-    /// Checks that a task was on the rank of the file.
+    /// Checks that a task was on the rank to which the file belongs.
     fn node(&mut self, task: &Map<String, Value>, here: &Place<'_>) {
         let is_here = |node: &&Value| node.as_u64() == Some(self.rank as u64);
         let Some(node) = task.get("node").filter(|node| !is_here(node)) else {
@@ -420,7 +440,7 @@ impl Reader<'_> {
         self.complain(&format!("{}.node", (here.path)()), message, hint);
     }
 
-    /// Returns the number of a task, or of an end of a communication.
+    /// Returns the number of the task that an entity identifies; reports a problem and returns `None` if there is no number.
     fn entity(&mut self, entity: &Value, here: &Place<'_>) -> Option<u64> {
         let Some(keys) = entity.as_object() else {
             let hint = "an entity is `{\"id\": 7, \"home\": 0, \"type\": \"object\", \"migratable\": true}`";
@@ -461,7 +481,7 @@ impl Reader<'_> {
         self.whole(keys, key, here)
     }
 
-    /// Returns the memory that a task states.
+    /// Returns the memory that the user-defined values of a task state; counts all other values as ignored.
     fn memory(&mut self, keys: Option<&Map<String, Value>>) -> Option<Bytes> {
         let keys = keys?;
         // LBAF writes -1 for unknown values.
@@ -486,6 +506,7 @@ impl Reader<'_> {
         size("task_footprint_bytes").or_else(|| size("task_serialized_bytes"))
     }
 
+    /// Reads a communication as a message; `None` if the communication is ignored or has errors. `at` is its index in the phase.
     fn edge(&mut self, value: &Value, (phase, id, at): (usize, u64, usize)) -> Option<Edge> {
         let rank = self.rank;
         let path = || format!("phases[{phase}].communications[{at}]");
@@ -546,7 +567,7 @@ impl Reader<'_> {
         Some(Edge { from, to, size })
     }
 
-    /// Returns the kind of a communication that is no message.
+    /// Returns why a communication is ignored; `None` if it becomes a message.
     fn left_out(&self, kind: &str, edge: &Map<String, Value>) -> Option<Kind> {
         let is_object = |key: &str| {
             let end = edge.get(key).and_then(|end| end.get("type"));
@@ -559,10 +580,12 @@ impl Reader<'_> {
         }
     }
 
+    /// Reads the value of a key as a whole number; reports a problem and returns `None` if it is not one.
     fn whole(&mut self, keys: &Map<String, Value>, key: &str, here: &Place<'_>) -> Option<u64> {
         self.value(keys, key, here, WHOLE, Value::as_u64)
     }
 
+    /// Reads the value of a key as a finite number that is not negative; reports a problem and returns `None` if it is not one.
     fn number(&mut self, keys: &Map<String, Value>, key: &str, here: &Place<'_>) -> Option<f64> {
         let read = |value: &Value| {
             value
@@ -597,7 +620,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the number of an entity, if it has one.
+/// Returns the number of the task that an entity identifies, if it has one.
 fn name_of(entity: &Value) -> Option<u64> {
     entity.get("id").or_else(|| entity.get("seq_id"))?.as_u64()
 }

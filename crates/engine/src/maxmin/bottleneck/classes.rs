@@ -1,10 +1,11 @@
-//! The classes of a link: its groups by bottleneck link, with the sum of their pulls.
+//! The classes of a link: its groups of flows with the same bottleneck link, and the sum of their pulls. The pull of a group is
+//! its load on the link per unit of fair-share level.
 
 use super::{BottleneckMaxMin, Bottlenecked, Class, NO_LINK, RESUM_BELOW, Share, Use};
 use migsim_base::units::{greater, to_u32};
 
 impl BottleneckMaxMin {
-    /// Adds a use of a group to the class of its link and bottleneck link.
+    /// Adds a group, by its use with this index, to the class of the used link and of the bottleneck link.
     pub(super) fn join(&mut self, group: u32, index: usize, bottleneck: u32) {
         let Use { link, pull, .. } = self.uses[index];
         let class = self.class(link, bottleneck);
@@ -16,7 +17,7 @@ impl BottleneckMaxMin {
         self.pull(class, pull);
     }
 
-    /// Removes a use of a group from its class.
+    /// Removes a group, by its use with this index, from its class.
     pub(super) fn leave(&mut self, index: usize) {
         let Use {
             class, at, pull, ..
@@ -33,7 +34,7 @@ impl BottleneckMaxMin {
         }
     }
 
-    /// Adds to the pull of a class.
+    /// Adds `more` to the pull of a class; recomputes the sum if rounding has made it inaccurate.
     pub(super) fn pull(&mut self, class: u32, more: f64) {
         let state = &mut self.classes[class as usize];
         let share = &mut self.links[state.link as usize].classes[state.at_link as usize];
@@ -51,7 +52,7 @@ impl BottleneckMaxMin {
         }
     }
 
-    /// Returns the class of a link and a bottleneck link, which may be new.
+    /// Returns the class of a link and a bottleneck link; creates the class if it does not exist.
     fn class(&mut self, link: u32, bottleneck: u32) -> u32 {
         let classes = &self.classes;
         let is_it = |class: &Class| class.link == link && class.bottleneck == bottleneck;
@@ -66,7 +67,7 @@ impl BottleneckMaxMin {
         class
     }
 
-    /// Creates a class without members.
+    /// Creates a class without members, and returns its number.
     fn open_class(&mut self, link: u32, bottleneck: u32) -> u32 {
         let new = Class {
             link,
@@ -114,7 +115,7 @@ impl BottleneckMaxMin {
         number
     }
 
-    /// Removes a class without members.
+    /// Removes a class that has no members any more.
     fn drop_class(&mut self, class: u32) {
         let Class {
             link,
@@ -148,7 +149,7 @@ impl BottleneckMaxMin {
         self.free_classes.push(class);
     }
 
-    /// Moves a class into the part for tight links in the list of its bottleneck link, or out of this part.
+    /// Moves a class into the part for tight links in the list of its bottleneck link, or out of that part.
     fn swap_tight(&mut self, class: u32, is_tight: bool) {
         let Class {
             bottleneck,
@@ -171,7 +172,7 @@ impl BottleneckMaxMin {
         self.classes[class as usize].at_bottleneck = to;
     }
 
-    /// Sets whether each new level of its bottleneck links is propagated to a link.
+    /// Sets whether a link is tight, which means that each new level of its bottleneck links is propagated to the link.
     pub(super) fn tighten(&mut self, link: u32, is_tight: bool) {
         self.links[link as usize].is_tight = is_tight;
         let classes = std::mem::take(&mut self.links[link as usize].classes);
@@ -182,7 +183,7 @@ impl BottleneckMaxMin {
     }
 }
 
-/// Hashes a link and a bottleneck link by the second round of `SplitMix64` (Steele, Lea and Flood 2014).
+/// Returns a hash of a link and a bottleneck link (the second round of `SplitMix64`; Steele, Lea and Flood 2014).
 #[inline]
 fn hash(link: u32, bottleneck: u32) -> u64 {
     let z = u64::from(link) << 32 | u64::from(bottleneck);

@@ -1,4 +1,4 @@
-//! Progressive filling: all levels from scratch (Bertsekas and Gallager 1992, section 6.5.2).
+//! Progressive filling: computes all fair-share levels from scratch (Bertsekas and Gallager 1992, section 6.5.2).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,28 +6,30 @@ use std::collections::BinaryHeap;
 use super::{BottleneckMaxMin, Entry, FULL, Group, HIGHEST, MARGIN, NEAR, NO_LINK, RESUM_BELOW};
 use migsim_base::units::{greater, lesser, to_u32};
 
-/// The arrays of progressive filling, which a shift uses as well.
+/// The arrays of progressive filling, which the shift of levels uses as well.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Filling {
-    /// Per link: capacity left, pull of the groups that are not fixed yet, and this pull when it was last recomputed.
+    /// For each link: the capacity that is not used yet \[B/s\].
     pub(super) left: Vec<f64>,
+    /// For each link: the pull of its groups whose level is not fixed yet.
     pub(super) pull: Vec<f64>,
+    /// For each link: the pull when it was last recomputed from its groups.
     pub(super) summed: Vec<f64>,
-    /// Per group: the link that fixed its level.
+    /// For each group: the link that fixed its level, which becomes its bottleneck link.
     pub(super) bottleneck: Vec<u32>,
     pub(super) in_use: Vec<u32>,
-    /// The saturated links in the order of their levels.
+    /// The saturated links in increasing order of their levels.
     pub(super) order: Vec<Entry>,
-    /// Links whose level or whose groups after a shift are not max-min fair.
+    /// The links where the levels after a shift are not max-min fair.
     pub(super) wrong: Vec<u32>,
     pub(super) heap: BinaryHeap<Reverse<Entry>>,
     pub(super) level: Vec<f64>,
-    /// Per link: the level at which the last of its groups was fixed.
+    /// For each link: the level at which the last of its groups was fixed.
     pub(super) last: Vec<f64>,
 }
 
 impl BottleneckMaxMin {
-    /// Recomputes all levels from scratch by progressive filling.
+    /// Recomputes all fair-share levels from scratch by progressive filling.
     pub(super) fn solve_from_scratch(&mut self) {
         // Some of the links in the work queue may have no groups any more.
         while let Some(entry) = self.worklist.pop() {
@@ -81,7 +83,7 @@ impl BottleneckMaxMin {
         self.price = 0;
     }
 
-    /// Changes the bottleneck link of a group without marking any link.
+    /// Changes the bottleneck link of a group without marking links for an update.
     fn hand_over_silently(&mut self, group: u32, to: u32) {
         let state = &mut self.groups[group as usize];
         let from = std::mem::replace(&mut state.bottleneck, to);
@@ -95,7 +97,7 @@ impl BottleneckMaxMin {
         }
     }
 
-    /// Whether a solution without bounds exceeds any bound.
+    /// Whether a solution that ignores the bounds of groups reaches or exceeds any bound.
     fn meets_bounds(&self, filling: &Filling) -> bool {
         let mut bounds = filling.in_use.iter().filter(|link| {
             let state = &self.links[**link as usize];
@@ -110,7 +112,7 @@ impl BottleneckMaxMin {
         })
     }
 
-    /// Lists the links in use, and the links that can become saturated.
+    /// Initializes the state of all links with groups, and lists the links that can become saturated.
     fn prepare(&self, filling: &mut Filling, has_bounds: bool) {
         let links = self.links.len();
         filling.left.resize(links, 0.0);
@@ -144,7 +146,7 @@ impl BottleneckMaxMin {
         filling.heap = BinaryHeap::from(first);
     }
 
-    /// Fixes the groups of one link after the other, the link with the least level first.
+    /// Fixes the levels of the groups of one link after the other, always of the link with the lowest level.
     fn fill(&self, filling: &mut Filling, has_bounds: bool) {
         self.prepare(filling, has_bounds);
         let mut missing = self.present;
@@ -185,7 +187,7 @@ impl BottleneckMaxMin {
         }
     }
 
-    /// Fixes the remaining groups of a link at the level `reached`; returns their number.
+    /// Fixes the groups of a link whose level is not fixed yet at the level `reached`; returns the number of these groups.
     fn fix_all(&self, link: u32, reached: f64, filling: &mut Filling) -> usize {
         let mut fixed = 0;
         for share in &self.links[link as usize].classes {
@@ -210,7 +212,7 @@ impl BottleneckMaxMin {
         fixed
     }
 
-    /// Sums the pull of the groups of a link that are not fixed yet.
+    /// Returns the sum of the pulls of the groups of a link whose level is not fixed yet.
     fn still_rising(&self, link: u32, bottleneck: &[u32]) -> f64 {
         let classes = self.links[link as usize].classes.iter();
         let members = classes.flat_map(|share| &self.classes[share.class as usize].members);

@@ -1,4 +1,4 @@
-//! The groups of flows and the capacities of links: what changes between two updates, and which links it marks.
+//! Changes of groups of flows and of link capacities between two updates; each change marks the links whose levels it may affect.
 
 use std::ops::Range;
 
@@ -6,12 +6,13 @@ use super::{BottleneckMaxMin, Group, Link, NO_LINK, NO_USE, NONE, Use, held};
 use migsim_base::units::to_u32;
 
 impl BottleneckMaxMin {
-    /// Changes the capacity \[B/s\] of a link, which is numbered from 0 here.
+    /// Changes the capacity of a link \[B/s\]; `link` is counted from 0, as on the platform.
     pub(crate) fn set_capacity(&mut self, link: u32, capacity: f64) {
         self.altered += usize::from(self.change_capacity(link + 1, capacity));
     }
 
-    /// Changes the capacity \[B/s\] of a link; returns whether this may change levels.
+    /// Changes the capacity of a link \[B/s\], by its number in the solver; returns whether fair-share levels may change as a
+    /// result.
     fn change_capacity(&mut self, link: u32, capacity: f64) -> bool {
         let state = &mut self.links[link as usize];
         state.capacity = capacity;
@@ -29,7 +30,7 @@ impl BottleneckMaxMin {
         matters
     }
 
-    /// Computes the demand \[B/s\] on a link if its bottleneck links had their estimated levels.
+    /// Returns the demand on a link \[B/s\] that would result if its bottleneck links had their estimated levels.
     pub(super) fn reserved(&self, link: u32) -> f64 {
         let classes = self.links[link as usize].classes.iter();
         classes
@@ -37,8 +38,8 @@ impl BottleneckMaxMin {
             .sum()
     }
 
-    /// Adds a group of `count` flows of one weight and bound \[B/s\] on `uses`: distinct links, numbered from 0, with the share of its rate
-    /// that a flow takes there. The group must be absent.
+    /// Adds a group of `count` flows with the same weight and bound \[B/s\]. `uses` are the links of their route, all different
+    /// and counted from 0, each with the share of its capacity that a flow takes per unit of rate. The group must not exist yet.
     pub(crate) fn put(
         &mut self,
         group: u32,
@@ -98,7 +99,7 @@ impl BottleneckMaxMin {
         self.enter(group);
     }
 
-    /// Adds a group to the classes of its links.
+    /// Determines the bottleneck link of a new group, and adds the group to the classes of its links.
     fn enter(&mut self, group: u32) {
         self.present += 1;
         self.present_uses += self.range(group).len();
@@ -134,7 +135,8 @@ impl BottleneckMaxMin {
         }
     }
 
-    /// Changes the weight and the bound \[B/s\] of a group; returns `false`, without a change, if the group has no link for its bound.
+    /// Changes the weight and the bound \[B/s\] of a group; returns `false` without a change if the group has no link that
+    /// represents its bound.
     pub(crate) fn reweigh(&mut self, group: u32, weight: f64, bound: f64) -> bool {
         let range = self.range(group);
         let last = self.uses[range.end - 1].link;
@@ -188,7 +190,7 @@ impl BottleneckMaxMin {
         }
     }
 
-    /// Returns a link that represents a bound \[B/s\].
+    /// Returns the number of a link that represents the bound of a group \[B/s\].
     fn bound_link(&mut self, bound: f64) -> u32 {
         let link = self.free_bounds.pop().unwrap_or_else(|| {
             self.links.push(Link::new(0.0));
@@ -201,8 +203,8 @@ impl BottleneckMaxMin {
         link
     }
 
-    /// Resets the state that earlier groups have left, once all groups have left. Later groups then get the same rates as on a new solver,
-    /// to the last bit.
+    /// Resets the state that earlier groups have left behind; all groups must have been removed. Later groups then get the same
+    /// rates as on a new solver, to the last bit.
     pub(crate) fn forget(&mut self) {
         self.settle();
         while self.next_changed().is_some() {}
@@ -215,13 +217,13 @@ impl BottleneckMaxMin {
         self.free_bounds.sort_unstable_by(|a, b| b.cmp(a));
     }
 
-    /// Returns the range of the uses of a group.
+    /// Returns the range of indices in `uses` that belong to a group.
     pub(super) fn range(&self, group: u32) -> Range<usize> {
         let first = group as usize * self.width;
         first..first + self.groups[group as usize].uses as usize
     }
 
-    /// Makes room for groups of `width` links.
+    /// Makes room in the list of uses for groups with up to `width` links.
     fn widen(&mut self, width: usize) {
         let before = std::mem::take(&mut self.uses);
         self.uses.resize(self.groups.len() * width, NO_USE);
@@ -234,7 +236,7 @@ impl BottleneckMaxMin {
         self.width = width;
     }
 
-    /// Returns the link of a group with the least level; [`NO_LINK`] if all are unsaturated.
+    /// Returns the link with the lowest fair-share level on the route of a group; [`NO_LINK`] if all links are unsaturated.
     pub(super) fn least(&self, group: u32) -> u32 {
         let mut least = (f64::INFINITY, NO_LINK);
         for used in &self.uses[self.range(group)] {
@@ -246,7 +248,8 @@ impl BottleneckMaxMin {
         least.1
     }
 
-    /// Records that the groups of a link with one bottleneck link pull more; marks the link if this may change its level.
+    /// Records that the pull of the groups of a link with one bottleneck link has changed by `more`; marks the link if its level
+    /// may change.
     fn want(&mut self, link: u32, bottleneck: u32, more: f64) {
         let estimate = self.links[bottleneck as usize].estimate;
         let state = &mut self.links[link as usize];

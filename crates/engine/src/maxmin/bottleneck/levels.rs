@@ -1,7 +1,7 @@
-//! The update of the fair-share levels of marked links, the lowest level first.
+//! Updates the fair-share levels of marked links, beginning with the lowest level.
 //!
-//! A link that gets a new level marks the tight links whose levels may depend on it, until no link is marked. Changes of many links are
-//! cheaper all at once, by [`super::shift`] or [`super::filling`].
+//! A link that gets a new level marks the tight links whose levels may depend on it, until no link is marked. Changes of many
+//! links at the same time are handled with less cost by [`super::shift`] or [`super::filling`].
 
 use super::{
     BottleneckMaxMin, Bottlenecked, Entry, MARGIN, NEAR, NO_LINK, NONE, OVER, Rising, Segment,
@@ -9,20 +9,22 @@ use super::{
 };
 use migsim_base::units::{greater, lesser, to_u32};
 
-/// Tolerance within which two levels are the same, relative to the old level.
+/// Tolerance within which two fair-share levels are equal, relative to the old level.
 const SAME: f64 = 1e-15;
-/// Maximum estimate of a bottleneck link, relative to its level: a capacity that is halved and doubled does not change the estimate.
+/// Maximum ratio of the estimate of a bottleneck link to its level; it is so large that halving and doubling a capacity does not
+/// change the estimate.
 const MOST_ABOVE: f64 = 2.75;
-/// Maximum number of marked links that are updated one by one, and inverse of their maximum part of all links with groups. Beyond both
-/// limits all levels are recomputed from scratch, since each update would mark all other links.
+/// Number of marked links up to which they are always updated one by one; the next constant is the inverse of the part of all
+/// links with groups up to which this is done. Beyond both limits all levels are recomputed from scratch, since each update would
+/// mark all other links.
 const MOST_MARKED: usize = 8;
 const PART_MARKED: usize = 4;
-/// Maximum number of changes of capacity that are updated without a shift.
+/// Maximum number of capacity changes that are handled by updating single links, without a shift of all levels.
 const MOST_ALTERED: usize = 3;
-/// Cost of progressive filling per use, in visited classes.
+/// Cost of progressive filling per use of a link, in units of visited classes.
 const PRICE_OF_USE: usize = 6;
 
-/// A pull and its ceiling.
+/// A pair of a pull and a ceiling, as a load on a link.
 impl Rising for (f64, f64) {
     #[inline]
     fn pull(&self) -> f64 {
@@ -36,7 +38,7 @@ impl Rising for (f64, f64) {
 }
 
 impl BottleneckMaxMin {
-    /// Updates all levels; returns whether a level or a bottleneck link may have changed.
+    /// Updates all fair-share levels; returns whether a level or a bottleneck link may have changed.
     pub(crate) fn repair(&mut self) -> bool {
         if self.marked.is_empty() {
             return !self.moved.is_empty() || !self.changed.is_empty();
@@ -63,8 +65,8 @@ impl BottleneckMaxMin {
         true
     }
 
-    /// Moves the marked links into the work queue, the lowest level first: a higher link would take groups over and lose them to the lower
-    /// link afterwards.
+    /// Moves the marked links into the work queue, ordered by level. If a link with a higher level came first, it would become
+    /// the bottleneck link of groups that a lower link takes over afterwards.
     pub(super) fn list_marked(&mut self) {
         for link in self.marked.drain(..) {
             let level = self.level[link as usize];
@@ -72,7 +74,8 @@ impl BottleneckMaxMin {
         }
     }
 
-    /// Finds a link that carries more than its capacity: `Σ P · level of the bottleneck link > capacity`.
+    /// Returns a link that carries more than its capacity, where `Σ P · level of the bottleneck link > capacity`; `None` if there
+    /// is none.
     fn find_overloaded(&self) -> Option<u32> {
         let is_over = |link: &u32| {
             let state = &self.links[*link as usize];
@@ -104,7 +107,8 @@ impl BottleneckMaxMin {
         }
     }
 
-    /// Updates the level of a link, moves the groups whose bottleneck link changes by this, and marks the links that depend on either.
+    /// Updates the level of a link, moves the groups whose bottleneck link changes as a result, and marks the links that depend
+    /// on either.
     pub(super) fn bring_to_level(&mut self, link: u32) {
         let at = link as usize;
         self.is_marked[at] = false;
@@ -136,8 +140,8 @@ impl BottleneckMaxMin {
         self.price += self.links[at].tight as usize;
     }
 
-    /// Computes the level of a link for the present bottleneck links of its groups, and the highest level of another bottleneck link. Sets
-    /// whether the link is tight.
+    /// Computes the level of a link for the present bottleneck links of its groups, and the highest level of any other bottleneck
+    /// link of its groups. Also updates whether the link is tight.
     fn find_level(&mut self, link: u32, from: f64) -> (f64, f64) {
         let (segment, highest) = self.segment(link, from);
         let state = &self.links[link as usize];
@@ -156,8 +160,8 @@ impl BottleneckMaxMin {
         (level, highest)
     }
 
-    /// Computes the linear segment of a link's equation at a level not above its own, and the highest level of another bottleneck link.
-    /// The new level of most links is on this segment.
+    /// Computes the linear segment of a link's equation at a level not above its present level, and the highest level of any
+    /// other bottleneck link of its groups. The new level of most links is on this segment.
     #[inline(never)] // so that its sums stay in registers
     fn segment(&self, link: u32, level: f64) -> (Segment, f64) {
         debug_assert!(self.level[link as usize] >= level);
@@ -236,7 +240,8 @@ impl BottleneckMaxMin {
         true
     }
 
-    /// Makes a link the bottleneck link of its groups that are bottlenecked at a higher level, given the highest such level.
+    /// Makes a link the bottleneck link of its groups whose bottleneck link has a higher level; `highest` is the highest such
+    /// level.
     fn take_over(&mut self, link: u32, level: f64, highest: f64) {
         if highest * (1.0 - NEAR) <= level {
             return;
@@ -258,7 +263,7 @@ impl BottleneckMaxMin {
         }
     }
 
-    /// Changes the bottleneck link of a group; marks the links that depend on this, except `without`.
+    /// Changes the bottleneck link of a group, and marks the links that depend on this, except for the link `without`.
     fn hand_over(&mut self, group: u32, to: u32, without: u32) {
         let state = &mut self.groups[group as usize];
         let from = std::mem::replace(&mut state.bottleneck, to);
@@ -288,7 +293,8 @@ impl BottleneckMaxMin {
         }
     }
 
-    /// Updates the estimate of a link if it is below the level or far above it; marks the links that this may saturate.
+    /// Updates the estimate of a bottleneck link if it is below the level or far above it; marks the links that may become
+    /// saturated as a result.
     pub(super) fn keep_estimate(&mut self, link: u32, level: f64) {
         let before = self.links[link as usize].estimate;
         let level = if level.is_finite() { level } else { 0.0 };
@@ -311,7 +317,7 @@ impl BottleneckMaxMin {
         }
     }
 
-    /// Marks a link during an update.
+    /// Marks a link and adds it to the work queue during an update.
     pub(super) fn disturb(&mut self, link: u32) {
         let is_marked = &mut self.is_marked[link as usize];
         if !*is_marked && link != NO_LINK {

@@ -1,13 +1,14 @@
-//! The shift: new levels for all saturated links, under the assumption that every group keeps its bottleneck link.
+//! The shift: computes new levels for all saturated links, assuming that every group keeps its bottleneck link.
 //!
-//! Most groups keep it when many capacities change at one time. Links where the assumption fails are left to [`super::levels`].
+//! Most groups keep their bottleneck link when many capacities change at the same time. Links where the assumption fails are
+//! updated afterwards by [`super::levels`].
 
 use super::{BottleneckMaxMin, Bottlenecked, Entry, FULL, Filling, HIGHEST, NEAR, NO_LINK, Share};
 use migsim_base::units::greater;
 
 impl BottleneckMaxMin {
-    /// Sets the levels of all saturated links as if groups kept their bottleneck links; returns whether such levels exist. Marks the
-    /// unsaturated links, and the links where the assumption fails.
+    /// Sets the levels of all saturated links as if every group kept its bottleneck link, and marks the unsaturated links and the
+    /// links where this assumption fails. Returns whether such levels exist; if not, nothing changes.
     pub(super) fn shift(&mut self) -> bool {
         let mut filling = std::mem::take(&mut self.filling);
         let is_found = self.find_shifted(&mut filling);
@@ -47,8 +48,8 @@ impl BottleneckMaxMin {
         is_found
     }
 
-    /// Computes the levels of the saturated links if groups keep their bottleneck links, and lists the links where this is not max-min fair.
-    /// Returns whether such levels exist.
+    /// Computes the levels of the saturated links if every group keeps its bottleneck link, and lists the links where these
+    /// levels are not max-min fair. Returns whether such levels exist.
     fn find_shifted(&self, filling: &mut Filling) -> bool {
         let Filling {
             in_use,

@@ -1,4 +1,5 @@
-//! Sentences about the decisions of MigBSP, made from its decision records ([`super::Explanation`]) for `explain` and the report.
+//! Sentences about the decisions of MigBSP, written from its decision records ([`super::Explanation`]) for `migsim explain` and
+//! the page of a run.
 
 mod meanings;
 mod placement;
@@ -14,7 +15,7 @@ use crate::explain::{
     listed, ratio, saving,
 };
 
-/// Describes the calls of MigBSP.
+/// Describes the calls of MigBSP in sentences, from their decision records.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MigBspNarrator;
 

@@ -1,4 +1,4 @@
-//! Placement: the offered host, the terms of t1 and t2, and what their difference includes.
+//! Sentences about destinations: the offered host, the terms of t1 and t2, and what the difference t1 - t2 includes.
 
 use serde::Deserialize;
 
@@ -7,14 +7,15 @@ use crate::explain::meanings::{GO, STAY};
 use crate::explain::{Meaning, Quantity, Record, Sentence, ratio, say};
 use migsim_base::words::{counted, singular_or_plural};
 
-/// The terms of t1 and t2 of MigBSP, as in its record.
+/// The terms of t1 and t2 for one candidate of MigBSP, as read from the decision record.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Weighing {
     power_instructions_per_s: f64,
     offered_hosts: u64,
     residents: u64,
     slowdown: f64,
-    /// The part of the slowdown that stands for the slowdown of the processes there; none in the record of an older run.
+    /// The part of the slowdown that stands for the slowdown of the processes already on the destination; 0 if the record of an
+    /// older run does not have it.
     #[serde(default)]
     slowdown_inflicted: f64,
     supersteps: f64,
@@ -35,7 +36,8 @@ impl Weighing {
         Self::deserialize(own).ok()
     }
 
-    /// Returns the factors by which computation and communication of a superstep take longer at the destination.
+    /// Returns the ratios of computation time and communication time of a superstep at the destination to those on the present
+    /// host.
     pub(super) fn changes(&self) -> [f64; 2] {
         [
             ratio(self.go_compute_s, self.stay_compute_s),
@@ -64,7 +66,7 @@ impl Weighing {
         )
     }
 
-    /// Describes `t1 = ..., t2 = ...`, each with its parts.
+    /// Describes `t1 = ..., t2 = ...` in two sentences, each time with the sum of its terms.
     pub(super) fn sums(&self, [stay, go]: [f64; 2]) -> [Sentence; 2] {
         let here = [
             self.times(
@@ -90,7 +92,8 @@ impl Weighing {
         ]
     }
 
-    /// Describes the time that the candidate would save or lose, `saving`, with what it includes.
+    /// Completes the sentence `saving`, about the time that the candidate would save or lose, with the number of supersteps and
+    /// the cost of the move that it includes.
     pub(super) fn saving(&self, saving: Sentence) -> Sentence {
         let price = self.go_transfer_s + self.go_operations_s;
         let steps = match (self.supersteps > 1.0, price > 0.0) {
@@ -106,7 +109,7 @@ impl Weighing {
         }
     }
 
-    /// Formats a time of one superstep, in `template`, times the number of supersteps.
+    /// Describes a time of one superstep, multiplied by the number of supersteps, with the words of `template`.
     fn times(&self, template: &str, part: Quantity) -> Sentence {
         if self.supersteps > 1.0 {
             let part = say!("{} x {}", quantity::HORIZON.of(self.supersteps), part);
@@ -116,7 +119,7 @@ impl Weighing {
         }
     }
 
-    /// Describes a communication time, if there is one.
+    /// Describes a communication time of a superstep; empty if the time is 0.
     fn some(&self, meaning: &Meaning, part: f64) -> Sentence {
         if part > 0.0 {
             self.times("{} communication", meaning.of(part))
@@ -125,7 +128,8 @@ impl Weighing {
         }
     }
 
-    /// Describes the factor of a shared host: the share of the process, and the slowdown of the processes there if it counts.
+    /// Describes the slowdown on a shared host: the share of the process, and the slowdown of the other processes if it counts.
+    /// Empty if there is none.
     fn slowed(&self) -> Sentence {
         if self.slowdown <= 1.0 {
             return Sentence::default();
@@ -145,7 +149,7 @@ impl Weighing {
     }
 }
 
-/// Formats a time that occurs once, in `template`, if there is one.
+/// Describes a time that occurs only once, with the words of `template`; empty if the time is 0.
 fn once(template: &str, meaning: &Meaning, part: f64) -> Sentence {
     if part > 0.0 {
         say!(template, meaning.of(part))

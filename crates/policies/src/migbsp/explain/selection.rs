@@ -1,4 +1,4 @@
-//! The selection: PM and its terms, the ranks, the threshold.
+//! Sentences about the selection of candidates: PM and its terms, the ranks of the processes, and the threshold.
 
 use std::collections::BTreeSet;
 
@@ -10,12 +10,12 @@ use crate::explain::meanings::{CANDIDATES, superstep};
 use crate::explain::{Record, Scene, Sentence, say};
 use migsim_base::words::{counted, singular_or_plural};
 
-/// PM(i,j) of MigBSP, as in its record.
+/// PM(i,j), the potential of migration of one process to one cluster, as read from the decision record of MigBSP.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(super) struct Potential {
     pub(super) process: u64,
     cluster: String,
-    /// Whether the process is already in this cluster.
+    /// Whether the cluster is the present cluster of the process.
     pub(super) is_there: bool,
     compute_s: f64,
     communication_s: f64,
@@ -40,12 +40,13 @@ impl Potential {
     }
 }
 
-/// Reads all potentials of a record; none if the policy has no such potentials.
+/// Reads all potentials of migration in a decision record; `None` if the record has none.
 pub(super) fn potentials(call: Record<'_>) -> Option<Vec<Potential>> {
     Vec::deserialize(call.explanation.get("potentials")?).ok()
 }
 
-/// Returns the cluster where a process is: it is marked, or else it is the only one without a PM of the process.
+/// Returns the present cluster of a process, or `None` if it is unknown. It is the cluster marked in the record, or else the only
+/// one for which the process has no PM.
 fn place<'a>(all: &'a [Potential], own: &[&'a Potential]) -> Option<&'a str> {
     if let Some(marked) = own.iter().find(|one| one.is_there) {
         return Some(&marked.cluster);
@@ -70,12 +71,13 @@ pub(super) fn ranks(all: &[Potential]) -> Vec<&Potential> {
     ranks
 }
 
-/// Returns the highest of `ranks` that is not to the cluster where its process is; x is relative to it.
+/// Returns the highest of the potentials in `ranks` that is not to the present cluster of its process. The option x refers to
+/// this potential.
 pub(super) fn leader<'a>(ranks: &[&'a Potential]) -> Option<&'a Potential> {
     ranks.iter().find(|one| !one.is_there).copied()
 }
 
-/// Describes the highest PM to each cluster, in decreasing order.
+/// Describes, for each cluster, the highest PM of a process to this cluster, in decreasing order.
 fn highest_of_each_cluster(all: &[Potential]) -> Vec<Sentence> {
     let mut best: Vec<&Potential> = Vec::new();
     for one in all {
@@ -99,7 +101,7 @@ fn highest_of_each_cluster(all: &[Potential]) -> Vec<Sentence> {
     best.iter().map(line).collect()
 }
 
-/// Describes the PM of the process in question, or the highest to each cluster, and the threshold of candidates.
+/// Describes the PM of the process in question, or the highest PM to each cluster, and then the threshold of candidates.
 pub(super) fn told(scene: &Scene<'_>, call: Record<'_>, all: &[Potential]) -> Vec<Sentence> {
     let ranks = ranks(all);
     let mut sentences = Vec::new();
@@ -121,7 +123,7 @@ pub(super) fn told(scene: &Scene<'_>, call: Record<'_>, all: &[Potential]) -> Ve
     sentences
 }
 
-/// Returns the value of a PM at the previous call.
+/// Describes the PM of the same process to the same cluster at the previous call; `None` if it was not recorded.
 fn before(scene: &Scene<'_>, now: &Potential) -> Option<Sentence> {
     let last = scene.last_call()?;
     let known = potentials(last)?;
@@ -136,7 +138,7 @@ fn before(scene: &Scene<'_>, now: &Potential) -> Option<Sentence> {
     ))
 }
 
-/// Describes the highest PM that counts, and the threshold of candidates.
+/// Describes the highest PM to another cluster, and the threshold of candidates.
 fn threshold(scene: &Scene<'_>, call: Record<'_>, ranks: &[&Potential]) -> Vec<Sentence> {
     let Some(leader) = leader(ranks) else {
         return vec![nobody(call, ranks)];
@@ -174,7 +176,7 @@ fn threshold(scene: &Scene<'_>, call: Record<'_>, ranks: &[&Potential]) -> Vec<S
     sentences
 }
 
-/// Describes the processes with a higher PM to the cluster where they are.
+/// Describes the processes that have a higher PM to their present cluster: `first` is the highest, `count` their number.
 fn at_home(first: Option<&Potential>, count: u64, of_all: Option<f64>) -> Sentence {
     match (first.filter(|first| first.is_there), count) {
         (Some(first), 1) => say!(
@@ -199,7 +201,7 @@ fn at_home(first: Option<&Potential>, count: u64, of_all: Option<f64>) -> Senten
     }
 }
 
-/// Describes the threshold of candidates, and their number.
+/// Describes the threshold that candidates must exceed, and the number of candidates.
 fn rule(scene: &Scene<'_>, call: Record<'_>, leader: &Potential) -> Sentence {
     let options = scene.options;
     let count = call.candidates.len() as u64;
@@ -269,7 +271,7 @@ fn not_positive(leader: &Potential) -> Sentence {
     }
 }
 
-/// Describes why no process has a PM to another cluster that counts.
+/// Describes why no process prefers another cluster than its present one, so that there is no candidate.
 fn nobody(call: Record<'_>, ranks: &[&Potential]) -> Sentence {
     let number = |key: &str| call.explanation.get(key).and_then(Value::as_f64);
     if let Some(first) = ranks.first() {
@@ -302,7 +304,7 @@ fn nobody(call: Record<'_>, ranks: &[&Potential]) -> Sentence {
     }
 }
 
-/// Describes why the process is no candidate; none if it is one, or its PM is unknown.
+/// Describes whether the process is a candidate, and why not; `None` if its PM is unknown.
 fn verdict(
     scene: &Scene<'_>,
     call: Record<'_>,
@@ -344,7 +346,7 @@ fn verdict(
     })
 }
 
-/// Describes the PM of the process to each cluster, and its rank.
+/// Adds sentences about the PM of the process to each cluster, and its rank among all processes.
 fn own(
     call: Record<'_>,
     (all, ranks): (&[Potential], &[&Potential]),
@@ -387,7 +389,7 @@ fn own(
     }
 }
 
-/// Describes that the record has no PM of a process.
+/// Describes that the decision record has no PM of a process.
 fn left_out(call: Record<'_>, name: &str) -> Sentence {
     let count = call
         .explanation

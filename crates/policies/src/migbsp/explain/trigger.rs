@@ -1,4 +1,4 @@
-//! The trigger of both generations of MigBSP: describes why a call was due or not.
+//! Sentences about the trigger of both generations of MigBSP: why a call was due or not.
 
 use serde_json::{Map, Value};
 
@@ -7,7 +7,8 @@ use crate::explain::meanings::{SUPERSTEPS, superstep};
 use crate::explain::{Interval, Record, Scene, Sentence, asked, no_call, say};
 use migsim_base::words::{counted, singular_or_plural};
 
-/// Returns the keys of an explanation that are described here: those of the interval, if it has one.
+/// Returns the keys of an explanation that the sentences about the trigger describe: those of the interval, if the explanation
+/// has them.
 pub(crate) fn told_keys(call: Record<'_>) -> &'static [&'static str] {
     match interval(call.explanation) {
         Some(_) => &["alpha", "next_alpha", "votes", "d"],
@@ -15,7 +16,8 @@ pub(crate) fn told_keys(call: Record<'_>) -> &'static [&'static str] {
     }
 }
 
-/// Returns the interval that a call closes: α, α' after it, the votes of its supersteps.
+/// Returns the interval that ends with a call, read from its explanation: its length α, the next length α', and the test results
+/// of its supersteps.
 pub(crate) fn interval(explanation: &Map<String, Value>) -> Option<Interval<'_>> {
     Some(Interval {
         length: explanation.get("alpha")?.as_u64()?,
@@ -24,7 +26,7 @@ pub(crate) fn interval(explanation: &Map<String, Value>) -> Option<Interval<'_>>
     })
 }
 
-/// Describes why a call was due after the superstep, or why not.
+/// Describes why a call was due or not due after the superstep in question.
 pub(crate) fn told(scene: &Scene<'_>) -> Vec<Sentence> {
     let Some(call) = scene.call() else {
         return none(scene);
@@ -56,7 +58,7 @@ pub(crate) fn told(scene: &Scene<'_>) -> Vec<Sentence> {
     sentences
 }
 
-/// Describes that no call was due, with α around the superstep.
+/// Describes that no call was due after the superstep in question, with the values of α before and after it.
 fn none(scene: &Scene<'_>) -> Vec<Sentence> {
     let last = scene.last_call();
     let set = last.and_then(|call| Some(interval(call.explanation)?.next));
@@ -71,7 +73,7 @@ fn none(scene: &Scene<'_>) -> Vec<Sentence> {
     no_call(scene, set, first)
 }
 
-/// Describes α at this call and at earlier ones.
+/// Describes the values of α at this call and at earlier calls; `None` if there is only one.
 fn history(scene: &Scene<'_>) -> Option<Sentence> {
     let known = scene.calls.iter();
     let known = known.filter(|call| call.superstep <= scene.superstep);
@@ -114,7 +116,7 @@ fn next(scene: &Scene<'_>, interval: Interval<'_>) -> Sentence {
     }
 }
 
-/// Describes the votes on the supersteps of the interval, and α after them.
+/// Describes the results of the stability test in the interval, and the value of α that follows from them.
 fn votes(scene: &Scene<'_>, call: Record<'_>, interval: Interval<'_>) -> Sentence {
     let of = |letter: char| {
         let votes = interval.votes.chars();
@@ -159,13 +161,15 @@ fn votes(scene: &Scene<'_>, call: Record<'_>, interval: Interval<'_>) -> Sentenc
     )
 }
 
-/// Whether calls without migration doubled α, which all-`stable` supersteps may also do.
+/// Whether α doubled because of calls without migration. An interval in which all supersteps were `stable` may also double α and
+/// does not count.
 fn is_doubled(scene: &Scene<'_>, interval: Interval<'_>, stable: u64) -> bool {
     let is_rule = scene.options["d_growth"] == "double-alpha";
     is_rule && interval.next == interval.length.saturating_mul(2) && stable < interval.length
 }
 
-/// Describes the step from α to α'. `falls`: the votes would have decreased it, but it was at its minimum.
+/// Describes the change from α to α'. `falls` tells whether unstable supersteps outnumber stable ones, so that α should decrease;
+/// at its minimum it does not.
 fn change(scene: &Scene<'_>, interval: Interval<'_>, falls: bool) -> Sentence {
     let (from, to) = (
         quantity::ALPHA.count(interval.length),
