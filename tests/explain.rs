@@ -24,7 +24,7 @@ fn lu(settings: &[(&str, serde_json::Value)]) -> (migsim::experiment::Experiment
 
 fn run(settings: &[(&str, serde_json::Value)]) -> Run {
     let (experiment, results) = lu(settings);
-    Run::of(&experiment, &results).unwrap()
+    Run::from_results(&experiment, &results).unwrap()
 }
 
 fn at(superstep: u64) -> Question {
@@ -197,7 +197,7 @@ fn folder(path: &Path) -> Run {
         .unwrap()
         .write(&experiment, &results, migsim::output::Drafts::default())
         .unwrap();
-    Run::of(&experiment, &results).unwrap()
+    Run::from_results(&experiment, &results).unwrap()
 }
 
 const FILES: [&str; 4] = [
@@ -216,7 +216,7 @@ fn a_run_folder_is_read_as_it_was_written() {
         written
     );
     assert_eq!((written.processes, written.scenarios.len()), (4, 3));
-    assert_eq!(written.get(Scenario::Iii).unwrap().migrations.len(), 1);
+    assert_eq!(written.scenario(Scenario::Iii).unwrap().migrations.len(), 1);
 }
 
 #[test]
@@ -336,7 +336,7 @@ fn pair(moves: &[u32]) -> Experiment {
 
 fn results(experiment: &Experiment) -> (Results, Run) {
     let results = experiment.run(&Progress::default()).unwrap();
-    let run = Run::of(experiment, &results).unwrap();
+    let run = Run::from_results(experiment, &results).unwrap();
     (results, run)
 }
 
@@ -350,7 +350,7 @@ fn the_gain_of_moves_is_that_over_the_same_run_without_them() {
     // Supersteps 3 to 6 take 4 s on Corisco and 2.4 s on Aquario. Both moves take 3 s; a gain of 0.4 s per superstep pays them back after
     // 7.5.
     assert_eq!((effect.first_superstep, effect.last_superstep), (3, 6));
-    close(effect.without.total.get(), 4.0);
+    close(effect.without_moves.total.get(), 4.0);
     close(effect.with_moves.total.get(), 2.4);
     close(effect.cost.get(), 3.0);
     close(effect.net_gain_s(), -1.4);
@@ -431,7 +431,7 @@ fn the_threshold_counts_from_processes_that_are_best_elsewhere() {
 #[test]
 fn t1_and_t2_predict_the_makespan_of_the_next_supersteps() {
     let (experiment, results) = lu(&[]);
-    let run = Run::of(&experiment, &results).unwrap();
+    let run = Run::from_results(&experiment, &results).unwrap();
     let case = Case::from_question(&run, at(11)).unwrap().unwrap();
     let effect = case.effect(&experiment, &Progress::default()).unwrap();
     let predicted = effect.predicted.unwrap();
@@ -440,7 +440,7 @@ fn t1_and_t2_predict_the_makespan_of_the_next_supersteps() {
         (5, 11)
     );
     let spent = |from: usize, until: usize| {
-        let rows = &run.get(Scenario::Iii).unwrap().supersteps[from - 1..until];
+        let rows = &run.scenario(Scenario::Iii).unwrap().supersteps[from - 1..until];
         rows.iter().map(|row| row.end_s - row.start_s).sum::<f64>()
     };
     // The prediction is for 14 supersteps like those since the last call.
@@ -451,7 +451,7 @@ fn t1_and_t2_predict_the_makespan_of_the_next_supersteps() {
 
 /// Lists the trials of all calls of a run.
 fn trials(results: &Results, run: &Run) -> Vec<(Trial, bool)> {
-    let calls = &run.get(Scenario::Iii).unwrap().calls;
+    let calls = &run.scenario(Scenario::Iii).unwrap().calls;
     let moves = calls.iter().flat_map(|call| {
         call.migrations
             .iter()
@@ -522,7 +522,7 @@ fn a_call_without_moves_has_no_effect_and_every_effect_is_the_difference_of_two_
                     (effect.gain_s(), effect.cost.get(), effect.net_gain_s()),
                     (0.0, 0.0, 0.0)
                 );
-                assert_eq!(effect.with_moves, effect.without);
+                assert_eq!(effect.with_moves, effect.without_moves);
                 continue;
             }
             moving += 1;
@@ -550,7 +550,7 @@ fn a_call_without_moves_has_no_effect_and_every_effect_is_the_difference_of_two_
                     .iter()
                     .map(|dates| dates.end.since(dates.start).get())
                     .sum();
-                assert!((effect.without.total.get() - alone).abs() < 1e-9 * alone);
+                assert!((effect.without_moves.total.get() - alone).abs() < 1e-9 * alone);
             }
             is_first = false;
         }

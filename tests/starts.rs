@@ -81,7 +81,7 @@ fn ratios(seed: u64, count: usize, folder: &Path) -> Vec<(&'static str, Vec<f64>
         let (platform, workload) = drawn(&mut random);
         let file = folder.join(format!("{seed}-{case}.json"));
         fs::write(&file, platform.to_string()).unwrap();
-        let layers = Layers::of([
+        let layers = Layers::from_pairs([
             ("platform", json!(file.to_str().unwrap())),
             ("workload", workload),
         ]);

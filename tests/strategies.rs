@@ -111,7 +111,7 @@ fn decisions_are_equal_to_those_of_the_originals() {
                 let is_equal = judged.assignment.hosts == places(&expected["assignment"]);
                 counts.add(judged.choice.original, &case.name, is_equal);
                 if is_equal {
-                    assert_eq!(Some(judged.moves as u64), expected["moves"].as_u64());
+                    assert_eq!(Some(judged.move_count as u64), expected["moves"].as_u64());
                     let max = expected["max_time"].as_f64().unwrap();
                     assert_close(
                         judged.max_host_time.get(),
@@ -136,8 +136,8 @@ fn no_decision_beats_the_optimum_and_no_optimum_the_bound() {
             };
             let verdict = decide_all(&strategy::standard(), snapshot, &question).unwrap();
             let above = |time: f64, limit: f64| time >= limit * (1.0 - ROUNDING);
-            let least = verdict.optimum.unwrap_or(verdict.bound).get();
-            assert!(above(least, verdict.bound.get()), "{}", case.name);
+            let least = verdict.optimal_time.unwrap_or(verdict.lower_bound).get();
+            assert!(above(least, verdict.lower_bound.get()), "{}", case.name);
             for judged in &verdict.decisions {
                 assert!(
                     above(judged.max_host_time.get(), least),
@@ -160,7 +160,7 @@ fn triggers_fire_at_the_same_supersteps_as_the_originals() {
         let best = history.optimum().unwrap();
         for (choice, told) in simulate_triggers(&trigger::standard(), history, &question).unwrap() {
             assert!(
-                told.total_time >= best.total * (1.0 - ROUNDING),
+                told.total_time >= best.total_time * (1.0 - ROUNDING),
                 "{}",
                 choice.name
             );
@@ -168,7 +168,7 @@ fn triggers_fire_at_the_same_supersteps_as_the_originals() {
                 continue;
             }
             let expected = &expected[choice.original];
-            let is_equal = told.balances == places(&expected["balances_before_iteration"]);
+            let is_equal = told.balancings == places(&expected["balances_before_iteration"]);
             counts.add(choice.original, &case.name, is_equal);
             if is_equal {
                 let total = expected["total_time"].as_f64().unwrap();
@@ -209,7 +209,7 @@ fn the_best_supersteps_to_balance_take_as_long_as_proven() {
             panic!("{} is a growing load", case.name);
         };
         let proven = expected["optimal_time"].as_f64().unwrap();
-        assert_close(optimum_of_growth(growth).total, proven, 1e-9, &case.name);
+        assert_close(optimum_of_growth(growth).total_time, proven, 1e-9, &case.name);
     }
     println!("when-optimum: {} of {0}", all.len());
 }

@@ -263,7 +263,7 @@ impl Environment {
         }
         self.with(|stepper| {
             let seen = stepper.view().map_err(|error| exception(py, &error))?;
-            Ok(Some(Decision::moves(wishes(action, &seen)?)))
+            Ok(Some(Decision::from_migrations(wishes(action, &seen)?)))
         })
     }
 }

@@ -131,10 +131,10 @@ pub(super) fn script(shell: Shell, command: &mut Command) -> String {
         let known = name.replace('-', "_");
         for one in command.get_subcommands() {
             let condition = format!("__fish_{known}_using_subcommand {}", one.get_name());
-            text += &fish_places(&name, one, &condition);
+            text += &fish_positionals(&name, one, &condition);
             for inner in one.get_subcommands() {
                 let seen = format!("__fish_seen_subcommand_from {}", inner.get_name());
-                text += &fish_places(&name, inner, &format!("{condition}; and {seen}"));
+                text += &fish_positionals(&name, inner, &format!("{condition}; and {seen}"));
             }
         }
     }
@@ -142,7 +142,7 @@ pub(super) fn script(shell: Shell, command: &mut Command) -> String {
 }
 
 /// Returns the lines of the fish script that complete the positional arguments of a command.
-fn fish_places(name: &str, command: &Command, condition: &str) -> String {
+fn fish_positionals(name: &str, command: &Command, condition: &str) -> String {
     let places = command.get_positionals();
     let names = places.flat_map(Arg::get_possible_values);
     let names: Vec<String> = names.map(|name| name.get_name().to_owned()).collect();

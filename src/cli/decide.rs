@@ -7,14 +7,14 @@ use serde_json::{Map, Value, json};
 
 use super::args::DecideArguments;
 use super::print::{print, print_json};
-use super::run::check_doubled;
+use super::run::check_duplicates;
 use crate::Registry;
 use crate::document::{Document, FileKind, read_text, typed_value};
 use crate::error::{Error, Problem};
-use crate::output::{Cell, Form, Sheet, Table, numbers, words};
+use crate::output::{Cell, OutputForm, Sheet, Table, number_column, text_column};
 use crate::policy::EXEC_PREFIX;
 use crate::policy::decide::{
-    Case, Choice, Content, Growth, History, Measured, Selection, Snapshot, StrategyDecision, Told,
+    Case, Choice, Content, Growth, History, Measured, Selection, Snapshot, StrategyDecision, TriggerOutcome,
     Verdict, cases, decide_all, optimum_of_growth, simulate_triggers,
 };
 use crate::words::{counted, singular_or_plural};
@@ -33,7 +33,7 @@ pub(super) fn decide(
             .into());
     }
     let document = Document::parse(source, text)?;
-    check_doubled("--set", &arguments.settings)?;
+    check_duplicates("--set", &arguments.settings)?;
     let settings = arguments.settings.iter();
     let settings: Vec<(String, Value)> = settings
         .map(|(key, value)| (key.clone(), typed_value(value)))
@@ -70,15 +70,15 @@ pub(super) fn decide(
     let mut sheet = Sheet::default();
     for (at, (name, answer)) in answers.iter().enumerate() {
         if at > 0 {
-            sheet.line("");
+            sheet.add_line("");
         }
         if !is_one {
-            sheet.line(format!("Case {name}"));
-            sheet.line("");
+            sheet.add_line(format!("Case {name}"));
+            sheet.add_line("");
         }
         answer.show(&mut sheet);
     }
-    print(out, &sheet.render(Form::Table))
+    print(out, &sheet.render(OutputForm::Table))
 }
 
 /// The policies and options for which each case of the file is decided.
@@ -93,7 +93,7 @@ struct Question<'r> {
 #[derive(Debug)]
 enum Answer {
     Barrier(Box<Snapshot>, Verdict),
-    History(History, Vec<(Choice, Told)>),
+    History(History, Vec<(Choice, TriggerOutcome)>),
     Measured(Measured),
     Growth(Growth),
 }
@@ -112,11 +112,11 @@ impl Question<'_> {
                 Answer::History(history, told)
             }
             Content::Measured(measured) => {
-                self.refuse("samples for a plan are for the meta-balancer alone")?;
+                self.refuse_flags("samples for a plan are for the meta-balancer alone")?;
                 Answer::Measured(measured)
             }
             Content::Growth(growth) => {
-                self.refuse("the best supersteps to balance at depend on no policy")?;
+                self.refuse_flags("the best supersteps to balance at depend on no policy")?;
                 Answer::Growth(growth)
             }
         })
@@ -151,7 +151,7 @@ impl Question<'_> {
     }
 
     /// Returns an error if flags choose policies or options for a case that does not depend on them.
-    fn refuse(&self, why: &str) -> Result<(), Error> {
+    fn refuse_flags(&self, why: &str) -> Result<(), Error> {
         if self.asked.names.is_empty() && self.asked.settings.is_empty() {
             return Ok(());
         }
@@ -166,8 +166,8 @@ impl Answer {
         let object = match self {
             Self::Barrier(snapshot, verdict) => json!({
                 "policies": verdict.decisions.iter().map(|judged| row(judged, verdict, snapshot)).collect::<Vec<_>>(),
-                "bound": verdict.bound.get(),
-                "optimum": verdict.optimum.map(crate::units::Seconds::get),
+                "bound": verdict.lower_bound.get(),
+                "optimum": verdict.optimal_time.map(crate::units::Seconds::get),
             }),
             Self::History(history, told) => {
                 let best = history.optimum();
@@ -175,7 +175,7 @@ impl Answer {
                     with_original(
                         json!({
                             "trigger": choice.name,
-                            "balances_before_iteration": told.balances,
+                            "balances_before_iteration": told.balancings,
                             "total_time": told.total_time,
                         }),
                         choice.original,
@@ -184,8 +184,8 @@ impl Answer {
                 json!({
                     "triggers": triggers.collect::<Vec<_>>(),
                     "optimum": best.map(|best| json!({
-                        "balances_before_iteration": best.balances,
-                        "total_time": best.total,
+                        "balances_before_iteration": best.balancings,
+                        "total_time": best.total_time,
                     })),
                 })
             }
@@ -199,7 +199,7 @@ impl Answer {
             }
             Self::Growth(growth) => {
                 let best = optimum_of_growth(growth);
-                json!({ "optimal_time": best.total, "balances_before_iteration": best.balances })
+                json!({ "optimal_time": best.total_time, "balances_before_iteration": best.balancings })
             }
         };
         match object {
@@ -213,7 +213,7 @@ impl Answer {
         match self {
             Self::Barrier(snapshot, verdict) => show_barrier(snapshot, verdict, sheet),
             Self::History(history, told) => show_history(history, told, sheet),
-            Self::Measured(measured) => sheet.line(match measured.plan() {
+            Self::Measured(measured) => sheet.add_line(match measured.plan() {
                 Some(plan) => format!(
                     "Balance {} after the last balancing; maximum over average is {} then.",
                     counted(usize::try_from(plan.period).unwrap_or(0), "superstep"),
@@ -223,10 +223,10 @@ impl Answer {
             }),
             Self::Growth(growth) => {
                 let best = optimum_of_growth(growth);
-                sheet.line(format!(
+                sheet.add_line(format!(
                     "Nothing takes less than {} s: {}.",
-                    short(best.total),
-                    at_supersteps(&best.balances)
+                    short(best.total_time),
+                    at_supersteps(&best.balancings)
                 ));
             }
         }
@@ -238,10 +238,10 @@ fn row(judged: &StrategyDecision, verdict: &Verdict, snapshot: &Snapshot) -> Val
     let mut row = json!({
         "policy": judged.choice.name,
         "assignment": judged.assignment.hosts,
-        "moves": judged.moves,
-        "max_time_before": verdict.before.get(),
+        "moves": judged.move_count,
+        "max_time_before": verdict.max_time_before.get(),
         "max_time": judged.max_host_time.get(),
-        "price_s": judged.price.get(),
+        "price_s": judged.call_cost.get(),
     });
     if snapshot.named_host_count().is_some() {
         let moved = snapshot.moves_to(&judged.assignment.hosts).into_iter();
@@ -275,8 +275,8 @@ fn in_seconds(value: f64) -> Cell {
 fn show_barrier(snapshot: &Snapshot, verdict: &Verdict, sheet: &mut Sheet) {
     let instance = snapshot.instance();
     let processes = counted(instance.processes(), "process");
-    let (cores, largest) = (instance.hosts(), short(verdict.before.get()));
-    sheet.line(match snapshot.named_host_count() {
+    let (cores, largest) = (instance.hosts(), short(verdict.max_time_before.get()));
+    sheet.add_line(match snapshot.named_host_count() {
         Some(hosts) if hosts < cores => format!(
             "{processes} on {} with {}; the busiest core takes {largest} s.",
             counted(hosts, "host"),
@@ -287,36 +287,36 @@ fn show_barrier(snapshot: &Snapshot, verdict: &Verdict, sheet: &mut Sheet) {
             counted(cores, "host"),
         ),
     });
-    sheet.line("");
+    sheet.add_line("");
     let columns = [
-        words("policy", "policy"),
-        numbers("largest time [s]", "max_time"),
-        numbers("moves", "moves"),
-        numbers("price [s]", "price_s"),
+        text_column("policy", "policy"),
+        number_column("largest time [s]", "max_time"),
+        number_column("moves", "moves"),
+        number_column("price [s]", "price_s"),
     ];
     let mut table = Table::new("policies", "", &columns);
     for judged in ranked(&verdict.decisions) {
-        table.push([
+        table.push_row([
             Cell::text(&judged.choice.name),
             in_seconds(judged.max_host_time.get()),
-            Cell::count(judged.moves),
-            in_seconds(judged.price.get()),
+            Cell::count(judged.move_count),
+            in_seconds(judged.call_cost.get()),
         ]);
     }
-    sheet.table(table);
-    sheet.line("");
+    sheet.add_table(table);
+    sheet.add_line("");
     if let Some(best) = ranked(&verdict.decisions).first() {
-        sheet.line(sentence(best, verdict, instance.processes()));
+        sheet.add_line(sentence(best, verdict, instance.processes()));
     }
-    sheet.line(match verdict.optimum {
+    sheet.add_line(match verdict.optimal_time {
         Some(time) => format!("The best of all assignments takes {} s.", short(time.get())),
         None => format!(
             "No assignment takes less than {} s.",
-            short(verdict.bound.get())
+            short(verdict.lower_bound.get())
         ),
     });
     for (name, why) in &verdict.undecided {
-        sheet.line(format!("{name} is left out: {why}."));
+        sheet.add_line(format!("{name} is left out: {why}."));
     }
     if let Some(best) = ranked(&verdict.decisions).first() {
         show_moves(snapshot, best, sheet);
@@ -324,7 +324,7 @@ fn show_barrier(snapshot: &Snapshot, verdict: &Verdict, sheet: &mut Sheet) {
 }
 
 /// Maximum number of moves that are listed.
-const MOST_MOVES: usize = 20;
+const MAX_MOVES: usize = 20;
 
 /// Lists the moves of a decision with the names of hosts, if the file names its hosts.
 fn show_moves(snapshot: &Snapshot, judged: &StrategyDecision, sheet: &mut Sheet) {
@@ -332,14 +332,14 @@ fn show_moves(snapshot: &Snapshot, judged: &StrategyDecision, sheet: &mut Sheet)
     if snapshot.named_host_count().is_none() || moved.is_empty() {
         return;
     }
-    sheet.line("");
-    sheet.line(format!("Moves of {}", judged.choice.name));
-    for (process, from, to) in moved.iter().take(MOST_MOVES) {
-        sheet.line(format!("p{process}: {from} -> {to}"));
+    sheet.add_line("");
+    sheet.add_line(format!("Moves of {}", judged.choice.name));
+    for (process, from, to) in moved.iter().take(MAX_MOVES) {
+        sheet.add_line(format!("p{process}: {from} -> {to}"));
     }
-    if moved.len() > MOST_MOVES {
-        let more = moved.len() - MOST_MOVES;
-        sheet.line(format!("and {more} more (`--json`)"));
+    if moved.len() > MAX_MOVES {
+        let more = moved.len() - MAX_MOVES;
+        sheet.add_line(format!("and {more} more (`--json`)"));
     }
 }
 
@@ -349,7 +349,7 @@ fn ranked(judged: &[StrategyDecision]) -> Vec<&StrategyDecision> {
     let mut ranked: Vec<&StrategyDecision> = judged.iter().collect();
     ranked.sort_by(|a, b| {
         let times = a.max_host_time.get().total_cmp(&b.max_host_time.get());
-        times.then(a.moves.cmp(&b.moves))
+        times.then(a.move_count.cmp(&b.move_count))
     });
     ranked
 }
@@ -357,10 +357,10 @@ fn ranked(judged: &[StrategyDecision]) -> Vec<&StrategyDecision> {
 fn sentence(best: &StrategyDecision, verdict: &Verdict, processes: usize) -> String {
     let (name, before, after) = (
         &best.choice.name,
-        verdict.before.get(),
+        verdict.max_time_before.get(),
         best.max_host_time.get(),
     );
-    if best.moves == 0 {
+    if best.move_count == 0 {
         return format!("{name} moves nobody.");
     }
     let percent = if before > 0.0 {
@@ -369,7 +369,7 @@ fn sentence(best: &StrategyDecision, verdict: &Verdict, processes: usize) -> Str
         String::new()
     };
     let price = if before > after {
-        let supersteps = (best.price.get() / (before - after)).ceil();
+        let supersteps = (best.call_cost.get() / (before - after)).ceil();
         let supersteps = counted(supersteps, "superstep");
         format!("; its price is paid back after {supersteps}")
     } else {
@@ -379,53 +379,53 @@ fn sentence(best: &StrategyDecision, verdict: &Verdict, processes: usize) -> Str
         "{name} takes {} s instead of {} s{percent}: {}{price}.",
         short(after),
         short(before),
-        moves(best.moves, processes)
+        format_moves(best.move_count, processes)
     )
 }
 
 /// Formats a number of moves: `2 of 4 processes move`.
-fn moves(moves: usize, processes: usize) -> String {
+fn format_moves(moves: usize, processes: usize) -> String {
     let verb = singular_or_plural(moves as u64, ["moves", "move"]);
     format!("{moves} of {} {verb}", counted(processes, "process"))
 }
 
 /// Adds the decisions of triggers for a history of loads to the printed output.
-fn show_history(history: &History, told: &[(Choice, Told)], sheet: &mut Sheet) {
+fn show_history(history: &History, told: &[(Choice, TriggerOutcome)], sheet: &mut Sheet) {
     let columns = [
-        words("trigger", "trigger"),
-        numbers("total time [s]", "total_time"),
-        numbers("balancings", "balancings"),
-        words("before supersteps", "balances_before_iteration"),
+        text_column("trigger", "trigger"),
+        number_column("total time [s]", "total_time"),
+        number_column("balancings", "balancings"),
+        text_column("before supersteps", "balances_before_iteration"),
     ];
     let mut table = Table::new("triggers", "", &columns);
-    let mut ranked: Vec<&(Choice, Told)> = told.iter().collect();
+    let mut ranked: Vec<&(Choice, TriggerOutcome)> = told.iter().collect();
     ranked.sort_by(|(_, a), (_, b)| {
         a.total_time
             .total_cmp(&b.total_time)
-            .then(a.balances.len().cmp(&b.balances.len()))
+            .then(a.balancings.len().cmp(&b.balancings.len()))
     });
     for (choice, told) in &ranked {
-        table.push([
+        table.push_row([
             Cell::text(&choice.name),
             in_seconds(told.total_time),
-            Cell::count(told.balances.len()),
-            Cell::text(listed(&told.balances)),
+            Cell::count(told.balancings.len()),
+            Cell::text(listed(&told.balancings)),
         ]);
     }
-    sheet.table(table);
-    sheet.line("");
+    sheet.add_table(table);
+    sheet.add_line("");
     let Some(best) = history.optimum() else {
-        sheet.line("The best supersteps are not searched: the history is too long.");
+        sheet.add_line("The best supersteps are not searched: the history is too long.");
         return;
     };
-    sheet.line(format!(
+    sheet.add_line(format!(
         "Nothing takes less than {} s: {}.",
-        short(best.total),
-        at_supersteps(&best.balances)
+        short(best.total_time),
+        at_supersteps(&best.balancings)
     ));
-    if let Some((choice, told)) = ranked.first().filter(|_| best.total > 0.0) {
-        let more = 100.0 * (told.total_time / best.total - 1.0);
-        sheet.line(if more < 0.05 {
+    if let Some((choice, told)) = ranked.first().filter(|_| best.total_time > 0.0) {
+        let more = 100.0 * (told.total_time / best.total_time - 1.0);
+        sheet.add_line(if more < 0.05 {
             format!("{} takes that.", choice.name)
         } else {
             format!("{} comes nearest: it takes {more:.1} % more.", choice.name)
@@ -446,16 +446,16 @@ fn at_supersteps(balances: &[usize]) -> String {
 }
 
 /// Maximum number of supersteps that a line lists.
-const MOST_LISTED: usize = 12;
+const MAX_LISTED: usize = 12;
 
 /// Lists supersteps separated by commas, with an ellipsis if there are too many.
 fn listed(balances: &[usize]) -> String {
     let shown: Vec<String> = balances
         .iter()
-        .take(MOST_LISTED)
+        .take(MAX_LISTED)
         .map(usize::to_string)
         .collect();
-    let more = if balances.len() > MOST_LISTED {
+    let more = if balances.len() > MAX_LISTED {
         ", ..."
     } else {
         ""

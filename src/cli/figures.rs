@@ -3,10 +3,10 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::print::{print, say};
+use super::print::{print, print_line};
 use crate::error::{Error, Problem};
 use crate::figure::{Figure, Format, Style};
-use crate::output::{Cell, Form, Sheet, Table, cannot_write, words, write_file};
+use crate::output::{Cell, OutputForm, Sheet, Table, cannot_write, text_column, write_file};
 
 /// The value of `--figure` that requests the list of figures.
 const LIST: &str = "list";
@@ -15,7 +15,7 @@ const LIST: &str = "list";
 ///
 /// # Errors
 /// The option `drawn` is present together with the request for the list.
-pub(super) fn is_list(wanted: &str, drawn: Option<&str>) -> Result<bool, Error> {
+pub(super) fn requests_list(wanted: &str, drawn: Option<&str>) -> Result<bool, Error> {
     match (wanted == LIST, drawn) {
         (true, Some(option)) => Err(Problem::new("the list of figures is printed, not drawn")
             .source(option)
@@ -27,14 +27,14 @@ pub(super) fn is_list(wanted: &str, drawn: Option<&str>) -> Result<bool, Error> 
 
 /// Prints the names of figures, each with a sentence that describes it.
 pub(super) fn print_list(list: &[(&str, &str)], out: &mut dyn Write) -> Result<(), Error> {
-    let columns = [words("figure", "figure"), words("content", "content")];
+    let columns = [text_column("figure", "figure"), text_column("content", "content")];
     let mut table = Table::new("figures", "", &columns).without_headings();
     for (name, about) in list.iter().copied().chain([("all", "each of them")]) {
-        table.push([Cell::text(name), Cell::text(about)]);
+        table.push_row([Cell::text(name), Cell::text(about)]);
     }
     let mut sheet = Sheet::default();
-    sheet.table(table);
-    print(out, &sheet.render(Form::Table))
+    sheet.add_table(table);
+    print(out, &sheet.render(OutputForm::Table))
 }
 
 /// Writes each figure into a file of a folder, and prints the names of these files.
@@ -51,7 +51,7 @@ pub(super) fn write_figures(
     for figure in figures {
         let file = folder.join(format!("{}.{}", figure.name, format.name()));
         write_file(&file, &figure.file_content(format, style))?;
-        say(errors, &format!("written: {}", file.display()));
+        print_line(errors, &format!("written: {}", file.display()));
     }
     Ok(())
 }

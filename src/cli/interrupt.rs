@@ -15,7 +15,7 @@ const EXIT_CODE: i32 = 128 + SIGINT;
 
 /// The signals that ask a command to end: from a terminal, from a batch system, and when a terminal is closed.
 #[cfg(unix)]
-const ENDS: [i32; 3] = [SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
+const END_SIGNALS: [i32; 3] = [SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
 /// The signals that ask a command to end: from a terminal and from the system.
 #[cfg(not(unix))]
 const ENDS: [i32; 2] = [SIGINT, SIGTERM];
@@ -24,7 +24,7 @@ const ENDS: [i32; 2] = [SIGINT, SIGTERM];
 #[derive(Debug)]
 struct Flags {
     /// Whether the signal has arrived.
-    is_asked: Arc<AtomicBool>,
+    has_arrived: Arc<AtomicBool>,
     /// Whether no command is watching for the signal, so that the signal ends the process.
     is_idle: Arc<AtomicBool>,
 }
@@ -34,7 +34,7 @@ struct Flags {
 pub(super) struct Watch(&'static Flags);
 
 /// Whether signals are left to the program that runs commands inside it.
-static IS_LEFT_ALONE: AtomicBool = AtomicBool::new(false);
+static IS_LEFT_TO_HOST: AtomicBool = AtomicBool::new(false);
 
 /// Leaves Ctrl-C, from now on, to the program that runs commands inside it.
 ///
@@ -42,14 +42,14 @@ static IS_LEFT_ALONE: AtomicBool = AtomicBool::new(false);
 /// migsim::cli::leave_signals_alone(); // commands that follow install no handlers
 /// ```
 pub fn leave_signals_alone() {
-    IS_LEFT_ALONE.store(true, Ordering::SeqCst);
+    IS_LEFT_TO_HOST.store(true, Ordering::SeqCst);
 }
 
 impl Watch {
     /// Starts watching for the signal; `None` if the signal is ignored, cannot be caught, or is left to the surrounding program.
     pub(super) fn begin() -> Option<Self> {
         static FLAGS: OnceLock<Option<Flags>> = OnceLock::new();
-        if IS_LEFT_ALONE.load(Ordering::SeqCst) {
+        if IS_LEFT_TO_HOST.load(Ordering::SeqCst) {
             return None;
         }
         let flags = FLAGS.get_or_init(Flags::install).as_ref()?;
@@ -58,8 +58,8 @@ impl Watch {
     }
 
     /// Returns whether the signal has arrived.
-    pub(super) fn is_asked(&self) -> bool {
-        self.0.is_asked.load(Ordering::SeqCst)
+    pub(super) fn has_arrived(&self) -> bool {
+        self.0.has_arrived.load(Ordering::SeqCst)
     }
 }
 
@@ -73,16 +73,16 @@ impl Flags {
     /// Installs the handlers of the signal; `None` if the signal is ignored or cannot be caught.
     fn install() -> Option<Self> {
         let flags = Self {
-            is_asked: Arc::default(),
+            has_arrived: Arc::default(),
             is_idle: Arc::new(AtomicBool::new(true)),
         };
         if is_ignored(SIGINT) {
             return None;
         }
         // The order matters: at the second signal, the first flag is already set.
-        flag::register_conditional_shutdown(SIGINT, EXIT_CODE, Arc::clone(&flags.is_asked)).ok()?;
+        flag::register_conditional_shutdown(SIGINT, EXIT_CODE, Arc::clone(&flags.has_arrived)).ok()?;
         flag::register_conditional_default(SIGINT, Arc::clone(&flags.is_idle)).ok()?;
-        flag::register(SIGINT, Arc::clone(&flags.is_asked)).ok()?;
+        flag::register(SIGINT, Arc::clone(&flags.has_arrived)).ok()?;
         Some(flags)
     }
 }
@@ -100,8 +100,8 @@ impl Signals {
     /// Catches the signals from now on, except ignored ones; catches none if signals are left to the surrounding program.
     pub(super) fn catch() -> Self {
         let last = Arc::new(AtomicUsize::new(0));
-        let are_caught = !IS_LEFT_ALONE.load(Ordering::SeqCst);
-        for signal in ENDS {
+        let are_caught = !IS_LEFT_TO_HOST.load(Ordering::SeqCst);
+        for signal in END_SIGNALS {
             let number = usize::try_from(signal).unwrap_or_default();
             if are_caught && !is_ignored(signal) {
                 // A signal that cannot be caught ends the process as usual.
@@ -117,7 +117,7 @@ impl Signals {
     }
 
     /// Returns the number of the last signal that has arrived; `None` if none has arrived.
-    pub(super) fn came(&self) -> Option<i32> {
+    pub(super) fn last_signal(&self) -> Option<i32> {
         let number = self.last.load(Ordering::SeqCst);
         i32::try_from(number).ok().filter(|&signal| signal > 0)
     }
@@ -132,13 +132,13 @@ fn is_ignored(signal: i32) -> bool {
 }
 
 /// Prints a last message on stderr and ends the process as after SIGINT.
-pub(super) fn leave(farewell: Option<&str>) -> ! {
-    leave_after(SIGINT, farewell)
+pub(super) fn exit_interrupted(farewell: Option<&str>) -> ! {
+    exit_after_signal(SIGINT, farewell)
 }
 
 /// Prints a last message on stderr and ends the process as after this signal; the exit code is 128 plus the number of the signal.
 #[expect(clippy::exit, reason = "the work that is cut short cannot return")]
-pub(super) fn leave_after(signal: i32, farewell: Option<&str>) -> ! {
+pub(super) fn exit_after_signal(signal: i32, farewell: Option<&str>) -> ! {
     if let Some(farewell) = farewell {
         // If stderr is closed, the message is lost.
         let _ = writeln!(std::io::stderr(), "{farewell}");

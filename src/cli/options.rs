@@ -20,12 +20,12 @@ impl OptionValues {
 }
 
 /// Prefix of the identifiers of flags of plug-ins, which distinguishes them from other flags.
-pub(super) const MARK: &str = "option:";
+pub(super) const PLUGIN_PREFIX: &str = "option:";
 
 impl FromArgMatches for OptionValues {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let given = |id: &clap::Id| {
-            let name = id.as_str().strip_prefix(MARK)?;
+            let name = id.as_str().strip_prefix(PLUGIN_PREFIX)?;
             Some((
                 name.to_owned(),
                 matches.get_one::<Spec>(id.as_str())?.clone(),

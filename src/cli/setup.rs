@@ -8,13 +8,13 @@ use rayon::ThreadPool;
 
 use super::args::{PlanArguments, VariedArguments};
 use super::memory_limit::limits;
-use super::print::{say, say_notes};
+use super::print::{print_line, print_notes};
 use super::progress::{Bar, with_bar_and_farewell};
 use super::threads::planning_threads;
 use crate::error::{Error, visible};
 use crate::experiment::Limits;
 use crate::memory::Purpose;
-use crate::sweep::run::run;
+use crate::sweep::run::simulate_runs;
 use crate::sweep::{Common, Done, Plan, Store, Sweep};
 use crate::words::counted;
 
@@ -33,7 +33,7 @@ pub(super) struct Setup {
 
 impl Setup {
     /// Sets up the memory limit and the threads that the flags request.
-    pub(super) fn of(varied: &VariedArguments, output: PlanArguments) -> Result<Self, Error> {
+    pub(super) fn new(varied: &VariedArguments, output: PlanArguments) -> Result<Self, Error> {
         let limits = limits(&varied.settings.memory, output.threads, Purpose::Sweep);
         Self::within(limits, output)
     }
@@ -49,41 +49,41 @@ impl Setup {
     }
 
     /// Returns the memory limit and the shared data, as functions that simulate runs need them.
-    pub(super) fn with(&self) -> (Limits, &Common) {
+    pub(super) fn limits_and_common(&self) -> (Limits, &Common) {
         (self.limits, &self.common)
     }
 
     /// Creates the plan of a sweep and prints its notes.
     pub(super) fn plan(&self, sweep: &Sweep, errors: &mut dyn Write) -> Result<Plan, Error> {
         let plan = self.plan_quietly(sweep)?;
-        self.note(&plan.notes, errors);
+        self.print_notes(&plan.notes, errors);
         Ok(plan)
     }
 
     /// Creates the plan of an internal sweep without printing its notes, which would not help the user.
     pub(super) fn plan_quietly(&self, sweep: &Sweep) -> Result<Plan, Error> {
-        let plan = || Plan::to_run(sweep, self.limits, &self.common);
+        let plan = || Plan::new_for_run(sweep, self.limits, &self.common);
         self.threads.install(plan)
     }
 
     /// Prints notes, unless the command is quiet.
-    pub(super) fn note(&self, notes: &[String], errors: &mut dyn Write) {
+    pub(super) fn print_notes(&self, notes: &[String], errors: &mut dyn Write) {
         if !self.is_quiet {
-            say_notes(notes, errors);
+            print_notes(notes, errors);
         }
     }
 
     /// Opens the store of rows in a folder, or creates a store in memory; prints how many damaged rows were removed.
-    pub(super) fn store(
+    pub(super) fn open_store(
         &self,
         folder: Option<&Path>,
         errors: &mut dyn Write,
     ) -> Result<Store, Error> {
         let store = folder.map_or_else(|| Ok(Store::in_memory()), Store::open)?;
-        if store.dropped > 0 && !self.is_quiet {
-            let lost = counted(store.dropped, "record");
+        if store.dropped_lines > 0 && !self.is_quiet {
+            let lost = counted(store.dropped_lines, "record");
             let text = "cut off or damaged and removed; the missing runs are done again";
-            say(errors, &format!("note: {lost} {text}"));
+            print_line(errors, &format!("note: {lost} {text}"));
         }
         Ok(store)
     }
@@ -98,15 +98,15 @@ impl Setup {
         farewell: &(dyn Fn(&Store) -> String + Sync),
     ) -> Result<Store, Error> {
         let (store, done) = (Mutex::new(store), Done::default());
-        self.fill((&store, &done), runs.len() as u64, farewell, || {
-            run(planned, runs, self.with(), &store, &done)
+        self.fill_store((&store, &done), runs.len() as u64, farewell, || {
+            simulate_runs(planned, runs, self.limits_and_common(), &store, &done)
         })?;
         Ok(store.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Does work that adds up to `total` rows to a store, with a progress bar. Ctrl-C prints the text that `farewell` returns and
     /// keeps the rows.
-    pub(super) fn fill<R: Send>(
+    pub(super) fn fill_store<R: Send>(
         &self,
         (store, done): (&Mutex<Store>, &Done),
         total: u64,

@@ -12,18 +12,18 @@ use std::time::Duration;
 
 use super::progress::{Bar, with_bar_and_farewell};
 use crate::error::{Error, Problem};
-use crate::output::{Form, cannot_write, write_file};
+use crate::output::{OutputForm, cannot_write, write_file};
 use crate::sweep::folder::{self, Report, merge};
 use crate::sweep::{Plan, Shard, Sweep, store};
 
 /// The name of the file that contains the number of the job.
-const JOB: &str = "slurm.job";
+const JOB_FILE: &str = "slurm.job";
 
 /// The first and the longest pause between two requests to Slurm; pauses grow in between.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(10));
 
 /// Maximum number of successive requests that Slurm may leave without an answer.
-const MOST_FAILURES: usize = 20;
+const MAX_FAILURES: usize = 20;
 
 /// A sweep that is run on Slurm.
 #[derive(Debug)]
@@ -41,25 +41,25 @@ pub(super) struct Job<'a> {
     /// Whether no progress is printed.
     pub(super) is_quiet: bool,
     /// The output form of the report.
-    pub(super) form: Form,
+    pub(super) form: OutputForm,
 }
 
 impl Job<'_> {
     /// Creates the Slurm job array: one task for each part that lacks runs.
     pub(super) fn array(&self) -> Result<Array, Error> {
-        let folder = self.absolute()?;
+        let folder = self.absolute_folder()?;
         let (tasks, _) = incomplete(self.plan, &folder, self.parts)?;
         let program = std::env::current_exe().map_err(|error| {
             Problem::new(format!("the path of the program is unknown: {error}"))
         })?;
         let mut array = Array::new(&program, &folder, self.parts, tasks, self.options)?;
         let sweep = serde_json::to_value(self.sweep.to_file()?).expect("a sweep is JSON");
-        array.may_start = crate::policy::may_name_program(&sweep);
+        array.may_start_program = crate::policy::may_name_program(&sweep);
         Ok(array)
     }
 
     /// Returns the absolute path of the folder.
-    fn absolute(&self) -> Result<PathBuf, Error> {
+    fn absolute_folder(&self) -> Result<PathBuf, Error> {
         std::path::absolute(self.folder)
             .map_err(|error| cannot_write(&self.folder.display().to_string(), &error))
     }
@@ -70,7 +70,7 @@ impl Job<'_> {
         let shards = array.folder.join("shards");
         std::fs::create_dir_all(&shards)
             .map_err(|error| cannot_write(&shards.display().to_string(), &error))?;
-        let job = match Self::submitted(&array)? {
+        let job = match Self::existing_job(&array)? {
             Some(job) => Some(job),
             None if array.tasks.is_empty() => None,
             None => Some(self.submit(&array)?),
@@ -78,7 +78,7 @@ impl Job<'_> {
         if let Some(job) = job {
             self.wait(&array, &job)?;
             // The array has ended and is not needed any more. If the file stays, Slurm reports the end the next time.
-            let _ = std::fs::remove_file(array.folder.join(JOB));
+            let _ = std::fs::remove_file(array.folder.join(JOB_FILE));
         }
         let (left, _) = incomplete(self.plan, &array.folder, self.parts)?;
         if left.is_empty() {
@@ -105,8 +105,8 @@ impl Job<'_> {
     }
 
     /// Returns the number of the job array that an earlier call has submitted, if it still exists.
-    fn submitted(array: &Array) -> Result<Option<String>, Error> {
-        let Ok(job) = std::fs::read_to_string(array.folder.join(JOB)) else {
+    fn existing_job(array: &Array) -> Result<Option<String>, Error> {
+        let Ok(job) = std::fs::read_to_string(array.folder.join(JOB_FILE)) else {
             return Ok(None);
         };
         let job = job.trim().to_owned();
@@ -116,10 +116,10 @@ impl Job<'_> {
     /// Submits the job array and returns the number of the job.
     fn submit(&self, array: &Array) -> Result<String, Error> {
         let sweep = serde_json::to_value(self.sweep.to_file()?).expect("a sweep is JSON");
-        write_file(&array.folder.join(SWEEP), format!("{sweep:#}\n").as_bytes())?;
-        let script = array.folder.join(SCRIPT);
+        write_file(&array.folder.join(SWEEP_FILE), format!("{sweep:#}\n").as_bytes())?;
+        let script = array.folder.join(SCRIPT_FILE);
         write_file(&script, array.script().as_bytes())?;
-        let output = answer(Command::new("sbatch").args(array.arguments()).arg(&script))?;
+        let output = run_command(Command::new("sbatch").args(array.arguments()).arg(&script))?;
         if !output.status.success() {
             let text = String::from_utf8_lossy(&output.stderr);
             let problem = Problem::new(format!("sbatch refuses the job: {}", text.trim()));
@@ -142,7 +142,7 @@ impl Job<'_> {
             ));
             return Err(problem.source("--slurm").into());
         }
-        write_file(&array.folder.join(JOB), job.as_bytes())?;
+        write_file(&array.folder.join(JOB_FILE), job.as_bytes())?;
         Ok(job)
     }
 
@@ -167,7 +167,7 @@ impl Job<'_> {
                     Some(true) => failures = 0,
                     None => failures += 1,
                 }
-                if failures > MOST_FAILURES {
+                if failures > MAX_FAILURES {
                     let problem = Problem::new(format!(
                         "Slurm does not report the state of job {job} any more"
                     ));
@@ -188,7 +188,7 @@ impl Job<'_> {
 
 /// Returns whether a job is waiting or running; `None` if Slurm does not answer.
 fn is_active(job: &str) -> Result<Option<bool>, Error> {
-    let output = answer(Command::new("squeue").args(["--noheader", "--format=%A", "--jobs", job]))?;
+    let output = run_command(Command::new("squeue").args(["--noheader", "--format=%A", "--jobs", job]))?;
     if output.status.success() {
         return Ok(Some(!output.stdout.trim_ascii().is_empty()));
     }
@@ -198,7 +198,7 @@ fn is_active(job: &str) -> Result<Option<bool>, Error> {
 }
 
 /// Runs a command of Slurm and returns its output.
-fn answer(command: &mut Command) -> Result<Output, Error> {
+fn run_command(command: &mut Command) -> Result<Output, Error> {
     command.output().map_err(|error| {
         let program = command.get_program().to_string_lossy();
         Problem::new(format!("cannot run `{program}`: {error}"))
@@ -222,14 +222,14 @@ pub(super) struct Array {
     /// Further options of `sbatch`, as `--name=value`.
     options: Vec<String>,
     /// Whether the sweep may start a program as its policy.
-    may_start: bool,
+    may_start_program: bool,
 }
 
 /// The name of the sweep file that the tasks read.
-const SWEEP: &str = "sweep.json";
+const SWEEP_FILE: &str = "sweep.json";
 
 /// The name of the file with the script of the tasks.
-const SCRIPT: &str = "task.sh";
+const SCRIPT_FILE: &str = "task.sh";
 
 /// Options of `sbatch` that this program sets itself and that the user must not set.
 const RESERVED: [&str; 6] = ["array", "chdir", "output", "parsable", "wait", "wrap"];
@@ -267,7 +267,7 @@ impl Array {
             parts,
             tasks,
             options,
-            may_start: false,
+            may_start_program: false,
         })
     }
 
@@ -305,12 +305,12 @@ impl Array {
              set -euo pipefail\n\
              exec {} sweep {} --shard \"$SLURM_ARRAY_TASK_ID/{}\" --out {}\"$SLURM_ARRAY_TASK_ID\" --threads \"${{SLURM_CPUS_PER_TASK:-1}}\" --quiet{}\n",
             command.join(" "),
-            quoted(&self.folder.join(SCRIPT)),
+            quoted(&self.folder.join(SCRIPT_FILE)),
             quoted(&self.program),
-            quoted(&self.folder.join(SWEEP)),
+            quoted(&self.folder.join(SWEEP_FILE)),
             self.parts,
             quoted(&self.folder.join("shards/part-")),
-            if self.may_start { " --allow-exec" } else { "" },
+            if self.may_start_program { " --allow-exec" } else { "" },
         )
     }
 }
@@ -334,7 +334,7 @@ fn incomplete(plan: &Plan, whole: &Path, parts: usize) -> Result<(Vec<usize>, u6
             index: part - 1,
             of: parts,
         };
-        let rows = store::rows_if_any(&own)?;
+        let rows = store::read_rows_if_any(&own)?;
         there += rows.len() as u64;
         // A part of an earlier plan may have all rows of this plan, but its own plan must be replaced.
         let is_other = folder::read_plan(&own).is_ok_and(|other| other.runs != plan.runs);

@@ -10,14 +10,14 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use super::args::Command;
-use super::run::layers;
+use super::run::join_settings;
 use super::sweep::sweep_of;
 use crate::Registry;
 use crate::document::value_as_typed;
 use crate::error::Error;
 use crate::experiment::{Experiment, Limits, Progress, lookup, schema};
 use crate::random::{Purpose, Stream};
-use crate::sweep::run::row;
+use crate::sweep::run::simulate_row;
 use crate::sweep::{Common, Plan, Sweep, keys};
 
 /// Number of keys that the test draws by default; the environment variable `MIGSIM_DRAWS` set to `full` draws more.
@@ -25,10 +25,10 @@ const DRAWS: usize = 150;
 const ALL_DRAWS: usize = 600;
 
 /// In every tenth comparison, the runs are also simulated.
-const DONE: usize = 10;
+const SIMULATION_INTERVAL: usize = 10;
 
 /// Keys that are not drawn, because they only inform people, name files, or belong to `--seeds`.
-const LEFT_OUT: [&str; 8] = [
+const EXCLUDED_KEYS: [&str; 8] = [
     "$schema",
     "schema",
     "description",
@@ -56,7 +56,7 @@ const BASES: [&str; 8] = [
 fn keys_of(root: &Value) -> BTreeMap<String, Vec<Value>> {
     let mut found = BTreeMap::new();
     collect(root, root, "", &mut found);
-    let is_left_out = |key: &str| LEFT_OUT.iter().any(|one| key.starts_with(one));
+    let is_left_out = |key: &str| EXCLUDED_KEYS.iter().any(|one| key.starts_with(one));
     found.retain(|key, _| !key.is_empty() && !is_left_out(key));
     found
 }
@@ -126,7 +126,7 @@ fn parsed(words: &[String]) -> Command {
     let words = words.iter().map(Into::into);
     let words: Vec<_> = ["migsim".into()].into_iter().chain(words).collect();
     let command = super::command::of_registry(&Registry::standard()).unwrap();
-    super::parsed(command, &words).unwrap().command
+    super::parse_arguments(command, &words).unwrap().command
 }
 
 /// Returns the experiment of `migsim run` with these arguments.
@@ -134,7 +134,7 @@ fn run(words: &[String]) -> Result<Experiment, Error> {
     let Command::Run(arguments) = parsed(&[&["run".to_owned()], words].concat()) else {
         unreachable!("the words say run");
     };
-    let layers = layers(&Registry::standard(), &arguments.settings, None)?;
+    let layers = join_settings(&Registry::standard(), &arguments.settings, None)?;
     Experiment::load(&layers, Limits::default())
 }
 
@@ -163,7 +163,7 @@ fn set(key: &str, value: &Value) -> [String; 2] {
 }
 
 /// Lists the paths of the objects that contain a key, the innermost first.
-fn around(key: &str) -> Vec<&str> {
+fn enclosing_objects(key: &str) -> Vec<&str> {
     let ends = key.match_indices(['.', '[']).map(|(end, _)| end);
     let mut objects: Vec<&str> = ends.map(|end| &key[..end]).collect();
     objects.reverse();
@@ -179,11 +179,11 @@ struct Draw<'a> {
     /// The random stream of the draws.
     random: Stream,
     /// The combinations, seen in comparisons so far, of how the other settings were fixed and how the key was varied.
-    ways: BTreeSet<String>,
+    combinations: BTreeSet<String>,
     /// Number of comparisons so far.
-    done: usize,
+    comparisons: usize,
     /// Number of compared rows with a drawn seed.
-    seeded: usize,
+    seeded_rows: usize,
 }
 
 impl Draw<'_> {
@@ -220,7 +220,7 @@ impl Draw<'_> {
                 )
             }
         };
-        let objects = around(key);
+        let objects = enclosing_objects(key);
         if objects.is_empty() || self.below(2) == 0 {
             return (name.to_owned(), both);
         }
@@ -290,7 +290,7 @@ impl Draw<'_> {
         let runs = [&able[0].1, &able[1].1];
         let registry = Registry::standard();
         let name = if self.below(2) == 0 {
-            keys::short_of(&registry, &key)
+            keys::short_name(&registry, &key)
         } else {
             &key
         };
@@ -316,33 +316,33 @@ impl Draw<'_> {
         assert_eq!(distinct.len(), plan.runs.len(), "{sweep_words:?}");
         let singles: Vec<Experiment> = (0..plan.runs.len())
             .map(|index| {
-                let (setting, seed) = plan.run(index);
+                let (setting, seed) = plan.setting_and_seed(index);
                 let mut words = [&run_words[..], &set(&key, &able[setting].0)].concat();
                 if !seeds.is_empty() {
                     words.extend(["--seed".to_owned(), seed.to_string()]);
-                    self.seeded += 1;
+                    self.seeded_rows += 1;
                 }
                 run(&words).unwrap()
             })
             .collect();
         self.compare((&sweep, &plan), &singles, &sweep_words);
-        self.ways.insert(way);
+        self.combinations.insert(way);
     }
 
     /// Compares the rows of a sweep with the experiments of single runs.
     fn compare(&mut self, (sweep, plan): (&Sweep, &Plan), runs: &[Experiment], words: &[String]) {
         let with = (Limits::default(), &self.common.files);
         for (index, single) in runs.iter().enumerate() {
-            let of_sweep = plan.experiment(sweep, plan.run(index), with).unwrap();
+            let of_sweep = plan.experiment(sweep, plan.setting_and_seed(index), with).unwrap();
             assert_eq!(settings(&of_sweep), settings(single), "{words:?}");
             assert_eq!(of_sweep.inputs.len(), single.inputs.len());
         }
-        self.done += 1;
-        if !self.done.is_multiple_of(DONE) {
+        self.comparisons += 1;
+        if !self.comparisons.is_multiple_of(SIMULATION_INTERVAL) {
             return;
         }
         for (index, single) in runs.iter().enumerate() {
-            let row = row((sweep, plan), index, (Limits::default(), &self.common));
+            let row = simulate_row((sweep, plan), index, (Limits::default(), &self.common));
             match single.run(&Progress::default()) {
                 Ok(results) => {
                     for run in &results.runs {
@@ -366,9 +366,9 @@ fn every_row_of_a_sweep_equals_a_run_with_the_key_set() {
         folder: folder.path(),
         common: Common::default(),
         random: Stream::new(1, Purpose::Sweep),
-        ways: BTreeSet::new(),
-        done: 0,
-        seeded: 0,
+        combinations: BTreeSet::new(),
+        comparisons: 0,
+        seeded_rows: 0,
     };
     let is_full = std::env::var("MIGSIM_DRAWS").is_ok_and(|draws| draws == "full");
     let count = if is_full { ALL_DRAWS } else { DRAWS };
@@ -376,9 +376,9 @@ fn every_row_of_a_sweep_equals_a_run_with_the_key_set() {
         draw.draw(&keys);
     }
     // At least 5 of 6 draws can be compared, with as many rows that have a drawn seed.
-    assert!(6 * draw.done >= 5 * count, "{} compared", draw.done);
-    assert!(6 * draw.seeded >= 5 * count, "{} rows", draw.seeded);
-    assert_eq!(draw.ways.len(), 6, "{:?}", draw.ways);
+    assert!(6 * draw.comparisons >= 5 * count, "{} compared", draw.comparisons);
+    assert!(6 * draw.seeded_rows >= 5 * count, "{} rows", draw.seeded_rows);
+    assert_eq!(draw.combinations.len(), 6, "{:?}", draw.combinations);
 }
 
 #[test]
@@ -399,7 +399,7 @@ fn a_varied_whole_load_equals_that_of_a_run_and_keeps_settings_inside_it() {
             let load = ["--load".to_owned(), (*load).to_owned()];
             let single = run(&[&base[..], &load, &inside].concat()).unwrap();
             let with = (Limits::default(), &common.files);
-            let of_sweep = plan.experiment(&sweep, plan.run(index), with).unwrap();
+            let of_sweep = plan.experiment(&sweep, plan.setting_and_seed(index), with).unwrap();
             assert_eq!(settings(&of_sweep), settings(&single));
         }
         // Compare with the same sweep as a sweep file.
@@ -409,7 +409,7 @@ fn a_varied_whole_load_equals_that_of_a_run_and_keeps_settings_inside_it() {
         assert_eq!(file["set"], json!({ "load.on": "Aquario" }));
         let document =
             crate::document::Document::parse("sweep.json", Value::Object(file).to_string());
-        let again = Sweep::of_file(&sweep.registry, &document.unwrap()).unwrap();
+        let again = Sweep::from_file(&sweep.registry, &document.unwrap()).unwrap();
         let again = Plan::new(&again, Limits::default(), &common.files).unwrap();
         assert_eq!(again.runs, plan.runs);
     }

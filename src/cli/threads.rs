@@ -6,15 +6,15 @@ use crate::error::{Error, Problem};
 use crate::memory::{Limits, for_plan};
 
 /// Maximum number of threads: more than any machine has cores, and few enough to start quickly.
-const MOST: u64 = 1024;
+const MAX_THREADS: u64 = 1024;
 
 /// Returns the parser of the value of `--threads`; 0 means one thread per core.
 pub(super) fn parser() -> RangedU64ValueParser<usize> {
-    RangedU64ValueParser::new().range(0..=MOST)
+    RangedU64ValueParser::new().range(0..=MAX_THREADS)
 }
 
 /// Returns the number of threads to start. If `wanted` is absent or 0, it is one per core (or the value of `RAYON_NUM_THREADS`).
-pub(super) fn count(wanted: Option<usize>) -> usize {
+pub(super) fn thread_count(wanted: Option<usize>) -> usize {
     let is_any = |threads: &usize| *threads > 0;
     let of_all_programs = || std::env::var("RAYON_NUM_THREADS").ok()?.parse().ok();
     let wanted = wanted.filter(is_any);
@@ -22,11 +22,11 @@ pub(super) fn count(wanted: Option<usize>) -> usize {
     wanted.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// Starts the wanted number of threads ([`count`]), or as many of them as the system allows; results do not depend on the number.
+/// Starts the wanted number of threads, or as many of them as the system allows; results do not depend on the number.
 ///
 /// For a single thread, the calling thread is used, and none is started.
-pub(super) fn threads(wanted: Option<usize>) -> Result<rayon::ThreadPool, Error> {
-    let mut count = count(wanted);
+pub(super) fn start_threads(wanted: Option<usize>) -> Result<rayon::ThreadPool, Error> {
+    let mut count = thread_count(wanted);
     loop {
         match pool(count) {
             Err(_) if count > 1 => count /= 2,
@@ -47,7 +47,7 @@ pub(super) fn planning_threads(
     limits: Limits,
 ) -> Result<rayon::ThreadPool, Error> {
     let has_room = limits.memory.is_none_or(|memory| memory >= for_plan(1.0));
-    threads(if has_room { wanted } else { Some(1) })
+    start_threads(if has_room { wanted } else { Some(1) })
 }
 
 /// Creates a thread pool with this number of threads.

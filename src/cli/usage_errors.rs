@@ -32,12 +32,12 @@ pub(super) fn usage_error(error: &clap::Error, command: Command, arguments: &[Os
     let usage = format!("`{name} --help` lists the known ones");
     let refused = Refused { error, command };
     let problem = match error.kind() {
-        ErrorKind::InvalidValue | ErrorKind::NoEquals => refused.value(),
-        ErrorKind::ValueValidation => refused.validation(),
-        ErrorKind::UnknownArgument => refused.argument(&usage),
-        ErrorKind::InvalidSubcommand => refused.subcommand(&usage),
+        ErrorKind::InvalidValue | ErrorKind::NoEquals => refused.invalid_value(),
+        ErrorKind::ValueValidation => refused.unparsable_value(),
+        ErrorKind::UnknownArgument => refused.unknown_argument(&usage),
+        ErrorKind::InvalidSubcommand => refused.unknown_subcommand(&usage),
         ErrorKind::ArgumentConflict => refused.conflict(),
-        ErrorKind::MissingRequiredArgument => refused.missing(),
+        ErrorKind::MissingRequiredArgument => refused.missing_arguments(),
         _ => None,
     };
     let problem = problem.unwrap_or_else(|| {
@@ -61,7 +61,7 @@ struct Refused<'e> {
 
 impl Refused<'_> {
     /// Returns the information of one kind that clap attaches to the error, as a list.
-    fn all(&self, kind: ContextKind) -> Vec<String> {
+    fn context_list(&self, kind: ContextKind) -> Vec<String> {
         match self.error.get(kind) {
             Some(ContextValue::String(text)) => vec![text.clone()],
             Some(ContextValue::Strings(texts)) => texts.clone(),
@@ -70,13 +70,13 @@ impl Refused<'_> {
     }
 
     /// Returns the first piece of information of one kind that clap attaches to the error.
-    fn one(&self, kind: ContextKind) -> Option<String> {
-        self.all(kind).into_iter().next()
+    fn context(&self, kind: ContextKind) -> Option<String> {
+        self.context_list(kind).into_iter().next()
     }
 
     /// Returns the flag or argument as the help shows it: `--n <N>`, `<PLATFORM>`.
-    fn shown(&self) -> Option<String> {
-        self.one(ContextKind::InvalidArg)
+    fn argument_shown(&self) -> Option<String> {
+        self.context(ContextKind::InvalidArg)
     }
 
     /// Returns the help of a flag or argument, and its possible values.
@@ -93,27 +93,27 @@ impl Refused<'_> {
     }
 
     /// Describes a value that is missing or is none of the possible values.
-    fn value(&self) -> Option<Problem> {
-        let shown = self.shown()?;
+    fn invalid_value(&self) -> Option<Problem> {
+        let shown = self.argument_shown()?;
         let flag = name_of(&shown);
-        let known = self.all(ContextKind::ValidValue);
-        let value = self.one(ContextKind::InvalidValue).unwrap_or_default();
+        let known = self.context_list(ContextKind::ValidValue);
+        let value = self.context(ContextKind::InvalidValue).unwrap_or_default();
         let problem = if value.is_empty() {
             Problem::new(format!("`{flag}` has no value")).source(flag)
         } else {
             Problem::unknown("value", &value).source(format!("{flag} {value}"))
         };
         Some(if known.is_empty() || value.is_empty() {
-            self.hinted(problem, &shown)
+            self.with_help(problem, &shown)
         } else {
             problem.known("values", known.iter().map(String::as_str))
         })
     }
 
     /// Describes a value that cannot be parsed, with the reason.
-    fn validation(&self) -> Option<Problem> {
-        let shown = self.shown()?;
-        let value = self.one(ContextKind::InvalidValue)?;
+    fn unparsable_value(&self) -> Option<Problem> {
+        let shown = self.argument_shown()?;
+        let value = self.context(ContextKind::InvalidValue)?;
         let why = std::error::Error::source(self.error).map(ToString::to_string)?;
         let problem = Problem::new(if why.contains(&value) {
             why
@@ -121,12 +121,12 @@ impl Refused<'_> {
             format!("`{value}` cannot be taken: {why}")
         });
         let problem = problem.source(format!("{} {value}", name_of(&shown)));
-        Some(self.hinted(problem, &shown))
+        Some(self.with_help(problem, &shown))
     }
 
     /// Describes an unknown flag or argument.
-    fn argument(&self, usage: &str) -> Option<Problem> {
-        let name = self.shown()?;
+    fn unknown_argument(&self, usage: &str) -> Option<Problem> {
+        let name = self.argument_shown()?;
         let what = if name.starts_with("--") {
             "flag"
         } else {
@@ -139,25 +139,25 @@ impl Refused<'_> {
             .collect();
         let problem = Problem::unknown(what, &name).source(&name);
         let flags = (flags.as_slice(), "--");
-        Some(hinting_at(problem, &name, flags, usage))
+        Some(with_nearest(problem, &name, flags, usage))
     }
 
     /// Describes an unknown subcommand.
-    fn subcommand(&self, usage: &str) -> Option<Problem> {
-        let name = self.one(ContextKind::InvalidSubcommand)?;
+    fn unknown_subcommand(&self, usage: &str) -> Option<Problem> {
+        let name = self.context(ContextKind::InvalidSubcommand)?;
         let commands = self.command.get_subcommands();
         let commands: Vec<String> = commands
             .map(|command| command.get_name().to_owned())
             .collect();
         let problem = Problem::unknown("command", &name).source(&name);
-        Some(hinting_at(problem, &name, (&commands, ""), usage))
+        Some(with_nearest(problem, &name, (&commands, ""), usage))
     }
 
     /// Describes flags that cannot be combined, or a flag that is present twice.
     fn conflict(&self) -> Option<Problem> {
-        let shown = self.shown()?;
+        let shown = self.argument_shown()?;
         let flag = name_of(&shown);
-        let others = self.all(ContextKind::PriorArg);
+        let others = self.context_list(ContextKind::PriorArg);
         let others: Vec<String> = others
             .iter()
             .map(|other| format!("`{}`", name_of(other)))
@@ -176,17 +176,17 @@ impl Refused<'_> {
     }
 
     /// Describes arguments that are missing.
-    fn missing(&self) -> Option<Problem> {
-        let shown = self.all(ContextKind::InvalidArg);
+    fn missing_arguments(&self) -> Option<Problem> {
+        let shown = self.context_list(ContextKind::InvalidArg);
         let first = shown.first()?;
         let verb = if shown.len() > 1 { "are" } else { "is" };
         let names: Vec<String> = shown.iter().map(|name| format!("`{name}`")).collect();
         let problem = Problem::new(format!("{} {verb} missing", names.join(", "))).source(first);
-        Some(self.hinted(problem, first))
+        Some(self.with_help(problem, first))
     }
 
     /// Adds the help of a flag as the hint to a problem.
-    fn hinted(&self, problem: Problem, shown: &str) -> Problem {
+    fn with_help(&self, problem: Problem, shown: &str) -> Problem {
         match self.help(shown) {
             Some(help) => problem.hint(help),
             None => problem,
@@ -195,7 +195,7 @@ impl Refused<'_> {
 }
 
 /// Adds the most similar known name as the hint, or else the usage text; `dashes` come before each name.
-fn hinting_at(
+fn with_nearest(
     problem: Problem,
     name: &str,
     (known, dashes): (&[String], &str),

@@ -40,7 +40,7 @@ pub struct Problem {
 /// An unknown name, by the kind of thing for which it was meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unknown {
-    /// A key of an input.
+    /// The name was meant as a key of an input file.
     Key(String),
     /// The name of anything other than a key: a policy, a platform, a host.
     Name(String),
@@ -48,8 +48,8 @@ pub enum Unknown {
 
 /// Maximum number of known names that a hint lists if it suggests no similar name.
 const MOST_NAMES: usize = 48;
-/// Maximum number of known names for which a hint lists all names; if there are more and one of them is similar to the unknown
-/// name, the hint suggests only that one.
+/// Maximum number of known names for which a hint lists all names although it suggests a similar one. If there are more names,
+/// the hint contains only the suggestion.
 const MOST_OTHERS: usize = 16;
 
 /// End of a hint that states the number of known names instead of listing the names; [`Error::listing`] recognises such hints by
@@ -253,8 +253,8 @@ impl Broken {
 }
 
 impl Error {
-    /// Returns the exit code of the command: 2 for an invalid command line or input and for output that cannot be written, 1 for
-    /// a failed run and for an internal error.
+    /// Returns the exit code of the command. It is 2 for an invalid command line or input and for output that cannot be written,
+    /// 1 for a failed run and for an internal error.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Input(_) | Self::Output(_) => 2,
@@ -286,12 +286,12 @@ impl Error {
     /// Sets `source`, a file or flag, as the position of all problems that have no position yet.
     #[must_use]
     pub fn with_default_source(self, source: &str) -> Self {
-        self.map_nowhere(|problem| problem.source(source))
+        self.map_unplaced(|problem| problem.source(source))
     }
 
     /// Applies `change` to the problems that have neither a file, a flag nor a key.
     #[must_use]
-    pub fn map_nowhere(self, change: impl Fn(Problem) -> Problem) -> Self {
+    pub fn map_unplaced(self, change: impl Fn(Problem) -> Problem) -> Self {
         self.map(|problem| {
             let location = &problem.location;
             if location.source.is_none() && location.key.is_none() {

@@ -8,8 +8,8 @@
 //! paths     = min(hosts², m if all supersteps are equal, else m · supersteps, MOST_PATHS)
 //! partners  = min(clusters, 2·m/p)
 //! remembered = min(MEMO, supersteps · (24·p + 8·m + 150)), 0 if there is one scenario or any load varies
-//! explain   = run + scenarios · supersteps · TOLD
-//! page      = run + scenarios · supersteps · (TOLD + p · BAR) + PAGE
+//! explain   = run + scenarios · supersteps · RECORD
+//! page      = run + scenarios · supersteps · (RECORD + p · BAR) + PAGE
 //! sweep     = run with parallel = threads
 //! look      = BASE + platform + application + p·PROCESS_OF_PLAN + m·MESSAGE_OF_PLAN + supersteps · LOOK
 //! trace     = look + supersteps · (p + m) · LINE
@@ -63,7 +63,7 @@ const BAR: f64 = 30.0;
 const PAGE: f64 = 20e6;
 /// Memory per line of a trace file: the text of one computation or message, in a buffer that grows by doubling \[B\].
 const LINE: f64 = 48.0;
-/// Memory per superstep of the table that shows an application superstep by superstep \[B\].
+/// Memory per superstep of the table that commands build when they read an application superstep by superstep \[B\].
 const LOOK: f64 = 100.0;
 /// Memory of the record of one superstep in one scenario: its text, and the values that are parsed from the text \[B\].
 const RECORD: f64 = 300.0;
@@ -71,7 +71,7 @@ const RECORD: f64 = 300.0;
 /// message.
 const PROCESS_OF_PLAN: f64 = 60.0;
 const MESSAGE_OF_PLAN: f64 = 48.0;
-/// Memory per byte of a folder of results that is converted into a page or a list of values \[B\].
+/// Memory per byte of a folder of results that is converted into a page or into the output of a command \[B\].
 const BYTE: f64 = 3.0;
 /// Memory of the results of the reproduced papers \[B\]; the next constant is the memory of the runs that each thread simulates
 /// at a time.
@@ -115,7 +115,7 @@ pub enum Purpose {
     Sweep,
     /// The application of the experiment is written as a trace file.
     Trace,
-    /// The supersteps of the application are listed without simulating them.
+    /// The supersteps of the application are read one after the other, without simulating them.
     Look,
 }
 
@@ -145,7 +145,7 @@ pub struct Size {
     /// Whether a policy decides about migrations in at least one scenario.
     pub has_policy: bool,
     /// Memory of the policy itself \[B\].
-    pub policy: f64,
+    pub policy_memory: f64,
 }
 
 impl Size {
@@ -168,7 +168,7 @@ impl Size {
             + m * MEASURED
             + p * (partners / 4.0).ceil() * PARTNERS
             + self.clusters * self.clusters * MANAGERS;
-        engine + policy + self.policy
+        engine + policy + self.policy_memory
     }
 
     /// Returns the memory that the command needs for the purpose and number of threads in `limits` \[B\].
@@ -209,7 +209,7 @@ impl Size {
             + remembered
     }
 
-    /// Returns the memory for listing all supersteps of the application, which are read one after the other \[B\].
+    /// Returns the memory for reading all supersteps of the application, one after the other, without simulating them \[B\].
     fn listing_memory(&self) -> f64 {
         let plan = self.processes * PROCESS_OF_PLAN + self.messages * MESSAGE_OF_PLAN;
         BASE + self.platform_memory + self.application_memory + plan + self.supersteps * LOOK

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 /// What a stream of random numbers is used for. With the same seed, different purposes yield different sequences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// Decisions of a policy.
+    /// The random decisions of a policy.
     Policy,
     /// The work per process in the application `synthetic`.
     Work,
@@ -15,9 +15,9 @@ pub enum Purpose {
     Drift,
     /// The receivers and sizes of the messages in the application `synthetic`.
     Messages,
-    /// The background load of hosts.
+    /// The background load of each host.
     HostLoad,
-    /// The background load of links.
+    /// The background load of each link.
     LinkLoad,
     /// The memory of each process in the application `synthetic`.
     Memory,

@@ -346,7 +346,7 @@ fn write_number(f: &mut fmt::Formatter<'_>, number: f64) -> fmt::Result {
     }
 }
 
-/// Converts a count or index to 32 bits, the width of all identifiers.
+/// Converts a count or index to 32 bits, the width of all identifiers; a larger number is a fault of the program.
 #[inline]
 pub fn to_u32(count: usize) -> u32 {
     u32::try_from(count)

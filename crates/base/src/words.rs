@@ -27,8 +27,8 @@ pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
     longer.next().filter(|_| longer.next().is_none())
 }
 
-/// Returns the prefix of `name` with which a longer known name must begin to be suggested: a short name in full, a longer one
-/// without its last letter (`policy`, `policies`); `None` if the name is too short.
+/// Returns the prefix with which a longer known name must begin to be suggested for `name`; `None` if the name is too short. A
+/// short name must match in full, a longer one without its last letter (`policy`, `policies`).
 fn stem(name: &str) -> Option<&str> {
     let letters = name.chars().count();
     let last = name.char_indices().last();
@@ -48,8 +48,8 @@ const LONGEST: usize = 64;
 /// Minimum number of letters of a name for which a longer known name that begins with it is suggested.
 const SHORTEST_BEGIN: usize = 3;
 
-/// Returns the maximum number of wrong letters in a name for which a similar name is suggested: a third of its letters, but at
-/// most 3, and none for a name of two letters.
+/// Returns the maximum number of wrong letters in a name for which a similar name is suggested. It is a third of the letters, but
+/// at most 3, and 0 for a name of two letters.
 fn most_letters(name: &str) -> usize {
     match name.chars().count() {
         0..3 => 0,
@@ -100,8 +100,8 @@ pub fn counted(count: impl Display, noun: &str) -> String {
 /// Minimum of a value that is assumed to be a percentage; a smaller value is more likely a wrong fraction.
 const LEAST_PERCENT: f64 = 5.0;
 
-/// Returns a hint with the fraction if a value above 1 is probably a percentage, such as `80 % is 0.8`; `None` if the value is
-/// below 5 or above 100.
+/// Returns a hint with the fraction if a value is probably a percentage, such as `80 % is 0.8`; `None` if the value is below 5 or
+/// above 100.
 pub fn percent_hint(value: f64) -> Option<String> {
     let is_percent = (LEAST_PERCENT..=100.0).contains(&value);
     // This order of operations leaves no digits of a binary division.

@@ -48,7 +48,7 @@ struct Frame {
     /// The numbers of the superstep's messages in the engine, as the first number and the count.
     messages: (u32, u32),
     /// Number of processes that have completed the superstep.
-    done: usize,
+    completed: usize,
     plan: Plan,
     measures: Measures,
     exchange: Exchange,
@@ -62,7 +62,7 @@ struct Frame {
 
 impl Frame {
     /// Swaps the content of this frame with the content of `World` and `Superstep`.
-    fn change_places(&mut self, world: &mut World<'_>, superstep: &mut Superstep) {
+    fn swap_with_world(&mut self, world: &mut World<'_>, superstep: &mut Superstep) {
         swap(&mut self.plan, &mut world.plan);
         swap(&mut self.measures, &mut world.measures);
         swap(&mut self.exchange, &mut superstep.exchange);
@@ -81,28 +81,28 @@ impl Ahead {
         (self.oldest..self.oldest + self.frames.len()).contains(&superstep)
     }
 
-    /// Opens superstep `number`: the one after the last open superstep, or any superstep if none is open. It becomes the current
-    /// superstep, and its plan starts as a copy of the plan of the superstep before it.
-    pub(super) fn add(&mut self, number: usize, world: &mut World<'_>, superstep: &mut Superstep) {
+    /// Opens superstep `number`, which must follow the last open superstep; if no superstep is open, any number is allowed. It
+    /// becomes the current superstep, and its plan starts as a copy of the plan of the superstep before it.
+    pub(super) fn open_superstep(&mut self, number: usize, world: &mut World<'_>, superstep: &mut Superstep) {
         if self.frames.is_empty() {
             // The world still has the content of the superstep before it.
             self.oldest = number;
         } else {
-            self.make_current(number - 1, world, superstep);
+            self.switch_to(number - 1, world, superstep);
         }
         let mut frame = self.spare.pop().unwrap_or_default();
         frame.plan.clone_from(&world.plan);
-        frame.done = 0;
+        frame.completed = 0;
         frame.messages = (self.next_message, 0);
         refill(&mut frame.stage, world.placement.len(), Stage::Waiting);
         frame.computed.resize(world.placement.len(), 0.0);
         frame.last_computed = None;
         self.frames.push_back(frame);
-        self.make_current(number, world, superstep);
+        self.switch_to(number, world, superstep);
     }
 
     /// Reserves `count` consecutive message numbers for the superstep that was opened last.
-    pub(super) fn name_messages(&mut self, count: usize) {
+    pub(super) fn reserve_message_numbers(&mut self, count: usize) {
         if let Some(frame) = self.frames.back_mut() {
             frame.messages.1 = to_u32(count);
             self.next_message = frame.messages.0.wrapping_add(frame.messages.1);
@@ -110,14 +110,14 @@ impl Ahead {
     }
 
     /// Makes the superstep to which an event belongs the current one.
-    pub(super) fn turn_to(
+    pub(super) fn switch_to_event(
         &mut self,
         token: &Token,
         world: &mut World<'_>,
         superstep: &mut Superstep,
     ) {
         let number = match *token {
-            Token::Computed(process) => superstep.at[process as usize],
+            Token::Computed(process) => superstep.superstep_of[process as usize],
             Token::Delivered(message) => {
                 let holds =
                     |frame: &Frame| message.wrapping_sub(frame.messages.0) < frame.messages.1;
@@ -126,18 +126,18 @@ impl Ahead {
             }
             _ => return,
         };
-        self.make_current(number, world, superstep);
+        self.switch_to(number, world, superstep);
     }
 
     /// Makes the oldest open superstep, if there is one, the current one.
-    pub(super) fn turn_to_oldest(&mut self, world: &mut World<'_>, superstep: &mut Superstep) {
+    pub(super) fn switch_to_oldest(&mut self, world: &mut World<'_>, superstep: &mut Superstep) {
         if !self.frames.is_empty() {
-            self.make_current(self.oldest, world, superstep);
+            self.switch_to(self.oldest, world, superstep);
         }
     }
 
     /// Makes the open superstep `number` the current one: moves its content into `World` and `Superstep`.
-    pub(super) fn make_current(
+    pub(super) fn switch_to(
         &mut self,
         number: usize,
         world: &mut World<'_>,
@@ -147,10 +147,10 @@ impl Ahead {
             return;
         }
         if let Some(current) = self.current {
-            self.frames[current - self.oldest].change_places(world, superstep);
+            self.frames[current - self.oldest].swap_with_world(world, superstep);
         }
         let frame = &mut self.frames[number - self.oldest];
-        frame.change_places(world, superstep);
+        frame.swap_with_world(world, superstep);
         superstep.first_message = frame.messages.0;
         world.superstep = number;
         self.current = Some(number);
@@ -165,17 +165,17 @@ impl Ahead {
     }
 
     /// Counts one more process that has completed the open superstep `superstep`.
-    pub(super) fn on_done(&mut self, superstep: usize) {
-        self.frames[superstep - self.oldest].done += 1;
+    pub(super) fn count_completed(&mut self, superstep: usize) {
+        self.frames[superstep - self.oldest].completed += 1;
     }
 
     /// Whether a process that has completed `superstep` is too far ahead of the oldest open superstep to begin the next one.
-    pub(super) fn is_too_far(&self, superstep: usize) -> bool {
+    pub(super) fn is_too_far_ahead(&self, superstep: usize) -> bool {
         superstep >= self.oldest + MOST_AHEAD
     }
 
     /// Whether all `processes` processes have completed the oldest open superstep.
-    pub(super) fn is_oldest_done(&self, processes: usize) -> bool {
-        (self.frames.front()).is_some_and(|frame| frame.done == processes)
+    pub(super) fn is_oldest_completed(&self, processes: usize) -> bool {
+        (self.frames.front()).is_some_and(|frame| frame.completed == processes)
     }
 }

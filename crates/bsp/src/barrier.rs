@@ -32,34 +32,34 @@ use migsim_base::units::{Bytes, HostId, Seconds, greater};
 use migsim_engine::Simulation;
 use migsim_platform::Platform;
 
-/// The parts of the runtime that a barrier needs: the engine and the placement of processes.
+/// The parts of the runtime that a barrier needs to send its messages: the engine, the platform and the placement of processes.
 pub(super) struct BarrierContext<'a, 'p> {
     pub(super) engine: &'a mut Engine<'p>,
     /// Whether simulated time may advance by a shortcut, as in [`super::world::World`].
-    pub(super) may_pass: bool,
+    pub(super) may_skip_time: bool,
     pub(super) platform: &'p Platform,
     pub(super) placement: &'a [HostId],
 }
 
 impl BarrierContext<'_, '_> {
-    fn send(
+    fn send_message(
         &mut self,
         from: HostId,
         to: HostId,
         bytes: Bytes,
         message: BarrierMessage,
     ) -> Result<(), Error> {
-        self.engine.send(from, to, bytes, Token::Barrier(message))
+        self.engine.send_control(from, to, bytes, Token::Barrier(message))
     }
 
-    fn between(
+    fn send_between(
         &mut self,
         from: u32,
         to: u32,
         bytes: Bytes,
         message: BarrierMessage,
     ) -> Result<(), Error> {
-        self.send(
+        self.send_message(
             self.placement[from as usize],
             self.placement[to as usize],
             bytes,
@@ -76,11 +76,11 @@ impl BarrierContext<'_, '_> {
     ) -> Result<(), Error> {
         let ends = (self.placement[from as usize], self.placement[to as usize]);
         let Some(packet) = packets.packet(self.platform, ends) else {
-            return self.send_nowhere(ends, message);
+            return self.no_route_error(ends, message);
         };
-        if packet.is_noted {
+        if packet.uses_connection {
             let end = self.engine.local_now() + packet.duration;
-            self.engine.note_message(ends, end);
+            self.engine.record_message(ends, end);
         }
         self.engine.count_flows(1);
         let duration = Seconds::of(packet.duration);
@@ -89,12 +89,12 @@ impl BarrierContext<'_, '_> {
     }
 
     /// Returns the error for a control message between hosts that have no route.
-    fn send_nowhere(
+    fn no_route_error(
         &mut self,
         (from, to): (HostId, HostId),
         message: BarrierMessage,
     ) -> Result<(), Error> {
-        self.send(from, to, Bytes::default(), message)
+        self.send_message(from, to, Bytes::default(), message)
     }
 }
 
@@ -107,7 +107,7 @@ pub(super) struct Barrier {
     pub(super) leaving: Leaving,
     /// Delay of each process's departure after the departure of the first process \[s\]; empty unless processes are predicted to
     /// leave one by one.
-    pub(super) later: Vec<f64>,
+    pub(super) departure_delays: Vec<f64>,
     protocol: Protocol,
 }
 
@@ -181,7 +181,7 @@ impl Barrier {
                 let may_foresee = packets.is_some()
                     && setup.runtime.shortcuts != Shortcuts::None
                     && !setup.network.queues;
-                let waves = may_foresee.then(|| Waves::of(&script, processes));
+                let waves = may_foresee.then(|| Waves::from_script(&script, processes));
                 match (packets, waves.flatten()) {
                     (Some(packets), Some(waves)) => {
                         Protocol::Foreseen(Foreseen::new(waves, processes, packets))
@@ -194,7 +194,7 @@ impl Barrier {
             bytes: config.bytes,
             processes,
             leaving: Leaving::default(),
-            later: Vec::new(),
+            departure_delays: Vec::new(),
             protocol,
         }
     }
@@ -217,7 +217,7 @@ impl Barrier {
             bytes,
             processes,
             leaving,
-            later,
+            departure_delays: later,
             protocol,
         } = self;
         match protocol {
@@ -252,8 +252,8 @@ impl Barrier {
             }
             Protocol::Scripted(scripted) => scripted.arrive(process, *bytes, leaving, context),
             Protocol::Foreseen(foreseen) => {
-                if foreseen.arrive(process, context.engine.local_now()) {
-                    release_foreseen(foreseen, *processes, leaving, later, context)?;
+                if foreseen.record_arrival(process, context.engine.local_now()) {
+                    release_predicted(foreseen, *processes, leaving, later, context)?;
                 }
                 Ok(())
             }
@@ -318,9 +318,9 @@ impl Barrier {
                 Some((released, 2 * arrival.len() as u64))
             }
             Protocol::Foreseen(foreseen) => {
-                foreseen.arrive_all(arrival);
-                let first = foreseen.leave(places, &mut self.later).ok()?;
-                Some((first, foreseen.notices()))
+                foreseen.record_arrivals(arrival);
+                let first = foreseen.compute_departures(places, &mut self.departure_delays).ok()?;
+                Some((first, foreseen.message_count()))
             }
             Protocol::None
             | Protocol::ReleasedByFirst(_)
@@ -330,33 +330,33 @@ impl Barrier {
         }
     }
 
-    /// Lets all processes leave at once; the predicted time has been reached.
+    /// Releases all processes from the barrier at the same time; it is called when the predicted time has been reached.
     pub(super) fn let_all_leave(&mut self) {
         self.leaving.push_all(self.processes);
     }
 
     /// Reports to the engine when each connection was last used by control messages, if the departures of the processes were
     /// predicted one by one. The engine then knows which connections are idle.
-    pub(super) fn note(&mut self, engine: &mut Simulation<'_, Token>) {
+    pub(super) fn report_connections(&mut self, engine: &mut Simulation<'_, Token>) {
         if let Protocol::Foreseen(foreseen) = &mut self.protocol {
-            foreseen.note(engine);
+            foreseen.report_connections(engine);
         }
     }
 
     /// Lets each process leave by an event at its predicted time.
     pub(super) fn leave_by_events(&mut self, engine: &mut Engine<'_>) {
-        leave_by_events(&mut self.later, 0.0, &mut self.leaving, engine);
+        leave_by_events(&mut self.departure_delays, 0.0, &mut self.leaving, engine);
     }
 
     /// Returns the time that the barrier costs process 0; it counts as process 0's own time in the superstep.
-    pub(super) fn price(&self) -> Seconds {
+    pub(super) fn root_cost(&self) -> Seconds {
         match &self.protocol {
             Protocol::RootSerial(root) => root.price,
             _ => Seconds::default(),
         }
     }
 
-    /// Handles the delivery of a barrier message.
+    /// Handles the delivery of a barrier message, or the end of a wait of the barrier.
     pub(super) fn on_message(
         &mut self,
         message: BarrierMessage,
@@ -384,7 +384,7 @@ impl Barrier {
                 Ok(())
             }
             (Protocol::Central(central), Arrived(_)) => {
-                central.on_notice(*processes, *bytes, context)
+                central.on_notified(*processes, *bytes, context)
             }
             (Protocol::Central(central), Leave(process)) => {
                 central.on_answered(process, *processes, leaving);
@@ -413,7 +413,7 @@ impl Barrier {
                 release_children(process, *processes, *bytes, context)
             }
             (Protocol::Scripted(scripted), Round { to, slot, parity }) => {
-                scripted.on_notice((to, slot, parity), *bytes, leaving, context)
+                scripted.on_control_message((to, slot, parity), *bytes, leaving, context)
             }
             // Each protocol gets only its own control messages.
             (_, Arrived(_) | Leave(_) | Round { .. }) => Ok(()),
@@ -451,7 +451,7 @@ impl RootSerial {
 
 /// Releases the processes from a predicted barrier at which all have arrived. If nothing else is in progress, simulated time
 /// advances directly to the departure of the first process; otherwise each process leaves by an event.
-fn release_foreseen(
+fn release_predicted(
     foreseen: &mut Foreseen,
     processes: u32,
     leaving: &mut Leaving,
@@ -459,18 +459,18 @@ fn release_foreseen(
     context: &mut BarrierContext<'_, '_>,
 ) -> Result<(), Error> {
     let places = (context.platform, context.placement);
-    let first = match foreseen.leave(places, later) {
+    let first = match foreseen.compute_departures(places, later) {
         Ok(first) => first,
-        Err(ends) => return context.send_nowhere(ends, BarrierMessage::Leave(0)),
+        Err(ends) => return context.no_route_error(ends, BarrierMessage::Leave(0)),
     };
-    let (wait, notices) = (first - context.engine.local_now(), foreseen.notices());
-    if context.may_pass && context.engine.pass(wait, notices) {
+    let (wait, notices) = (first - context.engine.local_now(), foreseen.message_count());
+    if context.may_skip_time && context.engine.pass(wait, notices) {
         leaving.push_all(processes);
     } else {
         context.engine.count_flows(notices);
         leave_by_events(later, wait, leaving, context.engine);
     }
-    foreseen.note(context.engine);
+    foreseen.report_connections(context.engine);
     Ok(())
 }
 

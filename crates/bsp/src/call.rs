@@ -36,7 +36,7 @@ pub(super) struct Call {
     /// Whether the call overlaps the next superstep.
     pub(super) is_overlapped: bool,
     /// Instant since which all processes wait for the end of an overlapped call; `None` if they do not wait.
-    pub(super) waits_since: Option<Time>,
+    pub(super) waiting_since: Option<Time>,
     /// The communication procedure of the call, as the strategy specifies it; `None` for the procedure of MigBSP.
     procedure: Option<Procedure>,
     /// The messages of the current step.
@@ -44,7 +44,7 @@ pub(super) struct Call {
     /// The managers and processes of a call whose messages are sent one by one; `None` for other calls.
     in_turn: Option<InTurn>,
     /// Processes that are already ready to report for the next call while a call with messages one by one is still in progress.
-    early: Vec<u32>,
+    early_reporters: Vec<u32>,
 }
 
 /// The steps of a rescheduling call.
@@ -56,7 +56,7 @@ enum Step {
     InTurn,
     /// Processes report to their managers.
     Reports,
-    /// Managers exchange the reports of their processes, or send them to the root.
+    /// Managers exchange the reports of their processes, or send them to the root, the manager of the cluster of process 1.
     Exchange,
     /// Managers exchange the reports of their processes, or send these reports to the root.
     Round(u32),
@@ -87,16 +87,16 @@ impl Step {
 
 impl Call {
     /// Creates the state in which no call is in progress.
-    pub(super) fn none() -> Self {
+    pub(super) fn idle() -> Self {
         Self {
             step: Step::Paid,
             pending: 0,
             is_overlapped: false,
-            waits_since: None,
+            waiting_since: None,
             procedure: None,
             messages: Vec::new(),
             in_turn: None,
-            early: Vec::new(),
+            early_reporters: Vec::new(),
         }
     }
 
@@ -109,7 +109,7 @@ impl Call {
     /// in progress, the report is sent after its end.
     pub(super) fn report(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
         if self.is_in_turn() {
-            self.early.push(process);
+            self.early_reporters.push(process);
             return Ok(());
         }
         let in_turn = self.in_turn.get_or_insert_with(|| InTurn::new(world));
@@ -118,19 +118,19 @@ impl Call {
 
     /// Handles the end of a message or computation of `manager` in a call that sends its messages one by one. Returns the process
     /// that has just received its answer, if there is one.
-    pub(super) fn on_turn(
+    pub(super) fn on_manager_ended(
         &mut self,
         manager: u32,
         world: &mut World<'_>,
     ) -> Result<Option<u32>, Error> {
         let Some(in_turn) = &mut self.in_turn else {
-            return Err(world.broken(None, "a message belongs to no call"));
+            return Err(world.internal_error(None, "a message belongs to no call"));
         };
         let answered = in_turn.on_ended(manager, world)?;
-        if in_turn.is_over() {
+        if in_turn.is_complete() {
             self.step = Step::Paid;
             self.in_turn = None;
-            for process in std::mem::take(&mut self.early) {
+            for process in std::mem::take(&mut self.early_reporters) {
                 self.report(process, world)?;
             }
         }
@@ -138,7 +138,7 @@ impl Call {
     }
 
     /// Whether no rescheduling call is in progress.
-    pub(super) fn is_paid(&self) -> bool {
+    pub(super) fn is_idle(&self) -> bool {
         self.step == Step::Paid
     }
 
@@ -155,7 +155,7 @@ impl Call {
         if cost.model == CallModel::Messages && cost.order == CallOrder::Sequential {
             self.step = Step::InTurn;
             let in_turn = self.in_turn.get_or_insert_with(|| InTurn::new(world));
-            return in_turn.decide(world);
+            return in_turn.complete_actions(world);
         }
         let price = match cost.model {
             CallModel::None => {
@@ -173,7 +173,7 @@ impl Call {
                 )
             }
             CallModel::Overlapped => {
-                let start = world.outcome.supersteps[world.ending].start;
+                let start = world.outcome.supersteps[world.ending_superstep].start;
                 cost.fixed - world.engine.now().since(start)
             }
             CallModel::PingPong => Seconds::of(cost.delay.0 * ping_pong(cost.ping, world).get()),
@@ -194,7 +194,7 @@ impl Call {
         if self.pending == 0 {
             self.start_from(self.step.next(self.rounds()), world, shortcuts)?;
         }
-        Ok(self.is_paid())
+        Ok(self.is_idle())
     }
 
     /// Starts `step`; if it has no activities, starts the following steps up to the first that has some.
@@ -207,7 +207,7 @@ impl Call {
         loop {
             self.step = step;
             self.start_activities(world, shortcuts)?;
-            if self.pending > 0 || self.is_paid() {
+            if self.pending > 0 || self.is_idle() {
                 return Ok(());
             }
             step = step.next(self.rounds());
@@ -228,27 +228,27 @@ impl Call {
         shortcuts: &mut Shortcuts<'_>,
     ) -> Result<(), Error> {
         let cost = world.setup.costs.call;
-        self.date_work(world);
+        self.record_decision_time(world);
         self.messages.clear();
         self.messages.shrink_to(MOST_KEPT);
         if let Some(procedure) = self.procedure {
-            return self.proceed(procedure, world, shortcuts);
+            return self.start_procedure_step(procedure, world, shortcuts);
         }
         match self.step {
-            Step::Reports => self.between_processes_and_managers(cost.report, world),
+            Step::Reports => self.add_process_messages(cost.report, world),
             Step::Answers => {
-                self.between_processes_and_managers(cost.answer, world);
-                self.turn();
+                self.add_process_messages(cost.answer, world);
+                self.reverse_messages();
             }
-            Step::Exchange => self.between_managers(cost.exchange, world),
-            Step::Computation => return self.compute(cost.decision, world),
+            Step::Exchange => self.add_manager_messages(cost.exchange, world),
+            Step::Computation => return self.start_decision(cost.decision, world),
             Step::Price | Step::InTurn | Step::Round(_) | Step::Distribution | Step::Paid => {}
         }
         self.send_together(world, shortcuts)
     }
 
     /// Starts the activities of the current step in a call with the communication procedure of a strategy other than MigBSP.
-    fn proceed(
+    fn start_procedure_step(
         &mut self,
         procedure: Procedure,
         world: &mut World<'_>,
@@ -257,23 +257,23 @@ impl Call {
         let platform = world.setup.platform;
         let root = platform.manager(platform.cluster_of(world.placement[0]));
         match (self.step, procedure.gather) {
-            (Step::Reports, Gather::Central) => self.reports(world, |_| root),
+            (Step::Reports, Gather::Central) => self.add_reports(world, |_| root),
             (Step::Reports, Gather::Managers) => {
-                self.reports(world, |host| platform.manager(platform.cluster_of(host)));
+                self.add_reports(world, |host| platform.manager(platform.cluster_of(host)));
             }
-            (Step::Exchange, Gather::Managers) => self.of_clusters(world, root, REPORT, HOST),
+            (Step::Exchange, Gather::Managers) => self.add_cluster_messages(world, root, REPORT, HOST),
             (Step::Round(_), Gather::Neighbours { messages, .. }) => {
-                self.between_neighbours(messages as usize, world);
+                self.add_neighbour_messages(messages as usize, world);
             }
             // If all hosts decide at once, the root represents the busiest of them.
-            (Step::Computation, _) => return self.execute(root, procedure.operations, world),
+            (Step::Computation, _) => return self.start_operations(root, procedure.operations, world),
             (Step::Distribution, Gather::Managers) => {
-                self.of_clusters(world, root, ANSWER, 0.0);
-                self.turn();
+                self.add_cluster_messages(world, root, ANSWER, 0.0);
+                self.reverse_messages();
             }
-            (Step::Answers, Gather::Central) => self.answers(world, |_| root),
+            (Step::Answers, Gather::Central) => self.add_answers(world, |_| root),
             (Step::Answers, Gather::Managers) => {
-                self.answers(world, |host| platform.manager(platform.cluster_of(host)));
+                self.add_answers(world, |host| platform.manager(platform.cluster_of(host)));
             }
             _ => {}
         }
@@ -286,8 +286,8 @@ impl Call {
     }
 
     /// Adds a report from each host to the list of messages; `receiver` returns the host that receives the report.
-    fn reports(&mut self, world: &World<'_>, receiver: impl Fn(HostId) -> HostId) {
-        let residents = residents(world).into_iter().enumerate();
+    fn add_reports(&mut self, world: &World<'_>, receiver: impl Fn(HostId) -> HostId) {
+        let residents = processes_per_host(world).into_iter().enumerate();
         self.messages.extend(residents.map(|(index, count)| {
             let host = HostId::from_index(index);
             (
@@ -300,8 +300,8 @@ impl Call {
 
     /// Adds an answer to each host to the list of messages, with a size proportional to its processes; `sender` returns the host
     /// that sends the answer.
-    fn answers(&mut self, world: &World<'_>, sender: impl Fn(HostId) -> HostId) {
-        let residents = residents(world).into_iter().enumerate();
+    fn add_answers(&mut self, world: &World<'_>, sender: impl Fn(HostId) -> HostId) {
+        let residents = processes_per_host(world).into_iter().enumerate();
         self.messages.extend(residents.map(|(index, count)| {
             let host = HostId::from_index(index);
             (sender(host), host, Bytes::of(ANSWER * count as f64))
@@ -310,7 +310,7 @@ impl Call {
 
     /// Adds a message from the manager of each cluster to `root`, with `process` bytes for each process and `host` bytes for each
     /// host of the cluster.
-    fn of_clusters(&mut self, world: &World<'_>, root: HostId, process: f64, host: f64) {
+    fn add_cluster_messages(&mut self, world: &World<'_>, root: HostId, process: f64, host: f64) {
         let platform = world.setup.platform;
         let mut size: Vec<f64> = platform
             .clusters
@@ -331,7 +331,7 @@ impl Call {
     }
 
     /// Adds messages from each host to the next `count` hosts in the order of host numbers; each contains the load of its sender.
-    fn between_neighbours(&mut self, count: usize, world: &World<'_>) {
+    fn add_neighbour_messages(&mut self, count: usize, world: &World<'_>) {
         let hosts = world.setup.platform.hosts.len();
         for from in 0..hosts {
             let next = (1..=count.min(hosts - 1)).map(|step| (from + step) % hosts);
@@ -346,14 +346,14 @@ impl Call {
     }
 
     /// Swaps sender and receiver of every message in the list.
-    fn turn(&mut self) {
+    fn reverse_messages(&mut self) {
         for message in &mut self.messages {
             *message = (message.1, message.0, message.2);
         }
     }
 
     /// Starts the computation of `operations` elementary operations on a host.
-    fn execute(
+    fn start_operations(
         &mut self,
         host: HostId,
         operations: u64,
@@ -369,7 +369,7 @@ impl Call {
     }
 
     /// Adds a message of `size` from each process to the manager of its cluster.
-    fn between_processes_and_managers(&mut self, size: Bytes, world: &World<'_>) {
+    fn add_process_messages(&mut self, size: Bytes, world: &World<'_>) {
         let platform = world.setup.platform;
         let reports = world.placement.iter().map(|&host| {
             let manager = platform.manager(platform.cluster_of(host));
@@ -379,7 +379,7 @@ impl Call {
     }
 
     /// Adds a message from each manager to every other manager, with `size` bytes for each process of the sender's cluster.
-    fn between_managers(&mut self, size: Bytes, world: &World<'_>) {
+    fn add_manager_messages(&mut self, size: Bytes, world: &World<'_>) {
         let platform = world.setup.platform;
         let populated = populated_clusters(world);
         for &(from, count) in &populated {
@@ -393,7 +393,7 @@ impl Call {
     }
 
     /// Starts the computation of the decision on every manager, `work` for each process of the application.
-    fn compute(&mut self, work: Instructions, world: &mut World<'_>) -> Result<(), Error> {
+    fn start_decision(&mut self, work: Instructions, world: &mut World<'_>) -> Result<(), Error> {
         let work = Instructions::of(work.get() * world.placement.len() as f64);
         if work.get() > 0.0 {
             for (cluster, _) in populated_clusters(world) {
@@ -406,14 +406,14 @@ impl Call {
     }
 
     /// Records when the decision of a call begins and ends, if all processes wait for the call.
-    fn date_work(&self, world: &mut World<'_>) {
+    fn record_decision_time(&self, world: &mut World<'_>) {
         let now = world.engine.now();
         if let Some(call) = world.outcome.calls.last_mut()
             && !self.is_overlapped
         {
             match self.step {
-                Step::Computation => call.work = Wait::none(now),
-                Step::Distribution => call.work.until = now,
+                Step::Computation => call.decision_period = Wait::none(now),
+                Step::Distribution => call.decision_period.until = now,
                 Step::Price
                 | Step::InTurn
                 | Step::Reports
@@ -443,14 +443,14 @@ impl Call {
         }
         for &(from, to, size) in &self.messages {
             self.pending += 1;
-            world.engine.send(from, to, size, Token::Call)?;
+            world.engine.send_control(from, to, size, Token::Call)?;
         }
         Ok(())
     }
 }
 
-/// Returns the cost of a call that is modelled as ping-pong: `max_j Σ_{i not in j} 2·(L(i,j) + ping / bw(i,j))`, where L and bw
-/// are latency and bandwidth of the nominal route between process i and the manager of cluster j.
+/// Returns the cost of a call that is modelled as ping-pong between managers and processes: `max_j Σ_{i not in j} 2·(L(i,j) +
+/// ping / bw(i,j))`. Here L and bw are latency and bandwidth of the nominal route between process i and the manager of cluster j.
 fn ping_pong(ping: Bytes, world: &World<'_>) -> Seconds {
     let platform = world.setup.platform;
     let by_manager = populated_clusters(world).into_iter().map(|(cluster, _)| {
@@ -476,7 +476,7 @@ const ANSWER: f64 = 8.0;
 const MOST_KEPT: usize = 1 << 16;
 
 /// Returns the number of processes on each host.
-fn residents(world: &World<'_>) -> Vec<usize> {
+fn processes_per_host(world: &World<'_>) -> Vec<usize> {
     let mut count = vec![0; world.setup.platform.hosts.len()];
     for host in &world.placement {
         count[host.index()] += 1;

@@ -90,12 +90,13 @@ pub enum BarrierKind {
     /// process reports its arrival, so that a process may be one superstep ahead of another. This is the weak barrier of the
     /// program that MigBSP's authors published in 2015.
     ReleasedByFirst,
-    /// When process 1 is ready, it sends a message to each of the p processes and spends `per_process` on each message: its time
-    /// in the superstep grows by `p · per_process`. No other process spends time, and all processes leave when the last one,
-    /// process 1 included, has arrived. This is the weak barrier of the authors' later program; it determines when the short
-    /// first supersteps of the dynamic Smith-Waterman paper are unstable. With `release_per_process` and `release_per_computing`
-    /// all processes leave later, as if process 1 then served one process after the other, with additional time for each process
-    /// that computed. No process counts this wait as its own time.
+    /// An ideal barrier with the costs of messages from process 1 to all processes. When process 1 is ready, it sends a message
+    /// to each of the p processes and spends `per_process` on each message: its time in the superstep grows by `p · per_process`.
+    /// No other process spends time, and all processes leave when the last one, process 1 included, has arrived. This is the weak
+    /// barrier of the authors' later program; it determines when the short first supersteps of the dynamic Smith-Waterman paper
+    /// are unstable. With `release_per_process` and `release_per_computing` all processes leave later, as if process 1 then
+    /// served one process after the other, with additional time for each process that computed. No process counts this wait as
+    /// its own time.
     RootSerial,
 }
 
@@ -236,7 +237,7 @@ pub enum Shortcuts {
     /// the result of the previous one is used again.
     #[default]
     All,
-    /// As `all`, but the result of each superstep is computed anew.
+    /// As `all`, but each superstep is computed, even if it equals the previous one.
     AtOnce,
     /// Each superstep is simulated event by event.
     None,
@@ -298,11 +299,11 @@ pub enum CallModel {
     /// migrations that the workload prescribes after it. In the paper on Smith-Waterman on irregular computations, the overheads
     /// of scenario ii shrink as the supersteps at the calls grow (A19).
     Overlapped,
-    /// The call takes a computed time: the manager of each cluster in use sends `ping` bytes to each process outside its cluster,
-    /// one after the other, and gets them back each time. All managers work in parallel, without other traffic: `max_j Σ_{i not
-    /// in j} 2·(L(i,j) + ping / bw(i,j))` for manager j and process i, with latency L and bandwidth bw (A19). This is one
-    /// interpretation of the Lattice Boltzmann paper, where the cluster lan decides and a call costs 0.1 s per process outside
-    /// it.
+    /// The call takes a computed time, the duration of messages between managers and processes in both directions. The manager of
+    /// each cluster in use sends `ping` bytes to each process outside its cluster, one after the other, and gets them back each
+    /// time. All managers work in parallel, without other traffic: `max_j Σ_{i not in j} 2·(L(i,j) + ping / bw(i,j))` for manager
+    /// j and process i, with latency L and bandwidth bw (A19). This is one interpretation of the Lattice Boltzmann paper, where
+    /// the cluster lan decides and a call costs 0.1 s per process outside it.
     PingPong,
     /// Calls cost nothing.
     None,
@@ -335,13 +336,13 @@ impl CallOrder {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CallWaiting {
-    /// Scenarios ii and iii.
+    /// In scenarios ii and iii, processes wait for the answer of each call.
     #[default]
     Blocking,
-    /// Scenario iii only, since in scenario ii the answer moves no process. In scenario ii, a call of duration C overlaps the
-    /// next superstep of duration T and delays the barrier of that superstep by max(0, C − T). After the last superstep, all
-    /// processes wait for the whole call. (A19; Lattice Boltzmann paper, Table 2: scenario ii costs 0.80 s per call, scenario iii
-    /// 1.00 s.)
+    /// Only in scenario iii, processes wait for the answer of each call, since in scenario ii the answer moves no process. In
+    /// scenario ii, a call of duration C overlaps the next superstep of duration T and delays the barrier of that superstep by
+    /// max(0, C − T). After the last superstep, all processes wait for the whole call. (A19; Lattice Boltzmann paper, Table 2:
+    /// scenario ii costs 0.80 s per call, scenario iii 1.00 s.)
     Overlapped,
 }
 
@@ -384,19 +385,19 @@ pub struct CallCost {
     #[serde(skip_serializing_if = "is_usual_operation")]
     pub operation: Instructions,
     /// Factor by which the delay of each message of a call before its transfer is multiplied, as are the sizes of messages that a
-    /// strategy specifies; only a change of the simulated case sets it.
+    /// strategy specifies. Only a change of the simulated case sets it.
     #[serde(skip)]
     pub delay: DelayFactor,
 }
 
 /// Returns the default number of instructions of an elementary operation, including its memory accesses.
-fn usual_operation() -> Instructions {
+fn default_operation() -> Instructions {
     Instructions::of(10.0)
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
 fn is_usual_operation(operation: &Instructions) -> bool {
-    *operation == usual_operation()
+    *operation == default_operation()
 }
 
 impl Default for CallCost {
@@ -415,7 +416,7 @@ impl Default for CallCost {
             exchange: Bytes::of(20.0),
             decision: Instructions::of(1000.0),
             answer: Bytes::of(20.0),
-            operation: usual_operation(),
+            operation: default_operation(),
             delay: DelayFactor::default(),
         }
     }
@@ -429,9 +430,9 @@ pub enum Transfer {
     /// latency.
     #[default]
     Flow,
-    /// The transfer takes the time of a single message without other traffic: `L + M / bw` of the route, with memory M, latency L
-    /// and nominal bandwidth bw, without profiles, loads and factors, and without using the links. This is Mem(i,j) of the
-    /// Lattice Boltzmann paper, used as a duration.
+    /// The transfer takes the computed time of a single message without other traffic: `L + M / bw` of the route, with memory M,
+    /// latency L and nominal bandwidth bw. Profiles, loads and factors do not count, and the transfer does not use the links.
+    /// This is Mem(i,j) of the Lattice Boltzmann paper, used as a duration.
     Nominal,
     /// The transfer takes no time: a migration only costs `fixed`.
     None,
@@ -455,7 +456,7 @@ pub enum Waiting {
     /// All processes wait: the next superstep starts when all migrations are complete.
     #[default]
     All,
-    /// Only the migrating processes wait; they join the others at the next barrier.
+    /// Only the migrating processes wait; they join the other processes at the next barrier.
     Movers,
 }
 
@@ -469,8 +470,8 @@ pub struct MoveCost {
     pub fixed: Seconds,
     /// The order of the migrations that one call decides.
     pub order: MoveOrder,
-    /// The processes that wait while migrations are in progress: `all`, or only the `movers`, which join the others at the next
-    /// barrier.
+    /// The processes that wait while migrations are in progress: `all`, or only the `movers`, which join the other processes at
+    /// the next barrier.
     pub wait: Waiting,
 }
 

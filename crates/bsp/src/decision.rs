@@ -14,7 +14,7 @@ use migsim_base::units::{ClusterId, HostId, ProcessId, Seconds};
 pub struct Migration {
     /// The process that migrates.
     pub process: ProcessId,
-    /// The destination of the process.
+    /// The host to which the process migrates.
     pub to: HostId,
 }
 
@@ -54,7 +54,8 @@ pub struct Decision {
     pub candidates: Vec<Candidate>,
     /// The policy's explanation of the call; `None` if it gives none.
     pub explanation: Option<Arc<dyn Explain>>,
-    /// The messages and operations of this call, used if calls are simulated as messages; `None` for those of MigBSP.
+    /// The messages and operations of this call, used if calls are simulated as messages; `None` for the messages and operations
+    /// of MigBSP.
     pub procedure: Option<Procedure>,
 }
 
@@ -69,7 +70,7 @@ pub struct Procedure {
 
 impl Decision {
     /// Creates a decision with these migrations, without candidates and explanation.
-    pub fn moves(migrations: Vec<Migration>) -> Self {
+    pub fn from_migrations(migrations: Vec<Migration>) -> Self {
         Self {
             migrations,
             ..Self::default()
@@ -77,14 +78,14 @@ impl Decision {
     }
 
     /// Returns the explanation of the policy as JSON; empty if there is none.
-    pub fn explained(&self) -> Map<String, Value> {
+    pub fn explanation_json(&self) -> Map<String, Value> {
         let explanation = self.explanation.as_ref();
         explanation.map_or_else(Map::new, |explanation| explanation.to_json())
     }
 
     /// Returns the explanation as JSON without its entries per process and per cluster, which is much cheaper to compute for many
     /// calls.
-    pub fn outlined(&self) -> Map<String, Value> {
+    pub fn outline_json(&self) -> Map<String, Value> {
         let explanation = self.explanation.as_ref();
         explanation.map_or_else(Map::new, |explanation| explanation.outline())
     }
@@ -95,7 +96,7 @@ impl PartialEq for Decision {
         self.migrations == other.migrations
             && self.candidates == other.candidates
             && self.procedure == other.procedure
-            && self.explained() == other.explained()
+            && self.explanation_json() == other.explanation_json()
     }
 }
 
@@ -131,7 +132,7 @@ pub enum Gather {
     None,
     /// All hosts send their loads to one host, which decides for all and sends the decision to them: a gather and a scatter.
     Central,
-    /// As `central`, but the messages go through the managers of the clusters.
+    /// As `central`, but loads and decisions are sent through the managers of the clusters.
     Managers,
     /// Each host sends short messages to some other hosts; every host decides for itself.
     Neighbours {
@@ -152,7 +153,7 @@ mod tests {
             process: ProcessId(0),
             to: HostId(1),
         };
-        let (stay, go) = (Decision::default(), Decision::moves(vec![wanted]));
+        let (stay, go) = (Decision::default(), Decision::from_migrations(vec![wanted]));
         let mut told = go.clone();
         told.explanation = Some(Arc::new(Map::from_iter([("why".to_owned(), 1.into())])));
         assert_eq!(go, go.clone());

@@ -24,7 +24,7 @@ pub(super) enum Token {
 impl Token {
     /// Whether this end is handled before processes react to other events of the same time; true for the steps of migrations and
     /// calls.
-    pub(super) fn is_booked(&self) -> bool {
+    pub(super) fn is_handled_first(&self) -> bool {
         matches!(self, Self::Call | Self::Transferred(_) | Self::Settled(_))
     }
 }

@@ -10,7 +10,7 @@ use migsim_base::units::{HostId, to_u32};
 /// The state of all messages of the open superstep.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Exchange {
-    /// The indices of all messages, sorted by sender: those of sender p are `order[first[p]..first[p + 1]]`.
+    /// The indices of all messages, sorted by sender. The messages of sender p are `order[first[p]..first[p + 1]]`.
     order: Vec<u32>,
     /// For each sender, the position in `order` of its first message; one more entry ends the list.
     first: Vec<u32>,
@@ -19,7 +19,7 @@ pub(super) struct Exchange {
     /// For each process, the number of messages that it still has to receive.
     pub(super) awaited: Vec<u32>,
     /// For each process, the number of messages it sent whose delivery it still has to wait for.
-    pub(super) owed: Vec<u32>,
+    pub(super) undelivered: Vec<u32>,
     /// For each process, whether it has reached its receives in this superstep.
     pub(super) is_receiving: Vec<bool>,
     /// With rendezvous: for each receiver, the message that began to wait for it last ([`NONE`] if none waits).
@@ -41,7 +41,7 @@ impl Exchange {
         let count = plan.messages.len();
         refill(&mut self.first, processes + 1, 0);
         refill(&mut self.awaited, processes, 0);
-        refill(&mut self.owed, processes, 0);
+        refill(&mut self.undelivered, processes, 0);
         refill(&mut self.is_receiving, processes, false);
         refill(&mut self.blocked, processes, NONE);
         refill(&mut self.next_blocked, count, NONE);
@@ -53,7 +53,7 @@ impl Exchange {
         for message in &plan.messages {
             self.first[message.from.index() + 1] += 1;
             self.awaited[message.to.index()] += 1;
-            self.owed[message.from.index()] += u32::from(runtime.waits_for_send(message.size));
+            self.undelivered[message.from.index()] += u32::from(runtime.waits_for_send(message.size));
         }
         for process in 0..processes {
             self.first[process + 1] += self.first[process];
@@ -68,7 +68,7 @@ impl Exchange {
     }
 
     /// Removes and returns the next message that `process` has to send; `None` if it has sent all.
-    pub(super) fn take_next(&mut self, process: u32) -> Option<u32> {
+    pub(super) fn take_next_send(&mut self, process: u32) -> Option<u32> {
         let at = self.next[process as usize];
         if at == self.first[process as usize + 1] {
             return None;
@@ -107,8 +107,7 @@ impl Exchange {
         self.blocked[receiver as usize] = message;
     }
 
-    /// Removes and returns a message that waits for `receiver`, beginning with the one that was added last; `None` if no message
-    /// waits.
+    /// Removes and returns a message that waits for `receiver`, the last added message first; `None` if no message waits.
     pub(super) fn unblock(&mut self, receiver: u32) -> Option<u32> {
         let message = self.blocked[receiver as usize];
         if message == NONE {
@@ -120,7 +119,7 @@ impl Exchange {
 
     /// Returns the last message that `process` took from its list of sends, for which it waits if it is blocked in a send; `None`
     /// if it has sent none.
-    pub(super) fn last_taken(&self, process: u32) -> Option<u32> {
+    pub(super) fn last_taken_send(&self, process: u32) -> Option<u32> {
         let at = self.next[process as usize];
         (at > self.first[process as usize]).then(|| self.order[at as usize - 1])
     }

@@ -52,7 +52,7 @@ pub(super) fn check_superstep(
     shortcuts: &Shortcuts<'_>,
     sums: &mut Sums,
 ) -> Result<(), Error> {
-    check_dates(world)?;
+    check_times(world)?;
     if superstep.is_by_events
         && let Some(process) = superstep
             .exchange
@@ -61,21 +61,21 @@ pub(super) fn check_superstep(
             .position(|&left| left != 0)
     {
         let what = "its barrier opened before all messages for it were delivered";
-        return Err(world.broken(Some(process), what));
+        return Err(world.internal_error(Some(process), what));
     }
     if cfg!(debug_assertions) {
         check_hosts(world, &mut sums.0)?;
         check_links(world, superstep, &mut sums.0)?;
         let of_batches = || shortcuts.fault(world.setup.platform);
         if let Some(fault) = world.engine.fault().or_else(of_batches) {
-            return Err(world.broken(None, &fault));
+            return Err(world.internal_error(None, &fault));
         }
     }
     Ok(())
 }
 
 /// Checks that the times within the superstep and since the previous superstep do not decrease.
-fn check_dates(world: &World<'_>) -> Result<(), Error> {
+fn check_times(world: &World<'_>) -> Result<(), Error> {
     let all = &world.outcome.supersteps;
     let dates = all[world.superstep];
     let before = world.superstep.checked_sub(1);
@@ -86,24 +86,24 @@ fn check_dates(world: &World<'_>) -> Result<(), Error> {
     {
         return Ok(());
     }
-    Err(time_went_back(world, began))
+    Err(time_order_error(world, began))
 }
 
 /// Creates the error for a superstep whose times decrease, or that begins before the time `began`.
 #[cold]
-fn time_went_back(world: &World<'_>, began: Time) -> Error {
+fn time_order_error(world: &World<'_>, began: Time) -> Error {
     let SuperstepDates {
         start, computed, ..
     } = world.outcome.supersteps[world.superstep];
     let now = world.engine.now();
     let what = format!("time went back: its dates are {began}, {start}, {computed}, {now}");
-    world.broken(None, &what)
+    world.internal_error(None, &what)
 }
 
 /// Checks the invariants of a run that has ended.
 pub(super) fn check_run(world: &World<'_>) -> Result<(), Error> {
     if let Some(fault) = world.engine.fault() {
-        return Err(world.broken(None, &fault));
+        return Err(world.internal_error(None, &fault));
     }
     let started = world.setup.placement;
     // The last destination of each process that has moved.
@@ -113,7 +113,7 @@ pub(super) fn check_run(world: &World<'_>) -> Result<(), Error> {
         let before = moved_to.insert(process, moved.to);
         if before.unwrap_or(started[process]) != moved.from {
             let what = "it left a host where it was not";
-            return Err(world.broken(Some(process), what));
+            return Err(world.internal_error(Some(process), what));
         }
     }
     let differs = |process: &usize| {
@@ -121,7 +121,7 @@ pub(super) fn check_run(world: &World<'_>) -> Result<(), Error> {
         *is_at != world.placement[*process]
     };
     match (0..started.len()).find(differs) {
-        Some(process) => Err(world.broken(Some(process), "its migrations lead to another host")),
+        Some(process) => Err(world.internal_error(Some(process), "its migrations lead to another host")),
         None => Ok(()),
     }
 }
@@ -146,7 +146,7 @@ fn check_hosts(world: &World<'_>, sums: &mut Vec<(f64, f64)>) -> Result<(), Erro
         let compute = world.measures.compute[process].get() + resolution;
         if !host.varies() && cycles > host.speed.get() * compute * ROUNDING {
             let what = format!("it computed faster than host `{}` can", host.name);
-            return Err(world.broken(Some(process), &what));
+            return Err(world.internal_error(Some(process), &what));
         }
         let delay = world.measures.delay.get(process);
         let delay = delay.map_or(0.0, |delay| delay.get());
@@ -157,7 +157,7 @@ fn check_hosts(world: &World<'_>, sums: &mut Vec<(f64, f64)>) -> Result<(), Erro
         let most = f64::from(host.cores) * host.speed.get() * until;
         if !host.varies() && sum > most * ROUNDING {
             let what = format!("host `{}` did more than its cores can", host.name);
-            return Err(world.broken(None, &what));
+            return Err(world.internal_error(None, &what));
         }
     }
     Ok(())
@@ -187,20 +187,20 @@ fn check_links(
             links.for_each(|link| sums[link.index()].0 += message.size.get());
         }
     }
-    let duration = duration(world, superstep) + resolution(world);
+    let duration = elapsed(world, superstep) + resolution(world);
     for (link, &(bytes, _)) in platform.links.iter().zip(&*sums) {
-        let most = link.bandwidth.get() * network.most_bandwidth_factor() * duration;
+        let most = link.bandwidth.get() * network.largest_bandwidth_factor() * duration;
         let is_checked = link.is_shared && !link.varies();
         if is_checked && bytes > most * ROUNDING {
             let what = format!("link `{}` carried more than its capacity", link.name);
-            return Err(world.broken(None, &what));
+            return Err(world.internal_error(None, &what));
         }
     }
     Ok(())
 }
 
 /// Returns the time since the first process began the open superstep \[s\].
-fn duration(world: &World<'_>, superstep: &Superstep) -> f64 {
+fn elapsed(world: &World<'_>, superstep: &Superstep) -> f64 {
     let since = if superstep.is_by_events {
         superstep.first_began
     } else {
@@ -210,7 +210,7 @@ fn duration(world: &World<'_>, superstep: &Superstep) -> f64 {
 }
 
 /// Creates the error for a deadlock: nothing is in progress although processes have not finished.
-pub(super) fn deadlock(world: &World<'_>, superstep: &Superstep) -> Error {
+pub(super) fn deadlock_error(world: &World<'_>, superstep: &Superstep) -> Error {
     let stage = &superstep.stage;
     let stuck = (0..stage.len()).filter(|&process| stage[process] != Stage::Finished);
     // The other processes are named first: processes at the barrier only wait for them.
@@ -219,7 +219,7 @@ pub(super) fn deadlock(world: &World<'_>, superstep: &Superstep) -> Error {
     let (at_barrier, blocked): (Vec<usize>, Vec<usize>) = stuck.partition(is_at_barrier);
     let named = blocked.iter().take(NAMED);
     let mut waits: Vec<String> = named
-        .map(|&process| waits_for(process, world, superstep))
+        .map(|&process| describe_wait(process, world, superstep))
         .collect();
     if blocked.len() > NAMED {
         waits.push(format!("{} more wait like this", blocked.len() - NAMED));
@@ -246,18 +246,18 @@ pub(super) fn deadlock(world: &World<'_>, superstep: &Superstep) -> Error {
 }
 
 /// Returns a description of the event for which a process waits, for the deadlock error.
-fn waits_for(process: usize, world: &World<'_>, superstep: &Superstep) -> String {
+fn describe_wait(process: usize, world: &World<'_>, superstep: &Superstep) -> String {
     let number = process + 1;
     match superstep.stage[process] {
         Stage::Sending => {
-            let message = superstep.exchange.last_taken(to_u32(process));
+            let message = superstep.exchange.last_taken_send(to_u32(process));
             let messages = &world.plan.messages;
             let to = message.map_or(0, |message| messages[message as usize].to.index() + 1);
             format!("process {number} sends to process {to} and waits until it receives")
         }
         Stage::Receiving => {
             let exchange = &superstep.exchange;
-            let awaited = exchange.awaited[process] + exchange.owed[process];
+            let awaited = exchange.awaited[process] + exchange.undelivered[process];
             let awaited = counted(awaited, "message");
             format!("process {number} waits for {awaited}")
         }

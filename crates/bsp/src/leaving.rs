@@ -38,7 +38,7 @@ impl Leaving {
         self.len() == 0
     }
 
-    /// Removes all processes that may leave.
+    /// Removes all processes from the list.
     pub(super) fn clear(&mut self) {
         self.all = 0..0;
         self.some.clear();

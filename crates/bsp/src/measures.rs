@@ -48,7 +48,8 @@ impl Measures {
         self.clear_sums(processes);
     }
 
-    /// Sets to zero the measurements that are summed during a superstep; the others need no reset, since they are overwritten.
+    /// Sets to zero the measurements that are summed during a superstep. All other measurements need no reset, since they are
+    /// overwritten.
     pub fn clear_sums(&mut self, processes: usize) {
         refill(&mut self.delay, processes, Seconds::default());
         refill(&mut self.send, processes, Seconds::default());

@@ -40,7 +40,7 @@ struct Move {
     delay: Seconds,
     start: Time,
     cause: Cause,
-    is_booked: bool,
+    is_applied: bool,
 }
 
 impl Move {
@@ -91,7 +91,7 @@ impl Migrations {
             delay: wanted.delay,
             start: world.engine.now(),
             cause: Cause::Workload,
-            is_booked: false,
+            is_applied: false,
         });
         self.pending += 1;
         self.start_move(self.moves.len() - 1, world)
@@ -99,7 +99,7 @@ impl Migrations {
 
     /// Sets the migrations of a call to those that were decided, except for processes that are already at their destinations;
     /// returns their number.
-    pub(super) fn plan(&mut self, decided: &[Migration], world: &World<'_>) -> usize {
+    pub(super) fn set_decided(&mut self, decided: &[Migration], world: &World<'_>) -> usize {
         let costs = world.setup.costs.migration;
         self.moves.clear();
         self.arrived.clear();
@@ -117,10 +117,10 @@ impl Migrations {
                 process,
                 to,
                 size,
-                delay: costs.price(world.setup.platform, (from, to), memory),
+                delay: costs.time_without_flow(world.setup.platform, (from, to), memory),
                 start: world.engine.now(),
                 cause: Cause::Policy,
-                is_booked: false,
+                is_applied: false,
             });
         }
         self.pending = self.moves.len();
@@ -131,14 +131,14 @@ impl Migrations {
     }
 
     /// Applies the decided migrations that take no time and may start now, before any other migration starts.
-    pub(super) fn book_instant(&mut self, world: &mut World<'_>, recorder: &mut dyn Recorder) {
+    pub(super) fn apply_instant(&mut self, world: &mut World<'_>, recorder: &mut dyn Recorder) {
         match world.setup.costs.migration.order {
-            MoveOrder::Serial => self.book_next(world, recorder),
+            MoveOrder::Serial => self.apply_next_instant(world, recorder),
             MoveOrder::Parallel => {
                 self.next = self.moves.len();
                 for index in 0..self.moves.len() {
                     if self.moves[index].is_instant() {
-                        self.book(index, world, recorder);
+                        self.apply(index, world, recorder);
                     }
                 }
             }
@@ -146,18 +146,18 @@ impl Migrations {
     }
 
     /// With sequential migrations: applies the next ones up to the first that takes time.
-    fn book_next(&mut self, world: &mut World<'_>, recorder: &mut dyn Recorder) {
+    fn apply_next_instant(&mut self, world: &mut World<'_>, recorder: &mut dyn Recorder) {
         while self.moves.get(self.next).is_some_and(Move::is_instant) {
             self.next += 1;
             self.moves[self.next - 1].start = world.engine.now();
-            self.book(self.next - 1, world, recorder);
+            self.apply(self.next - 1, world, recorder);
         }
     }
 
     /// Returns, for each process, whether it has a migration that is not applied yet.
-    pub(super) fn movers(&self, processes: usize) -> Vec<bool> {
+    pub(super) fn has_migration(&self, processes: usize) -> Vec<bool> {
         let mut moves = vec![false; processes];
-        for planned in self.moves.iter().filter(|planned| !planned.is_booked) {
+        for planned in self.moves.iter().filter(|planned| !planned.is_applied) {
             moves[planned.process.index()] = true;
         }
         moves
@@ -169,7 +169,7 @@ impl Migrations {
             MoveOrder::Serial => self.start_next(world),
             MoveOrder::Parallel => {
                 for index in 0..self.moves.len() {
-                    if !self.moves[index].is_booked {
+                    if !self.moves[index].is_applied {
                         self.start_move(index, world)?;
                     }
                 }
@@ -201,7 +201,7 @@ impl Migrations {
         };
         if self.moves[index].is_instant() {
             self.moves[index].start = world.engine.now();
-            self.book(index, world, recorder);
+            self.apply(index, world, recorder);
         } else {
             self.start_move(index, world)?;
         }
@@ -209,7 +209,7 @@ impl Migrations {
     }
 
     /// Makes each migration start when its process receives its answer, independently of other migrations.
-    pub(super) fn start_by_answers(&mut self) {
+    pub(super) fn set_start_at_answers(&mut self) {
         self.next = self.moves.len();
         self.start = None;
     }
@@ -223,7 +223,7 @@ impl Migrations {
             let transferred = Token::Transferred(token);
             let has_handshake = world.setup.runtime.receives.has_handshake(planned.size);
             let image = (planned.size, has_handshake);
-            world.engine.carries(planned.process, planned.process);
+            world.engine.set_message_ends(planned.process, planned.process);
             return world
                 .engine
                 .send_message(from, planned.to, image, transferred);
@@ -256,23 +256,23 @@ impl Migrations {
         recorder: &mut dyn Recorder,
     ) -> Result<(), Error> {
         let index = index as usize;
-        self.book(index, world, recorder);
+        self.apply(index, world, recorder);
         if self.moves[index].cause == Cause::Policy {
-            self.book_next(world, recorder);
+            self.apply_next_instant(world, recorder);
             self.start_next(world)?;
         }
         Ok(())
     }
 
     /// Applies a migration: places the process on its destination and records the migration.
-    fn book(&mut self, index: usize, world: &mut World<'_>, recorder: &mut dyn Recorder) {
+    fn apply(&mut self, index: usize, world: &mut World<'_>, recorder: &mut dyn Recorder) {
         let booked = &mut self.moves[index];
-        booked.is_booked = true;
+        booked.is_applied = true;
         let booked = *booked;
         let now = world.engine.now();
         let place = &mut world.placement[booked.process.index()];
         let record = MigrationRecord {
-            superstep: world.ending,
+            superstep: world.ending_superstep,
             process: booked.process,
             from: std::mem::replace(place, booked.to),
             to: booked.to,
@@ -281,17 +281,17 @@ impl Migrations {
             end: now,
             cause: booked.cause,
         };
-        recorder.migration(&record);
+        recorder.on_migration(&record);
         world.outcome.migrations.push(record);
-        world.log.number(u64::from(booked.process.0));
-        world.log.number(u64::from(booked.to.0));
-        world.log.date(now.get());
+        world.log.add_number(u64::from(booked.process.0));
+        world.log.add_number(u64::from(booked.to.0));
+        world.log.add_time(now.get());
         self.pending -= 1;
         if booked.cause == Cause::Policy {
             self.longest = Seconds::of(greater(self.longest.get(), now.since(booked.start).get()));
             self.arrived.push(booked.process.0);
             if self.pending == 0 {
-                self.record_price(world);
+                self.record_cost(world);
             }
         }
     }
@@ -303,7 +303,7 @@ impl Migrations {
     }
 
     /// Records the cost of the migrations of a call once all of them have ended.
-    fn record_price(&self, world: &mut World<'_>) {
+    fn record_cost(&self, world: &mut World<'_>) {
         let now = world.engine.now();
         let spent = self.start.map_or(self.longest, |start| now.since(start));
         world.outcome.migration += spent;
@@ -311,21 +311,21 @@ impl Migrations {
         let call = call.expect("moves follow a call");
         call.migration = spent;
         if self.waiting == Waiting::All {
-            call.held_until = now;
+            call.delayed_until = now;
         }
     }
 
     /// Records how long the migrations of a call delayed the open superstep, if only the migrating processes waited for them.
     /// `computed` is the end of the last computation in the superstep, `longest` the duration of its longest computation.
-    pub(super) fn date_late_moves(&self, computed: Time, longest: Seconds, world: &mut World<'_>) {
+    pub(super) fn record_late_migrations(&self, computed: Time, longest: Seconds, world: &mut World<'_>) {
         let before = world.superstep.checked_sub(1);
         if let Some(call) = world.outcome.calls.last_mut()
             && self.waiting == Waiting::Movers
             && Some(call.superstep) == before
             && call.migration.get() > 0.0
         {
-            let held = computed.since(call.held_until) - longest;
-            call.held_until = call.held_until + held;
+            let held = computed.since(call.delayed_until) - longest;
+            call.delayed_until = call.delayed_until + held;
         }
     }
 }
@@ -333,7 +333,7 @@ impl Migrations {
 impl MoveCost {
     /// Returns the time that a migration costs in addition to its simulated flow, for a process with this memory between two
     /// hosts. With [`Transfer::Nominal`], it includes the computed time of the transfer.
-    pub fn price(
+    pub fn time_without_flow(
         &self,
         platform: &Platform,
         (from, to): (HostId, HostId),

@@ -29,9 +29,9 @@ pub(super) struct Packets {
 pub(super) struct Packet {
     /// Duration from the start of the control message to its delivery \[s\].
     pub(super) duration: f64,
-    /// Whether slow start can delay messages of this connection. If so, the engine is told when the control message uses the
+    /// Whether slow start can delay messages of this connection. If so, the engine is informed when the control message uses the
     /// connection, since a connection in use does not start slowly again.
-    pub(super) is_noted: bool,
+    pub(super) uses_connection: bool,
 }
 
 impl Packets {
@@ -63,7 +63,7 @@ impl Packets {
         platform: &Platform,
         (from, to): (HostId, HostId),
     ) -> Option<Packet> {
-        self.paths.forget_many();
+        self.paths.forget_if_many();
         let path = self.paths.find(platform, from, to)?;
         let way = self.paths.get(path);
         let (delay, amount) = self.paths.delay_and_amount((path, way), self.bytes.get());
@@ -74,7 +74,7 @@ impl Packets {
         };
         Some(Packet {
             duration: delay * self.delay.0 + transfer,
-            is_noted: self.paths.may_be_slow(path),
+            uses_connection: self.paths.may_be_slow(path),
         })
     }
 }

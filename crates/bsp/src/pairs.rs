@@ -25,7 +25,7 @@ pub struct Pairs<T, const SLOTS: usize = 3> {
     nodes: Vec<Node<T, SLOTS>>,
     /// Index of the first unused node, from which the unused nodes form a linked list; [`NONE`] if there is none.
     free: u32,
-    far: HashTable<Far>,
+    far_pairs: HashTable<Far>,
 }
 
 /// The node of a pair that lies after the first [`NEAR`] nodes of its process. An entry with the cluster [`NONE`] refers to the
@@ -68,7 +68,7 @@ struct Halves {
 
 impl Halves {
     #[inline]
-    fn of(cluster: u32) -> Self {
+    fn from_cluster(cluster: u32) -> Self {
         let [a, b, c, d] = cluster.to_be_bytes();
         Self {
             upper: u16::from_be_bytes([a, b]),
@@ -147,7 +147,7 @@ impl<T, const SLOTS: usize> Default for Pairs<T, SLOTS> {
             processes: 0,
             nodes: Vec::new(),
             free: NONE,
-            far: HashTable::new(),
+            far_pairs: HashTable::new(),
         }
     }
 }
@@ -164,7 +164,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         }
         self.processes = processes;
         self.free = NONE;
-        self.far.clear();
+        self.far_pairs.clear();
     }
 
     /// Returns the number of processes of the table.
@@ -177,14 +177,14 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         if process >= self.processes {
             return None;
         }
-        let place = self.find(process, number(cluster)).ok()?;
+        let place = self.find(process, to_index(cluster)).ok()?;
         Some(&self.nodes[place.node as usize].values[place.slot as usize])
     }
 
     /// Returns a mutable reference to the value of a process and a cluster; `None` if the pair has no value.
     #[inline]
     pub fn get_mut(&mut self, process: usize, cluster: usize) -> Option<&mut T> {
-        let place = self.find(process, number(cluster)).ok()?;
+        let place = self.find(process, to_index(cluster)).ok()?;
         Some(&mut self.nodes[place.node as usize].values[place.slot as usize])
     }
 
@@ -192,9 +192,9 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
     #[inline]
     pub fn get_or_default(&mut self, process: usize, cluster: usize) -> &mut T {
         if self.nodes.is_empty() {
-            self.fill();
+            self.create_first_nodes();
         }
-        let cluster = number(cluster);
+        let cluster = to_index(cluster);
         match self.find(process, cluster) {
             Ok(place) => &mut self.nodes[place.node as usize].values[place.slot as usize],
             Err(end) => self.append(process, end, cluster, T::default()),
@@ -205,9 +205,9 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
     #[inline]
     pub fn push(&mut self, process: usize, cluster: usize, value: T) {
         if self.nodes.is_empty() {
-            self.fill();
+            self.create_first_nodes();
         }
-        let (mut last, mut before) = (number(process), 0);
+        let (mut last, mut before) = (to_index(process), 0);
         loop {
             let next = self.nodes[last as usize].next;
             if next == NONE {
@@ -219,29 +219,29 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
                 break;
             }
         }
-        self.append(process, End { last, before }, number(cluster), value);
+        self.append(process, End { last, before }, to_index(cluster), value);
     }
 
     /// Returns the position of a pair, or as an error the end of the node list of its process.
     #[inline]
     fn find(&self, process: usize, cluster: u32) -> Result<Place, End> {
-        let at = number(process);
+        let at = to_index(process);
         let end = End {
             last: at,
             before: 0,
         };
         let node = self.nodes.get(process).ok_or(end)?;
-        match node.find(Halves::of(cluster)) {
+        match node.find(Halves::from_cluster(cluster)) {
             Some(slot) => Ok(Place { node: at, slot }),
             None if node.next == NONE => Err(end),
-            None => self.find_behind(process, cluster),
+            None => self.find_after_first(process, cluster),
         }
     }
 
     /// Searches for a pair in the nodes of its process after the first one; the result is as for `find`.
     #[inline(never)]
-    fn find_behind(&self, process: usize, cluster: u32) -> Result<Place, End> {
-        let halves = Halves::of(cluster);
+    fn find_after_first(&self, process: usize, cluster: u32) -> Result<Place, End> {
+        let halves = Halves::from_cluster(cluster);
         let mut at = self.nodes[process].next;
         for before in 1..NEAR {
             let node = &self.nodes[at as usize];
@@ -260,7 +260,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
     /// `find`.
     fn find_far(&self, process: usize, cluster: u32) -> Result<Place, End> {
         let found = self.far_node(process, cluster).and_then(|node| {
-            let slot = self.nodes[node as usize].find(Halves::of(cluster))?;
+            let slot = self.nodes[node as usize].find(Halves::from_cluster(cluster))?;
             Some(Place { node, slot })
         });
         found.ok_or_else(|| self.far_end(process))
@@ -275,19 +275,19 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
     }
 
     fn far_node(&self, process: usize, cluster: u32) -> Option<u32> {
-        let process = number(process);
+        let process = to_index(process);
         let wanted = Far {
             process,
             cluster,
             node: NONE,
         };
         let is_it = |far: &Far| far.process == process && far.cluster == cluster;
-        self.far.find(wanted.hash(), is_it).map(|far| far.node)
+        self.far_pairs.find(wanted.hash(), is_it).map(|far| far.node)
     }
 
     /// Records in the hash table that a pair is in `node`, which is the last node of its process.
-    fn note_far(&mut self, process: usize, cluster: u32, node: u32) {
-        let process = number(process);
+    fn record_far(&mut self, process: usize, cluster: u32, node: u32) {
+        let process = to_index(process);
         for cluster in [cluster, NONE] {
             let far = Far {
                 process,
@@ -295,10 +295,10 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
                 node,
             };
             let is_it = |other: &Far| other.process == process && other.cluster == cluster;
-            match self.far.find_mut(far.hash(), is_it) {
+            match self.far_pairs.find_mut(far.hash(), is_it) {
                 Some(known) => *known = far,
                 None => {
-                    self.far.insert_unique(far.hash(), far, Far::hash);
+                    self.far_pairs.insert_unique(far.hash(), far, Far::hash);
                 }
             }
         }
@@ -331,21 +331,21 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
                 self.nodes[from].next = std::mem::replace(&mut self.free, first);
             }
         }
-        if !self.far.is_empty() {
-            self.note_all_far();
+        if !self.far_pairs.is_empty() {
+            self.rebuild_far();
         }
     }
 
     /// Rebuilds the hash table with all pairs that lie after the first [`NEAR`] nodes of their processes.
-    fn note_all_far(&mut self) {
-        self.far.clear();
+    fn rebuild_far(&mut self) {
+        self.far_pairs.clear();
         for process in 0..self.processes {
-            let (mut at, mut before) = (number(process), 0);
+            let (mut at, mut before) = (to_index(process), 0);
             loop {
                 let node = self.nodes[at as usize];
                 if before >= NEAR {
                     for cluster in node.clusters() {
-                        self.note_far(process, number(cluster.cluster()), at);
+                        self.record_far(process, to_index(cluster.cluster()), at);
                     }
                 }
                 if node.next == NONE {
@@ -358,7 +358,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
 
     /// Returns the clusters and values of a process, in the order of their insertion.
     #[inline]
-    pub fn of(&self, process: usize) -> impl Iterator<Item = (usize, &T)> {
+    pub fn of_process(&self, process: usize) -> impl Iterator<Item = (usize, &T)> {
         let first = (process < self.processes).then_some(process);
         let mut node = first.and_then(|process| self.nodes.get(process));
         let mut slot = 0;
@@ -377,14 +377,14 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
 
     /// Creates the first node of every process.
     #[cold]
-    fn fill(&mut self) {
+    fn create_first_nodes(&mut self) {
         self.nodes.resize(self.processes, Node::empty());
     }
 
     /// Adds a pair at the end of the node list of its process; returns a reference to the value.
     #[inline]
     fn append(&mut self, process: usize, end: End, cluster: u32, value: T) -> &mut T {
-        let halves = Halves::of(cluster);
+        let halves = Halves::from_cluster(cluster);
         let last = end.last as usize;
         if end.before < NEAR && self.nodes[last].has_room(halves) {
             self.nodes[last].put(halves, value)
@@ -393,11 +393,11 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         }
     }
 
-    /// Adds a pair at the end of a node list if the last node is full, so that a new node is needed, or if it lies after the
-    /// first [`NEAR`] nodes.
+    /// Adds a pair at the end of a node list. It is called if the last node is full, so that a new node is needed, or if the pair
+    /// lies after the first [`NEAR`] nodes.
     #[inline(never)]
     fn append_far(&mut self, process: usize, end: End, cluster: u32, value: T) -> &mut T {
-        let halves = Halves::of(cluster);
+        let halves = Halves::from_cluster(cluster);
         let End {
             last: mut at,
             mut before,
@@ -408,7 +408,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
             before += 1;
         }
         if before >= NEAR {
-            self.note_far(process, cluster, at);
+            self.record_far(process, cluster, at);
         }
         self.nodes[at as usize].put(halves, value)
     }
@@ -416,7 +416,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
     fn new_node(&mut self) -> u32 {
         if self.free == NONE {
             self.nodes.push(Node::empty());
-            return number(self.nodes.len() - 1);
+            return to_index(self.nodes.len() - 1);
         }
         let node = &mut self.nodes[self.free as usize];
         std::mem::replace(&mut self.free, std::mem::replace(&mut node.next, NONE))
@@ -426,12 +426,12 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
 impl<T: Copy + Default + PartialEq, const SLOTS: usize> PartialEq for Pairs<T, SLOTS> {
     fn eq(&self, other: &Self) -> bool {
         self.processes == other.processes
-            && (0..self.processes).all(|process| self.of(process).eq(other.of(process)))
+            && (0..self.processes).all(|process| self.of_process(process).eq(other.of_process(process)))
     }
 }
 
 #[inline]
-fn number(at: usize) -> u32 {
+fn to_index(at: usize) -> u32 {
     u32::try_from(at).expect("fewer than 2^32 pairs have a value: their memory is checked before")
 }
 
@@ -476,7 +476,7 @@ mod tests {
                     }
                 }
                 for process in 0..3 {
-                    let of = pairs.of(process).map(|(cluster, &value)| (process, cluster, value));
+                    let of = pairs.of_process(process).map(|(cluster, &value)| (process, cluster, value));
                     let expected = known.iter().copied().filter(|pair| pair.0 == process);
                     prop_assert!(of.eq(expected));
                 }

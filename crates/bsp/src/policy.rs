@@ -44,7 +44,7 @@ pub trait Policy: fmt::Debug + Send {
         true
     }
 
-    /// Returns the memory \[B\] that the policy needs for its data per pair of a process and a cluster and per call, in addition
+    /// Returns the memory that the policy needs for its data per pair of a process and a cluster and per call \[B\]. It is added
     /// to the memory that every policy needs: see [`migsim_base::memory`].
     fn memory(&self, _pairs: f64, _supersteps: f64) -> f64 {
         0.0
@@ -69,7 +69,8 @@ pub struct View<'a> {
     pub network: &'a NetworkModel,
     /// Number of the superstep that has just ended, counted from 0.
     pub superstep: usize,
-    /// The present simulated time: that of the barrier in [`Policy::is_call_due`], that of the call in [`Policy::decide`].
+    /// The present simulated time: the time of the barrier in [`Policy::is_call_due`], the time of the call in
+    /// [`Policy::decide`].
     pub now: Time,
     /// The host on which each process is.
     pub placement: &'a [HostId],
@@ -89,7 +90,7 @@ pub struct View<'a> {
     /// Number of supersteps of the application.
     pub supersteps: usize,
     /// Cost of the last rescheduling call, including its migrations; zero before the first call.
-    pub last_price: Seconds,
+    pub last_call_cost: Seconds,
     /// For each process, whether it must not migrate; empty if all processes may migrate.
     pub pinned: &'a [bool],
     /// The application, which only [`View::next_work`] uses; `None` if the next superstep cannot be known.
@@ -154,7 +155,7 @@ pub mod testing {
             migrations_happen: true,
             messages: &[],
             supersteps: usize::MAX,
-            last_price: Seconds::default(),
+            last_call_cost: Seconds::default(),
             pinned: &[],
             workload: None,
         }

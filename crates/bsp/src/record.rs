@@ -16,7 +16,7 @@ pub struct SuperstepDates {
     pub end: Time,
 }
 
-/// A period of a rescheduling call, such as the one in which all processes wait for it.
+/// A period of a rescheduling call, such as the period in which all processes wait for the call.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Wait {
     /// The start of the period.
@@ -38,7 +38,7 @@ impl Wait {
 /// The record of one rescheduling call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallRecord {
-    /// The superstep after which the call takes place, counted from 0.
+    /// Number of the superstep after which the call takes place, counted from 0.
     pub superstep: usize,
     /// The time at which the call began: all processes had left the barrier.
     pub start: Time,
@@ -51,22 +51,22 @@ pub struct CallRecord {
     pub wait: Wait,
     /// The part of the waiting period in which the managers compute the decision and no message of the call is in progress; empty
     /// if the call overlaps a superstep.
-    pub work: Wait,
+    pub decision_period: Wait,
     /// Whether the messages of the call are simulated; otherwise the cost is a duration that a formula or a setting defines.
     pub has_messages: bool,
     /// The time until which the migrations of the call delayed the application. If all processes wait for the migrations, this is
     /// the start of the next superstep. If only the migrating processes wait, this is the end of the last computation of the next
     /// superstep minus the longest computation of that superstep, so that a wait during the computations of other processes does
     /// not count. Without migrations, this is the end of the call.
-    pub held_until: Time,
+    pub delayed_until: Time,
     /// The time at which each process received its answer, in the order of processes; empty unless answers are sent one by one.
-    pub answered: Vec<Time>,
+    pub answer_times: Vec<Time>,
     /// The decision of the policy, with its reasons.
     pub decision: Decision,
     /// The host from which each decided migration starts, in the order of the migrations.
     pub origins: Vec<HostId>,
     /// Whether the decided migrations were executed.
-    pub applied: bool,
+    pub migrations_applied: bool,
 }
 
 /// Who caused a migration.
@@ -91,7 +91,7 @@ impl Cause {
 /// The record of a migration that was executed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MigrationRecord {
-    /// The superstep after which the migration happened, counted from 0.
+    /// Number of the superstep after which the migration happened, counted from 0.
     pub superstep: usize,
     /// The process that migrated.
     pub process: ProcessId,
@@ -135,7 +135,7 @@ pub struct Outcome {
 impl Outcome {
     /// Returns the number of direct returns: migrations by the policy that take a process back to the host that it left at its
     /// previous migration.
-    pub fn straight_returns(&self) -> usize {
+    pub fn direct_returns(&self) -> usize {
         let mut left: BTreeMap<ProcessId, HostId> = BTreeMap::new();
         let mut moves: Vec<&MigrationRecord> = self.migrations.iter().collect();
         moves.sort_by_key(|one| one.superstep); // stable
@@ -163,7 +163,7 @@ pub struct Beginnings<'a> {
     pub origin: Time,
     /// Time between `origin` and the instant at which each process began the superstep \[s\]; empty if all processes began at
     /// `origin`.
-    pub after: &'a [f64],
+    pub delays: &'a [f64],
     /// The present time. All processes have arrived at the barrier, and have also left it if a shortcut computed the superstep.
     pub now: Time,
 }
@@ -172,17 +172,17 @@ pub struct Beginnings<'a> {
 pub trait Recorder: Send {
     /// Receives the measurements of a superstep (counted from 0) and the placement of the processes. It is called when all
     /// processes have arrived at the barrier.
-    fn superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]);
+    fn on_superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]);
 
     /// Receives the times at which the processes began a superstep; it is called just before the method that receives the
     /// measurements of that superstep.
-    fn began(&mut self, _beginnings: Beginnings<'_>) {}
+    fn on_beginnings(&mut self, _beginnings: Beginnings<'_>) {}
 
     /// Receives a rescheduling call that has ended; its migrations follow later.
-    fn call(&mut self, _call: &CallRecord) {}
+    fn on_call(&mut self, _call: &CallRecord) {}
 
     /// Receives a migration when the process is ready on its destination.
-    fn migration(&mut self, _migration: &MigrationRecord) {}
+    fn on_migration(&mut self, _migration: &MigrationRecord) {}
 
     /// Returns whether the run should stop without a result. It is called after each superstep.
     fn is_stopped(&self) -> bool {
@@ -196,50 +196,50 @@ pub trait Recorder: Send {
     }
 
     /// Receives the critical path at the end of a run in which it was recorded, even if another recorder requested it.
-    fn path(&mut self, _path: CriticalPath) {}
+    fn on_critical_path(&mut self, _path: CriticalPath) {}
 }
 
 /// Requests the critical path of a run and stores it.
 impl Recorder for Option<CriticalPath> {
-    fn superstep(&mut self, _: usize, _: &Measures, _: &[HostId]) {}
+    fn on_superstep(&mut self, _: usize, _: &Measures, _: &[HostId]) {}
 
     fn wants_path(&self) -> bool {
         true
     }
 
-    fn path(&mut self, path: CriticalPath) {
+    fn on_critical_path(&mut self, path: CriticalPath) {
         *self = Some(path);
     }
 }
 
 /// Records nothing.
 impl Recorder for () {
-    fn superstep(&mut self, _: usize, _: &Measures, _: &[HostId]) {}
+    fn on_superstep(&mut self, _: usize, _: &Measures, _: &[HostId]) {}
 }
 
 /// Forwards each call to all recorders in the list.
 impl Recorder for Vec<&mut dyn Recorder> {
-    fn superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
+    fn on_superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
         for one in self {
-            one.superstep(superstep, measures, placement);
+            one.on_superstep(superstep, measures, placement);
         }
     }
 
-    fn began(&mut self, beginnings: Beginnings<'_>) {
+    fn on_beginnings(&mut self, beginnings: Beginnings<'_>) {
         for one in self {
-            one.began(beginnings);
+            one.on_beginnings(beginnings);
         }
     }
 
-    fn call(&mut self, call: &CallRecord) {
+    fn on_call(&mut self, call: &CallRecord) {
         for one in self {
-            one.call(call);
+            one.on_call(call);
         }
     }
 
-    fn migration(&mut self, migration: &MigrationRecord) {
+    fn on_migration(&mut self, migration: &MigrationRecord) {
         for one in self {
-            one.migration(migration);
+            one.on_migration(migration);
         }
     }
 
@@ -251,9 +251,9 @@ impl Recorder for Vec<&mut dyn Recorder> {
         self.iter().any(|one| one.wants_path())
     }
 
-    fn path(&mut self, path: CriticalPath) {
+    fn on_critical_path(&mut self, path: CriticalPath) {
         for one in self {
-            one.path(path.clone());
+            one.on_critical_path(path.clone());
         }
     }
 }
@@ -303,12 +303,12 @@ mod tests {
             moved(9, (1, 4, 2), policy),
             moved(9, (0, 0, 1), policy),
         ];
-        assert_eq!(outcome(moves.to_vec()).straight_returns(), 2);
+        assert_eq!(outcome(moves.to_vec()).direct_returns(), 2);
         // A move that the workload prescribes is no decision.
         let moves = [
             moved(3, (0, 0, 1), policy),
             moved(5, (0, 1, 0), Cause::Workload),
         ];
-        assert_eq!(outcome(moves.to_vec()).straight_returns(), 0);
+        assert_eq!(outcome(moves.to_vec()).direct_returns(), 0);
     }
 }

@@ -23,7 +23,7 @@ impl Run<'_, '_> {
     /// first superstep that differs, when processes have to wait for each other after a superstep, or when the recorder stops the
     /// run.
     pub(super) fn repeat(&mut self, first: usize) -> Result<usize, Error> {
-        let is_alone = !self.superstep.is_underway
+        let is_alone = !self.superstep.is_next_underway
             && !self.rescheduling.call.is_overlapped
             && self.ahead.is_none();
         let known = self.shortcuts.repeated(&self.world.placement);
@@ -34,29 +34,29 @@ impl Run<'_, '_> {
         self.superstep.began.clear();
         let mut next = first;
         let mut start = self.world.engine.now();
-        while self.world.repeats(next) && self.pass(next, result) {
-            start = self.date(next, start, &digest)?;
+        while self.world.repeats(next) && self.advance_one(next, result) {
+            start = self.record_repeated(next, start, &digest)?;
             next += 1;
-            if self.rescheduling.is_held || self.recorder.is_stopped() {
+            if self.rescheduling.must_synchronize || self.recorder.is_stopped() {
                 break;
             }
         }
         if next > first && !self.rescheduling.awaits_answer {
-            self.go_on_together()?;
+            self.continue_all()?;
         }
         Ok(next - first)
     }
 
     /// Advances time by the duration of one more superstep, whose local time starts from zero; returns whether the clock could
     /// advance.
-    fn pass(&mut self, superstep: usize, result: SuperstepResult) -> bool {
+    fn advance_one(&mut self, superstep: usize, result: SuperstepResult) -> bool {
         let engine = &mut self.world.engine;
-        engine.rebase() && engine.repeat(superstep, (result.duration, result.flows))
+        engine.rebase() && engine.repeat_superstep(superstep, (result.duration, result.flows))
     }
 
     /// Records and checks a repeated superstep whose time has passed, and lets the policy observe it. Returns the time at which
     /// the superstep ended.
-    fn date(
+    fn record_repeated(
         &mut self,
         superstep: usize,
         start: Time,
@@ -68,25 +68,25 @@ impl Run<'_, '_> {
             checks,
             ..
         } = self;
-        world.enter(superstep);
+        world.begin_superstep(superstep);
         let end = world.engine.now();
         self.superstep.origin = start;
-        world.log.log(digest);
+        world.log.add_log(digest);
         world.outcome.supersteps[superstep] = SuperstepDates {
             start,
             computed: start + *longest,
             end,
         };
         invariants::check_superstep(world, &self.superstep, &self.shortcuts, checks)?;
-        recorder.began(Beginnings {
+        recorder.on_beginnings(Beginnings {
             origin: start,
-            after: &[],
+            delays: &[],
             now: end,
         });
-        recorder.superstep(superstep, &world.measures, &world.placement);
-        world.ending = superstep;
+        recorder.on_superstep(superstep, &world.measures, &world.placement);
+        world.ending_superstep = superstep;
         self.rescheduling.observe(world)?;
-        world.log.date(end.get());
+        world.log.add_time(end.get());
         Ok(end)
     }
 }

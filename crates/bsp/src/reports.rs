@@ -102,7 +102,7 @@ impl ViewConfig {
     }
 
     /// Returns the number of the latest supersteps whose reports are stored.
-    fn kept(&self) -> usize {
+    fn kept_supersteps(&self) -> usize {
         self.delay as usize + self.window as usize
     }
 
@@ -116,7 +116,7 @@ impl ViewConfig {
         if self.is_exact() {
             return 0.0;
         }
-        let kept = (self.kept() as f64).min(supersteps) + 1.0;
+        let kept = (self.kept_supersteps() as f64).min(supersteps) + 1.0;
         kept * (processes * PROCESS + messages * MESSAGE + hosts * HOST)
     }
 }
@@ -138,7 +138,7 @@ pub(super) struct Reports {
     seed: u64,
     /// The stored reports, in the order of supersteps.
     past: VecDeque<Report>,
-    seen: Measures,
+    visible_measures: Measures,
     /// External load of each host in the last report that arrived, as a fraction of its speed.
     loads: Vec<f64>,
 }
@@ -150,29 +150,29 @@ impl Reports {
             config,
             seed,
             past: VecDeque::new(),
-            seen: Measures::default(),
+            visible_measures: Measures::default(),
             loads: Vec::new(),
         })
     }
 
     /// Whether the external loads of hosts have to be measured after each superstep.
     pub(super) fn needs_loads(&self) -> bool {
-        self.config.kept() > 1
+        self.config.kept_supersteps() > 1
     }
 
     /// Records the reports of the superstep that has just ended; `loads` are the external loads of the hosts, or empty if they
     /// are not needed.
-    pub(super) fn take(&mut self, view: &View<'_>, loads: Vec<f64>) {
+    pub(super) fn record(&mut self, view: &View<'_>, loads: Vec<f64>) {
         let processes = view.processes();
         let mut random = Stream::for_superstep(self.seed, Purpose::Reports, view.superstep as u64);
         let mut measures = Measures::default();
         measures.clear(processes);
         let last = self.past.back();
         for process in 0..processes {
-            let (factor, is_lost) = self.config.draw(&mut random);
+            let (factor, is_lost) = self.config.draw_error(&mut random);
             match last.filter(|_| is_lost) {
-                Some(last) => copy(&mut measures, &last.measures, process, 1.0),
-                None => copy(&mut measures, view.measures, process, factor),
+                Some(last) => copy_scaled(&mut measures, &last.measures, process, 1.0),
+                None => copy_scaled(&mut measures, view.measures, process, factor),
             }
         }
         self.past.push_back(Report {
@@ -180,10 +180,10 @@ impl Reports {
             messages: view.messages.to_vec(),
             loads,
         });
-        while self.past.len() > self.config.kept() {
+        while self.past.len() > self.config.kept_supersteps() {
             self.past.pop_front();
         }
-        self.look();
+        self.update_visible();
     }
 
     /// Returns the reports that the policy is given now, in the order of supersteps. As long as no report is old enough, these
@@ -197,8 +197,8 @@ impl Reports {
 
     /// Updates the measurements that the policy is given: the means of the work and the times over the visible reports, and the
     /// traffic of the newest one.
-    fn look(&mut self) {
-        let mut seen = std::mem::take(&mut self.seen);
+    fn update_visible(&mut self) {
+        let mut seen = std::mem::take(&mut self.visible_measures);
         let count = self.visible().count() as f64;
         if let Some(newest) = self.visible().last() {
             seen.clone_from(&newest.measures);
@@ -226,12 +226,12 @@ impl Reports {
                 }
             }
         }
-        self.seen = seen;
+        self.visible_measures = seen;
     }
 
     /// Replaces the external loads `measured` at a call by those that the policy is given. Only the loads of the hosts `varying`,
     /// whose speed varies, have errors.
-    pub(super) fn see_loads(
+    pub(super) fn degrade_loads(
         &mut self,
         superstep: usize,
         varying: impl Iterator<Item = usize>,
@@ -250,7 +250,7 @@ impl Reports {
             refill(&mut self.loads, measured.len(), 0.0);
         }
         for host in varying {
-            let (factor, is_lost) = self.config.draw(&mut random);
+            let (factor, is_lost) = self.config.draw_error(&mut random);
             if is_first || !is_lost {
                 self.loads[host] = (measured[host] * factor).clamp(0.0, 1.0);
             }
@@ -262,7 +262,7 @@ impl Reports {
     pub(super) fn view<'v>(&'v self, view: View<'v>) -> View<'v> {
         let messages = self.visible().last().map(|newest| &newest.messages[..]);
         View {
-            measures: &self.seen,
+            measures: &self.visible_measures,
             messages: messages.unwrap_or_default(),
             ..view
         }
@@ -272,21 +272,21 @@ impl Reports {
 impl ViewConfig {
     /// Draws the random factor of a report, and whether the report is lost. Each report takes two random numbers, even if the
     /// settings need none.
-    fn draw(&self, random: &mut Stream) -> (f64, bool) {
+    fn draw_error(&self, random: &mut Stream) -> (f64, bool) {
         let factor = 1.0 + 3.0_f64.sqrt() * self.noise * random.symmetric();
         (factor, random.unit() <= self.missing)
     }
 }
 
 /// Copies the measurements of one process, with its work and its times multiplied by `factor`.
-fn copy(to: &mut Measures, from: &Measures, process: usize, factor: f64) {
+fn copy_scaled(to: &mut Measures, from: &Measures, process: usize, factor: f64) {
     let time = |list: &[Seconds]| Seconds::of(list[process].get() * factor);
     to.work[process] = Instructions::of(from.work[process].get() * factor);
     to.delay[process] = from.delay[process];
     to.compute[process] = time(&from.compute);
     to.send[process] = time(&from.send);
     to.communication[process] = time(&from.communication);
-    for (cluster, traffic) in from.traffic.of(process) {
+    for (cluster, traffic) in from.traffic.of_process(process) {
         *to.traffic_mut(process, cluster) = Traffic {
             send_time: Seconds::of(traffic.send_time.get() * factor),
             receive_time: Seconds::of(traffic.receive_time.get() * factor),

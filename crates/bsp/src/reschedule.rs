@@ -31,7 +31,7 @@ pub(super) struct Rescheduling<'a> {
     pub(super) is_due: bool,
     pub(super) prescribed: &'a [PrescribedMove],
     /// Whether all processes have to wait for each other after the superstep that is ending.
-    pub(super) is_held: bool,
+    pub(super) must_synchronize: bool,
     /// Without barriers: number of the superstep after which all processes wait for each other, for a call that became due while
     /// some processes were ahead.
     postponed_to: Option<usize>,
@@ -60,9 +60,9 @@ impl<'a> Rescheduling<'a> {
             supersteps_since_call: 0,
             is_due: false,
             prescribed: &[],
-            is_held: false,
+            must_synchronize: false,
             postponed_to: None,
-            call: Call::none(),
+            call: Call::idle(),
             migrations: Migrations::new(),
             reports: Reports::new(world.setup.view, world.setup.seed),
         }
@@ -94,13 +94,13 @@ impl<'a> Rescheduling<'a> {
         if self.reports.is_some() && world.has_policy() {
             self.report(world)?;
         }
-        self.is_due = world.has_policy() && self.ask(world);
+        self.is_due = world.has_policy() && self.ask_policy(world);
         if self.awaits_answer {
             // Equal supersteps are not repeated before the caller has answered.
-            self.is_held = true;
+            self.must_synchronize = true;
             return Ok(());
         }
-        self.settle_meeting(world);
+        self.determine_synchronization(world);
         Ok(())
     }
 
@@ -114,25 +114,25 @@ impl<'a> Rescheduling<'a> {
         world: &World<'a>,
     ) -> Result<(), Error> {
         if let Some(decision) = &decision {
-            check(decision, world)?;
+            check_decision(decision, world)?;
         }
         self.is_due = decision.is_some();
         self.answer = decision.or(self.answer.take());
         self.awaits_answer = false;
-        self.settle_meeting(world);
+        self.determine_synchronization(world);
         Ok(())
     }
 
     /// Determines whether all processes have to wait for each other after the superstep that is ending.
     #[inline]
-    fn settle_meeting(&mut self, world: &World<'a>) {
-        if self.postponed_to.is_some_and(|to| to <= world.ending) {
+    fn determine_synchronization(&mut self, world: &World<'a>) {
+        if self.postponed_to.is_some_and(|to| to <= world.ending_superstep) {
             self.postponed_to = None;
             self.is_due = true;
         }
-        self.is_due &= may_call_after(world.ending, world);
-        self.prescribed = world.setup.workload.prescribed_moves(world.ending);
-        self.is_held = self.is_due || !self.prescribed.is_empty() || self.call.is_overlapped;
+        self.is_due &= may_call_after(world.ending_superstep, world);
+        self.prescribed = world.setup.workload.prescribed_moves(world.ending_superstep);
+        self.must_synchronize = self.is_due || !self.prescribed.is_empty() || self.call.is_overlapped;
         self.migrations.clear();
     }
 
@@ -151,20 +151,20 @@ impl<'a> Rescheduling<'a> {
                 loads[host.index()] = (1.0 - left).clamp(0.0, 1.0);
             }
         }
-        reports.take(&world.view(&self.external_load), loads);
+        reports.record(&world.view(&self.external_load), loads);
         Ok(())
     }
 
     /// Returns whether the policy requests a call after the superstep that is ending. If the policy will request no more calls,
     /// it is not asked again.
-    fn ask(&mut self, world: &mut World<'a>) -> bool {
+    fn ask_policy(&mut self, world: &mut World<'a>) -> bool {
         let Some(policy) = &mut self.policy else {
             self.awaits_answer = true;
             return false;
         };
         let view = world.view(&self.external_load);
-        let is_due = policy.is_call_due(&seen(self.reports.as_ref(), view));
-        let left = world.supersteps - 1 - world.ending;
+        let is_due = policy.is_call_due(&apply_reports(self.reports.as_ref(), view));
+        let left = world.supersteps - 1 - world.ending_superstep;
         if !is_due && policy.is_done(left) {
             world.dismiss_policy();
         }
@@ -176,11 +176,11 @@ impl<'a> Rescheduling<'a> {
     pub(super) fn postpone(&mut self, to: usize) {
         self.postponed_to.get_or_insert(to);
         self.is_due = false;
-        self.is_held = false;
+        self.must_synchronize = false;
     }
 
     /// Whether all processes have to wait for each other after a superstep that is not closed yet.
-    pub(super) fn holds_after(&self, superstep: usize, world: &World<'_>) -> bool {
+    pub(super) fn must_synchronize_after(&self, superstep: usize, world: &World<'_>) -> bool {
         self.call.is_overlapped
             || self.postponed_to == Some(superstep)
             || !world.setup.workload.prescribed_moves(superstep).is_empty()
@@ -212,7 +212,7 @@ impl<'a> Rescheduling<'a> {
     pub(super) fn view<'v>(&'v mut self, world: &'v mut World<'a>) -> Result<View<'v>, Error> {
         self.measure_loads(world)?;
         let view = world.view(&self.external_load);
-        Ok(seen(self.reports.as_ref(), view))
+        Ok(apply_reports(self.reports.as_ref(), view))
     }
 
     /// Lets the policy (or the caller of the run) decide, and records the call with its decision.
@@ -226,40 +226,40 @@ impl<'a> Rescheduling<'a> {
             *mark = world.engine.availability_mark(*host);
         }
         let view = world.view(&self.external_load);
-        let view = seen(self.reports.as_ref(), view);
+        let view = apply_reports(self.reports.as_ref(), view);
         let decision = match &mut self.policy {
             Some(policy) => policy.decide(&view, &mut self.random)?,
             None => self.answer.take().unwrap_or_default(),
         };
-        check(&decision, world)?;
-        world.log.number(world.ending as u64);
+        check_decision(&decision, world)?;
+        world.log.add_number(world.ending_superstep as u64);
         for migration in &decision.migrations {
-            world.log.number(u64::from(migration.process.0));
-            world.log.number(u64::from(migration.to.0));
+            world.log.add_number(u64::from(migration.process.0));
+            world.log.add_number(u64::from(migration.to.0));
         }
         let decided = decision.migrations.iter();
         let origins = decided.map(|wanted| world.placement[wanted.process.index()]);
         let now = world.engine.now();
         let call = CallRecord {
-            superstep: world.ending,
+            superstep: world.ending_superstep,
             origins: origins.collect(),
             start: now,
             cost: Seconds::default(),
             migration: Seconds::default(),
             wait: Wait::none(now),
-            work: Wait::none(now),
+            decision_period: Wait::none(now),
             has_messages: world.setup.costs.call.model == CallModel::Messages,
-            held_until: now,
-            answered: Vec::new(),
+            delayed_until: now,
+            answer_times: Vec::new(),
             decision,
-            applied: world.applies_migrations(),
+            migrations_applied: world.applies_migrations(),
         };
         world.outcome.calls.push(call);
         Ok(())
     }
 
     /// Returns the number of supersteps since the last call, and sets the count to zero.
-    pub(super) fn take_supersteps(&mut self) -> u64 {
+    pub(super) fn take_supersteps_since_call(&mut self) -> u64 {
         std::mem::take(&mut self.supersteps_since_call)
     }
 
@@ -267,13 +267,13 @@ impl<'a> Rescheduling<'a> {
     ///
     /// # Errors
     /// The policy reports a fault in its own state.
-    pub(super) fn settle(&mut self, moves: usize, world: &World<'_>) -> Result<(), Error> {
+    pub(super) fn report_outcome(&mut self, moves: usize, world: &World<'_>) -> Result<(), Error> {
         let Some(policy) = &mut self.policy else {
             return Ok(());
         };
         policy.on_outcome(moves);
         match policy.fault() {
-            Some(fault) => Err(world.broken(None, &fault)),
+            Some(fault) => Err(world.internal_error(None, &fault)),
             None => Ok(()),
         }
     }
@@ -291,14 +291,14 @@ impl<'a> Rescheduling<'a> {
         }
         if let Some(reports) = &mut self.reports {
             let varying = self.varying.iter().map(|(host, _)| host.index());
-            reports.see_loads(world.ending, varying, &mut self.external_load);
+            reports.degrade_loads(world.ending_superstep, varying, &mut self.external_load);
         }
         Ok(())
     }
 }
 
 /// Returns the view as the policy is given it, with the errors and delays of the reports, if there are any.
-fn seen<'v>(reports: Option<&'v Reports>, view: View<'v>) -> View<'v> {
+fn apply_reports<'v>(reports: Option<&'v Reports>, view: View<'v>) -> View<'v> {
     match reports {
         None => view,
         Some(reports) => reports.view(view),
@@ -312,7 +312,7 @@ fn may_call_after(superstep: usize, world: &World<'_>) -> bool {
 
 /// Checks that a decision can be carried out: processes and hosts exist, no process migrates twice or although it must not, and
 /// destinations have enough memory.
-fn check(decision: &Decision, world: &World<'_>) -> Result<(), Error> {
+fn check_decision(decision: &Decision, world: &World<'_>) -> Result<(), Error> {
     let platform = world.setup.platform;
     let wanted = &decision.migrations;
     let number = |process: ProcessId| u64::from(process.0) + 1;
@@ -320,20 +320,20 @@ fn check(decision: &Decision, world: &World<'_>) -> Result<(), Error> {
     seen.sort_unstable();
     if let Some(twice) = seen.windows(2).find(|pair| pair[0] == pair[1]) {
         let what = format!("process {} moves twice", number(twice[0]));
-        return Err(impossible(decision, world, &what));
+        return Err(impossible_decision(decision, world, &what));
     }
     for wanted in wanted {
         if wanted.process.index() >= world.placement.len() {
             let what = format!("there is no process {}", number(wanted.process));
-            return Err(impossible(decision, world, &what));
+            return Err(impossible_decision(decision, world, &what));
         }
         if world.pinned.get(wanted.process.index()) == Some(&true) {
             let what = format!("process {} may not migrate", number(wanted.process));
-            return Err(impossible(decision, world, &what));
+            return Err(impossible_decision(decision, world, &what));
         }
         if wanted.to.index() >= platform.hosts.len() {
             let what = format!("there is no host number {}", wanted.to.0);
-            return Err(impossible(decision, world, &what));
+            return Err(impossible_decision(decision, world, &what));
         }
     }
     let mut placement = world.placement.clone();
@@ -349,7 +349,7 @@ fn check(decision: &Decision, world: &World<'_>) -> Result<(), Error> {
         let needed = needed[wanted.to.index()];
         if host.memory.is_some_and(|memory| needed > memory) {
             let what = format!("host `{}` has no memory for {needed}", host.name);
-            return Err(impossible(decision, world, &what));
+            return Err(impossible_decision(decision, world, &what));
         }
     }
     Ok(())
@@ -359,7 +359,7 @@ fn check(decision: &Decision, world: &World<'_>) -> Result<(), Error> {
 const MOST_LISTED: usize = 8;
 
 /// Creates the error for a decision that cannot be carried out; `what` states the reason.
-fn impossible(decision: &Decision, world: &World<'_>, what: &str) -> Error {
+fn impossible_decision(decision: &Decision, world: &World<'_>, what: &str) -> Error {
     let hosts = &world.setup.platform.hosts;
     let listed = decision.migrations.iter().take(MOST_LISTED).map(|wanted| {
         let host = hosts.get(wanted.to.index());
@@ -367,7 +367,7 @@ fn impossible(decision: &Decision, world: &World<'_>, what: &str) -> Error {
         format!("p{} to `{host}`", u64::from(wanted.process.0) + 1)
     });
     let listed: Vec<String> = listed.collect();
-    let superstep = world.ending + 1;
+    let superstep = world.ending_superstep + 1;
     let message =
         format!("the policy requests an impossible move after superstep {superstep}: {what}");
     let hint = format!("its decision: {}", listed.join(", "));

@@ -66,7 +66,7 @@ impl Script {
         };
         if processes <= MOST_IN_TABLE {
             let count = |process: u32| {
-                let actions = (0..).map_while(|at| script.find(process, at));
+                let actions = (0..).map_while(|at| script.compute_action(process, at));
                 actions.count()
             };
             let longest = (0..processes).map(count).max().unwrap_or(0);
@@ -74,7 +74,7 @@ impl Script {
             let places =
                 (0..processes).flat_map(|process| (0..script.width).map(move |at| (process, at)));
             script.table = places
-                .map(|(process, at)| script.find(process, at))
+                .map(|(process, at)| script.compute_action(process, at))
                 .collect();
         }
         script
@@ -84,31 +84,31 @@ impl Script {
     #[inline]
     pub(super) fn action(&self, process: u32, at: u32) -> Option<Action> {
         if self.table.is_empty() {
-            return self.find(process, at);
+            return self.compute_action(process, at);
         }
         self.table[(process * self.width + at) as usize]
     }
 
-    fn find(&self, process: u32, at: u32) -> Option<Action> {
+    fn compute_action(&self, process: u32, at: u32) -> Option<Action> {
         match self.kind {
-            BarrierKind::Dissemination => self.disseminate(process, at),
-            BarrierKind::DoubleRing => self.ring(process, at),
-            _ => self.double(process, at),
+            BarrierKind::Dissemination => self.dissemination_action(process, at),
+            BarrierKind::DoubleRing => self.ring_action(process, at),
+            _ => self.doubling_action(process, at),
         }
     }
 
-    fn disseminate(&self, process: u32, at: u32) -> Option<Action> {
+    fn dissemination_action(&self, process: u32, at: u32) -> Option<Action> {
         let slot = at / 2;
         (slot < self.rounds).then(|| match at % 2 {
             0 => Action::Send {
-                to: self.further(process, 1 << slot),
+                to: self.process_after(process, 1 << slot),
                 slot,
             },
             _ => Action::Receive { slot },
         })
     }
 
-    fn double(&self, process: u32, at: u32) -> Option<Action> {
+    fn doubling_action(&self, process: u32, at: u32) -> Option<Action> {
         let answer = self.rounds + 1;
         if process >= self.core {
             let to = process - self.core;
@@ -140,9 +140,9 @@ impl Script {
         }
     }
 
-    fn ring(&self, process: u32, at: u32) -> Option<Action> {
-        let right = self.further(process, 1);
-        let left = self.further(process, self.processes - 1);
+    fn ring_action(&self, process: u32, at: u32) -> Option<Action> {
+        let right = self.process_after(process, 1);
+        let left = self.process_after(process, self.processes - 1);
         let (send, receive) = (
             |slot| Action::Send { to: right, slot },
             |slot| Action::Receive { slot },
@@ -158,7 +158,7 @@ impl Script {
 
     /// Returns the number of the process that is `places` places after `process`, modulo the number of processes; it is computed
     /// in 64 bits, since the sum may exceed 2^32.
-    fn further(&self, process: u32, places: u32) -> u32 {
+    fn process_after(&self, process: u32, places: u32) -> u32 {
         let sum = u64::from(process) + u64::from(places);
         u32::try_from(sum % u64::from(self.processes)).expect("below the number of processes")
     }
@@ -245,7 +245,7 @@ mod tests {
                 for process in 0..processes {
                     let end = actions(&script, process).count();
                     for at in (0..).take(end + 1) {
-                        assert_eq!(script.action(process, at), script.find(process, at));
+                        assert_eq!(script.action(process, at), script.compute_action(process, at));
                     }
                 }
             }

@@ -1,4 +1,4 @@
-//! A run whose caller decides instead of a policy: it stops at each barrier, shows the view that a policy would be given,
+//! A run whose caller decides instead of a policy. It stops at each barrier, shows the view that a policy would be given,
 //! continues with given migrations, and can be copied.
 //!
 //! ```text
@@ -72,7 +72,7 @@ impl<'a> Stepper<'a> {
         Ok(Self { run, is_over })
     }
 
-    /// Whether the run has ended.
+    /// Whether the run has ended, so that no further barrier follows.
     pub fn is_over(&self) -> bool {
         self.is_over
     }
@@ -84,8 +84,8 @@ impl<'a> Stepper<'a> {
     }
 
     /// Returns the number of supersteps that have ended.
-    pub fn ended(&self) -> usize {
-        self.run.world.ending + 1
+    pub fn ended_supersteps(&self) -> usize {
+        self.run.world.ending_superstep + 1
     }
 
     /// Whether the run is at the barrier of the last superstep, where a call can gain nothing.
@@ -155,7 +155,7 @@ impl fmt::Debug for Stepper<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Stepper")
-            .field("superstep", &self.run.world.ending)
+            .field("superstep", &self.run.world.ending_superstep)
             .field("now", &self.now())
             .field("is_over", &self.is_over)
             .finish_non_exhaustive()

@@ -19,7 +19,7 @@ pub(super) struct Superstep {
     pub(super) stage: Vec<Stage>,
     /// Delay after the first process with which each process begins the superstep that is opened next \[s\]; empty if all
     /// processes begin together.
-    pub(super) begins: Vec<f64>,
+    pub(super) next_begins: Vec<f64>,
     /// Whether at least one process has begun the open superstep.
     pub(super) has_begun: bool,
     /// Whether the open superstep is simulated by events, not computed by a shortcut.
@@ -36,11 +36,11 @@ pub(super) struct Superstep {
     /// shortcut.
     pub(super) last_computed: Option<Time>,
     /// Number of processes that have left the barrier of the superstep that is ending.
-    pub(super) left: usize,
+    pub(super) departed: usize,
     /// Whether processes begin the next superstep one by one and at least one may already have begun it.
-    pub(super) is_underway: bool,
+    pub(super) is_next_underway: bool,
     /// The number of the superstep that each process began last.
-    pub(super) at: Vec<usize>,
+    pub(super) superstep_of: Vec<usize>,
     /// The number that the first message of the open superstep has in the engine; 0 unless several supersteps are open.
     pub(super) first_message: u32,
 }
@@ -53,7 +53,7 @@ impl Superstep {
             barrier: Barrier::new(setup, count),
             exchange: Exchange::default(),
             stage: vec![Stage::Waiting; processes],
-            begins: Vec::new(),
+            next_begins: Vec::new(),
             has_begun: false,
             is_by_events: false,
             origin: Time::ZERO,
@@ -61,9 +61,9 @@ impl Superstep {
             began: vec![0.0; processes],
             computed: vec![0.0; processes],
             last_computed: None,
-            left: 0,
-            is_underway: false,
-            at: vec![0; processes],
+            departed: 0,
+            is_next_underway: false,
+            superstep_of: vec![0; processes],
             first_message: 0,
         }
     }
@@ -78,17 +78,17 @@ impl Superstep {
     }
 
     /// Lets all processes leave the barrier of the open superstep, whose result a shortcut has computed.
-    pub(super) fn pass(&mut self) {
+    pub(super) fn finish_shortcut(&mut self) {
         (self.has_begun, self.is_by_events) = (true, false);
-        std::mem::swap(&mut self.began, &mut self.begins);
-        self.begins.clear();
+        std::mem::swap(&mut self.began, &mut self.next_begins);
+        self.next_begins.clear();
         self.barrier.let_all_leave();
     }
 
     /// Lets each process begin the open superstep with its delay after the first process, as processes left the previous barrier
     /// one by one.
     pub(super) fn begin_one_by_one(&mut self, world: &mut World<'_>) -> Result<(), Error> {
-        let begins = std::mem::take(&mut self.begins);
+        let begins = std::mem::take(&mut self.next_begins);
         for (process, &later) in (0..).zip(&begins) {
             if later > 0.0 {
                 let token = Token::Begins(process);
@@ -104,9 +104,9 @@ impl Superstep {
     pub(super) fn begin(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
         let at = process as usize;
         if !self.has_begun {
-            self.begin_events(world);
+            self.begin_first(world);
         }
-        self.at[at] = world.superstep;
+        self.superstep_of[at] = world.superstep;
         self.began[at] = world.engine.local_now();
         world.measures.delay[at] = Seconds::of((self.began[at] - self.first_began).max(0.0));
         let work = world.plan.work[at].get();
@@ -134,7 +134,7 @@ impl Superstep {
     }
 
     /// Initializes the state of the open superstep when its first process begins it.
-    fn begin_events(&mut self, world: &mut World<'_>) {
+    fn begin_first(&mut self, world: &mut World<'_>) {
         let processes = world.placement.len();
         (self.has_begun, self.is_by_events) = (true, true);
         self.began.resize(processes, 0.0);
@@ -156,24 +156,24 @@ impl Superstep {
         match world.setup.runtime.sends {
             Sends::Sequential => self.send_next(process, world),
             Sends::Concurrent => {
-                while let Some(message) = self.exchange.take_next(process) {
-                    self.launch(message, world)?;
+                while let Some(message) = self.exchange.take_next_send(process) {
+                    self.send(message, world)?;
                 }
-                self.receive(process, world)
+                self.begin_receives(process, world)
             }
         }
     }
 
     /// With sequential sends: starts the next message of a process, or begins its receives if all its messages are sent.
     fn send_next(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
-        match self.exchange.take_next(process) {
-            Some(message) => self.launch(message, world),
-            None => self.receive(process, world),
+        match self.exchange.take_next_send(process) {
+            Some(message) => self.send(message, world),
+            None => self.begin_receives(process, world),
         }
     }
 
     /// Sends a message: starts its flow, or lets it wait for its receiver if the options demand that.
-    fn launch(&mut self, message: u32, world: &mut World<'_>) -> Result<(), Error> {
+    fn send(&mut self, message: u32, world: &mut World<'_>) -> Result<(), Error> {
         let planned = world.plan.messages[message as usize];
         let (to, receives) = (planned.to, world.setup.runtime.receives);
         if receives.is_late(planned.size) && !self.exchange.is_receiving[to.index()] {
@@ -192,12 +192,12 @@ impl Superstep {
         let token = Token::Delivered(self.first_message.wrapping_add(message));
         let has_handshake = world.setup.runtime.receives.has_handshake(planned.size);
         let message = (planned.size, has_handshake);
-        world.engine.carries(planned.from, planned.to);
+        world.engine.set_message_ends(planned.from, planned.to);
         world.engine.send_message(from, to, message, token)
     }
 
     /// Begins the receives of a process that has sent its messages; the messages that have waited for this process start.
-    fn receive(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
+    fn begin_receives(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
         self.stage[process as usize] = Stage::Receiving;
         self.exchange.is_receiving[process as usize] = true;
         while let Some(message) = self.exchange.unblock(process) {
@@ -217,7 +217,7 @@ impl Superstep {
         let (from, to) = (planned.from.index(), planned.to.index());
         let now = world.engine.local_now();
         let Some(started) = self.exchange.deliver(message, to) else {
-            return Err(world.broken(Some(to), "a message was delivered to it twice"));
+            return Err(world.internal_error(Some(to), "a message was delivered to it twice"));
         };
         let duration = Seconds::of((now - started).max(0.0));
         let end = |process: usize| {
@@ -232,7 +232,7 @@ impl Superstep {
         world.measures.send[from] = Seconds::of((now - self.computed[from]).max(0.0));
         self.on_received(planned.to.0, world)?;
         if world.setup.runtime.waits_for_send(planned.size) {
-            self.exchange.owed[from] -= 1;
+            self.exchange.undelivered[from] -= 1;
             self.arrive_if_ready(planned.from.0, world)?;
         }
         if world.setup.runtime.sends == Sends::Sequential {
@@ -263,7 +263,7 @@ impl Superstep {
         let at = process as usize;
         if self.stage[at] != Stage::Receiving
             || self.exchange.awaited[at] > 0
-            || self.exchange.owed[at] > 0
+            || self.exchange.undelivered[at] > 0
         {
             return Ok(());
         }
@@ -287,7 +287,7 @@ impl Superstep {
 fn context<'c, 'a>(world: &'c mut World<'a>) -> BarrierContext<'c, 'a> {
     BarrierContext {
         engine: &mut world.engine,
-        may_pass: world.may_pass,
+        may_skip_time: world.may_skip_time,
         platform: world.setup.platform,
         placement: &world.placement,
     }

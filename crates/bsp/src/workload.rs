@@ -88,7 +88,7 @@ pub trait Workload: fmt::Debug + Send + Sync {
     }
 }
 
-/// The names of processes and supersteps in the data from which an application was read.
+/// The names of processes and supersteps in the data from which an application was read, for exports.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Labels {
     /// The `entity` of each process in the vt data.

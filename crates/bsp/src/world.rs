@@ -47,16 +47,16 @@ pub(super) struct World<'a> {
     pub(super) setup: &'a Setup<'a>,
     pub(super) engine: Engine<'a>,
     /// Whether time may advance by a shortcut when nothing is in progress; false while a rescheduling call is about to start.
-    pub(super) may_pass: bool,
+    pub(super) may_skip_time: bool,
     pub(super) plan: Plan,
     /// Number of bytes that the messages of the plan send in total.
-    volume: f64,
+    planned_bytes: f64,
     /// The number of supersteps.
     pub(super) supersteps: usize,
     /// Number of the open superstep, counted from 0.
     pub(super) superstep: usize,
     /// Number of the superstep whose barrier processes are leaving or have left last, counted from 0.
-    pub(super) ending: usize,
+    pub(super) ending_superstep: usize,
     pub(super) placement: Vec<HostId>,
     pub(super) memory: Vec<Bytes>,
     /// For each process, whether it must not migrate; empty if all processes may migrate.
@@ -92,12 +92,12 @@ impl<'a> World<'a> {
                 setup.network,
                 (setup.runtime.barrier.delay, setup.costs.call.delay),
             ),
-            may_pass: true,
+            may_skip_time: true,
             plan: Plan::default(),
-            volume: 0.0,
+            planned_bytes: 0.0,
             supersteps: setup.workload.supersteps(),
             superstep: 0,
-            ending: 0,
+            ending_superstep: 0,
             placement: setup.placement.to_vec(),
             memory: (0..processes).map(memory).collect(),
             pinned: pinned(setup.workload),
@@ -119,25 +119,25 @@ impl<'a> World<'a> {
     }
 
     /// Reads the plan of a superstep from the application; returns whether it differs from the previous plan.
-    pub(super) fn open(&mut self, superstep: usize) -> bool {
+    pub(super) fn open_superstep(&mut self, superstep: usize) -> bool {
         let repeats = self.setup.workload.repeats(superstep);
         if !repeats {
             self.plan.clear(self.placement.len());
             self.setup.workload.fill(superstep, &mut self.plan);
             let sizes = self.plan.messages.iter().map(|message| message.size.get());
-            self.volume = sizes.sum();
+            self.planned_bytes = sizes.sum();
         }
-        self.engine.opens();
-        self.enter(superstep);
+        self.engine.record_opening();
+        self.begin_superstep(superstep);
         !repeats
     }
 
     /// Begins a superstep whose plan has been read, and counts its messages.
-    pub(super) fn enter(&mut self, superstep: usize) {
+    pub(super) fn begin_superstep(&mut self, superstep: usize) {
         self.superstep = superstep;
-        self.engine.enter(superstep);
+        self.engine.set_superstep(superstep);
         self.outcome.sent.messages += self.plan.messages.len() as u64;
-        self.outcome.sent.bytes += self.volume;
+        self.outcome.sent.bytes += self.planned_bytes;
     }
 
     /// Whether the superstep exists and has the same plan as the superstep before it.
@@ -145,9 +145,9 @@ impl<'a> World<'a> {
         superstep < self.supersteps && self.setup.workload.repeats(superstep)
     }
 
-    /// Whether the superstep that is ending is the last one.
+    /// Whether the superstep that is ending is the last superstep of the application.
     pub(super) fn is_last(&self) -> bool {
-        self.ending + 1 == self.supersteps
+        self.ending_superstep + 1 == self.supersteps
     }
 
     /// Whether a policy still decides in this run: the scenario has one, and it may request more calls.
@@ -171,7 +171,7 @@ impl<'a> World<'a> {
         View {
             platform: self.setup.platform,
             network: &self.setup.network,
-            superstep: self.ending,
+            superstep: self.ending_superstep,
             now: self.engine.now(),
             placement: &self.placement,
             measures: &self.measures,
@@ -181,7 +181,7 @@ impl<'a> World<'a> {
             migrations_happen: self.setup.scenario == Scenario::Iii,
             messages: &self.plan.messages,
             supersteps: self.supersteps,
-            last_price: (self.outcome.calls.last())
+            last_call_cost: (self.outcome.calls.last())
                 .map_or_else(Seconds::default, |call| call.cost + call.migration),
             pinned: &self.pinned,
             workload: Some(self.setup.workload),
@@ -189,7 +189,7 @@ impl<'a> World<'a> {
     }
 
     /// Creates the error for an internal fault in the open superstep, with data for a diagnosis.
-    pub(super) fn broken(&self, process: Option<usize>, what: &str) -> Error {
+    pub(super) fn internal_error(&self, process: Option<usize>, what: &str) -> Error {
         let superstep = self.superstep + 1;
         let place = match process {
             Some(process) => format!("superstep {superstep}, process {}", process + 1),

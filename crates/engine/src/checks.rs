@@ -28,8 +28,8 @@ pub const DATE_SLACK: f64 = 2e-13;
 /// Rounding error that is accepted in an amount of work or bytes, relative to the amount.
 const ROUNDING: f64 = 1e-9;
 
-/// Whether what is `left` of an `amount` at the end of an activity, at local time `now` \[s\], is only a rounding error; `rate`
-/// is the speed at which the amount was used up. Always true if `left` is not finite.
+/// Whether the rest of an amount of work or bytes at the end of an activity is only a rounding error. `left` is what remains of
+/// `amount`, which was used up at `rate`, at local time `now` \[s\]. Always true if `left` is not finite.
 pub(super) fn is_used_up(left: f64, amount: f64, rate: f64, now: f64) -> bool {
     let rounding = ROUNDING * amount + rate * (DATE_SLACK * now + f64::MIN_POSITIVE);
     !left.is_finite() || left.abs() <= rounding + f64::MIN_POSITIVE

@@ -26,7 +26,7 @@ pub(super) struct CompletionIndex {
 /// The minimum of each block of a list of times.
 #[derive(Clone, Debug, Default)]
 struct BlockMinimum {
-    least: Vec<f64>,
+    minimum: Vec<f64>,
     /// The blocks whose minimum has to be searched again.
     stale: Vec<u32>,
     is_stale: Vec<bool>,
@@ -51,32 +51,32 @@ impl CompletionIndex {
     }
 
     /// Returns the earliest end of all classes; infinite if no class ends.
-    pub(super) fn next(&mut self) -> f64 {
+    pub(super) fn next_end(&mut self) -> f64 {
         let Self {
             times,
             blocks,
             blocks_of_blocks,
             ..
         } = self;
-        blocks.look(times, |block, before, least| {
+        blocks.search_stale(times, |block, before, least| {
             blocks_of_blocks.change(block, before, least);
         });
-        blocks_of_blocks.look(&blocks.least, |_, _, _| {});
-        least(&blocks_of_blocks.least)
+        blocks_of_blocks.search_stale(&blocks.minimum, |_, _, _| {});
+        least(&blocks_of_blocks.minimum)
     }
 
     /// Removes the ends of all classes up to the finite time `limit`, and sets `taken` to the numbers of these classes. The
     /// method that returns the earliest end must have been called since the last change.
-    pub(super) fn take(&mut self, limit: f64, taken: &mut Vec<u32>) {
+    pub(super) fn take_until(&mut self, limit: f64, taken: &mut Vec<u32>) {
         taken.clear();
         let blocks = self.count.div_ceil(BLOCK);
-        for (tier, &least) in self.blocks_of_blocks.least.iter().enumerate() {
+        for (tier, &least) in self.blocks_of_blocks.minimum.iter().enumerate() {
             if least > limit {
                 continue;
             }
             let first = tier * BLOCK;
             let last = (first + BLOCK).min(blocks);
-            for (block, &least) in (first..).zip(&self.blocks.least[first..last]) {
+            for (block, &least) in (first..).zip(&self.blocks.minimum[first..last]) {
                 if least > limit {
                     continue;
                 }
@@ -120,7 +120,7 @@ impl BlockMinimum {
     #[inline]
     fn change(&mut self, at: usize, before: f64, value: f64) -> Option<f64> {
         let block = at / BLOCK;
-        let least = &mut self.least[block];
+        let least = &mut self.minimum[block];
         if value <= *least {
             return Some(std::mem::replace(least, value));
         }
@@ -133,18 +133,18 @@ impl BlockMinimum {
 
     /// Searches the minimum of each block where it is unknown; calls `changed` with the block, its previous minimum and its new
     /// minimum.
-    fn look(&mut self, list: &[f64], mut changed: impl FnMut(usize, f64, f64)) {
+    fn search_stale(&mut self, list: &[f64], mut changed: impl FnMut(usize, f64, f64)) {
         for block in self.stale.drain(..) {
             let at = block as usize;
             self.is_stale[at] = false;
             let now = least(&list[at * BLOCK..(at + 1) * BLOCK]);
-            let before = std::mem::replace(&mut self.least[at], now);
+            let before = std::mem::replace(&mut self.minimum[at], now);
             changed(at, before, now);
         }
     }
 
     fn resize(&mut self, blocks: usize) {
-        self.least.resize(blocks, f64::INFINITY);
+        self.minimum.resize(blocks, f64::INFINITY);
         self.is_stale.resize(blocks, false);
         self.stale.retain(|block| (*block as usize) < blocks);
     }
@@ -193,10 +193,10 @@ mod tests {
                 if at % 3 > 0 {
                     continue;
                 }
-                let next = ends.next();
+                let next = ends.next_end();
                 prop_assert_eq!(Some(next), queue.next_date());
                 let (mut taken, mut popped) = (Vec::new(), Vec::new());
-                ends.take(next, &mut taken);
+                ends.take_until(next, &mut taken);
                 while queue.next_date() == Some(next) {
                     let (_, class) = queue.pop().unwrap();
                     keys[class as usize] = None;
@@ -212,22 +212,22 @@ mod tests {
     fn what_is_no_number_and_what_is_forgotten_never_ends() {
         let mut ends = CompletionIndex::default();
         ends.set(70, f64::NAN);
-        assert_eq!(ends.next(), f64::INFINITY);
+        assert_eq!(ends.next_end(), f64::INFINITY);
         ends.set(3, 5.0);
         ends.set(70, 4.0);
-        assert_eq!(ends.next(), 4.0);
+        assert_eq!(ends.next_end(), 4.0);
         ends.set(70, f64::NAN);
-        assert_eq!(ends.next(), 5.0);
+        assert_eq!(ends.next_end(), 5.0);
         let mut taken = Vec::new();
         for (limit, expected) in [(4.9, &[][..]), (5.0, &[3]), (5.0, &[])] {
-            ends.take(limit, &mut taken);
+            ends.take_until(limit, &mut taken);
             assert_eq!(taken, expected);
         }
-        assert_eq!(ends.next(), f64::INFINITY);
+        assert_eq!(ends.next_end(), f64::INFINITY);
         ends.set(3, 1.0);
         ends.clear();
-        assert_eq!(ends.next(), f64::INFINITY);
-        ends.take(1.0, &mut taken);
+        assert_eq!(ends.next_end(), f64::INFINITY);
+        ends.take_until(1.0, &mut taken);
         assert!(taken.is_empty());
     }
 }

@@ -30,14 +30,14 @@ struct Cpu<T> {
     service: f64,
     /// Local time to which the value of `service` belongs \[s\].
     updated: f64,
-    /// The executions on the host in decreasing order of their target service. Of equal targets the one that started later comes
-    /// first, since executions are taken from the end.
+    /// The executions on the host in decreasing order of their target service. Of equal targets, the later started execution
+    /// comes first, since executions are taken from the end.
     running: Vec<Execution<T>>,
     event: Option<Key>,
-    /// Integral of the available fraction over time, from the start of the run to the time `integrated` \[s\].
-    availability: f64,
+    /// Integral of the available fraction over time, from the start of the run to the time `integrated_until` \[s\].
+    availability_integral: f64,
     /// Absolute time up to which the availability is integrated \[s\].
-    integrated: f64,
+    integrated_until: f64,
 }
 
 impl<T> Cpu<T> {
@@ -57,9 +57,9 @@ impl<T> Cpu<T> {
 
     /// Changes the available fraction of the host's speed at the absolute time `absolute` \[s\].
     #[inline]
-    fn change(&mut self, absolute: f64, available: f64) {
-        self.availability += self.available * (absolute - self.integrated);
-        self.integrated = absolute;
+    fn set_available(&mut self, absolute: f64, available: f64) {
+        self.availability_integral += self.available * (absolute - self.integrated_until);
+        self.integrated_until = absolute;
         self.available = available;
     }
 }
@@ -82,8 +82,8 @@ impl<T: Copy> Cpus<T> {
             updated: 0.0,
             running: Vec::new(),
             event: None,
-            availability: 0.0,
-            integrated: 0.0,
+            availability_integral: 0.0,
+            integrated_until: 0.0,
         };
         Self {
             cpus: platform.hosts.iter().map(idle).collect(),
@@ -158,7 +158,7 @@ impl<T: Copy> Cpus<T> {
     ) {
         let cpu = &mut self.cpus[host];
         cpu.advance_to(now);
-        cpu.change(absolute, available);
+        cpu.set_available(absolute, available);
         if cpu.event.is_some() || !cpu.running.is_empty() {
             schedule(cpu, queue, event);
         }
@@ -170,7 +170,7 @@ impl<T: Copy> Cpus<T> {
         let cpu = &mut self.cpus[host];
         |absolute, available| {
             debug_assert!(cpu.running.is_empty() && cpu.event.is_none(), "it is idle");
-            cpu.change(absolute, available);
+            cpu.set_available(absolute, available);
         }
     }
 
@@ -186,9 +186,9 @@ impl<T: Copy> Cpus<T> {
 
     /// Returns the integral over time of the available fraction of a host's speed, from the start of the run to the absolute time
     /// `absolute` \[s\].
-    pub(super) fn availability(&self, host: usize, absolute: f64) -> f64 {
+    pub(super) fn availability_integral(&self, host: usize, absolute: f64) -> f64 {
         let cpu = &self.cpus[host];
-        cpu.availability + cpu.available * (absolute - cpu.integrated)
+        cpu.availability_integral + cpu.available * (absolute - cpu.integrated_until)
     }
 
     /// Returns the hosts that have executions although their speed is zero at present.

@@ -97,14 +97,14 @@ impl SizeFactors {
     }
 
     /// Returns the factors for a message of `bytes` bytes.
-    pub(super) fn of(&self, bytes: f64) -> &SizeFactor {
+    pub(super) fn for_bytes(&self, bytes: f64) -> &SizeFactor {
         let steps = self.steps[..self.count].iter().rev();
         let mut steps = steps.skip_while(|step| step.from.get() > bytes);
         steps.next().unwrap_or(&NO_FACTOR)
     }
 
     /// Returns the largest bandwidth factor for any size of message; at least 1.
-    pub(super) fn most_bandwidth(&self) -> f64 {
+    pub(super) fn largest_bandwidth_factor(&self) -> f64 {
         let steps = self.steps[..self.count].iter();
         steps.map(|step| step.bandwidth).fold(1.0, f64::max)
     }

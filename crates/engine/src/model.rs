@@ -231,13 +231,13 @@ impl NetworkModel {
     ) -> Seconds {
         let (latency, bytes) = (latency.get(), size.get());
         let link = narrowest.map_or(f64::INFINITY, BytesPerSecond::get);
-        let rate = self.bandwidth_factor * lesser(link, self.window(latency));
-        Seconds::of(self.delay_of(latency, 0.0, bytes) + self.amount(bytes) / rate)
+        let rate = self.bandwidth_factor * lesser(link, self.window_bound(latency));
+        Seconds::of(self.message_delay(latency, 0.0, bytes) + self.flow_bytes(bytes) / rate)
     }
 
     /// Returns the factor by which the latency of a route is multiplied for a message of this size; dimensionless.
     pub fn latency_factor_of(&self, size: Bytes) -> f64 {
-        self.latency_factor * self.factors.of(size.get()).latency
+        self.latency_factor * self.factors.for_bytes(size.get()).latency
     }
 
     /// Returns the time from the start of a flow until its transfer begins \[s\], on a route with this latency \[s\].
@@ -261,7 +261,7 @@ impl NetworkModel {
     }
 
     /// Returns the maximum rate of a flow whose route has this number of loopbacks \[B/s\]; infinite without loopbacks.
-    pub(super) fn bound_of(&self, loopbacks: u32) -> f64 {
+    pub(super) fn loopback_bound(&self, loopbacks: u32) -> f64 {
         if loopbacks > 0 {
             self.loopback_bandwidth
         } else {
@@ -283,15 +283,15 @@ impl NetworkModel {
 
     /// Returns the maximum share of a flow that the TCP window allows on a route with this latency \[B/s\]; infinite without a
     /// window or a latency.
-    pub(super) fn window(&self, latency: f64) -> f64 {
+    pub(super) fn window_bound(&self, latency: f64) -> f64 {
         match self.tcp_gamma {
             Some(gamma) if latency > 0.0 => gamma / (2.0 * latency),
             _ => f64::INFINITY,
         }
     }
 
-    /// Whether a message that crosses no link, neither on its route nor on the route back, takes only its delay and no time for
-    /// the transfer; this is SimGrid's rule for its platforms.
+    /// Whether a message that crosses no link takes only its delay and no time for the transfer; this is SimGrid's rule for its
+    /// platforms. Links of the route back count as well.
     pub(super) fn frees_linkless(platform: &Platform) -> bool {
         matches!(platform.routes, Routes::Zoned { .. })
     }
@@ -300,8 +300,8 @@ impl NetworkModel {
     pub fn follows_pipes(&self, platform: &Platform) -> bool {
         let is_followed = self
             .fatpipe
-            .map_or(!platform.has_whole_pipes(), |kind| kind == Fatpipe::Simgrid);
-        is_followed && self.sharing && platform.has_pipes()
+            .map_or(!platform.unshared_links_have_full_bandwidth(), |kind| kind == Fatpipe::Simgrid);
+        is_followed && self.sharing && platform.has_unshared_links()
     }
 
     /// Returns the delay of a message inside a host over a loopback with this latency \[s\].

@@ -42,7 +42,7 @@ impl Step {
     }
 
     /// Returns the step that has this number in the event list.
-    pub(super) fn of(number: u32) -> Self {
+    pub(super) fn from_number(number: u32) -> Self {
         if number.is_multiple_of(2) {
             Self::Sent(number / 2)
         } else {
@@ -68,9 +68,9 @@ struct Message<T> {
     /// The queues on the route of the message, each with the latency of its link \[s\].
     route: Vec<(u32, f64)>,
     /// Size of the last packet on the wire, including its headers \[B\].
-    last: f64,
+    last_packet_bytes: f64,
     /// Number of packets of the message that have not arrived yet.
-    left: u32,
+    packets_left: u32,
     connection: Option<u32>,
 }
 
@@ -118,7 +118,7 @@ pub(super) struct Queues<T> {
     /// Payload of a packet \[B\].
     packet: f64,
     /// The queue of each link, in the order of links, followed by queues that serve one message each.
-    all: Vec<Queue>,
+    queues: Vec<Queue>,
     links: usize,
     free_own: Vec<u32>,
     bursts: Vec<Burst>,
@@ -140,7 +140,7 @@ impl<T: Copy> Queues<T> {
     pub(super) fn new(links: usize, packet: f64) -> Self {
         Self {
             packet,
-            all: (0..to_u32(links)).map(Queue::new).collect(),
+            queues: (0..to_u32(links)).map(Queue::new).collect(),
             links,
             free_own: Vec::new(),
             bursts: Vec::new(),
@@ -173,8 +173,8 @@ impl<T: Copy> Queues<T> {
             self.messages.push(Message {
                 token,
                 route: Vec::new(),
-                last: 0.0,
-                left: 0,
+                last_packet_bytes: 0.0,
+                packets_left: 0,
                 connection: None,
             });
             to_u32(self.messages.len() - 1)
@@ -185,15 +185,15 @@ impl<T: Copy> Queues<T> {
             let own = if is_shared {
                 link
             } else {
-                self.own_queue(link)
+                self.exclusive_queue(link)
             };
             way.push((own, latency));
         }
         self.messages[message as usize] = Message {
             token,
             route: way,
-            last: start.bytes - self.packet * (packets - 1.0) + HEADERS,
-            left: count,
+            last_packet_bytes: start.bytes - self.packet * (packets - 1.0) + HEADERS,
+            packets_left: count,
             connection: start.connection,
         };
         let burst = self.new_burst(Burst {
@@ -218,7 +218,7 @@ impl<T: Copy> Queues<T> {
         match step {
             Step::Joins(burst) => self.join(burst, now, bandwidth, queue, event),
             Step::Sent(at) => {
-                let sent = self.all[at as usize].sending.take()?;
+                let sent = self.queues[at as usize].sending.take()?;
                 let Burst { message, hop, .. } = self.bursts[sent as usize];
                 self.bursts[sent as usize].hop += 1;
                 let (_, latency) = self.messages[message as usize].route[hop as usize];
@@ -247,11 +247,11 @@ impl<T: Copy> Queues<T> {
         } = self.bursts[burst as usize];
         let state = &mut self.messages[message as usize];
         let Some(&(at, _)) = state.route.get(hop as usize) else {
-            state.left -= count;
+            state.packets_left -= count;
             self.free_bursts.push(burst);
-            return (self.messages[message as usize].left == 0).then(|| self.end(message));
+            return (self.messages[message as usize].packets_left == 0).then(|| self.end(message));
         };
-        let next = &mut self.all[at as usize];
+        let next = &mut self.queues[at as usize];
         next.waiting.push_back(burst);
         if next.sending.is_none() && next.stopped.is_none() {
             self.send_next(at, now, bandwidth, queue, event);
@@ -268,7 +268,7 @@ impl<T: Copy> Queues<T> {
         queue: &mut EventQueue<E>,
         event: &impl Fn(Step) -> E,
     ) {
-        let state = &mut self.all[at as usize];
+        let state = &mut self.queues[at as usize];
         let Some(&first) = state.waiting.front() else {
             return;
         };
@@ -290,9 +290,9 @@ impl<T: Copy> Queues<T> {
                 ..burst
             })
         };
-        self.all[at as usize].sending = Some(sent);
+        self.queues[at as usize].sending = Some(sent);
         let size = if is_last {
-            self.messages[burst.message as usize].last
+            self.messages[burst.message as usize].last_packet_bytes
         } else {
             self.packet + HEADERS
         };
@@ -300,7 +300,7 @@ impl<T: Copy> Queues<T> {
     }
 
     /// Continues the queues of a link that have waited for bandwidth, once its bandwidth has changed to `bandwidth` \[B/s\].
-    pub(super) fn go_on<E: Copy>(
+    pub(super) fn resume<E: Copy>(
         &mut self,
         link: u32,
         bandwidth: f64,
@@ -311,9 +311,9 @@ impl<T: Copy> Queues<T> {
         if bandwidth <= 0.0 {
             return;
         }
-        let own = to_u32(self.links)..to_u32(self.all.len());
+        let own = to_u32(self.links)..to_u32(self.queues.len());
         for at in std::iter::once(link).chain(own) {
-            let state = &mut self.all[at as usize];
+            let state = &mut self.queues[at as usize];
             if state.link == link
                 && let Some(key) = state.stopped.take()
             {
@@ -326,7 +326,7 @@ impl<T: Copy> Queues<T> {
     /// Returns the links on the route of a message that has just ended, each as often as the message crossed it.
     pub(super) fn links_of(&self, ended: &Ended<T>) -> impl Iterator<Item = u32> + '_ {
         let route = self.messages[ended.message as usize].route.iter();
-        route.map(|&(queue, _)| self.all[queue as usize].link)
+        route.map(|&(queue, _)| self.queues[queue as usize].link)
     }
 
     fn end(&mut self, message: u32) -> Ended<T> {
@@ -343,13 +343,13 @@ impl<T: Copy> Queues<T> {
     }
 
     /// Returns a queue for one message on a link that messages do not share.
-    fn own_queue(&mut self, link: u32) -> u32 {
+    fn exclusive_queue(&mut self, link: u32) -> u32 {
         if let Some(queue) = self.free_own.pop() {
-            self.all[queue as usize].link = link;
+            self.queues[queue as usize].link = link;
             return queue;
         }
-        self.all.push(Queue::new(link));
-        to_u32(self.all.len() - 1)
+        self.queues.push(Queue::new(link));
+        to_u32(self.queues.len() - 1)
     }
 
     fn new_burst(&mut self, burst: Burst) -> u32 {

@@ -16,25 +16,25 @@ pub struct Key(u32);
 struct Entry {
     /// Sort key: the time of the event (not negative, so that its bits sort like its value), then its sequence number. An entry
     /// in the heap may have an earlier sort key than its event.
-    order: u128,
+    sort_key: u128,
     slot: u32,
 }
 
 impl Entry {
     /// Returns the bits of the entry's time, which sort like the time.
     #[inline]
-    fn bits(&self) -> u64 {
-        u64::try_from(self.order >> 64).expect("the upper half")
+    fn time_bits(&self) -> u64 {
+        u64::try_from(self.sort_key >> 64).expect("the upper half")
     }
 
     #[inline]
     fn date(&self) -> f64 {
-        f64::from_bits(self.bits())
+        f64::from_bits(self.time_bits())
     }
 
     #[inline]
     fn is_before(&self, other: &Self) -> bool {
-        self.order < other.order
+        self.sort_key < other.sort_key
     }
 }
 
@@ -48,7 +48,7 @@ pub struct EventQueue<E> {
     /// The heap of all other events; its first entry always has the same sort key as its event.
     heap: Vec<Entry>,
     /// For each slot, the sort key of its event.
-    order: Vec<u128>,
+    sort_keys: Vec<u128>,
     /// For each slot, the position of its event in the heap, or `NEAR` if the event is in the list.
     position: Vec<u32>,
     /// For each slot, its event.
@@ -73,7 +73,7 @@ impl<E: Copy> Default for EventQueue<E> {
             near: Vec::new(),
             first: 0,
             heap: Vec::new(),
-            order: Vec::new(),
+            sort_keys: Vec::new(),
             position: Vec::new(),
             event: Vec::new(),
             free: Vec::new(),
@@ -109,10 +109,10 @@ impl<E: Copy> EventQueue<E> {
         } else {
             self.event.push(event);
             self.position.push(0);
-            self.order.push(0);
+            self.sort_keys.push(0);
             u32::try_from(self.event.len() - 1).expect("fewer than 2^32 events wait at once")
         };
-        let entry = self.stamped(date, slot);
+        let entry = self.with_sequence(date, slot);
         self.insert(entry);
         Key(slot)
     }
@@ -123,13 +123,13 @@ impl<E: Copy> EventQueue<E> {
         debug_assert!(date >= 0.0, "a date is not negative");
         let at = self.position[key.0 as usize];
         if at == NEAR {
-            self.take_near(key.0);
-            let entry = self.stamped(date, key.0);
+            self.remove_near(key.0);
+            let entry = self.with_sequence(date, key.0);
             self.insert(entry);
             self.refill();
             return;
         }
-        let (at, entry) = (at as usize, self.stamped(date, key.0));
+        let (at, entry) = (at as usize, self.with_sequence(date, key.0));
         let is_near = self.near.last().is_some_and(|last| entry.is_before(last));
         if is_near {
             self.remove_at(at);
@@ -148,7 +148,7 @@ impl<E: Copy> EventQueue<E> {
     pub fn cancel(&mut self, key: Key) {
         let at = self.position[key.0 as usize];
         if at == NEAR {
-            self.take_near(key.0);
+            self.remove_near(key.0);
             self.refill();
         } else {
             self.remove_at(at as usize);
@@ -192,10 +192,10 @@ impl<E: Copy> EventQueue<E> {
 
     /// Returns the index in the list at which an entry has to be inserted: after all entries with the same or an earlier time.
     #[inline]
-    fn place(&self, entry: &Entry) -> usize {
+    fn insertion_index(&self, entry: &Entry) -> usize {
         let near = &self.near[self.first..];
-        let bits = entry.bits();
-        let is_after = |at: &usize| near[*at].bits() > bits;
+        let bits = entry.time_bits();
+        let is_after = |at: &usize| near[*at].time_bits() > bits;
         // The end of a short transfer is often among the first events, the end of a latency among the last.
         let last = near.len() - 1;
         let place = if is_after(&0) {
@@ -206,14 +206,14 @@ impl<E: Copy> EventQueue<E> {
             2
         } else {
             // A new entry has the highest sequence of all.
-            near.partition_point(|other| other.bits() <= bits)
+            near.partition_point(|other| other.time_bits() <= bits)
         };
         self.first + place
     }
 
     /// Inserts an entry into the list; the shorter side of the list is shifted.
     fn insert_near(&mut self, entry: Entry) {
-        let at = self.place(&entry);
+        let at = self.insertion_index(&entry);
         let Self { near, first, .. } = self;
         self.position[entry.slot as usize] = NEAR;
         if *first > 0 && at - *first <= near.len() - at {
@@ -233,12 +233,12 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// Removes an event from the list, which may then be empty.
-    fn take_near(&mut self, slot: u32) {
+    fn remove_near(&mut self, slot: u32) {
         let Self {
-            near, first, order, ..
+            near, first, sort_keys: order, ..
         } = self;
         let order = order[slot as usize];
-        let place = near[*first..].partition_point(|other| other.order < order);
+        let place = near[*first..].partition_point(|other| other.sort_key < order);
         let at = *first + place;
         if at - *first <= near.len() - at {
             near.copy_within(*first..at, *first + 1);
@@ -278,12 +278,12 @@ impl<E: Copy> EventQueue<E> {
     }
 
     #[inline]
-    fn stamped(&mut self, date: f64, slot: u32) -> Entry {
+    fn with_sequence(&mut self, date: f64, slot: u32) -> Entry {
         self.sequence += 1;
         let date = date + 0.0; // of -0 this makes 0
         let order = u128::from(date.to_bits()) << 64 | u128::from(self.sequence);
-        self.order[slot as usize] = order;
-        Entry { order, slot }
+        self.sort_keys[slot as usize] = order;
+        Entry { sort_key: order, slot }
     }
 
     fn remove_at(&mut self, at: usize) {
@@ -304,11 +304,11 @@ impl<E: Copy> EventQueue<E> {
     /// event.
     fn correct_first(&mut self) {
         while let Some(first) = self.heap.first() {
-            let order = self.order[first.slot as usize];
-            if first.order == order {
+            let order = self.sort_keys[first.slot as usize];
+            if first.sort_key == order {
                 break;
             }
-            self.heap[0].order = order;
+            self.heap[0].sort_key = order;
             self.sift_down(0);
         }
     }

@@ -32,12 +32,12 @@ pub(super) struct BottleneckedFlows {
     /// The links whose next end has to be computed again.
     stale: Vec<u32>,
     /// The links with a flow that ends at the current time.
-    done: Vec<u32>,
+    ending: Vec<u32>,
     moved: Vec<Moved>,
     /// Number of groups that have flows.
-    count: usize,
+    active_groups: usize,
     /// Bandwidth factor, by which the share of a flow is multiplied to give its rate.
-    factor: f64,
+    bandwidth_factor: f64,
     /// Whether a flow ended with bytes left, or with more bytes transferred than it had.
     lost_bytes: bool,
 }
@@ -50,12 +50,12 @@ const MOST_SERVICE: f64 = 100.0;
 #[derive(Clone, Debug, Default)]
 struct Service {
     /// Service S of the link at the time `updated`.
-    done: f64,
+    attained: f64,
     updated: f64,
     /// Fair-share level of the link since the time `updated`; 0 if the link is unsaturated.
-    pace: f64,
+    level: f64,
     /// For each group, the service at which its next flow ends (as bits, which sort like the value), the number of the group, and
-    /// its stamp. An entry whose stamp differs from that of its group is invalid.
+    /// a stamp. An entry is invalid if the stamp of its group has changed since.
     targets: BinaryHeap<Reverse<(u64, u32, u32)>>,
     /// Number of groups whose bottleneck link is this link.
     bottlenecked: usize,
@@ -64,8 +64,8 @@ struct Service {
 
 impl Service {
     fn advance(&mut self, now: f64) {
-        if self.pace > 0.0 {
-            self.done += self.pace * (now - self.updated);
+        if self.level > 0.0 {
+            self.attained += self.level * (now - self.updated);
         }
         self.updated = now;
     }
@@ -77,10 +77,10 @@ struct Group {
     /// The bottleneck link of the group; `None` before the first update.
     bottleneck: Option<u32>,
     /// Service that the group has attained minus the service of its bottleneck link.
-    ahead: f64,
+    service_offset: f64,
     stamp: u32,
     /// Service that each byte of the group's flows needs: w / factor in the equation of the service.
-    price: f64,
+    service_per_byte: f64,
     targets: Targets,
 }
 
@@ -124,7 +124,7 @@ impl Targets {
     }
 
     /// Replaces the target of each flow by the result of `new`.
-    fn rewrite(&mut self, new: impl Fn(f64) -> f64) {
+    fn map_targets(&mut self, new: impl Fn(f64) -> f64) {
         let Self { first, others } = std::mem::take(self);
         for (target, name) in first
             .into_iter()
@@ -150,7 +150,7 @@ impl BottleneckedFlows {
     ) -> Self {
         Self {
             levels: BottleneckMaxMin::new(capacities, varies),
-            factor,
+            bandwidth_factor: factor,
             ..Self::default()
         }
     }
@@ -162,7 +162,7 @@ impl BottleneckedFlows {
 
     /// Whether there are no flows in progress.
     pub(super) fn is_empty(&self) -> bool {
-        self.count == 0
+        self.active_groups == 0
     }
 
     /// Returns the first violated invariant; `None` if there is none.
@@ -188,17 +188,17 @@ impl BottleneckedFlows {
         if count == 0 {
             route(&mut self.levels);
             let state = &mut self.groups[at];
-            (state.bottleneck, state.ahead) = (None, 0.0);
-            self.count += 1;
+            (state.bottleneck, state.service_offset) = (None, 0.0);
+            self.active_groups += 1;
         } else {
             self.levels.set_count(group, count + 1);
         }
         if count == 0 {
-            self.groups[at].price = self.price(group);
+            self.groups[at].service_per_byte = self.compute_service_per_byte(group);
         }
-        let had = self.served(group, now);
+        let had = self.attained_service(group, now);
         let state = &mut self.groups[at];
-        let is_first = state.targets.push(had + bytes * state.price, name);
+        let is_first = state.targets.push(had + bytes * state.service_per_byte, name);
         if let (true, Some(bottleneck)) = (is_first, state.bottleneck) {
             self.schedule(group, bottleneck);
         }
@@ -211,11 +211,11 @@ impl BottleneckedFlows {
 
     /// Changes the weight and the bound \[B/s\] of a group whose links stay the same; returns `false` without a change if the
     /// group has no bound.
-    pub(super) fn reweigh(&mut self, group: u32, now: f64, weight: f64, bound: f64) -> bool {
-        if !self.levels.reweigh(group, weight, bound) {
+    pub(super) fn set_weight_and_bound(&mut self, group: u32, now: f64, weight: f64, bound: f64) -> bool {
+        if !self.levels.set_weight_and_bound(group, weight, bound) {
             return false;
         }
-        self.reprice(group, now);
+        self.apply_weight(group, now);
         if let Some(bottleneck) = self.groups[group as usize].bottleneck {
             self.schedule(group, bottleneck);
         }
@@ -229,56 +229,56 @@ impl BottleneckedFlows {
         now: f64,
         route: impl FnOnce(&mut BottleneckMaxMin),
     ) {
-        self.groups[group as usize].ahead = self.served(group, now);
+        self.groups[group as usize].service_offset = self.attained_service(group, now);
         self.levels.set_count(group, 0);
-        self.release(group);
+        self.detach(group);
         route(&mut self.levels);
-        self.reprice(group, now);
+        self.apply_weight(group, now);
     }
 
     /// Applies the weight that a group has in the max-min solver. The service that its flows still need is then counted from 0,
     /// since it would vanish in the sum if the weight decreases greatly.
-    fn reprice(&mut self, group: u32, now: f64) {
-        let price = self.price(group);
-        let had = self.served(group, now);
+    fn apply_weight(&mut self, group: u32, now: f64) {
+        let price = self.compute_service_per_byte(group);
+        let had = self.attained_service(group, now);
         let state = &mut self.groups[group as usize];
-        let before = std::mem::replace(&mut state.price, price);
+        let before = std::mem::replace(&mut state.service_per_byte, price);
         state
             .targets
-            .rewrite(|target| (target - had).max(0.0) * (price / before));
+            .map_targets(|target| (target - had).max(0.0) * (price / before));
         let bottleneck = state.bottleneck.map(|link| &self.services[link as usize]);
-        state.ahead = bottleneck.map_or(0.0, |service| -service.done);
+        state.service_offset = bottleneck.map_or(0.0, |service| -service.attained);
     }
 
     /// Returns the service that each byte of a group's flows needs.
-    fn price(&self, group: u32) -> f64 {
-        self.levels.weight(group) / self.factor
+    fn compute_service_per_byte(&self, group: u32) -> f64 {
+        self.levels.weight(group) / self.bandwidth_factor
     }
 
     /// Returns the service that a group has attained at the time `now` \[s\].
-    fn served(&mut self, group: u32, now: f64) -> f64 {
+    fn attained_service(&mut self, group: u32, now: f64) -> f64 {
         let Group {
-            bottleneck, ahead, ..
+            bottleneck, service_offset: ahead, ..
         } = self.groups[group as usize];
         let Some(bottleneck) = bottleneck else {
             return ahead;
         };
         let service = &mut self.services[bottleneck as usize];
         service.advance(now);
-        (service.done + ahead).max(0.0)
+        (service.attained + ahead).max(0.0)
     }
 
     /// Detaches a group from its bottleneck link, whose entry for the group becomes invalid.
-    fn release(&mut self, group: u32) {
+    fn detach(&mut self, group: u32) {
         let state = &mut self.groups[group as usize];
         state.stamp = state.stamp.wrapping_add(1);
         if let Some(bottleneck) = state.bottleneck.take() {
             self.services[bottleneck as usize].bottlenecked -= 1;
-            self.stale(bottleneck);
+            self.mark_stale(bottleneck);
         }
     }
 
-    fn stale(&mut self, link: u32) {
+    fn mark_stale(&mut self, link: u32) {
         let service = &mut self.services[link as usize];
         if !service.is_stale {
             service.is_stale = true;
@@ -290,7 +290,7 @@ impl BottleneckedFlows {
     fn schedule(&mut self, group: u32, bottleneck: u32) {
         let state = &mut self.groups[group as usize];
         state.stamp = state.stamp.wrapping_add(1);
-        let target = (state.targets.next() - state.ahead).max(0.0) + 0.0;
+        let target = (state.targets.next() - state.service_offset).max(0.0) + 0.0;
         let entry = (target.to_bits(), group, state.stamp);
         let service = &mut self.services[bottleneck as usize];
         service.targets.push(Reverse(entry));
@@ -300,46 +300,46 @@ impl BottleneckedFlows {
                 .targets
                 .retain(|Reverse((_, group, stamp))| groups[*group as usize].stamp == *stamp);
         }
-        self.stale(bottleneck);
+        self.mark_stale(bottleneck);
     }
 
     /// Updates the fair shares and the next ends of all links that have changed, at the time `now` \[s\].
-    pub(super) fn share(&mut self, now: f64) {
-        if self.levels.repair() {
+    pub(super) fn update_shares(&mut self, now: f64) {
+        if self.levels.update_levels() {
             self.services
                 .resize(self.levels.links(), Service::default());
-            self.take_levels(now);
+            self.apply_levels(now);
         }
         let mut stale = std::mem::take(&mut self.stale);
         for &link in &stale {
-            self.look_for_next(link);
+            self.find_next_end(link);
         }
         stale.clear();
         self.stale = stale;
     }
 
     /// Applies the new fair-share levels and bottleneck links of the max-min solver.
-    fn take_levels(&mut self, now: f64) {
+    fn apply_levels(&mut self, now: f64) {
         let mut moved = std::mem::take(&mut self.moved);
         moved.clear();
-        moved.extend(self.levels.moved());
-        self.levels.settle();
+        moved.extend(self.levels.moved_groups());
+        self.levels.clear_moved();
         // The service that the groups have had follows from their previous bottleneck links.
         for &Moved { group, .. } in &moved {
-            let had = self.served(group, now);
-            self.release(group);
-            self.groups[group as usize].ahead = had;
+            let had = self.attained_service(group, now);
+            self.detach(group);
+            self.groups[group as usize].service_offset = had;
         }
         while let Some(link) = self.levels.next_changed() {
             let level = self.levels.level(link);
             let service = &mut self.services[link as usize];
             service.advance(now);
             // An unsaturated link has no level.
-            service.pace = if level < f64::INFINITY { level } else { 0.0 };
-            if service.done > MOST_SERVICE * service.pace * now {
-                self.restart(link);
+            service.level = if level < f64::INFINITY { level } else { 0.0 };
+            if service.attained > MOST_SERVICE * service.level * now {
+                self.reset_service(link);
             }
-            self.stale(link);
+            self.mark_stale(link);
         }
         for &Moved { group, bottleneck } in &moved {
             let service = &mut self.services[bottleneck as usize];
@@ -347,7 +347,7 @@ impl BottleneckedFlows {
             service.bottlenecked += 1;
             let state = &mut self.groups[group as usize];
             state.bottleneck = Some(bottleneck);
-            state.ahead -= service.done;
+            state.service_offset -= service.attained;
             self.schedule(group, bottleneck);
         }
         self.moved = moved;
@@ -355,16 +355,16 @@ impl BottleneckedFlows {
 
     /// Counts the service of a link from 0 again, because the target of a new flow with little weight would otherwise vanish in
     /// the sum.
-    fn restart(&mut self, link: u32) {
+    fn reset_service(&mut self, link: u32) {
         let service = &mut self.services[link as usize];
-        let done = std::mem::replace(&mut service.done, 0.0);
+        let done = std::mem::replace(&mut service.attained, 0.0);
         let mut entries = std::mem::take(&mut service.targets).into_vec();
         entries.retain_mut(|Reverse((target, group, stamp))| {
             let state = &mut self.groups[*group as usize];
             let is_valid = state.stamp == *stamp;
             if is_valid {
-                state.ahead += done;
-                let left = (state.targets.next() - state.ahead).max(0.0) + 0.0;
+                state.service_offset += done;
+                let left = (state.targets.next() - state.service_offset).max(0.0) + 0.0;
                 *target = left.to_bits();
             }
             is_valid
@@ -373,37 +373,37 @@ impl BottleneckedFlows {
     }
 
     /// Computes the next end among the flows that are bottlenecked at a link.
-    fn look_for_next(&mut self, link: u32) {
+    fn find_next_end(&mut self, link: u32) {
         let service = &mut self.services[link as usize];
         service.is_stale = false;
         while let Some(&Reverse((target, group, stamp))) = service.targets.peek() {
             if self.groups[group as usize].stamp == stamp {
-                let left = (f64::from_bits(target) - service.done).max(0.0);
-                self.ends.set(link, service.updated + left / service.pace);
+                let left = (f64::from_bits(target) - service.attained).max(0.0);
+                self.ends.set(link, service.updated + left / service.level);
                 return;
             }
             service.targets.pop();
         }
         if service.bottlenecked == 0 {
-            service.done = 0.0;
+            service.attained = 0.0;
         }
         self.ends.set(link, f64::INFINITY);
     }
 
     /// Returns the time of the next end among all flows \[s\]; infinite if no flow ends.
-    pub(super) fn next(&mut self) -> f64 {
-        self.ends.next()
+    pub(super) fn next_end(&mut self) -> f64 {
+        self.ends.next_end()
     }
 
     /// Ends all flows that end at `now`, the time of the next end \[s\], or later by at most the fraction `near` of this time.
     /// Calls `ended(group, name, is last)` for each of them; a group is removed with its last flow.
     pub(super) fn end(&mut self, (now, near): (f64, f64), mut ended: impl FnMut(u32, u32, bool)) {
-        let mut done = std::mem::take(&mut self.done);
-        self.ends.take(until_within(now, near), &mut done);
+        let mut done = std::mem::take(&mut self.ending);
+        self.ends.take_until(until_within(now, near), &mut done);
         for &link in &done {
             let service = &mut self.services[link as usize];
             service.advance(now);
-            let near = service.pace * near * now;
+            let near = service.level * near * now;
             let mut is_first = true;
             while let Some(&Reverse((target, group, stamp))) =
                 self.services[link as usize].targets.peek()
@@ -415,28 +415,28 @@ impl BottleneckedFlows {
                 }
                 let target = f64::from_bits(target);
                 if cfg!(debug_assertions) && is_first {
-                    let left = target - service.done;
-                    self.lost_bytes |= !is_used_up(left, service.done, service.pace, now);
+                    let left = target - service.attained;
+                    self.lost_bytes |= !is_used_up(left, service.attained, service.level, now);
                 }
                 // At least one flow has ended, even if rounding leaves the service below its target.
-                if target > service.done + near && !is_first {
+                if target > service.attained + near && !is_first {
                     break;
                 }
-                service.done = service.done.max(target);
+                service.attained = service.attained.max(target);
                 is_first = false;
                 service.targets.pop();
-                let had = service.done;
-                self.end_in(group, had + near, &mut ended);
+                let had = service.attained;
+                self.end_in_group(group, had + near, &mut ended);
             }
-            self.stale(link);
+            self.mark_stale(link);
         }
-        self.done = done;
+        self.ending = done;
     }
 
     /// Ends the flows of a group whose targets do not exceed the service of their link.
-    fn end_in(&mut self, group: u32, service: f64, ended: &mut impl FnMut(u32, u32, bool)) {
+    fn end_in_group(&mut self, group: u32, service: f64, ended: &mut impl FnMut(u32, u32, bool)) {
         let state = &mut self.groups[group as usize];
-        let limit = (service + state.ahead).max(state.targets.next());
+        let limit = (service + state.service_offset).max(state.targets.next());
         while let Some(name) = state.targets.pop(limit) {
             ended(group, name, state.targets.first.is_none());
         }
@@ -445,8 +445,8 @@ impl BottleneckedFlows {
         if let (true, Some(bottleneck)) = (count > 0, state.bottleneck) {
             self.schedule(group, bottleneck);
         } else {
-            self.release(group);
-            self.count -= 1;
+            self.detach(group);
+            self.active_groups -= 1;
         }
     }
 
@@ -461,14 +461,14 @@ impl BottleneckedFlows {
                 ended(group, name);
             }
             self.levels.set_count(group, 0);
-            self.release(group);
-            self.count -= 1;
+            self.detach(group);
+            self.active_groups -= 1;
         }
-        self.levels.repair();
-        self.levels.forget();
+        self.levels.update_levels();
+        self.levels.reset();
         for service in &mut self.services {
             service.targets.clear();
-            (service.done, service.updated, service.pace) = (0.0, 0.0, 0.0);
+            (service.attained, service.updated, service.level) = (0.0, 0.0, 0.0);
             service.is_stale = false;
         }
         self.stale.clear();
@@ -487,27 +487,27 @@ mod tests {
         let start = |flows: &mut BottleneckedFlows, group: u32, bytes: f64, now: f64| {
             flows.start(group, (bytes, group), now, |levels| {
                 // There and back.
-                levels.put(
+                levels.add_group(
                     group,
                     (2e-3, 1e3, 1),
                     [(group, 1.0), (1 - group, 1.0)].into_iter(),
                 );
             });
-            flows.share(now);
+            flows.update_shares(now);
         };
         start(&mut flows, 0, 1450.0, 0.0);
-        assert!((flows.next() - 1.45).abs() < 1e-12);
+        assert!((flows.next_end() - 1.45).abs() < 1e-12);
         // Half of the links each: the second flow ends after 0.1 s, when 650 B are left of the first.
         start(&mut flows, 1, 50.0, 0.75);
-        let next = flows.next();
+        let next = flows.next_end();
         assert!((next - 0.85).abs() < 1e-12, "{next}");
         let mut ends = Vec::new();
         flows.end((next, SAME_DATE), |group, name, is_last| {
             ends.push((group, name, is_last));
         });
         assert_eq!(ends, [(1, 1, true)]);
-        flows.share(next);
-        assert!((flows.next() - 1.5).abs() < 1e-12);
+        flows.update_shares(next);
+        assert!((flows.next_end() - 1.5).abs() < 1e-12);
     }
 
     #[test]
@@ -515,20 +515,20 @@ mod tests {
         let mut flows = BottleneckedFlows::new([1e3], true, 1.0);
         for (group, bytes) in [(0, 2e3), (1, 3e3)] {
             flows.start(group, (bytes, group), 0.0, |levels| {
-                levels.put(group, (1e60, 1e9, 1), [(0, 1.0)].into_iter());
+                levels.add_group(group, (1e60, 1e9, 1), [(0, 1.0)].into_iter());
             });
         }
-        flows.share(0.0);
+        flows.update_shares(0.0);
         // After 1 s at half of the link each, 1 500 and 2 500 B are left.
         for group in [0, 1] {
-            assert!(flows.reweigh(group, 1.0, 1e-7, 1e9));
+            assert!(flows.set_weight_and_bound(group, 1.0, 1e-7, 1e9));
         }
-        flows.share(1.0);
-        let next = flows.next();
+        flows.update_shares(1.0);
+        let next = flows.next_end();
         assert!((next - 4.0).abs() < 1e-12, "{next}");
         flows.end((next, SAME_DATE), |group, _, _| assert_eq!(group, 0));
-        flows.share(next);
-        assert!((flows.next() - 5.0).abs() < 1e-12, "{}", flows.next());
+        flows.update_shares(next);
+        assert!((flows.next_end() - 5.0).abs() < 1e-12, "{}", flows.next_end());
         assert_eq!(flows.fault(), None);
     }
 }

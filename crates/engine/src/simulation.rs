@@ -43,9 +43,9 @@ pub struct Simulation<'p, T> {
     ended: Vec<T>,
     flows: u64,
     /// Number of capacity changes that have been applied.
-    changed: u64,
+    applied_changes: u64,
     /// Absolute time until which no bandwidth changes \[s\]; a past time if this is not known.
-    links_keep: f64,
+    bandwidths_constant_until: f64,
     /// Maximum number of capacity changes in a row without the end of an activity: [`MOST_CHANGES`], or less in tests.
     most_changes: u64,
     /// Maximum number of changes of one unused capacity: [`MOST_UNUSED_CHANGES`], or less in tests.
@@ -91,8 +91,8 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             changes: Changes::new(platform),
             ended: Vec::new(),
             flows: 0,
-            changed: 0,
-            links_keep: f64::NEG_INFINITY,
+            applied_changes: 0,
+            bandwidths_constant_until: f64::NEG_INFINITY,
             most_changes: MOST_CHANGES,
             most_unused_changes: MOST_UNUSED_CHANGES,
         };
@@ -150,7 +150,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             });
         }
         debug_assert!(self.is_idle(), "hosts that compute do not sleep");
-        self.changes.let_sleep();
+        self.changes.put_to_sleep();
         let latencies = self.clock.to_local(self.changes.next_date());
         let mut until = f64::INFINITY;
         for &host in hosts {
@@ -164,8 +164,8 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         })
     }
 
-    /// Returns the future changes of a host's speed that have already been computed, as local times \[s\] and available
-    /// fractions, and the local time up to which this list is complete \[s\].
+    /// Returns the future changes of a host's speed that have already been computed, and the local time up to which this list is
+    /// complete \[s\]. Each change is a local time \[s\] and the available fraction from then on.
     pub fn known_changes(&self, host: HostId) -> (impl Iterator<Item = (f64, f64)> + '_, f64) {
         let clock = self.clock;
         let (changes, until) = self.changes.known_changes(host);
@@ -212,12 +212,12 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         enough: f64,
     ) -> Result<f64, Error> {
         debug_assert!(self.is_idle(), "links with flows do not sleep");
-        let known = self.clock.to_local(self.links_keep);
+        let known = self.clock.to_local(self.bandwidths_constant_until);
         let due = same_until(from.max(self.clock.local()));
         if known > enough.max(due) {
             return Ok(known);
         }
-        self.changes.let_sleep();
+        self.changes.put_to_sleep();
         let every_link = (0..self.platform.links.len()).map(LinkId::from_index);
         let mut until = f64::INFINITY;
         for &link in links.unwrap_or_default() {
@@ -226,7 +226,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
                 return Ok(self.clock.to_local(until));
             }
         }
-        self.links_keep = f64::NEG_INFINITY;
+        self.bandwidths_constant_until = f64::NEG_INFINITY;
         let mut anywhere = f64::INFINITY;
         for link in every_link {
             anywhere = anywhere.min(self.refresh_link(link, due)?);
@@ -234,7 +234,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
                 return Ok(self.clock.to_local(anywhere));
             }
         }
-        self.links_keep = anywhere;
+        self.bandwidths_constant_until = anywhere;
         let until = if links.is_some() { until } else { anywhere };
         Ok(self.clock.to_local(until))
     }
@@ -250,17 +250,17 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     }
 
     /// Returns the number of capacity changes that have been applied; as long as it stays the same, no capacity has changed.
-    pub fn changed(&self) -> u64 {
-        self.changed
+    pub fn applied_changes(&self) -> u64 {
+        self.applied_changes
     }
 
     /// Advances time by `duration` \[s\] while no activity is in progress here, since `flows` flows were simulated elsewhere.
     /// Hosts sleep meanwhile. Returns whether time was advanced; it is not if the new time would be infinite.
-    pub fn pass(&mut self, duration: f64, flows: u64) -> bool {
+    pub fn try_advance(&mut self, duration: f64, flows: u64) -> bool {
         let date = self.clock.local() + duration;
         let can_pass = self.is_idle() && self.clock.can_reach(date);
         if can_pass {
-            self.changes.let_sleep();
+            self.changes.put_to_sleep();
             self.clock.advance_to(date);
             self.flows += flows;
         }
@@ -274,9 +274,9 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     }
 
     /// With slow start: records that a message between two hosts was simulated elsewhere and ended at local time `date` \[s\].
-    pub fn note_message(&mut self, ends: (HostId, HostId), date: f64) {
+    pub fn record_message(&mut self, ends: (HostId, HostId), date: f64) {
         if let Some(connection) = self.connection(ends) {
-            self.note_connection(connection, date);
+            self.record_connection_use(connection, date);
         }
     }
 
@@ -286,14 +286,14 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     }
 
     /// With slow start: records that a message of a connection was simulated elsewhere and ended at local time `date` \[s\].
-    pub fn note_connection(&mut self, connection: u32, date: f64) {
+    pub fn record_connection_use(&mut self, connection: u32, date: f64) {
         self.network.state_mut().note_connection(connection, date);
     }
 
     /// With slow start: records recurring messages that were simulated elsewhere, whose ends may be in the future. `messages` are
     /// pairs of a message and its connection, one per connection. `ends` contains the local time at which each message ends
     /// \[s\]; its content is undefined afterwards.
-    pub fn note_all(&mut self, messages: &Arc<[(u32, u32)]>, ends: &mut Vec<f64>) {
+    pub fn record_message_ends(&mut self, messages: &Arc<[(u32, u32)]>, ends: &mut Vec<f64>) {
         self.network.state_mut().note_all(messages, ends);
     }
 
@@ -387,7 +387,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             return Ok(());
         }
         let Some(route) = self.platform.route(from, to) else {
-            return Err(self.no_route(from, to));
+            return Err(self.no_route_error(from, to));
         };
         if self.changes.has_links() {
             self.wake_links(&route)?;
@@ -401,7 +401,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         if model.queues
             && let Some(packets) = too_many_packets(model, size.get())
         {
-            return Err(self.endless_queue(size, packets));
+            return Err(self.too_many_packets_error(size, packets));
         }
         self.network.start(&message, &route, now, &mut self.queue);
         Ok(())
@@ -436,7 +436,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
                     return Ok(None);
                 };
                 if !self.clock.can_reach(date) {
-                    return Err(self.starved("nothing in progress can ever end", TOO_FAR));
+                    return Err(self.stuck_error("nothing in progress can ever end", TOO_FAR));
                 }
                 self.clock.advance_to(date);
                 if let Some(token) = self.end_next(date) {
@@ -452,7 +452,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             };
             let change = self.clock.to_local(self.changes.next_date());
             if !self.clock.can_reach(date.min(change)) {
-                return Err(self.starved("nothing in progress can ever end", TOO_FAR));
+                return Err(self.stuck_error("nothing in progress can ever end", TOO_FAR));
             }
             if change >= date {
                 self.clock.advance_to(date);
@@ -468,10 +468,10 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             };
             if idle_changes > MOST_IDLE_CHANGES {
                 let what = "no activity progresses, although capacities keep changing";
-                return Err(self.starved(what, TOO_OFTEN));
+                return Err(self.stuck_error(what, TOO_OFTEN));
             }
             if changes > self.most_changes {
-                return Err(self.starved("capacities change so often that nothing ends", TOO_OFTEN));
+                return Err(self.stuck_error("capacities change so often that nothing ends", TOO_OFTEN));
             }
             self.clock.advance_to(change);
             // All changes of this time are applied before the links are shared again.
@@ -524,11 +524,11 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         let count = self
             .changes
             .take_due(host, most.saturating_add(1), is_due, take);
-        self.changed += count;
+        self.applied_changes += count;
         if count > most {
             let name = &self.platform.hosts[host.index()].name;
             let what = format!("the speed of host `{name}` has changed");
-            return Err(self.too_many(&what, "nothing ran there"));
+            return Err(self.too_many_changes_error(&what, "nothing ran there"));
         }
         Ok(())
     }
@@ -544,7 +544,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         let Ok(change) = taken else {
             let name = &self.platform.links[link.index()].name;
             let what = format!("the bandwidth of link `{name}` has changed");
-            return Err(self.too_many(&what, "it had no flow"));
+            return Err(self.too_many_changes_error(&what, "it had no flow"));
         };
         if let Some(change) = change {
             self.apply(change);
@@ -562,7 +562,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         Ok(())
     }
 
-    fn too_many(&self, what: &str, meanwhile: &str) -> Error {
+    fn too_many_changes_error(&self, what: &str, meanwhile: &str) -> Error {
         let (most, now) = (self.most_unused_changes, self.now());
         let problem = Problem::new(format!(
             "{what} more than {most} times up to {now} while {meanwhile}"
@@ -576,7 +576,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         let now = self.now().get();
         let duration = now - since.date;
         if duration > 0.0 {
-            (self.cpus.availability(host.index(), now) - since.integral) / duration
+            (self.cpus.availability_integral(host.index(), now) - since.integral) / duration
         } else {
             1.0
         }
@@ -589,7 +589,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     }
 
     /// Returns the present capacity \[B/s\] and latency \[s\] of a link.
-    pub fn link(&self, link: LinkId) -> (f64, f64) {
+    pub fn capacity_and_latency(&self, link: LinkId) -> (f64, f64) {
         self.network.state().link(link.index())
     }
 
@@ -599,7 +599,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         let date = self.now().get();
         Availability {
             date,
-            integral: self.cpus.availability(host.index(), date),
+            integral: self.cpus.availability_integral(host.index(), date),
         }
     }
 
@@ -671,7 +671,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     }
 
     fn apply(&mut self, change: Change) {
-        self.changed += 1;
+        self.applied_changes += 1;
         match change.target {
             Target::Speed(host) => {
                 let dates = (self.clock.local(), change.date);
@@ -703,7 +703,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     }
 
     /// Creates the error for a message with more packets than can be simulated one by one.
-    fn endless_queue(&self, size: Bytes, packets: f64) -> Error {
+    fn too_many_packets_error(&self, size: Bytes, packets: f64) -> Error {
         let problem = Problem::new(format!(
             "a message of {size} has {packets:.3e} packets, and each of them would wait in its queues"
         ));
@@ -711,7 +711,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         Error::Run(problem.source(self.platform.name.clone()).hint(hint))
     }
 
-    fn no_route(&self, from: HostId, to: HostId) -> Error {
+    fn no_route_error(&self, from: HostId, to: HostId) -> Error {
         let name = |host: HostId| &self.platform.hosts[host.index()].name;
         let problem = Problem::new(format!(
             "no route from host `{}` to host `{}`",
@@ -727,7 +727,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
 
     /// Creates the error for a run in which no activity can end. It names the hosts and links without capacity; if there are
     /// none, `hint` is used.
-    fn starved(&self, what: &str, hint: &str) -> Error {
+    fn stuck_error(&self, what: &str, hint: &str) -> Error {
         let hosts = self
             .cpus
             .stopped()

@@ -261,7 +261,7 @@ impl Whole {
         // The hosts that the paper's mapping names do not exist on this platform.
         let is_replaced = own.value["mapping"].is_array() && self.layers.get("mapping").is_none();
         let (mapping, placed) = if is_replaced {
-            let rule = starts::usual(platform, false).name();
+            let rule = starts::default_rule(platform, false).name();
             (
                 format!(" and the mapping `{rule}`"),
                 " --mapping contiguous",

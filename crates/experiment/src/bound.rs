@@ -71,7 +71,7 @@ impl Experiment {
         };
         let (waits, are_few) = (
             moves.wait == Waiting::All,
-            processes * platform.hosts.len() <= MOST_PAIRS,
+            processes * platform.hosts.len() <= MAX_PAIRS,
         );
         let of_move = |process: usize| {
             let from = self.placement[process];
@@ -84,7 +84,7 @@ impl Experiment {
                 } else {
                     0.0
                 };
-                moves.price(platform, (from, to), memory).get() + flow
+                moves.time_without_flow(platform, (from, to), memory).get() + flow
             };
             let others = (0..platform.hosts.len()).map(HostId::from_index);
             others
@@ -116,7 +116,7 @@ impl Experiment {
 
 /// Maximum number of pairs of a process and a host for which the lower bound includes the time to transfer memory; with more
 /// pairs it is left out.
-const MOST_PAIRS: usize = 1 << 18;
+const MAX_PAIRS: usize = 1 << 18;
 
 /// Computes the lower bound of the time of one superstep, with buffers that are reused from superstep to superstep.
 struct Bound<'e> {
@@ -270,7 +270,7 @@ fn unshared_time(experiment: &Experiment, (from, to): (HostId, HostId), size: By
     };
     let widest = |link: &Link| {
         let profile = link.bandwidth_profile.as_ref();
-        let values = profile.map_or(&[][..], |profile| profile.once());
+        let values = profile.map_or(&[][..], |profile| profile.steps_without_repetition());
         values
             .iter()
             .map(|step| step.1)
@@ -289,7 +289,7 @@ fn unshared_time(experiment: &Experiment, (from, to): (HostId, HostId), size: By
 /// Returns the largest speed that a core of a host ever has, over its speed profile \[instructions/s\].
 fn largest_speed(host: &Host) -> f64 {
     let profile = host.speed_profile.as_ref();
-    let values = profile.map_or(&[][..], |profile| profile.once());
+    let values = profile.map_or(&[][..], |profile| profile.steps_without_repetition());
     let most = values.iter().map(|step| step.1).fold(1.0, f64::max);
     host.speed.get() * most
 }
@@ -311,9 +311,9 @@ fn fastest_cores(hosts: &[Host], most: usize) -> Vec<f64> {
     speeds
 }
 
-/// Computes the lower bound of the computation of one superstep \[instructions / (instructions/s)\]: `max_k W_k / S_k`, with the
-/// total W_k of the k largest works and the total speed S_k of the k fastest cores. If there are fewer cores than works, the last
-/// term divides all work by the speed of all cores.
+/// Computes the lower bound of the computation of one superstep: `max_k W_k / S_k`. W_k is the total of the k largest works
+/// \[instructions\], and S_k the total speed of the k fastest cores \[instructions/s\]. If there are fewer cores than works, the
+/// last term divides all work by the speed of all cores.
 fn computation_bound(works: &mut [f64], cores: &[f64]) -> f64 {
     works.sort_unstable_by(|a, b| b.total_cmp(a));
     let (mut sum, mut bound) = (0.0, 0.0_f64);
@@ -357,7 +357,7 @@ mod tests {
         ];
         let value = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| text.into());
         let all = common.iter().chain(settings);
-        let layers = Layers::of(all.map(|&(key, text)| (key, value(text))));
+        let layers = Layers::from_pairs(all.map(|&(key, text)| (key, value(text))));
         Experiment::load(&layers, Limits::default()).unwrap()
     }
 
@@ -440,7 +440,7 @@ mod tests {
     fn no_policy_is_faster() {
         use crate::{Layers, Limits, Progress};
         for (app, policy) in [("lu", "refine"), ("sw", "greedy"), ("synthetic", "migbsp")] {
-            let settings = Layers::of([
+            let settings = Layers::from_pairs([
                 ("workload.app", app.into()),
                 ("policy.name", policy.into()),
                 ("costs.call.model", "none".into()),

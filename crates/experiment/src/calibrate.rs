@@ -41,7 +41,7 @@ pub struct Calibration {
     /// Median of the absolute relative differences between predicted and measured times.
     pub median_residual: f64,
     /// The constants that the table does not determine, one sentence for each.
-    pub open: Vec<String>,
+    pub undetermined: Vec<String>,
     /// Reasons to doubt the fit, one sentence for each.
     pub doubts: Vec<String>,
     /// The calibrated library as the JSON value of a library file.
@@ -193,7 +193,7 @@ pub fn calibrate(
         inside: of_inside,
         predicted,
         median_residual,
-        open: undetermined(&equations, (has_small, has_large), found, base),
+        undetermined: undetermined(&equations, (has_small, has_large), found, base),
         doubts: doubts.into_iter().map(|(_, doubt)| doubt).collect(),
         library: file,
     })
@@ -362,7 +362,7 @@ fn rounded(value: f64, steps: f64) -> f64 {
 /// A key or a value is wrong.
 pub fn models(file: &Value) -> Result<(NetworkModel, RuntimeConfig), Error> {
     let keys = file["network"].as_object().cloned().unwrap_or_default();
-    let network = super::resolve::network(&keys)?;
+    let network = super::resolve::read_network(&keys)?;
     let runtime = match &file["runtime"] {
         Value::Null => RuntimeConfig::default(),
         runtime => migsim_base::document::from_value(runtime, "runtime")?,

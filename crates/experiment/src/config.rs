@@ -51,7 +51,7 @@ pub fn remove_informative_keys(settings: &mut Value) {
 pub fn file_pointers(registry: &Registry, experiment: &Value) -> Vec<String> {
     let loads = experiment["load"].as_array().map_or(0, Vec::len);
     let of_loads = (0..loads).flat_map(|index| {
-        let keys = registry.load_files();
+        let keys = registry.load_file_keys();
         keys.map(move |key| format!("/load/{index}/{key}"))
     });
     let keys = registry.file_keys();

@@ -53,7 +53,7 @@ pub struct Change {
     /// Ratio of the predicted computation time at the destination to the time on the present host.
     pub computation_ratio: f64,
     /// Ratio of the predicted time of its sends at the destination to the time on the present host.
-    pub sends: f64,
+    pub send_ratio: f64,
 }
 
 /// The effect of the moves of one rescheduling call on the supersteps until the next call.
@@ -69,7 +69,7 @@ pub struct Effect {
     /// The makespan of these supersteps with the moves.
     pub with_moves: Makespan,
     /// The makespan of these supersteps without the moves.
-    pub without: Makespan,
+    pub without_moves: Makespan,
     /// Time by which the moves delayed the application \[s\].
     pub cost: Seconds,
     /// The hash of the events of the run with all its moves, to compare it with the recorded run.
@@ -110,7 +110,7 @@ impl Effect {
 
     /// Computes the time that the moves saved in these supersteps, without the cost of the moves \[s\].
     pub fn gain_s(&self) -> f64 {
-        self.without.total.get() - self.with_moves.total.get()
+        self.without_moves.total.get() - self.with_moves.total.get()
     }
 
     /// Computes the mean time that the moves saved per superstep, without the cost of the moves \[s\].
@@ -141,7 +141,7 @@ impl Effect {
     /// Computes the effect of the call with index `judged` from the run with the moves of that call and the run without them.
     fn new(
         with: &Outcome,
-        without: &Outcome,
+        without_moves: &Outcome,
         judged: usize,
         gain_per_superstep: Option<f64>,
     ) -> Self {
@@ -171,9 +171,9 @@ impl Effect {
             first_superstep: after as u64 + 1,
             last_superstep: end as u64,
             predicted,
-            with_moves: Makespan::new(with, after..end, call.held_until),
-            without: Makespan::new(without, after..end, without.calls[judged].held_until),
-            cost: call.held_until.since(call.wait.until),
+            with_moves: Makespan::new(with, after..end, call.delayed_until),
+            without_moves: Makespan::new(without_moves, after..end, without_moves.calls[judged].delayed_until),
+            cost: call.delayed_until.since(call.wait.until),
             event_hash: with.event_hash.clone(),
         }
     }
@@ -219,7 +219,7 @@ impl PredictedGain {
 }
 
 impl Recorder for PredictedGain {
-    fn superstep(&mut self, superstep: usize, measures: &Measures, _placement: &[HostId]) {
+    fn on_superstep(&mut self, superstep: usize, measures: &Measures, _placement: &[HostId]) {
         if !self.supersteps.contains(&superstep) {
             return;
         }
@@ -255,7 +255,7 @@ impl Experiment {
         let mut factors = vec![(1.0, 1.0); self.placement.len()];
         for change in trial.changes.iter().flatten() {
             if let Some(own) = factors.get_mut(index(change.process - 1)) {
-                *own = (change.computation_ratio, change.sends);
+                *own = (change.computation_ratio, change.send_ratio);
             }
         }
         let mut predictor = PredictedGain {
@@ -269,9 +269,9 @@ impl Experiment {
             .moves
             .iter()
             .filter(|wanted| wanted.superstep < superstep);
-        let without = Replay::of_calls(calls.copied(), earlier.cloned());
-        let with = Replay::of_calls(trial.calls.iter().copied(), trial.moves.iter().cloned());
-        let memo = self.memory();
+        let without = Replay::from_calls_and_moves(calls.copied(), earlier.cloned());
+        let with = Replay::from_calls_and_moves(trial.calls.iter().copied(), trial.moves.iter().cloned());
+        let memo = self.new_memo();
         let run = |policy: Replay, recorder: &mut (dyn Recorder + Send)| {
             let policy = Box::new(policy);
             self.run_policy(Scenario::Iii, policy, progress, recorder, memo.as_ref())
@@ -312,13 +312,13 @@ mod tests {
                 from: at(start),
                 until: paid,
             },
-            work: Wait::none(paid),
+            decision_period: Wait::none(paid),
             has_messages: false,
-            held_until: paid + Seconds::of(held),
-            answered: Vec::new(),
+            delayed_until: paid + Seconds::of(held),
+            answer_times: Vec::new(),
             decision: Decision::default(),
             origins: Vec::new(),
-            applied: true,
+            migrations_applied: true,
         }
     }
 
@@ -379,7 +379,7 @@ mod tests {
             total: Seconds::of(computation + rest),
         };
         assert_eq!(
-            (effect.with_moves, effect.without),
+            (effect.with_moves, effect.without_moves),
             (makespan(12.0, 2.0), makespan(18.0, 2.0))
         );
         assert_eq!(
@@ -430,7 +430,7 @@ mod tests {
             measures.compute = compute.map(Seconds::of).to_vec();
             measures.send[0] = Seconds::of(1.0);
             measures.delay[1] = Seconds::of(0.5);
-            predictor.superstep(superstep, &measures, &[]);
+            predictor.on_superstep(superstep, &measures, &[]);
         };
         superstep(0, [40.0, 0.0, 0.0]); // before the previous call
         superstep(1, [4.0, 2.5, 1.0]); // 5 s (p1: 4 + 1) becomes 3 s (p1: 2 + 1, p2: 0.5 + 2.5): 2 s less

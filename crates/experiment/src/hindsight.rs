@@ -57,7 +57,7 @@ impl ForcedCall {
         };
         Decision {
             procedure: self.procedure,
-            ..Decision::moves(moves.map(migration).collect())
+            ..Decision::from_migrations(moves.map(migration).collect())
         }
     }
 }
@@ -76,11 +76,11 @@ pub struct Hindsight {
 
 impl MovePlan {
     /// Extracts the plan that a run followed from its outcome.
-    pub fn of(outcome: &Outcome) -> Self {
+    pub fn from_outcome(outcome: &Outcome) -> Self {
         let calls = outcome.calls.iter();
         let call = |call: &migsim_bsp::CallRecord| ForcedCall {
             superstep: call.superstep as u64 + 1,
-            moves: if call.applied {
+            moves: if call.migrations_applied {
                 let moves = call.decision.migrations.iter();
                 moves.map(|wanted| (wanted.process.0, wanted.to)).collect()
             } else {
@@ -334,13 +334,13 @@ impl<'s> Search<'s> {
     fn try_plan(&mut self, plan: &MovePlan) -> Result<(), Error> {
         let common = plan.common_supersteps(&self.best.plan);
         let copies = &self.best.copies;
-        let usable = copies.partition_point(|copy| copy.ended() as u64 <= common);
+        let usable = copies.partition_point(|copy| copy.ended_supersteps() as u64 <= common);
         let mut kept: Vec<Rc<Stepper<'s>>> = copies[..usable].to_vec();
         let mut run = kept.last().map_or(&self.first, |last| last).clone();
         let every = self.supersteps.div_ceil(MAX_COPIES);
         while !run.is_over() && run.now() < self.best.makespan {
-            let superstep = run.ended();
-            let is_new = kept.last().is_none_or(|last| last.ended() < superstep);
+            let superstep = run.ended_supersteps();
+            let is_new = kept.last().is_none_or(|last| last.ended_supersteps() < superstep);
             if superstep % every == 1 % every && is_new {
                 kept.push(Rc::new(run.clone()));
             }
@@ -368,7 +368,7 @@ impl<'s> Search<'s> {
     fn construct(&mut self, every: usize) -> Result<(), Error> {
         let (mut run, mut plan) = (self.first.clone(), MovePlan::default());
         while !run.is_over() && run.now() < self.best.makespan {
-            let superstep = run.ended();
+            let superstep = run.ended_supersteps();
             let mut calls = vec![None];
             for until in [superstep + 2 * every, self.supersteps] {
                 let moves = self.moves_to_target(&mut run, until)?;
@@ -414,7 +414,7 @@ impl<'s> Search<'s> {
 
     /// Simulates a run without calls until `supersteps` supersteps have ended, or until the end of the run.
     fn advance_until(&mut self, run: &mut Stepper<'s>, supersteps: usize) -> Result<(), Error> {
-        while !run.is_over() && run.ended() < supersteps {
+        while !run.is_over() && run.ended_supersteps() < supersteps {
             self.advance(run, None)?;
         }
         Ok(())
@@ -426,10 +426,10 @@ impl<'s> Search<'s> {
         run: &mut Stepper<'s>,
         until: usize,
     ) -> Result<Vec<(u32, HostId)>, Error> {
-        let first = run.ended();
+        let first = run.ended_supersteps();
         let view = run.view()?;
         let window = Window::new(self.experiment, &view, first..until.min(self.supersteps));
-        Ok(window.moves())
+        Ok(window.find_moves())
     }
 
     /// Tries random changes of the best plan until the budget is spent. A change that cannot be applied counts as one superstep,
@@ -446,7 +446,7 @@ impl<'s> Search<'s> {
             let changed = if random.below(2) == 0 && !self.best.copies.is_empty() {
                 let place = random.below(self.best.copies.len());
                 let mut run = Stepper::clone(&self.best.copies[place]);
-                let superstep = run.ended();
+                let superstep = run.ended_supersteps();
                 let length = 1 << random.below(10);
                 let moves = self.moves_to_target(&mut run, superstep + length)?;
                 let is_call = superstep < self.supersteps && !moves.is_empty();
@@ -471,7 +471,7 @@ mod tests {
 
     #[test]
     fn the_found_plan_is_no_slower_than_the_plans_of_the_start() {
-        let settings = Layers::of([
+        let settings = Layers::from_pairs([
             ("workload.app", "synthetic".into()),
             ("workload.procs", 6.into()),
             ("workload.supersteps", 40.into()),
@@ -483,7 +483,7 @@ mod tests {
         let run = experiment
             .run_scenario(Scenario::Iii, &progress, &mut (), None)
             .unwrap();
-        let start = MovePlan::of(&run.outcome);
+        let start = MovePlan::from_outcome(&run.outcome);
         assert_eq!(start.calls(), run.outcome.calls.len());
         assert_eq!(start.moves(), run.outcome.migrations.len());
         let search = |budget| {
@@ -538,7 +538,7 @@ mod tests {
                     ("seed", seed.into()),
                     ("policy.name", policy.into()),
                 ];
-                Experiment::load(&Layers::of(settings), Limits::default()).unwrap()
+                Experiment::load(&Layers::from_pairs(settings), Limits::default()).unwrap()
             };
             let (mut fastest, mut starts) = (f64::INFINITY, Vec::new());
             for policy in POLICIES {
@@ -546,7 +546,7 @@ mod tests {
                 let outcome = run.unwrap().outcome;
                 if outcome.makespan.get() < fastest {
                     fastest = outcome.makespan.get();
-                    starts.insert(0, MovePlan::of(&outcome));
+                    starts.insert(0, MovePlan::from_outcome(&outcome));
                 }
             }
             starts.truncate(3);

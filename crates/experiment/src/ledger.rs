@@ -107,7 +107,7 @@ impl Ledger {
         let (spent, before) = (grid.ticks_by_term(run), grid.ticks_by_term(base));
         Self {
             tick: Seconds::of(grid.tick()),
-            difference: grid.count(run.makespan) - grid.count(base.makespan),
+            difference: grid.to_ticks(run.makespan) - grid.to_ticks(base.makespan),
             ticks: std::array::from_fn(|term| spent[term] - before[term]),
         }
     }
@@ -186,7 +186,7 @@ impl Grid {
         reason = "a rounded number of at most 62 bits"
     )]
     /// Returns a time as a whole number of ticks, rounded to the nearest tick.
-    fn count(self, date: Time) -> i64 {
+    fn to_ticks(self, date: Time) -> i64 {
         (date.get() * 2.0_f64.powi(-self.exponent)).round() as i64
     }
 
@@ -195,7 +195,7 @@ impl Grid {
         let mut account = Account {
             grid: self,
             until: 0,
-            end: self.count(run.makespan),
+            end: self.to_ticks(run.makespan),
             ticks: [0; Term::ALL.len()],
         };
         let mut calls = run.calls.as_slice();
@@ -244,7 +244,7 @@ struct Account {
 impl Account {
     /// Counts the time from the last counted time up to `date` as spent on `term`.
     fn spend(&mut self, term: Term, date: Time) {
-        let date = self.grid.count(date).clamp(self.until, self.end);
+        let date = self.grid.to_ticks(date).clamp(self.until, self.end);
         self.ticks[term as usize] += date - self.until;
         self.until = date;
     }
@@ -254,13 +254,13 @@ impl Account {
         self.spend(Term::WorkloadMoves, call.wait.from);
         let is_simulated = call.has_messages && call.wait.from == call.start;
         if is_simulated {
-            self.spend(Term::CallMessages, call.work.from);
-            self.spend(Term::CallWork, call.work.until);
+            self.spend(Term::CallMessages, call.decision_period.from);
+            self.spend(Term::CallWork, call.decision_period.until);
             self.spend(Term::CallMessages, call.wait.until);
         } else {
             self.spend(Term::CallWaiting, call.wait.until);
         }
-        self.spend(Term::Migrations, call.held_until);
+        self.spend(Term::Migrations, call.delayed_until);
     }
 }
 
@@ -323,11 +323,11 @@ mod tests {
         let odd = 0.75 + 2.0_f64.powi(-53);
         let grid = Grid::containing(time(1.5), time(odd));
         assert_eq!(
-            (grid.exponent, grid.count(time(odd))),
+            (grid.exponent, grid.to_ticks(time(odd))),
             (-53, 3 * (1 << 51) + 1)
         );
         assert_eq!(
-            Grid::containing(Time::ZERO, Time::ZERO).count(Time::ZERO),
+            Grid::containing(Time::ZERO, Time::ZERO).to_ticks(Time::ZERO),
             0
         );
         // The larger number is 2^62 times the smaller one, and has 62 bits.

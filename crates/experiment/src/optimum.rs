@@ -42,14 +42,14 @@ impl Experiment {
     /// There are too many placements, or the times of supersteps and moves depend on more than the placement.
     pub fn optimum(&self) -> Result<Optimum, Error> {
         let grid = Grid::of(self)?;
-        self.check_prices_add()?;
+        self.check_costs_add()?;
         let times = grid.superstep_times(self)?;
         Ok(grid.optimum(self, &times))
     }
 
     /// Refuses an experiment in which the costs of calls and moves do not simply add up, or in which a superstep depends on
     /// earlier supersteps.
-    fn check_prices_add(&self) -> Result<(), Error> {
+    fn check_costs_add(&self) -> Result<(), Error> {
         let (call, moves) = (&self.config.costs.call, &self.config.costs.migration);
         let platform = &self.platform.platform;
         let varies = platform.hosts.iter().any(migsim_platform::Host::varies)
@@ -215,7 +215,7 @@ impl Grid {
                 .config
                 .costs
                 .migration
-                .price(platform, ends, memory)
+                .time_without_flow(platform, ends, memory)
                 .get()
         };
         let pairs = (0..self.hosts).flat_map(|from| (0..self.hosts).map(move |to| (from, to)));

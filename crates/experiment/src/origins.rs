@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::library::LoadedLibrary;
-use super::resolve::none;
+use super::resolve::fail_on_any;
 use super::settings::{Layers, is_within, lookup};
 use migsim_base::error::{Error, Problem};
 
@@ -56,7 +56,7 @@ pub(super) fn origins_of(
             ));
         }
     }
-    none(problems).map(|()| origins)
+    fail_on_any(problems).map(|()| origins)
 }
 
 /// The kinds of origins: the word with which the text of an origin begins.

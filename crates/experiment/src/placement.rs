@@ -86,7 +86,7 @@ pub(super) fn placed_by_mapping(
         .collect();
     let placed = workload.labels().map_or(processes, |labels| labels.ranks);
     let hosts = mapping.place(platform, placed);
-    let hosts = hosts.map_err(|error| error.map_nowhere(|problem| problem.key("mapping")))?;
+    let hosts = hosts.map_err(|error| error.map_unplaced(|problem| problem.key("mapping")))?;
     Ok(match ranks {
         Some(ranks) => ranks.into_iter().map(|rank| hosts[rank]).collect(),
         None => hosts,

@@ -61,7 +61,7 @@ impl PolicyChoice {
     ///
     /// # Errors
     /// A name is unknown, or a value is unreadable or out of range. All such problems are reported together.
-    pub(super) fn of(
+    pub(super) fn from_settings(
         registry: &Registry,
         keys: &Map<String, Value>,
         is_chosen: &dyn Fn(&str) -> bool,
@@ -90,13 +90,13 @@ impl PolicyChoice {
         }
         let entry = *registry.policies().find(parts[0])?;
         let (mut edition, mut trigger, mut is_paid_back) = (Map::new(), None, false);
-        let mut forecast = forecast_of(keys)?;
+        let mut forecast = read_forecast(keys)?;
         for part in &parts[1..] {
             if let Some(Value::Object(own)) = entry.variant(part) {
                 edition.extend(own);
             } else if *part == PAID_BACK {
                 is_paid_back = true;
-            } else if let Some(named) = Forecast::named(part) {
+            } else if let Some(named) = Forecast::from_name(part) {
                 forecast = Some(named);
             } else if is_trigger(part) {
                 trigger = Some(*part);
@@ -122,7 +122,7 @@ impl PolicyChoice {
                 options.insert("command".into(), command.trim().into());
             }
         }
-        let (trigger, key) = TriggerChoice::of(registry, &entry, trigger, keys.get("trigger"))?;
+        let (trigger, key) = TriggerChoice::from_settings(registry, &entry, trigger, keys.get("trigger"))?;
         let choice = Self {
             entry,
             options,
@@ -137,9 +137,9 @@ impl PolicyChoice {
     /// Builds the policy for a run, with its trigger.
     ///
     /// # Errors
-    /// Options are out of range, which [`Self::of`] has already checked.
+    /// Options are out of range, which reading the settings has already checked.
     pub(super) fn build(&self) -> Result<Box<dyn Policy>, Error> {
-        let policy = self.build_alone()?;
+        let policy = self.build_untriggered()?;
         let trigger = self.trigger.as_ref();
         let trigger = trigger.map(|choice| choice.entry.build(&choice.options));
         let trigger = trigger.transpose()?;
@@ -154,16 +154,16 @@ impl PolicyChoice {
     ///
     /// # Errors
     /// As [`Self::build`].
-    pub(super) fn build_called(
+    pub(super) fn build_with_trigger(
         &self,
         trigger: Box<dyn trigger::Trigger>,
     ) -> Result<Box<dyn Policy>, Error> {
-        let policy = self.build_alone()?;
+        let policy = self.build_untriggered()?;
         Ok(Box::new(Triggered::new(Some(trigger), policy, false)))
     }
 
     /// Builds the policy with its forecast, but without a trigger.
-    fn build_alone(&self) -> Result<Box<dyn Policy>, Error> {
+    fn build_untriggered(&self) -> Result<Box<dyn Policy>, Error> {
         let policy = self.entry.build(&self.options)?;
         if self.forecast == Forecast::default() {
             return Ok(policy);
@@ -185,7 +185,7 @@ impl PolicyChoice {
     ///
     /// # Errors
     /// As [`Self::build`].
-    pub(super) fn readings(&self) -> Result<Vec<String>, Error> {
+    pub(super) fn interpretations(&self) -> Result<Vec<String>, Error> {
         self.entry.interpretations(&self.options)
     }
 
@@ -235,11 +235,11 @@ pub fn policy_label(policy: &Value) -> String {
 }
 
 /// Reads the forecast from the key `policy.forecast`; `None` if the key is absent.
-fn forecast_of(keys: &Map<String, Value>) -> Result<Option<Forecast>, Error> {
+fn read_forecast(keys: &Map<String, Value>) -> Result<Option<Forecast>, Error> {
     let Some(key) = keys.get(FORECAST).filter(|key| !key.is_null()) else {
         return Ok(None);
     };
-    let found = key.as_str().and_then(Forecast::named);
+    let found = key.as_str().and_then(Forecast::from_name);
     found.map(Some).ok_or_else(|| {
         let named = key.as_str().map_or_else(|| key.to_string(), str::to_owned);
         let problem = Problem::unknown("forecast", &named).key("policy.forecast");
@@ -255,7 +255,7 @@ fn first_word(part: &str) -> &str {
 
 /// Adds options to `below` and replaces equal keys. If `options` is not an object, it is returned as it is, and is refused when
 /// it is read.
-fn above(mut below: Map<String, Value>, options: Option<&Value>) -> Value {
+fn overlay(mut below: Map<String, Value>, options: Option<&Value>) -> Value {
     match options {
         None => {}
         Some(Value::Object(own)) => below.extend(own.clone()),
@@ -267,7 +267,7 @@ fn above(mut below: Map<String, Value>, options: Option<&Value>) -> Value {
 impl TriggerChoice {
     /// Finds the trigger that is a part of the policy's name, or else the trigger of the key `policy.trigger`; `None` if the
     /// policy itself decides when it is called. The second value states whether calls must be paid back by the rest of the run.
-    fn of(
+    fn from_settings(
         registry: &Registry,
         entry: &policy::Entry,
         named: Option<&str>,
@@ -280,14 +280,14 @@ impl TriggerChoice {
             check_keys(options, section, registry.triggers(), &[ONLY_IF_PAID_BACK])?;
         }
         let flag_of_key = options.and_then(|keys| keys.get(ONLY_IF_PAID_BACK));
-        let is_paid_back = flag_of_key.map_or(Ok(false), flag)?;
+        let is_paid_back = flag_of_key.map_or(Ok(false), read_bool)?;
         let (text, place) = match (named, key) {
             (Some(text), _) => (text, "policy.name"),
             // A comparison may give one trigger to all policies; the baseline `never` then still pays for no call.
             (None, _) if entry.name == policy::NEVER => return Ok((None, false)),
             (None, Some(Value::String(text))) => (text.as_str(), "policy.trigger"),
             (None, Some(Value::Object(options))) if names_trigger(options) => {
-                (name_in(options), "policy.trigger.name")
+                (trigger_name(options), "policy.trigger.name")
             }
             (None, None | Some(Value::Object(_))) if entry.needs_trigger() => {
                 (trigger::USUAL, "policy.trigger")
@@ -299,10 +299,10 @@ impl TriggerChoice {
                 return Err(problem.key("policy.trigger").hint(hint).into());
             }
         };
-        let (mut choice, is_paid_back_by_text) = Self::of_text(registry, text, place)?;
+        let (mut choice, is_paid_back_by_text) = Self::parse(registry, text, place)?;
         if let Some(keys) = options {
             choice.options = match (keys.get(choice.entry.name), choice.options) {
-                (Some(Value::Object(below)), own) => above(below.clone(), Some(&own)),
+                (Some(Value::Object(below)), own) => overlay(below.clone(), Some(&own)),
                 (Some(wrong), _) => wrong.clone(),
                 (None, own) => own,
             };
@@ -312,7 +312,7 @@ impl TriggerChoice {
 
     /// Parses a trigger from a text: its name, `name=value` for its main option, `,key=value` for other options. The second value
     /// states whether calls must be paid back by the rest of the run.
-    fn of_text(registry: &Registry, text: &str, key: &str) -> Result<(Self, bool), Error> {
+    fn parse(registry: &Registry, text: &str, key: &str) -> Result<(Self, bool), Error> {
         let at = |problem: Problem| Error::from(problem.key(key));
         let mut parts = text.split(',').map(str::trim);
         let first = parts.next().unwrap_or_default();
@@ -321,15 +321,15 @@ impl TriggerChoice {
             None => (first, None),
         };
         let found = registry.triggers().find(name);
-        let entry = *found.map_err(|error| error.map_nowhere(|problem| problem.key(key)))?;
+        let entry = *found.map_err(|error| error.map_unplaced(|problem| problem.key(key)))?;
         let mut options = Map::new();
         if let Some(value) = value {
-            if entry.main().is_empty() {
+            if entry.main_option().is_empty() {
                 let message = format!("the trigger `{name}` takes no value behind `=`");
                 let problem = Problem::new(message);
                 return Err(at(problem.hint("name its options: `,KEY=VALUE`")));
             }
-            options.insert(entry.main().to_owned(), typed_value(value));
+            options.insert(entry.main_option().to_owned(), typed_value(value));
         }
         let mut only_if_paid_back = false;
         for part in parts {
@@ -339,7 +339,7 @@ impl TriggerChoice {
             };
             let (option, value) = (option.trim(), typed_value(value.trim()));
             if option == ONLY_IF_PAID_BACK {
-                only_if_paid_back = flag(&value)?;
+                only_if_paid_back = read_bool(&value)?;
             } else if options.insert(option.to_owned(), value).is_some() {
                 return Err(at(Problem::new(format!("`{option}` is given twice"))));
             }
@@ -359,7 +359,7 @@ fn names_trigger(keys: &Map<String, Value>) -> bool {
 
 /// Returns the name of the trigger from the keys under `policy.trigger`: the key `name`, or else the only trigger whose options
 /// are set.
-fn name_in(keys: &Map<String, Value>) -> &str {
+fn trigger_name(keys: &Map<String, Value>) -> &str {
     let own = ["name", ONLY_IF_PAID_BACK];
     let others = keys.keys().filter(|key| !own.contains(&key.as_str()));
     let others: Vec<&String> = others.collect();
@@ -389,7 +389,7 @@ fn check_keys<K>(
 }
 
 /// Reads a value that must be true or false.
-fn flag(value: &Value) -> Result<bool, Error> {
+fn read_bool(value: &Value) -> Result<bool, Error> {
     value.as_bool().ok_or_else(|| {
         let problem = Problem::new(format!("{value} is neither true nor false"));
         let key = format!("policy.trigger.{ONLY_IF_PAID_BACK}");

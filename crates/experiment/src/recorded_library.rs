@@ -16,7 +16,7 @@ use super::library::{self, LIBRARIES, LoadedLibrary};
 use migsim_workloads::trace::Recording;
 
 /// The facts about a machine on which the overhead of a message depends.
-const DECISIVE: [&str; 3] = ["library", "transport", "waiting"];
+const OVERHEAD_FACTS: [&str; 3] = ["library", "transport", "waiting"];
 
 /// Returns the path of the library that `migsim calibrate --default` writes: `migsim/library.json` in `$XDG_CONFIG_HOME` or
 /// `~/.config`; `None` without a home folder.
@@ -56,7 +56,7 @@ pub(super) fn choose(recording: &Recording, trace: &str) -> Option<String> {
 pub(super) fn note(recording: &Recording, library: Option<&LoadedLibrary>) -> Option<String> {
     let fact = |key: &str| recording.get(key);
     let version = fact("version").map_or_else(String::new, |version| format!(" {version}"));
-    let recorded = format!("{}{version}{}", fact("library")?, conditions(fact));
+    let recorded = format!("{}{version}{}", fact("library")?, describe_conditions(fact));
     let measure = "`migsim calibrate --help` shows how to measure yours, and `--default` keeps it";
     let Some(library) = library else {
         return Some(format!(
@@ -68,12 +68,12 @@ pub(super) fn note(recording: &Recording, library: Option<&LoadedLibrary>) -> Op
     let of_machine = |key: &str| machine.get(key).map(String::as_str);
     let start = format!("the trace was recorded with {recorded}; the library `{name}` is in use");
     let differs = |key: &str| matches!((fact(key), of_machine(key)), (Some(one), Some(other)) if one != other);
-    Some(if DECISIVE.iter().any(|key| differs(key)) {
-        let measured = shown(machine);
+    Some(if OVERHEAD_FACTS.iter().any(|key| differs(key)) {
+        let measured = describe_machine(machine);
         format!(
             "{start}, whose overhead was not measured on this kind of machine but with {measured}; {measure}"
         )
-    } else if DECISIVE.iter().all(|key| of_machine(key).is_some()) {
+    } else if OVERHEAD_FACTS.iter().all(|key| of_machine(key).is_some()) {
         format!("{start}, whose overhead was measured on this kind of machine")
     } else if machine.is_empty() && library.file.is_none() {
         format!("{start}, which was not measured; {measure}")
@@ -83,14 +83,14 @@ pub(super) fn note(recording: &Recording, library: Option<&LoadedLibrary>) -> Op
 }
 
 /// Describes in words the machine on which a library was measured.
-fn shown(machine: &BTreeMap<String, String>) -> String {
+fn describe_machine(machine: &BTreeMap<String, String>) -> String {
     let fact = |key: &str| machine.get(key).map(String::as_str);
     let library = fact("library").unwrap_or("an unknown library");
-    format!("{library}{}", conditions(fact))
+    format!("{library}{}", describe_conditions(fact))
 }
 
 /// Describes in words the transport of messages and how processes wait for messages.
-fn conditions<'t>(fact: impl Fn(&str) -> Option<&'t str>) -> String {
+fn describe_conditions<'t>(fact: impl Fn(&str) -> Option<&'t str>) -> String {
     let over = fact("transport").map_or_else(String::new, |transport| format!(" over {transport}"));
     let waiting =
         fact("waiting").map_or_else(String::new, |way| format!(" where waiting processes {way}"));

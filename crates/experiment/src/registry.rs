@@ -69,7 +69,7 @@ struct Tables {
     workloads: workload::Table,
     loads: load::Table,
     /// The problems of entries that could not be registered.
-    refused: Vec<Problem>,
+    problems: Vec<Problem>,
 }
 
 impl Default for Registry {
@@ -87,7 +87,7 @@ impl Registry {
             triggers: trigger::standard(),
             workloads: workload::standard(),
             loads: load::standard(),
-            refused: Vec::new(),
+            problems: Vec::new(),
         }))
     }
 
@@ -101,7 +101,7 @@ impl Registry {
         summary: &'static str,
         source: &'static str,
     ) -> Self {
-        self.with(|tables| {
+        self.add(|tables| {
             tables
                 .policies
                 .add(policy::table_entry::<T>(name, summary, source))
@@ -110,7 +110,7 @@ impl Registry {
 
     /// Adds a policy whose options are not described by a Rust type; `maker` creates the policy from its options.
     #[must_use]
-    pub fn policy_of(
+    pub fn policy_with(
         self,
         maker: &'static dyn Maker<Box<dyn Policy>>,
         name: &'static str,
@@ -118,7 +118,7 @@ impl Registry {
         source: &'static str,
     ) -> Self {
         let entry = policy::entry_from_maker(maker, name, summary, source);
-        self.with(|tables| tables.policies.add(entry))
+        self.add(|tables| tables.policies.add(entry))
     }
 
     /// Adds a strategy, with the same arguments as [`Self::policy`]. Any trigger can call the strategy, and `migsim decide` can
@@ -163,8 +163,8 @@ impl Registry {
         summary: &'static str,
         source: &'static str,
     ) -> Self {
-        let entry = strategy::row::<T>(name, summary, source);
-        self.with(|tables| {
+        let entry = strategy::table_entry::<T>(name, summary, source);
+        self.add(|tables| {
             tables.policies.add(policy::entry_from_strategy(&entry))?;
             tables.strategies.add(entry)
         })
@@ -178,24 +178,24 @@ impl Registry {
         summary: &'static str,
         source: &'static str,
     ) -> Self {
-        self.with(|tables| {
+        self.add(|tables| {
             tables
                 .triggers
-                .add(trigger::row::<T>(name, summary, source))
+                .add(trigger::table_entry::<T>(name, summary, source))
         })
     }
 
-    /// Adds a trigger whose options are not described by a Rust type, with the same arguments as [`Self::policy_of`].
+    /// Adds a trigger whose options are not described by a Rust type; `maker` creates the trigger from its options.
     #[must_use]
-    pub fn trigger_of(
+    pub fn trigger_with(
         self,
         maker: &'static dyn Maker<Box<dyn Trigger>>,
         name: &'static str,
         summary: &'static str,
         source: &'static str,
     ) -> Self {
-        let entry = trigger::made_by(maker, name, summary, source);
-        self.with(|tables| tables.triggers.add(entry))
+        let entry = trigger::entry_from_maker(maker, name, summary, source);
+        self.add(|tables| tables.triggers.add(entry))
     }
 
     /// Adds an application, with the same arguments as [`Self::policy`].
@@ -206,25 +206,25 @@ impl Registry {
         summary: &'static str,
         source: &'static str,
     ) -> Self {
-        self.with(|tables| {
+        self.add(|tables| {
             tables
                 .workloads
                 .add(workload::row::<T>(name, summary, source))
         })
     }
 
-    /// Adds an application whose options are not described by a Rust type, with the same arguments as [`Self::policy_of`]. The
+    /// Adds an application whose options are not described by a Rust type; `maker` creates the application from its options. The
     /// options `n`, `procs` and `seed` mean the same as in other applications.
     #[must_use]
-    pub fn workload_of(
+    pub fn workload_with(
         self,
         maker: &'static dyn Maker<Built>,
         name: &'static str,
         summary: &'static str,
         source: &'static str,
     ) -> Self {
-        let entry = workload::made_by(maker, name, summary, source);
-        self.with(|tables| tables.workloads.add(entry))
+        let entry = workload::row_of_maker(maker, name, summary, source);
+        self.add(|tables| tables.workloads.add(entry))
     }
 
     /// Adds a kind of background load, with the same arguments as [`Self::policy`].
@@ -235,14 +235,14 @@ impl Registry {
         summary: &'static str,
         source: &'static str,
     ) -> Self {
-        self.with(|tables| tables.loads.add(load::row::<T>(name, summary, source)))
+        self.add(|tables| tables.loads.add(load::row::<T>(name, summary, source)))
     }
 
     /// Adds an entry, or keeps the problem if the entry cannot be added.
-    fn with(mut self, add: impl FnOnce(&mut Tables) -> Result<(), Problem>) -> Self {
+    fn add(mut self, add: impl FnOnce(&mut Tables) -> Result<(), Problem>) -> Self {
         let tables = Arc::make_mut(&mut self.0);
         if let Err(problem) = add(tables) {
-            tables.refused.push(problem);
+            tables.problems.push(problem);
         }
         self
     }
@@ -252,11 +252,11 @@ impl Registry {
     /// # Errors
     /// A name is already taken or cannot be written in settings, or a flag has two meanings; all problems are reported together.
     pub fn check(&self) -> Result<(), Error> {
-        let mut problems = self.0.refused.clone();
+        let mut problems = self.0.problems.clone();
         let flags = [self.workload_flags(), self.policy_flags()].concat();
         for (index, flag) in flags.iter().enumerate() {
             let is_again = flags[..index].iter().any(|other| other.name == flag.name);
-            if is_again || self.means_two_things(flag) {
+            if is_again || self.is_ambiguous(flag) {
                 let message = format!(
                     "the flag `--{}` has two meanings in two plug-ins",
                     flag.name
@@ -274,7 +274,7 @@ impl Registry {
 
     /// Returns whether a plug-in of the same kind has this flag with other values, or an application uses the flag for another
     /// key.
-    fn means_two_things(&self, flag: &OptionFlag) -> bool {
+    fn is_ambiguous(&self, flag: &OptionFlag) -> bool {
         let of_workloads = self
             .workloads()
             .iter()
@@ -316,12 +316,12 @@ impl Registry {
 
     /// Lists the command-line flags of all applications, each name once.
     pub fn workload_flags(&self) -> Vec<&'static OptionFlag> {
-        joined(self.workloads().iter().map(|entry| entry.flags))
+        merge_flags(self.workloads().iter().map(|entry| entry.flags))
     }
 
     /// Lists the command-line flags of all policies, each name once.
     pub fn policy_flags(&self) -> Vec<&'static OptionFlag> {
-        joined(self.policies().iter().map(|entry| entry.flags))
+        merge_flags(self.policies().iter().map(|entry| entry.flags))
     }
 
     /// Returns whether some policy has a command-line flag with this name.
@@ -346,18 +346,18 @@ impl Registry {
             let own = entry.files.iter();
             keys.extend(own.map(|key| format!("policy.{}.{key}", entry.name)));
         }
-        keys.extend(self.load_files().map(|key| format!("load.{key}")));
+        keys.extend(self.load_file_keys().map(|key| format!("load.{key}")));
         keys
     }
 
     /// Returns the parameters of loads whose values are names of files.
-    pub fn load_files(&self) -> impl Iterator<Item = &'static str> {
+    pub fn load_file_keys(&self) -> impl Iterator<Item = &'static str> {
         self.loads().iter().flat_map(|entry| entry.files).copied()
     }
 }
 
 /// Merges lists of flags into one list with each name once, in the order of the lists as far as possible.
-fn joined<'t>(lists: impl Iterator<Item = &'t [OptionFlag]>) -> Vec<&'t OptionFlag> {
+fn merge_flags<'t>(lists: impl Iterator<Item = &'t [OptionFlag]>) -> Vec<&'t OptionFlag> {
     let mut all: Vec<&OptionFlag> = Vec::new();
     for list in lists {
         for (index, flag) in list.iter().enumerate() {

@@ -73,12 +73,13 @@ pub struct Experiment {
     pub remark: Option<Remark>,
     /// The registry in which the names in the settings were looked up.
     pub registry: Registry,
-    /// Notes for the user about the application, its load and its mapping, one sentence each.
-    pub said: Vec<String>,
+    /// Notes for the user about settings of former versions, the library, the application, its load and its mapping, one sentence
+    /// each.
+    pub setting_notes: Vec<String>,
     /// Whether the application is a recorded program.
     pub is_recorded: bool,
     /// The note that the seed which the user chose has no effect; `None` if it has one.
-    vain_seed: Option<String>,
+    seed_note: Option<String>,
     /// The parts of the run that make random choices.
     draws: Draws,
     /// The background loads, before they are put on the platform.
@@ -124,7 +125,7 @@ impl Experiment {
         });
         made.map_err(|error| {
             let all = "`migsim schema experiment` prints all keys, with their units and ranges";
-            let error = error.map(|problem| meant(registry, problem));
+            let error = error.map(|problem| suggest_policy_option(registry, problem));
             error.with_key_reference(all).with_default_hint(all)
         })
     }
@@ -153,7 +154,7 @@ impl Experiment {
             parts.platform = with_loopbacks(&parts.platform, &parts.network);
         }
         let is_recorded = !parts.built.recording.is_empty();
-        starts::fill_in(&mut parts.config, &parts.platform, is_recorded);
+        starts::fill_in_mapping(&mut parts.config, &parts.platform, is_recorded);
         let draws = parts.check_size(limits)?;
         let workload = parts.built.workload.as_ref();
         let is_mapped = whole.user_sets("mapping") || workload.initial_host(ProcessId(0)).is_none();
@@ -165,9 +166,9 @@ impl Experiment {
         )?;
         let resolved = parts.resolve(&basis, is_mapped, whole)?;
         let experiment = Self {
-            vain_seed: draws.note(whole, parts.config.seed),
+            seed_note: draws.note(whole, parts.config.seed),
             inputs: parts.inputs(is_mapped, whole)?,
-            said: (former::notes(&whole.layers).into_iter())
+            setting_notes: (former::notes(&whole.layers).into_iter())
                 .chain(of_library)
                 .chain(parts.notes(&resolved, is_mapped, &placement, findings))
                 .collect(),
@@ -185,11 +186,11 @@ impl Experiment {
             loads: parts.loads,
             policy: parts.policy,
         };
-        experiment.changed()
+        experiment.with_changes()
     }
 
     /// Applies the changes under the key `changes`. The resolved settings keep their values, so that they can be run again.
-    fn changed(mut self) -> Result<Self, Error> {
+    fn with_changes(mut self) -> Result<Self, Error> {
         if self.config.changes.is_empty() {
             return Ok(self);
         }
@@ -214,22 +215,22 @@ impl Experiment {
     /// Returns notes that the user should read before trusting the results, one sentence each. They concern built-in settings
     /// that completed those of the user, the application, its load, its mapping and its seed, and implausible values.
     pub fn notes(&self) -> Vec<String> {
-        let said = self.said.iter().cloned();
+        let said = self.setting_notes.iter().cloned();
         let of_platform = self.platform.notes.iter().cloned();
         let remarks = notes(self.remark.clone()).into_iter();
-        let of_seed = self.vain_seed.iter().cloned();
+        let of_seed = self.seed_note.iter().cloned();
         (remarks.chain(of_platform).chain(said).chain(of_seed)).collect()
     }
 
     /// Lists, in a few words each, the interpretations of the policy's papers on which results depend. The list is empty on a
     /// platform that the settings were fitted to, where the page of the paper states the interpretations. It is also empty if the
     /// policy is never called.
-    pub fn readings(&self) -> Vec<String> {
+    pub fn interpretations(&self) -> Vec<String> {
         let is_asked = self.config.scenarios.iter().any(|one| *one != Scenario::I);
         if self.basis.is_calibrated == Some(true) || !is_asked {
             return Vec::new();
         }
-        self.policy.readings().unwrap_or_default() // its options have been read before
+        self.policy.interpretations().unwrap_or_default() // its options have been read before
     }
 
     /// Returns the name of the application.
@@ -264,7 +265,7 @@ impl Experiment {
 
 /// Returns an error if a file, and not the user, names a program for the policy `exec`, and files may not start programs. Thus
 /// running another person's file starts no program unless the user allows it.
-fn program_of_file(
+fn check_exec_from_file(
     layers: &Layers,
     policy: Option<&PolicyChoice>,
     limits: Limits,
@@ -323,7 +324,7 @@ impl<'r> Parts<'r> {
         size::check_processes(app, &config.workload, limits)?;
         let mut problems: Vec<Problem> = unknown_platforms(&config).collect();
         problems.extend(config.view.problems());
-        let platform = keep(platform(&config, limits, shared), &mut problems);
+        let platform = ok_or_collect(read_platform(&config, limits, shared), &mut problems);
         if let Some(platform) = platform.as_ref().filter(|one| !one.settings.is_empty()) {
             let setting = |(key, value): &(String, String)| Setting {
                 key: key.clone(),
@@ -333,14 +334,14 @@ impl<'r> Parts<'r> {
             let settings = platform.settings.iter().map(setting).collect();
             config = whole.insert(&config.platform, settings)?;
         }
-        let network = keep(network(&config.network), &mut problems);
-        let policy = PolicyChoice::of(registry, &config.policy, &|key| whole.is_chosen(key));
-        let policy = keep(policy, &mut problems);
-        problems.extend(program_of_file(&whole.layers, policy.as_ref(), limits));
+        let network = ok_or_collect(read_network(&config.network), &mut problems);
+        let policy = PolicyChoice::from_settings(registry, &config.policy, &|key| whole.is_chosen(key));
+        let policy = ok_or_collect(policy, &mut problems);
+        problems.extend(check_exec_from_file(&whole.layers, policy.as_ref(), limits));
         let loads = Loads::read(registry.loads(), config.load.as_ref());
-        let loads = keep(loads, &mut problems);
-        let shares_seed = seed::share(whole, &config, app, &mut keys);
-        let built = keep(app.build(&keys), &mut problems);
+        let loads = ok_or_collect(loads, &mut problems);
+        let shares_seed = seed::share_seed(whole, &config, app, &mut keys);
+        let built = ok_or_collect(app.build(&keys), &mut problems);
         let all = (platform, network, policy, loads, built);
         let (Some(platform), Some(network), Some(policy), Some(loads), Some(built)) = all else {
             return Err(Error::Input(problems));
@@ -355,7 +356,7 @@ impl<'r> Parts<'r> {
             built,
             shares_seed,
         };
-        none(problems).map(|()| parts)
+        fail_on_any(problems).map(|()| parts)
     }
 
     /// Adds the settings that the application brings with it, and the library that its trace was recorded with. Returns a note
@@ -374,7 +375,7 @@ impl<'r> Parts<'r> {
         }
         if !settings.is_empty() {
             self.config = whole.insert(name, settings)?;
-            self.network = network(&self.config.network)?;
+            self.network = read_network(&self.config.network)?;
         }
         Ok(recorded_library::note(
             &built.recording,
@@ -388,14 +389,14 @@ impl<'r> Parts<'r> {
         let settings = (&self.config, self.app);
         size::check(settings, workload, &*policy, &self.platform, limits)?;
         Ok(Draws {
-            beside: policy.uses_seed() || self.loads.uses_seed() || self.sees_errors(),
-            of_workload: workload.uses_seed(),
+            has_other_draws: policy.uses_seed() || self.loads.uses_seed() || self.has_measurement_errors(),
+            has_workload_draws: workload.uses_seed(),
             is_shared: self.shares_seed,
         })
     }
 
     /// Returns whether the measurements that the policy gets contain random errors.
-    fn sees_errors(&self) -> bool {
+    fn has_measurement_errors(&self) -> bool {
         let is_asked = self.config.scenarios.iter().any(|one| *one != Scenario::I);
         is_asked && self.config.view.uses_seed()
     }
@@ -408,7 +409,7 @@ impl<'r> Parts<'r> {
             return Err(problem.hint("choose from i, ii, iii").into());
         }
         if self.shares_seed {
-            seed::leave_out(config);
+            seed::remove_shared_seed(config);
         }
         // Every key is set, so no built-in experiment is needed below.
         config.extends = Some(NONE.into());
@@ -535,7 +536,7 @@ fn hash_of(file: &str) -> Result<String, Error> {
 }
 
 /// Returns the problems as one error; `Ok` if there are none.
-pub(super) fn none(problems: Vec<Problem>) -> Result<(), Error> {
+pub(super) fn fail_on_any(problems: Vec<Problem>) -> Result<(), Error> {
     if problems.is_empty() {
         return Ok(());
     }
@@ -543,13 +544,13 @@ pub(super) fn none(problems: Vec<Problem>) -> Result<(), Error> {
 }
 
 /// Reads the platform, with the clusters that the settings choose.
-fn platform(
+fn read_platform(
     config: &ExperimentConfig,
     limits: Limits,
     shared: &Shared,
 ) -> Result<Arc<LoadedPlatform>, Error> {
     let name = &config.platform;
-    let named = |error: Error, key| error.map_nowhere(|problem| problem.key(key));
+    let named = |error: Error, key| error.map_unplaced(|problem| problem.key(key));
     let opened = shared.platform(name, limits);
     let opened = opened.map_err(|error| named(error, "platform"))?;
     match &config.clusters {
@@ -572,7 +573,7 @@ fn with_loopbacks(platform: &LoadedPlatform, network: &NetworkModel) -> Arc<Load
 }
 
 /// Returns the value of a result; of an error, adds the problems to `problems` and returns `None`.
-fn keep<T>(result: Result<T, Error>, problems: &mut Vec<Problem>) -> Option<T> {
+fn ok_or_collect<T>(result: Result<T, Error>, problems: &mut Vec<Problem>) -> Option<T> {
     match result {
         Ok(value) => Some(value),
         Err(Error::Input(found)) => {
@@ -591,7 +592,7 @@ fn keep<T>(result: Result<T, Error>, problems: &mut Vec<Problem>) -> Option<T> {
 }
 
 /// Reads the network model from the key `network`: a preset, and constants that replace those of the preset.
-pub(super) fn network(keys: &Map<String, Value>) -> Result<NetworkModel, Error> {
+pub(super) fn read_network(keys: &Map<String, Value>) -> Result<NetworkModel, Error> {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),
         Value::Null => "none".to_owned(),
@@ -606,11 +607,11 @@ pub(super) fn network(keys: &Map<String, Value>) -> Result<NetworkModel, Error> 
             problems.push(problem.key(format!("network.{key}")));
         }
     }
-    none(problems).map(|()| model)
+    fail_on_any(problems).map(|()| model)
 }
 
 /// Suggests the complete key of a policy's option if only the option, or a similar name, was written as a key of the experiment.
-fn meant(registry: &Registry, problem: Problem) -> Problem {
+fn suggest_policy_option(registry: &Registry, problem: Problem) -> Problem {
     let name = match problem.unknown.as_deref() {
         Some(Unknown::Key(name)) if problem.location.key.as_ref() == Some(name) => name.clone(),
         _ => return problem,

@@ -85,21 +85,21 @@ struct Counting<'a> {
 }
 
 impl Recorder for Counting<'_> {
-    fn superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
+    fn on_superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
         self.progress.supersteps.fetch_add(1, Ordering::Relaxed);
-        self.inner.superstep(superstep, measures, placement);
+        self.inner.on_superstep(superstep, measures, placement);
     }
 
-    fn began(&mut self, beginnings: Beginnings<'_>) {
-        self.inner.began(beginnings);
+    fn on_beginnings(&mut self, beginnings: Beginnings<'_>) {
+        self.inner.on_beginnings(beginnings);
     }
 
-    fn call(&mut self, call: &CallRecord) {
-        self.inner.call(call);
+    fn on_call(&mut self, call: &CallRecord) {
+        self.inner.on_call(call);
     }
 
-    fn migration(&mut self, migration: &MigrationRecord) {
-        self.inner.migration(migration);
+    fn on_migration(&mut self, migration: &MigrationRecord) {
+        self.inner.on_migration(migration);
     }
 
     fn is_stopped(&self) -> bool {
@@ -110,8 +110,8 @@ impl Recorder for Counting<'_> {
         self.inner.wants_path()
     }
 
-    fn path(&mut self, path: CriticalPath) {
-        self.inner.path(path);
+    fn on_critical_path(&mut self, path: CriticalPath) {
+        self.inner.on_critical_path(path);
     }
 }
 
@@ -123,20 +123,20 @@ impl Experiment {
     /// A scenario cannot be run. If several scenarios fail, the error of the first one in the order i, ii, iii is returned.
     pub fn run(&self, progress: &Progress) -> Result<Results, Error> {
         let scenarios = &self.config.scenarios;
-        let remembered = self.memory();
+        let remembered = self.new_memo();
         let runs: Vec<Result<ScenarioRun, Error>> = scenarios
             .par_iter()
             .map(|&scenario| self.run_scenario(scenario, progress, &mut (), remembered.as_ref()))
             .collect();
         let runs = runs.into_iter().collect::<Result<_, _>>()?;
-        self.results(runs)
+        self.collect(runs)
     }
 
     /// Collects the runs of scenarios as results, and checks that their ledgers add up.
     ///
     /// # Errors
     /// The terms of a ledger do not add up, which is a fault of the program.
-    pub fn results(&self, runs: Vec<ScenarioRun>) -> Result<Results, Error> {
+    pub fn collect(&self, runs: Vec<ScenarioRun>) -> Result<Results, Error> {
         let results = Results {
             runs,
             static_starts: Vec::new(),
@@ -166,7 +166,7 @@ impl Experiment {
     }
 
     /// Creates a cache of simulated supersteps that the scenarios share; `None` if there is only one scenario.
-    pub fn memory(&self) -> Option<Memo> {
+    pub fn new_memo(&self) -> Option<Memo> {
         (self.config.scenarios.len() > 1).then(|| Memo::new(MemoBudget::default()))
     }
 
@@ -318,7 +318,7 @@ impl Results {
     /// Computes the gain \[s\] over scenario i from a rescheduling call until the next call (or the end). The gain is the time
     /// that scenario i spends in these supersteps, minus the time that this run spends in them. All earlier migrations contribute
     /// to the gain. `None` if scenario i was not run.
-    pub fn gain_on_i(&self, run: &ScenarioRun, call: usize) -> Option<f64> {
+    pub fn gain_after_call(&self, run: &ScenarioRun, call: usize) -> Option<f64> {
         let base = &self.get(Scenario::I)?.outcome.supersteps;
         let calls = &run.outcome.calls;
         let from = calls[call].superstep + 1;

@@ -65,7 +65,7 @@ impl Experiment {
     ///
     /// # Errors
     /// As [`Self::run_scenario`]; or a decision is impossible in this experiment.
-    pub fn run_held(
+    pub fn run_with_decisions(
         &self,
         scenario: Scenario,
         outcome: &Outcome,
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn a_run_with_its_own_decisions_held_takes_the_same_time() {
         for policy in ["migbsp", "greedy-refine/every=10", "refine/every=20"] {
-            let settings = Layers::of([
+            let settings = Layers::from_pairs([
                 ("workload.app", "synthetic".into()),
                 ("workload.procs", 12.into()),
                 ("workload.supersteps", 60.into()),
@@ -100,7 +100,7 @@ mod tests {
                     .run_scenario(scenario, &progress, &mut (), None)
                     .unwrap();
                 assert!(!run.outcome.calls.is_empty(), "{policy}");
-                let held = experiment.run_held(scenario, &run.outcome, &progress, &mut ());
+                let held = experiment.run_with_decisions(scenario, &run.outcome, &progress, &mut ());
                 let held = held.unwrap().outcome;
                 assert_eq!(held.event_hash, run.outcome.event_hash, "{policy}");
             }

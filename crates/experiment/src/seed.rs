@@ -21,18 +21,18 @@ use migsim_workloads::registry::Entry;
 /// The key of the seed of a run; under `workload`, the key of the seed of the application has the same name.
 pub(super) const KEY: &str = "seed";
 /// The key of the separate seed of the application in an experiment.
-const OF_WORKLOAD: &str = "workload.seed";
+const WORKLOAD_KEY: &str = "workload.seed";
 
 /// Writes the seed of the run into `keys`, the settings of the application, unless the application has a separate seed. Returns
 /// whether the seed was written.
-pub(super) fn share(
+pub(super) fn share_seed(
     whole: &Whole,
     config: &ExperimentConfig,
     app: &Entry,
     keys: &mut Value,
 ) -> bool {
     let is_own = config.workload.contains_key(KEY)
-        && (whole.user_sets(OF_WORKLOAD) || !whole.user_sets(KEY));
+        && (whole.user_sets(WORKLOAD_KEY) || !whole.user_sets(KEY));
     let is_shared = app.has_seed() && !is_own;
     if is_shared {
         keys[KEY] = config.seed.into();
@@ -41,18 +41,18 @@ pub(super) fn share(
 }
 
 /// Removes the seed of the application from settings if it is only a copy of the seed of the run.
-pub(super) fn leave_out(config: &mut ExperimentConfig) {
+pub(super) fn remove_shared_seed(config: &mut ExperimentConfig) {
     config.workload.remove(KEY);
-    config.origins.remove(OF_WORKLOAD);
+    config.origins.remove(WORKLOAD_KEY);
 }
 
 /// Which parts of a run make random choices.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Draws {
     /// Whether the policy, its measurements or the load draw random numbers.
-    pub(super) beside: bool,
+    pub(super) has_other_draws: bool,
     /// Whether the application draws random numbers.
-    pub(super) of_workload: bool,
+    pub(super) has_workload_draws: bool,
     /// Whether the application draws its random numbers from the seed of the run.
     pub(super) is_shared: bool,
 }
@@ -60,14 +60,14 @@ pub(super) struct Draws {
 impl Draws {
     /// Returns whether the seed of the run has an effect.
     pub(super) fn uses_seed(self) -> bool {
-        self.beside || self.is_shared && self.of_workload
+        self.has_other_draws || self.is_sharedhas_workload_draws_workload
     }
 
     /// Returns the note that the seed which the user chose has no effect; `None` if it has an effect.
     pub(super) fn note(self, whole: &Whole, seed: u64) -> Option<String> {
         let is_in_vain = !self.uses_seed() && whole.is_chosen(KEY);
         is_in_vain.then(|| {
-            let why = if self.of_workload {
+            let why = if self.has_workload_draws {
                 "only the application is drawn at random, and it has a seed of its own (`workload.seed`)"
             } else {
                 "nothing in this run is drawn at random"

@@ -64,7 +64,7 @@ impl Setting {
     }
 
     /// Returns whether two settings were set together by the same source.
-    fn is_beside(&self, other: &Self) -> bool {
+    fn is_set_with(&self, other: &Self) -> bool {
         matches!((self, other), (Self::Key(one, _), Self::Key(other, _)) if Arc::ptr_eq(one, other))
     }
 
@@ -100,7 +100,7 @@ impl Setting {
     }
 
     /// Returns the text in this setting that states where the value of a key comes from.
-    fn text(&self, key: &str) -> Option<&str> {
+    fn origin_text(&self, key: &str) -> Option<&str> {
         let text = match self {
             Self::File(document) => document.value.get("origins")?.get(key)?,
             Self::Key(_, flag) if flag.key == "origins" => flag.value.get(key)?,
@@ -119,7 +119,7 @@ pub struct Layers {
 
 impl Layers {
     /// Creates settings from pairs of a key (`workload.app`) and a value, without a file.
-    pub fn of<'k>(settings: impl IntoIterator<Item = (&'k str, Value)>) -> Self {
+    pub fn from_pairs<'k>(settings: impl IntoIterator<Item = (&'k str, Value)>) -> Self {
         let flag = |(key, value): (&str, Value)| Flag {
             key: key.to_owned(),
             flag: key.to_owned(),
@@ -169,7 +169,7 @@ impl Layers {
     /// Joins several lists of settings, of which later ones override earlier ones. The settings of a library, with the name of
     /// their source, are put directly below the last source that names a library.
     pub(super) fn join(parts: &[&Self], library: Option<(&str, &[Flag])>) -> Self {
-        let batches = (parts.iter()).flat_map(|part| part.list.chunk_by(Setting::is_beside));
+        let batches = (parts.iter()).flat_map(|part| part.list.chunk_by(Setting::is_set_with));
         let is_given = |batch: &&[Setting]| !matches!(batch, [Setting::Emptied(..)]);
         let batches: Vec<&[Setting]> = batches.filter(is_given).collect();
         let names_library = |batch: &&[Setting]| batch.iter().any(|one| one.get(LIBRARY).is_some());
@@ -189,35 +189,35 @@ impl Layers {
 
     /// Returns the value of a key after all sources are taken into account; `None` if no source sets the key.
     pub fn get(&self, key: &str) -> Option<Value> {
-        self.giver(key)?.get(key).cloned()
+        self.deciding_setting(key)?.get(key).cloned()
     }
 
     /// Returns the setting that determines the value of a key; `None` if the key has no value.
-    fn giver(&self, key: &str) -> Option<&Setting> {
+    fn deciding_setting(&self, key: &str) -> Option<&Setting> {
         let strongest = self.list.iter().rfind(|one| one.decides(key));
         strongest.filter(|one| one.get(key).is_some())
     }
 
     /// Returns the name of the source that determines the value of a key, and whether the source is a file.
     pub(super) fn source(&self, key: &str) -> Option<(&str, bool)> {
-        let giver = self.giver(key)?;
+        let giver = self.deciding_setting(key)?;
         Some((giver.source(), matches!(giver, Setting::File(_))))
     }
 
     /// Returns whether the user chose the value of a key. Values in resolved settings, which contain every key and are recognised
     /// by the key `basis`, do not count as chosen.
     pub fn is_chosen(&self, key: &str) -> bool {
-        self.giver(key)
+        self.deciding_setting(key)
             .is_some_and(|giver| giver.get("basis").is_none())
     }
 
     /// Returns the origin of the value of a key, and whether the origin is a text from a file; `None` for a default.
     pub(super) fn origin(&self, key: &str) -> Option<(String, bool)> {
-        let knows = |one: &&Setting| one.text(key).is_some() || one.decides(key);
+        let knows = |one: &&Setting| one.origin_text(key).is_some() || one.decides(key);
         let known = self.list.iter().rfind(knows)?;
-        let mut beside = self.list.iter().rev().filter(|one| one.is_beside(known));
-        let text = known.text(key);
-        if let Some(text) = text.or_else(|| beside.find_map(|one| one.text(key))) {
+        let mut beside = self.list.iter().rev().filter(|one| one.is_set_with(known));
+        let text = known.origin_text(key);
+        if let Some(text) = text.or_else(|| beside.find_map(|one| one.origin_text(key))) {
             return Some((text.to_owned(), true));
         }
         // The name of a network sets all its constants.
@@ -239,7 +239,7 @@ impl Layers {
                 }
                 Setting::File(document) => merge(&mut all, &document.value),
                 Setting::Key(_, flag) if !set(&mut all, &flag.key, flag.value.clone()) => {
-                    return Err(no_key(&all, flag).into());
+                    return Err(invalid_key(&all, flag).into());
                 }
                 Setting::Key(..) => {}
                 Setting::Emptied(_, object) => {
@@ -297,7 +297,7 @@ pub(super) fn is_within(inner: &str, outer: &str) -> bool {
 
 /// Returns the value at a path such as `policy.name` or `load[1].mean`.
 pub fn lookup<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
-    parts(key).try_fold(value, |value, part| match part.strip_suffix(']') {
+    steps(key).try_fold(value, |value, part| match part.strip_suffix(']') {
         Some(index) => value.get(index.parse::<usize>().ok()?),
         None => value.get(part),
     })
@@ -305,14 +305,14 @@ pub fn lookup<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
 
 /// Returns the value at a path such as `policy.name` or `load[1].mean` by mutable reference.
 pub fn lookup_mut<'v>(value: &'v mut Value, key: &str) -> Option<&'v mut Value> {
-    parts(key).try_fold(value, |value, part| match part.strip_suffix(']') {
+    steps(key).try_fold(value, |value, part| match part.strip_suffix(']') {
         Some(index) => value.get_mut(index.parse::<usize>().ok()?),
         None => value.get_mut(part),
     })
 }
 
 /// Splits a path into its steps: keys of objects, and indices of lists with their closing bracket.
-fn parts(key: &str) -> impl Iterator<Item = &str> {
+fn steps(key: &str) -> impl Iterator<Item = &str> {
     key.split(['.', '[']).filter(|part| !part.is_empty())
 }
 
@@ -371,7 +371,7 @@ pub(super) fn set(value: &mut Value, key: &str, new: Value) -> bool {
 }
 
 /// Returns the error for a flag whose key cannot be set.
-fn no_key(all: &Value, flag: &Flag) -> Problem {
+fn invalid_key(all: &Value, flag: &Flag) -> Problem {
     let message = format!("`{}` is not a key of an experiment", flag.key);
     let problem = Problem::new(message)
         .with_unknown_name("key", &flag.key)

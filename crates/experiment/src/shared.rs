@@ -19,7 +19,7 @@ type ChainKey = (Option<String>, String);
 #[derive(Debug)]
 struct UnderLoad {
     /// The platform without background loads.
-    without: Arc<LoadedPlatform>,
+    unloaded: Arc<LoadedPlatform>,
     /// The settings of the loads as JSON text, and the hashes of their files.
     loads: String,
     /// The seed from which the loads were drawn.
@@ -29,7 +29,7 @@ struct UnderLoad {
 }
 
 /// Maximum total number of hosts and links of the platforms with loads that are kept; the oldest platforms are dropped first.
-const MOST_UNDER_LOAD: usize = 1 << 13;
+const MAX_UNDER_LOAD: usize = 1 << 13;
 
 /// Inputs that were read once and that several experiments share.
 #[derive(Debug, Default)]
@@ -49,7 +49,7 @@ impl Shared {
         name: &str,
         limits: Limits,
     ) -> Result<Arc<LoadedPlatform>, Error> {
-        remembered(&self.platforms, name.to_owned(), || {
+        get_or_make(&self.platforms, name.to_owned(), || {
             platform::open_within(name, limits).map(Arc::new)
         })
     }
@@ -63,7 +63,7 @@ impl Shared {
     ) -> Result<Arc<LoadedPlatform>, Error> {
         // A file name contains no byte 0.
         let key = format!("{name}\0{text}\0{}", platform.sha256);
-        remembered(&self.platforms, key, || {
+        get_or_make(&self.platforms, key, || {
             let mut formed = LoadedPlatform::clone(platform);
             text.parse::<Clusters>()?.apply_to(&mut formed.platform)?;
             Ok(Arc::new(formed))
@@ -83,7 +83,7 @@ impl Shared {
         let mut written = loads.resolved().unwrap_or_default().to_string();
         written.extend(loads.files().map(|(_, sha256)| sha256));
         let is_it = |known: &&UnderLoad| {
-            let is_same = Arc::ptr_eq(&known.without, without);
+            let is_same = Arc::ptr_eq(&known.unloaded, without);
             is_same && known.seed == seed && known.loads == written
         };
         let lock = || {
@@ -103,7 +103,7 @@ impl Shared {
         let loaded = Arc::new(loaded);
         let mut known = lock();
         known.push_back(UnderLoad {
-            without: Arc::clone(without),
+            unloaded: Arc::clone(without),
             loads: written,
             seed,
             loaded: Arc::clone(&loaded),
@@ -112,7 +112,7 @@ impl Shared {
             let platform = &known.loaded.platform;
             platform.hosts.len() + platform.links.len()
         };
-        while known.iter().map(parts).sum::<usize>() > MOST_UNDER_LOAD {
+        while known.iter().map(parts).sum::<usize>() > MAX_UNDER_LOAD {
             known.pop_front();
         }
         Ok(loaded)
@@ -139,7 +139,7 @@ impl Shared {
         app: &str,
     ) -> Result<Vec<Arc<Document>>, Error> {
         let key = (extends.map(str::to_owned), app.to_owned());
-        remembered(&self.chains, key, || {
+        get_or_make(&self.chains, key, || {
             let chain = built_in::chain(extends, app)?;
             Ok(chain.into_iter().map(Arc::new).collect())
         })
@@ -151,7 +151,7 @@ impl Shared {
 ///
 /// # Errors
 /// The value cannot be computed.
-pub fn remembered<K: Ord, V: Clone>(
+pub fn get_or_make<K: Ord, V: Clone>(
     known: &Mutex<BTreeMap<K, V>>,
     key: K,
     make: impl FnOnce() -> Result<V, Error>,

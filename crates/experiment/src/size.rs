@@ -11,7 +11,7 @@ use migsim_policies::Policy;
 use migsim_workloads::{Workload, registry};
 
 /// Maximum number of processes up to which only the application itself checks the memory that it needs.
-const MANY_PROCESSES: u64 = 10_000_000;
+const MAX_UNCHECKED_PROCESSES: u64 = 10_000_000;
 
 /// Refuses a number of processes that does not fit into memory, before the application allocates anything for each process.
 pub(super) fn check_processes(
@@ -20,7 +20,7 @@ pub(super) fn check_processes(
     limits: Limits,
 ) -> Result<(), Problem> {
     let asked = app.processes(workload);
-    let Some((key, processes)) = asked.filter(|(_, processes)| *processes > MANY_PROCESSES) else {
+    let Some((key, processes)) = asked.filter(|(_, processes)| *processes > MAX_UNCHECKED_PROCESSES) else {
         return Ok(());
     };
     let needed = memory::for_processes(processes as f64);
@@ -56,7 +56,7 @@ pub(super) fn check(
             .scenarios
             .iter()
             .any(|scenario| *scenario != Scenario::I),
-        policy: policy.memory(pairs, workload.supersteps() as f64)
+        policy_memory: policy.memory(pairs, workload.supersteps() as f64)
             + config.view.memory(
                 workload.supersteps() as f64,
                 workload.processes() as f64,
@@ -68,7 +68,7 @@ pub(super) fn check(
         "processes: {}, supersteps: {}, messages in one of them: {}",
         size.processes, size.supersteps, size.messages
     );
-    let key = app.grows_with(&config.workload, size.processes >= size.supersteps);
+    let key = app.key_of_size(&config.workload, size.processes >= size.supersteps);
     limits
         .check("the experiment", size.needed_memory(limits), details)
         .map_err(|problem| problem.key(format!("workload.{key}")))

@@ -11,7 +11,7 @@ pub(super) fn is_of_a_paper(platform: &LoadedPlatform) -> bool {
 }
 
 /// Returns the default mapping rule of the start on a platform. A recorded program does not use the start of a paper.
-pub(super) fn usual(platform: &LoadedPlatform, is_recorded: bool) -> Rule {
+pub(super) fn default_rule(platform: &LoadedPlatform, is_recorded: bool) -> Rule {
     if is_of_a_paper(platform) && !is_recorded {
         Rule::Contiguous
     } else {
@@ -20,8 +20,8 @@ pub(super) fn usual(platform: &LoadedPlatform, is_recorded: bool) -> Rule {
 }
 
 /// Sets the mapping to the default rule if the settings contain no mapping.
-pub(super) fn fill_in(config: &mut ExperimentConfig, platform: &LoadedPlatform, is_recorded: bool) {
-    let usual = || MappingKey::Text(usual(platform, is_recorded).name().to_owned());
+pub(super) fn fill_in_mapping(config: &mut ExperimentConfig, platform: &LoadedPlatform, is_recorded: bool) {
+    let usual = || MappingKey::Text(default_rule(platform, is_recorded).name().to_owned());
     config.mapping.get_or_insert_with(usual);
 }
 
@@ -34,7 +34,7 @@ pub struct StaticStart {
     /// The makespan of scenario i \[s\].
     pub makespan_s: f64,
     /// Whether this start equals the start of the run.
-    pub is_own: bool,
+    pub is_start_of_run: bool,
 }
 
 impl StaticStart {
@@ -43,12 +43,12 @@ impl StaticStart {
         Self {
             rule,
             makespan_s,
-            is_own,
+            is_start_of_run: is_own,
         }
     }
 
     /// Describes the start in words, as the subject of a sentence.
-    pub fn words(&self) -> &'static str {
+    pub fn description(&self) -> &'static str {
         match self.rule {
             Rule::Contiguous => "a start of one process per host",
             Rule::RoundRobin => "a start in turn over the clusters",
@@ -60,7 +60,7 @@ impl StaticStart {
 }
 
 /// Returns the start with the shortest makespan of scenario i; of several equal makespans, the first start.
-pub fn best_of(starts: &[StaticStart]) -> Option<&StaticStart> {
+pub fn best_start(starts: &[StaticStart]) -> Option<&StaticStart> {
     let by_makespan = |a: &&StaticStart, b: &&StaticStart| a.makespan_s.total_cmp(&b.makespan_s);
     starts.iter().min_by(by_makespan)
 }

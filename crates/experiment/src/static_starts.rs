@@ -20,7 +20,7 @@ use migsim_bsp::Scenario;
 use migsim_platform::{Mapping, Rule};
 
 /// Maximum size of a scenario for which the static starts are simulated \[processes x supersteps\].
-const MOST_PROCESS_SUPERSTEPS: u64 = 10_000_000;
+const MAX_PROCESS_SUPERSTEPS: u64 = 10_000_000;
 
 /// The distinct starts of an experiment that can be simulated and compared.
 #[derive(Debug, Default)]
@@ -41,7 +41,7 @@ impl Starts {
 
     /// Returns the number of starts to simulate in addition to the scenarios of `experiment`. Scenario i, if it is run, already
     /// simulates the start of the run.
-    pub fn runs_beside(&self, experiment: &Experiment) -> usize {
+    pub fn additional_runs(&self, experiment: &Experiment) -> usize {
         let has_own = experiment.config.scenarios.contains(&Scenario::I);
         let others = self.placements.iter();
         others
@@ -52,7 +52,7 @@ impl Starts {
 
 impl Experiment {
     /// Returns whether a paper used the platform.
-    pub fn is_on_machine_of_paper(&self) -> bool {
+    pub fn is_on_paper_platform(&self) -> bool {
         is_of_a_paper(&self.platform)
     }
 
@@ -66,9 +66,9 @@ impl Experiment {
             return Ok(starts);
         }
         let size = self.placement.len() as u64 * self.workload.supersteps() as u64;
-        if size > MOST_PROCESS_SUPERSTEPS {
+        if size > MAX_PROCESS_SUPERSTEPS {
             starts.note = Some(format!(
-                "the static starts are not simulated: a scenario has {size} process-supersteps, more than {MOST_PROCESS_SUPERSTEPS}; `--scenario i --mapping by-core` simulates one start"
+                "the static starts are not simulated: a scenario has {size} process-supersteps, more than {MAX_PROCESS_SUPERSTEPS}; `--scenario i --mapping by-core` simulates one start"
             ));
             return Ok(starts);
         }

@@ -42,9 +42,9 @@ impl Experiment {
     /// # Errors
     /// A run fails.
     pub fn best_calls(&self, barriers: usize, progress: &Progress) -> Result<BestCalls, Error> {
-        let memo = self.memory();
+        let memo = self.new_memo();
         let run = |calls: &[usize]| -> Result<Run, Error> {
-            let policy = self.policy.build_called(Box::new(Listed::new(calls)))?;
+            let policy = self.policy.build_with_trigger(Box::new(Listed::new(calls)))?;
             let run = self.run_policy(Scenario::Iii, policy, progress, &mut (), memo.as_ref())?;
             let ends = run.outcome.supersteps.iter().map(|one| one.end.get());
             Ok((run.outcome.makespan.since(Time::ZERO), ends.collect()))
@@ -63,7 +63,7 @@ impl Experiment {
         let mut made = BTreeMap::from([(0, alone.1)]);
         for barrier in (1..supersteps).step_by(step) {
             let (makespan, ends) = run(&[barrier])?;
-            best.keep(makespan, &[barrier]);
+            best.record(makespan, &[barrier]);
             made.insert(barrier, ends);
         }
         let duration = |from: usize, step: usize| {
@@ -79,8 +79,8 @@ impl Experiment {
             }
         };
         let found = when_optimum(supersteps, price, duration);
-        if found.balances.len() > 1 {
-            best.keep(run(&found.balances)?.0, &found.balances);
+        if found.balancings.len() > 1 {
+            best.record(run(&found.balancings)?.0, &found.balancings);
         }
         Ok(best)
     }
@@ -88,7 +88,7 @@ impl Experiment {
 
 impl BestCalls {
     /// Counts a simulated run, and keeps its calls if it is the fastest so far.
-    fn keep(&mut self, makespan: Seconds, calls: &[usize]) {
+    fn record(&mut self, makespan: Seconds, calls: &[usize]) {
         self.runs += 1;
         if makespan < self.makespan {
             self.makespan = makespan;
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn the_calls_that_are_found_are_no_slower_than_any_of_a_few_triggers() {
         let of = |policy: &str| {
-            let settings = Layers::of([
+            let settings = Layers::from_pairs([
                 ("workload.app", "synthetic".into()),
                 ("workload.procs", 6.into()),
                 ("workload.supersteps", 30.into()),

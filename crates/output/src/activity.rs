@@ -33,7 +33,7 @@ pub struct Activity {
     reason = "seven digits are enough for pictures"
 )]
 impl Recorder for Activity {
-    fn superstep(&mut self, _superstep: usize, measures: &Measures, _placement: &[HostId]) {
+    fn on_superstep(&mut self, _superstep: usize, measures: &Measures, _placement: &[HostId]) {
         let short = |list: &mut Vec<f32>, seconds: &[Seconds]| {
             list.extend(seconds.iter().map(|one| one.get() as f32));
         };
@@ -62,7 +62,7 @@ pub(super) const COLUMNS: [&str; 10] = [
 pub(super) struct Whereabouts<'a> {
     /// Current cluster and host of each process.
     pub(super) places: Vec<Place>,
-    moves: Vec<&'a super::read::Moved>,
+    migrations: Vec<&'a super::read::Moved>,
     next_migration: usize,
 }
 
@@ -72,7 +72,7 @@ impl<'a> Whereabouts<'a> {
         moves.sort_by_key(|moved| moved.superstep);
         Self {
             places: machine.placement.clone(),
-            moves,
+            migrations: moves,
             next_migration: 0,
         }
     }
@@ -81,7 +81,7 @@ impl<'a> Whereabouts<'a> {
     /// them.
     pub(super) fn advance(&mut self, superstep: u64) -> &[&'a super::read::Moved] {
         let first = self.next_migration;
-        while let Some(moved) = self.moves.get(self.next_migration)
+        while let Some(moved) = self.migrations.get(self.next_migration)
             && moved.superstep < superstep
         {
             if let Some(place) = usize::try_from(moved.process - 1)
@@ -93,7 +93,7 @@ impl<'a> Whereabouts<'a> {
             }
             self.next_migration += 1;
         }
-        &self.moves[first..self.next_migration]
+        &self.migrations[first..self.next_migration]
     }
 }
 

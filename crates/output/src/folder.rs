@@ -147,13 +147,13 @@ impl RunFolder {
             out.write_all(b"\n")
         })?;
         add("supersteps.csv", &mut |out| {
-            records::supersteps(results, out)
+            records::write_supersteps(results, out)
         })?;
         add("calls.jsonl", &mut |out| {
-            records::calls(experiment, results, out)
+            records::write_calls(experiment, results, out)
         })?;
         add("migrations.csv", &mut |out| {
-            records::migrations(experiment, results, out)
+            records::write_migrations(experiment, results, out)
         })?;
         if !processes.is_empty() {
             add("processes.csv", &mut |out| join_parts(&processes, out))?;
@@ -220,7 +220,7 @@ pub(super) fn part_name(scenario: Scenario) -> String {
 
 /// Lists the names of the traces of all scenarios in all formats.
 fn trace_names() -> impl Iterator<Item = String> {
-    let of = |format: TraceFormat| Scenario::ALL.map(|scenario| format.file(scenario));
+    let of = |format: TraceFormat| Scenario::ALL.map(|scenario| format.file_name(scenario));
     TraceFormat::ALL.into_iter().flat_map(of)
 }
 

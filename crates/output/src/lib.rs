@@ -73,13 +73,13 @@ pub use platform::{draw, platform_sheet};
 pub use processes::ProcessTable;
 pub use read::{Call, Difference, InputFile, Moved, Run, RunOfScenario, Superstep};
 pub use report::Report;
-pub use starts::compared;
+pub use starts::compare_makespans;
 pub use summary::{manifest, summary};
-pub use table::table;
-pub use table_format::{Cell, Column, Form, Sheet, Table, Tone, numbers, uncoloured, words};
-pub use traces::{Trace, TraceFormat, Traced};
+pub use table::results_sheet;
+pub use table_format::{Cell, Column, OutputForm, Sheet, Table, Tone, number_column, without_colours, text_column};
+pub use traces::{Trace, TraceFormat, TraceSubject};
 pub use traffic::{LinkTraffic, traffic};
-pub use workload::{Load, loads, picture, workload_sheet};
+pub use workload::{Load, superstep_loads, draw_workload, workload_sheet};
 
 use migsim_base::error::{Error, Problem};
 

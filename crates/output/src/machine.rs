@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::platform::kinds_of_hosts;
+use super::platform::equal_host_ranges;
 use migsim_base::units::{ClusterId, HostId, LinkId};
 use migsim_experiment::Experiment;
 use migsim_platform::{Platform, Routes};
@@ -117,7 +117,7 @@ impl Machine {
         let mut machine = Self {
             schema: SCHEMA.to_owned(),
             name: platform.name.clone(),
-            clusters: clusters.map(|id| cluster(platform, id)).collect(),
+            clusters: clusters.map(|id| summarise_cluster(platform, id)).collect(),
             links: Vec::new(),
             paths: Vec::new(),
             placement: experiment
@@ -194,11 +194,11 @@ fn without_access_links<'a>(platform: &Platform, links: &'a [LinkId]) -> &'a [Li
     }
 }
 
-fn cluster(platform: &Platform, id: ClusterId) -> MachineCluster {
+fn summarise_cluster(platform: &Platform, id: ClusterId) -> MachineCluster {
     let cluster = &platform.clusters[id.index()];
     let group = |hosts: Range<u32>| {
         let first = hosts.start as usize;
-        let access = platform.access().and_then(|access| access[first]);
+        let access = platform.access_links().and_then(|access| access[first]);
         let host = &platform.hosts[first];
         MachineGroup {
             hosts: hosts.len() as u64,
@@ -208,7 +208,7 @@ fn cluster(platform: &Platform, id: ClusterId) -> MachineCluster {
         }
     };
     let all = group(cluster.hosts.clone());
-    let kinds = kinds_of_hosts(platform, id);
+    let kinds = equal_host_ranges(platform, id);
     let is_listed = (2..=MOST_GROUPS).contains(&kinds.len());
     MachineCluster {
         name: cluster.name.clone(),

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::csv_guard::{guarded, unguarded};
 use super::inside::read_if_there;
-use super::read::{Run, damaged, rows};
+use super::read::{Run, damaged, parse_rows};
 use migsim_base::document::read_text;
 use migsim_base::error::Error;
 use migsim_base::units::{HostId, ProcessId};
@@ -96,7 +96,7 @@ pub fn read_path(folder: &Path, run: &Run) -> Result<Vec<PathRow>, Error> {
     let Some(text) = read_if_there(&file, read_text)? else {
         return Ok(Vec::new());
     };
-    let all: Vec<PathRow> = rows(&text, &name)?;
+    let all: Vec<PathRow> = parse_rows(&text, &name)?;
     let mut before: Option<&PathRow> = None;
     for (row, line) in all.iter().zip(2..) {
         let begin = match before {
@@ -104,7 +104,7 @@ pub fn read_path(folder: &Path, run: &Run) -> Result<Vec<PathRow>, Error> {
             _ => 0.0,
         };
         let is_process = |process: u64| (1..=run.processes).contains(&process);
-        let is_sound = run.get(row.scenario).is_some()
+        let is_sound = run.scenario(row.scenario).is_some()
             && row.begin_s.to_bits() == begin.to_bits()
             && row.begin_s < row.end_s
             && row.end_s.is_finite()

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::table_format::{Cell, Table, numbers, words};
+use super::table_format::{Cell, Table, number_column, text_column};
 use migsim_base::words::counted;
 use migsim_experiment::Experiment;
 
@@ -53,12 +53,12 @@ impl<'a> StartsByCluster<'a> {
     /// Returns the number of processes that start in each cluster as a table.
     pub(super) fn table(&self) -> Table {
         let columns = [
-            words("cluster", "cluster"),
-            numbers("processes", "processes"),
+            text_column("cluster", "cluster"),
+            number_column("processes", "processes"),
         ];
         let mut table = Table::new("placed", "", &columns);
         for (cluster, processes) in &self.0 {
-            table.push([Cell::text(*cluster), Cell::count(*processes)]);
+            table.push_row([Cell::text(*cluster), Cell::count(*processes)]);
         }
         table
     }

@@ -58,7 +58,7 @@ impl<'p> ProcessTable<'p> {
         Ok(self.draft)
     }
 
-    fn write(
+    fn write_superstep(
         &mut self,
         superstep: usize,
         measures: &Measures,
@@ -84,10 +84,10 @@ impl<'p> ProcessTable<'p> {
 }
 
 impl Recorder for ProcessTable<'_> {
-    fn superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
+    fn on_superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
         if self.failure.is_none() {
             self.failure = self
-                .write(superstep, measures, placement)
+                .write_superstep(superstep, measures, placement)
                 .err()
                 .map(csv::Error::from);
         }

@@ -21,7 +21,7 @@ use migsim_bsp::Scenario;
 use migsim_experiment::Registry;
 use migsim_experiment::{Experiment, Results, StaticStart, Term};
 use migsim_platform::Rule;
-use migsim_policies::explain::{Decided, Judged, Narrator, Plain, Record};
+use migsim_policies::explain::{RecordedMigration, RecordedCandidate, Narrator, Plain, Record};
 
 /// Content of a run folder: the manifest; and the supersteps, rescheduling calls and migrations of each scenario.
 #[derive(Clone, Debug, PartialEq)]
@@ -142,9 +142,9 @@ pub struct Call {
     /// Name of the policy that decided.
     pub policy: String,
     /// Processes that the policy considered for a move, each with its verdict.
-    pub candidates: Vec<Judged>,
+    pub candidates: Vec<RecordedCandidate>,
     /// Migrations that the call decided.
-    pub migrations: Vec<Decided>,
+    pub migrations: Vec<RecordedMigration>,
     /// Sum of t1 - t2 (predicted times on origin and destination) of the accepted candidates \[s\]. Since processes run in
     /// parallel, it is not a time of the run. `None` if no candidate with t1 and t2 was accepted.
     #[serde(alias = "predicted_gain_s")] // its name in older folders
@@ -234,8 +234,8 @@ impl Start {
     ///
     /// # Errors
     /// There is no placement rule with the recorded name; the error names the file and the problem.
-    fn known(&self) -> Result<StaticStart, (&'static str, String)> {
-        let rule = Rule::named(&self.rule);
+    fn to_static_start(&self) -> Result<StaticStart, (&'static str, String)> {
+        let rule = Rule::from_name(&self.rule);
         let rule = rule.ok_or_else(|| {
             let text = format!("there is no rule `{}` for a static start", self.rule);
             ("run.json", text)
@@ -267,7 +267,7 @@ impl Counts {
     ///
     /// # Errors
     /// A term is missing; the error names the file and the problem.
-    fn ledger(&self) -> Result<Option<Difference>, (&'static str, String)> {
+    fn difference(&self) -> Result<Option<Difference>, (&'static str, String)> {
         let Some(fields) = &self.ledger else {
             return Ok(None);
         };
@@ -301,10 +301,10 @@ impl Run {
                 )
             })
         };
-        let manifest = Self::manifest(&read("run.json")?, &name("run.json"))?;
-        let supersteps = rows(&read("supersteps.csv")?, &name("supersteps.csv"))?;
-        let calls = lines(&read("calls.jsonl")?, &name("calls.jsonl"))?;
-        let migrations = rows(&read("migrations.csv")?, &name("migrations.csv"))?;
+        let manifest = Self::parse_manifest(&read("run.json")?, &name("run.json"))?;
+        let supersteps = parse_rows(&read("supersteps.csv")?, &name("supersteps.csv"))?;
+        let calls = parse_lines(&read("calls.jsonl")?, &name("calls.jsonl"))?;
+        let migrations = parse_rows(&read("migrations.csv")?, &name("migrations.csv"))?;
         Self::assemble(registry, manifest, supersteps, calls, migrations)
             .map_err(|(file, what)| damaged(what).source(name(file)).into())
     }
@@ -330,32 +330,32 @@ impl Run {
     ///
     /// # Errors
     /// None, unless the data in the format of the files cannot be read.
-    pub fn of(experiment: &Experiment, results: &Results) -> Result<Self, Error> {
+    pub fn from_results(experiment: &Experiment, results: &Results) -> Result<Self, Error> {
         let text = serde_json::to_string(&manifest(experiment, results))
             .map_err(|error| damaged(error.to_string()))?;
-        let manifest = Self::manifest(&text, "run.json")?;
+        let manifest = Self::parse_manifest(&text, "run.json")?;
         let mut files = [Vec::new(), Vec::new(), Vec::new()];
         let [supersteps, calls, migrations] = &mut files;
-        records::supersteps(results, supersteps)
-            .and_then(|()| records::calls(experiment, results, calls))
-            .and_then(|()| records::migrations(experiment, results, migrations))
+        records::write_supersteps(results, supersteps)
+            .and_then(|()| records::write_calls(experiment, results, calls))
+            .and_then(|()| records::write_migrations(experiment, results, migrations))
             .map_err(|error| damaged(error.to_string()))?;
         let [supersteps, calls, migrations] =
             files.map(|file| String::from_utf8_lossy(&file).into_owned());
-        let supersteps = rows(&supersteps, "supersteps.csv")?;
-        let calls = lines(&calls, "calls.jsonl")?;
-        let migrations = rows(&migrations, "migrations.csv")?;
+        let supersteps = parse_rows(&supersteps, "supersteps.csv")?;
+        let calls = parse_lines(&calls, "calls.jsonl")?;
+        let migrations = parse_rows(&migrations, "migrations.csv")?;
         let registry = &experiment.registry;
         Self::assemble(registry, manifest, supersteps, calls, migrations)
             .map_err(|(file, what)| damaged(what).source(file).into())
     }
 
     /// Returns the results of a scenario; `None` if the scenario was not run.
-    pub fn get(&self, scenario: Scenario) -> Option<&RunOfScenario> {
+    pub fn scenario(&self, scenario: Scenario) -> Option<&RunOfScenario> {
         self.scenarios.iter().find(|run| run.scenario == scenario)
     }
 
-    fn manifest(text: &str, name: &str) -> Result<Manifest, Error> {
+    fn parse_manifest(text: &str, name: &str) -> Result<Manifest, Error> {
         let broken = |error: serde_json::Error| {
             damaged(error.to_string())
                 .source(name)
@@ -371,7 +371,7 @@ impl Run {
                 schema.unwrap_or("?"),
                 env!("CARGO_PKG_VERSION"),
             ));
-            return Err(problem.source(name).hint(AGAIN).into());
+            return Err(problem.source(name).hint(REWRITE_HINT).into());
         }
         Ok(serde_json::from_str(text).map_err(broken)?)
     }
@@ -398,7 +398,7 @@ impl Run {
         for counts in counts.iter().rev() {
             let migrations = migrations.pop().unwrap_or_default();
             let run = RunOfScenario {
-                of_policy: by_superstep(&migrations),
+                of_policy: policy_moves_by_superstep(&migrations),
                 scenario: counts.scenario,
                 makespan_s: counts.makespan_s,
                 scheduling_s: counts.scheduling_s,
@@ -409,20 +409,20 @@ impl Run {
                     .overhead_percent
                     .or(counts.gain_percent.map(|gain| 0.0 - gain))
                     .map(|percent| percent / 100.0),
-                ledger: counts.ledger()?,
+                ledger: counts.difference()?,
                 supersteps: supersteps.pop().unwrap_or_default(),
                 calls: calls.pop().unwrap_or_default(),
                 migrations,
                 straight_returns: counts.straight_returns,
             };
-            run.check(counts, manifest.processes)?;
+            run.check_counts(counts, manifest.processes)?;
             scenarios.push(run);
         }
         scenarios.reverse();
         let policy = manifest.experiment["policy"]["name"].as_str();
         let policy = policy.and_then(|name| registry.policies().find(name).ok());
         let application = application_title(registry, &manifest.experiment["workload"]);
-        let static_starts = manifest.summary.static_starts.iter().map(Start::known);
+        let static_starts = manifest.summary.static_starts.iter().map(Start::to_static_start);
         Ok(Self {
             application,
             narrator: policy.map_or(&Plain, |entry| entry.narrator()),
@@ -438,7 +438,7 @@ impl Run {
 }
 
 /// Groups the indices of the migrations that the policy decided by superstep; migrations of the workload are left out.
-fn by_superstep(migrations: &[Moved]) -> BTreeMap<u64, Vec<usize>> {
+fn policy_moves_by_superstep(migrations: &[Moved]) -> BTreeMap<u64, Vec<usize>> {
     let mut places: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for (place, moved) in migrations.iter().enumerate() {
         if moved.cause == "policy" {
@@ -455,7 +455,7 @@ impl RunOfScenario {
         places.map(|place| &self.migrations[*place])
     }
 
-    fn check(&self, counts: &Counts, processes: u64) -> Result<(), (&'static str, String)> {
+    fn check_counts(&self, counts: &Counts, processes: u64) -> Result<(), (&'static str, String)> {
         let scenario = self.scenario.name();
         let count = |file, what, found: usize, expected: usize| {
             if found == expected {
@@ -531,11 +531,11 @@ pub(super) fn application_title(registry: &Registry, workload: &Value) -> String
 const VERSIONS: [&str; 2] = ["0.2.0", env!("CARGO_PKG_VERSION")];
 
 /// Hint in the error message for a run folder that cannot be read.
-const AGAIN: &str =
+const REWRITE_HINT: &str =
     "write the folder again: `migsim run RUN/run.json --out RUN`, or with the original command";
 
 pub(super) fn damaged(what: impl std::fmt::Display) -> Problem {
-    Problem::new(format!("the run is damaged: {what}")).hint(AGAIN)
+    Problem::new(format!("the run is damaged: {what}")).hint(REWRITE_HINT)
 }
 
 /// Groups the rows of a file by their scenario, in the order `order` of the scenarios in the manifest.
@@ -561,7 +561,7 @@ fn by_scenario<T>(
 }
 
 /// Parses the rows of the CSV text of a file; `name` is the file's name for error messages.
-pub(super) fn rows<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>, Error> {
+pub(super) fn parse_rows<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>, Error> {
     if !text.ends_with('\n') {
         return Err(damaged("the last line is cut").source(name).into());
     }
@@ -579,7 +579,7 @@ pub(super) fn rows<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>
 }
 
 /// Parses the lines of the JSON Lines text of a file; `name` is the file's name for error messages.
-fn lines<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>, Error> {
+fn parse_lines<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>, Error> {
     let one = |(index, line): (usize, &str)| {
         serde_json::from_str(line).map_err(|error| {
             let what = error.to_string();

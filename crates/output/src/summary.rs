@@ -76,7 +76,7 @@ impl Serialize for Calls<'_> {
             superstep: call.superstep + 1,
             candidates: call.decision.candidates.len(),
             migrations: Moves(experiment, call),
-            applied: call.applied,
+            applied: call.migrations_applied,
         }))
     }
 }
@@ -86,30 +86,30 @@ impl Serialize for Calls<'_> {
 ///
 /// `simulator.loop_cpu_s` is the only value that differs between two runs of the same experiment.
 pub fn summary<'a>(experiment: &'a Experiment, results: &'a Results) -> impl Serialize + 'a {
-    Summary::of(experiment, results)
+    Summary::from_results(experiment, results)
 }
 
 impl<'a> Summary<'a> {
-    fn of(experiment: &'a Experiment, results: &'a Results) -> Self {
+    fn from_results(experiment: &'a Experiment, results: &'a Results) -> Self {
         let (mut before, mut after) = (Map::new(), Map::new());
         before.insert(
             "placed".into(),
             StartsByCluster::from_experiment(experiment).json(),
         );
         before.insert("basis".into(), experiment.basis.describe().into());
-        before.insert("application".into(), application(results));
-        before.insert("simulator".into(), simulator(experiment, results));
+        before.insert("application".into(), application_messages(results));
+        before.insert("simulator".into(), simulator_work(experiment, results));
         let iii = results.get(Scenario::Iii);
         let iii = iii.map(|run| run.outcome.makespan.get());
-        if let Some((all, best)) = starts::json(&results.static_starts, iii) {
+        if let Some((all, best)) = starts::starts_json(&results.static_starts, iii) {
             after.insert("static_starts".into(), all);
             after.insert("best_static_start".into(), best);
         }
-        let readings = experiment.readings();
+        let readings = experiment.interpretations();
         if !readings.is_empty() {
             after.insert("readings".into(), json!(readings));
         }
-        let mut notes = experiment.said.clone();
+        let mut notes = experiment.setting_notes.clone();
         notes.extend(experiment.implausible_results(results));
         if !notes.is_empty() {
             after.insert("notes".into(), json!(notes));
@@ -132,18 +132,18 @@ pub fn manifest<'a>(experiment: &'a Experiment, results: &'a Results) -> impl Se
         processes: experiment.placement.len(),
         inputs: experiment.inputs.iter().map(input).collect(),
         experiment: &experiment.resolved,
-        summary: Summary::of(experiment, results),
+        summary: Summary::from_results(experiment, results),
     }
 }
 
 /// Counts the messages of the application, which are equal in all scenarios. The flows of a scenario are these messages and those
 /// of barriers, rescheduling calls and migrations.
-fn application(results: &Results) -> Value {
+fn application_messages(results: &Results) -> Value {
     let sent = (results.runs.first()).map_or_else(Sent::default, |run| run.outcome.sent);
     json!({ "messages": sent.messages, "bytes": sent.bytes })
 }
 
-fn simulator(experiment: &Experiment, results: &Results) -> Value {
+fn simulator_work(experiment: &Experiment, results: &Results) -> Value {
     let runs = results.runs.iter();
     let process_supersteps: u64 = runs
         .clone()
@@ -179,10 +179,10 @@ fn scenario<'a>(
     put("event_hash", json!(outcome.event_hash));
     let mut put = |key: &str, value: Value| after.insert(key.to_owned(), value);
     if run.scenario == Scenario::Iii {
-        put("straight_returns", outcome.straight_returns().into());
+        put("straight_returns", outcome.direct_returns().into());
     }
     if let Some(ledger) = results.ledger(run) {
-        put("ledger", self::ledger(&ledger));
+        put("ledger", self::ledger_json(&ledger));
     }
     if let Some(relative_overhead) = results.relative_overhead(run) {
         let percent = 100.0 * relative_overhead;
@@ -201,7 +201,7 @@ fn scenario<'a>(
 
 /// Returns the causes of the difference from scenario i and their sum as JSON, in seconds and in ticks. Ticks are whole numbers,
 /// so that their sum is exact in any programming language.
-fn ledger(ledger: &Ledger) -> Value {
+fn ledger_json(ledger: &Ledger) -> Value {
     let name = |term: Term| term.key().to_owned();
     let terms = ledger
         .terms()

@@ -4,7 +4,7 @@ use super::html;
 
 /// Returns the first lines of an SVG drawing: its size in pixels, its styles for light and dark mode, and its name for screen
 /// readers.
-pub(super) fn open(width: f64, height: f64, name: &str) -> String {
+pub(super) fn open_svg(width: f64, height: f64, name: &str) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" height=\"{height:.0}\" \
         font-family=\"system-ui, sans-serif\" role=\"img\" aria-label=\"{}\">\n\
@@ -18,7 +18,7 @@ pub(super) fn open(width: f64, height: f64, name: &str) -> String {
 
 /// Computes the width of the line of a link or route from its bandwidth \[px\]: 1 px for 1 Mbps, and 1 px more for each factor of
 /// 10.
-pub(super) fn stroke(bytes_per_second: f64) -> f64 {
+pub(super) fn stroke_width(bytes_per_second: f64) -> f64 {
     (bytes_per_second * 8e-6).max(1.0).log10() + 1.0
 }
 

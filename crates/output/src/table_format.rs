@@ -17,7 +17,7 @@ use migsim_base::error::visible;
 /// Output format in which a sheet of lines and tables is rendered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Form {
+pub enum OutputForm {
     /// Aligned columns.
     #[default]
     Table,
@@ -84,7 +84,7 @@ pub enum Tone {
 }
 
 /// Creates a column of texts from its heading for people and its name for programs.
-pub fn words(heading: impl Into<String>, key: &'static str) -> Column {
+pub fn text_column(heading: impl Into<String>, key: &'static str) -> Column {
     Column {
         heading: heading.into(),
         key,
@@ -93,7 +93,7 @@ pub fn words(heading: impl Into<String>, key: &'static str) -> Column {
 }
 
 /// Creates a column of numbers from its heading for people and its name for programs.
-pub fn numbers(heading: impl Into<String>, key: &'static str) -> Column {
+pub fn number_column(heading: impl Into<String>, key: &'static str) -> Column {
     Column {
         heading: heading.into(),
         key,
@@ -135,7 +135,7 @@ impl Cell {
 
     /// Returns the cell with a tone, which becomes a colour in formats that have colours.
     #[must_use]
-    pub fn in_tone(mut self, tone: Tone) -> Self {
+    pub fn with_tone(mut self, tone: Tone) -> Self {
         self.tone = tone;
         self
     }
@@ -156,7 +156,7 @@ impl Cell {
         }
         if !column.is_number {
             classes.push("words");
-            if self.shown.chars().count() > LONG {
+            if self.shown.chars().count() > BREAKABLE_FROM {
                 classes.push("long");
             }
         }
@@ -184,7 +184,7 @@ impl Cell {
 }
 
 /// A text with more letters than this may be broken into lines on an HTML page.
-const LONG: usize = 40;
+const BREAKABLE_FROM: usize = 40;
 
 impl Table {
     /// Creates an empty table. `key` is its name for programs; `title` is its heading for people, which is left out if it is
@@ -207,13 +207,13 @@ impl Table {
     }
 
     /// Adds a row, which must have one cell per column.
-    pub fn push(&mut self, row: impl Into<Vec<Cell>>) {
+    pub fn push_row(&mut self, row: impl Into<Vec<Cell>>) {
         let row = row.into();
         debug_assert_eq!(row.len(), self.columns.len(), "a cell per column");
         self.rows.push(row);
     }
 
-    fn aligned(&self, text: &mut String) {
+    fn push_aligned(&self, text: &mut String) {
         let heading = Style::new().bold();
         if !self.title.is_empty() {
             writeln!(text, "{heading}{}{heading:#}", self.title).expect("a string");
@@ -256,9 +256,9 @@ impl Table {
         }
     }
 
-    fn markdown(&self, text: &mut String) {
+    fn push_markdown(&self, text: &mut String) {
         if !self.title.is_empty() {
-            writeln!(text, "**{}**\n", plain(&self.title)).expect("a string");
+            writeln!(text, "**{}**\n", escape_markdown(&self.title)).expect("a string");
         }
         let mut line = |cells: &mut dyn Iterator<Item = String>| {
             text.push('|');
@@ -275,7 +275,7 @@ impl Table {
             rule.to_owned()
         }));
         for row in &self.rows {
-            line(&mut row.iter().map(|cell| plain(&cell.shown)));
+            line(&mut row.iter().map(|cell| escape_markdown(&cell.shown)));
         }
     }
 
@@ -341,7 +341,7 @@ impl Table {
 }
 
 /// Escapes a text so that it contains no markup for Markdown or HTML.
-fn plain(text: &str) -> String {
+fn escape_markdown(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
@@ -364,31 +364,31 @@ fn style(tone: Tone) -> Style {
 
 impl Sheet {
     /// Adds a line of text, which appears in aligned columns and Markdown but not in CSV and JSON.
-    pub fn line(&mut self, line: impl Into<String>) {
+    pub fn add_line(&mut self, line: impl Into<String>) {
         self.parts
             .push(Part::Line(visible(&line.into()).into_owned()));
     }
 
     /// Adds a table, which appears in all formats.
-    pub fn table(&mut self, table: Table) {
+    pub fn add_table(&mut self, table: Table) {
         self.parts.push(Part::Table(table));
     }
 
     /// Adds a table that appears only in CSV and JSON.
-    pub fn data(&mut self, table: Table) {
+    pub fn add_data(&mut self, table: Table) {
         self.parts.push(Part::Data(table));
     }
 
     /// Returns the sheet in this format, as text that ends with a line end.
-    pub fn render(&self, form: Form) -> String {
+    pub fn render(&self, form: OutputForm) -> String {
         let tables = self.parts.iter().filter_map(|part| match part {
             Part::Table(table) | Part::Data(table) => Some(table),
             Part::Line(_) => None,
         });
         match form {
-            Form::Table | Form::Markdown => self.text(form),
-            Form::Csv => tables.map(Table::csv).collect::<Vec<_>>().join("\n"),
-            Form::Json => {
+            OutputForm::Table | OutputForm::Markdown => self.text(form),
+            OutputForm::Csv => tables.map(Table::csv).collect::<Vec<_>>().join("\n"),
+            OutputForm::Json => {
                 let tables = tables.map(|table| (table.key.to_owned(), table.json()));
                 format!("{:#}\n", Value::Object(tables.collect::<Map<_, _>>()))
             }
@@ -401,7 +401,7 @@ impl Sheet {
         let html = self.parts.iter().map(|part| match part {
             Part::Line(line) if line.trim().is_empty() => String::new(),
             Part::Line(line) => {
-                let plain = uncoloured(line);
+                let plain = without_colours(line);
                 format!("<p>{}</p>\n", prose(plain.trim()))
             }
             Part::Table(table) => table.html(shown),
@@ -410,31 +410,31 @@ impl Sheet {
         html.collect()
     }
 
-    fn text(&self, form: Form) -> String {
+    fn text(&self, form: OutputForm) -> String {
         let mut text = String::new();
         for part in &self.parts {
             match part {
-                Part::Line(line) if form == Form::Markdown => {
-                    text.push_str(&plain(line.trim_end()));
+                Part::Line(line) if form == OutputForm::Markdown => {
+                    text.push_str(&escape_markdown(line.trim_end()));
                     text.push('\n');
                 }
                 Part::Line(line) => {
                     text.push_str(line.trim_end());
                     text.push('\n');
                 }
-                Part::Table(table) if form == Form::Markdown => {
+                Part::Table(table) if form == OutputForm::Markdown => {
                     // Without an empty line, a table would be read as a part of the line before it.
                     if !text.is_empty() && !text.ends_with("\n\n") {
                         text.push('\n');
                     }
-                    table.markdown(&mut text);
+                    table.push_markdown(&mut text);
                     text.push('\n');
                 }
-                Part::Table(table) => table.aligned(&mut text),
+                Part::Table(table) => table.push_aligned(&mut text),
                 Part::Data(_) => {}
             }
         }
-        if form == Form::Markdown {
+        if form == OutputForm::Markdown {
             while text.contains("\n\n\n") {
                 text = text.replace("\n\n\n", "\n\n");
             }
@@ -446,7 +446,7 @@ impl Sheet {
 }
 
 /// Removes the escape codes of terminal colours from a text.
-pub fn uncoloured(text: &str) -> String {
+pub fn without_colours(text: &str) -> String {
     anstream::adapter::strip_str(text).to_string()
 }
 
@@ -459,48 +459,48 @@ mod tests {
             "hosts",
             "Hosts",
             &[
-                words("name", "name"),
-                numbers("speed [GHz]", "speed_hz"),
-                words("of", "owner"),
+                text_column("name", "name"),
+                number_column("speed [GHz]", "speed_hz"),
+                text_column("of", "owner"),
             ],
         );
-        table.push([
+        table.push_row([
             Cell::text("a|b"),
             Cell::value(1.5e9, "1.5"),
             Cell::text("x, y"),
         ]);
-        table.push([Cell::text("longer ü"), Cell::empty(), Cell::text("z")]);
-        table.push([
+        table.push_row([Cell::text("longer ü"), Cell::empty(), Cell::text("z")]);
+        table.push_row([
             Cell::text("c"),
-            Cell::value(0.1 + 0.2, "0.3").in_tone(Tone::Good),
+            Cell::value(0.1 + 0.2, "0.3").with_tone(Tone::Good),
             Cell::empty(),
         ]);
         let mut sheet = Sheet::default();
-        sheet.line("A line");
-        sheet.table(table);
+        sheet.add_line("A line");
+        sheet.add_table(table);
         sheet
     }
 
     #[test]
     fn columns_are_aligned_by_letters_and_lines_have_no_blanks_at_their_ends() {
-        let text = uncoloured(&sheet().render(Form::Table));
+        let text = without_colours(&sheet().render(OutputForm::Table));
         let expected = "A line\nHosts\nname      speed [GHz]  of\na|b               1.5  x, y\nlonger ü               z\nc                 0.3\n";
         assert_eq!(text, expected);
-        assert!(sheet().render(Form::Table).contains("\u{1b}[32m0.3"));
+        assert!(sheet().render(OutputForm::Table).contains("\u{1b}[32m0.3"));
     }
 
     #[test]
     fn markdown_has_a_rule_and_no_stray_bars() {
         let expected = "A line\n\n**Hosts**\n\n| name | speed [GHz] | of |\n| --- | ---: | --- |\n| a\\|b | 1.5 | x, y |\n| longer ü |  | z |\n| c | 0.3 |  |\n";
-        assert_eq!(sheet().render(Form::Markdown), expected);
+        assert_eq!(sheet().render(OutputForm::Markdown), expected);
     }
 
     #[test]
     fn programs_get_exact_values_and_empty_cells_for_missing_ones() {
         let expected =
             "name,speed_hz,owner\na|b,1500000000.0,\"x, y\"\nlonger ü,,z\nc,0.30000000000000004,\n";
-        assert_eq!(sheet().render(Form::Csv), expected);
-        let json: Value = serde_json::from_str(&sheet().render(Form::Json)).unwrap();
+        assert_eq!(sheet().render(OutputForm::Csv), expected);
+        let json: Value = serde_json::from_str(&sheet().render(OutputForm::Json)).unwrap();
         assert_eq!(json["hosts"][2]["speed_hz"], 0.1 + 0.2);
         assert_eq!(json["hosts"][1]["speed_hz"], Value::Null);
         assert_eq!(json["hosts"][0]["owner"], "x, y");

@@ -41,17 +41,17 @@ pub struct LinkTraffic {
 /// Sums of the traffic on each link: an array over all links, and a list of the links whose sum is not zero.
 #[derive(Debug, Default)]
 struct Sums {
-    of: Vec<(f64, u64)>,
+    by_link: Vec<(f64, u64)>,
     used: Vec<LinkId>,
 }
 
 impl Sums {
     fn add(&mut self, link: LinkId, bytes: f64, flows: u64) {
         let at = link.index();
-        if self.of.len() <= at {
-            self.of.resize(at + 1, (0.0, 0));
+        if self.by_link.len() <= at {
+            self.by_link.resize(at + 1, (0.0, 0));
         }
-        let sum = &mut self.of[at];
+        let sum = &mut self.by_link[at];
         if sum.1 == 0 {
             self.used.push(link);
         }
@@ -60,14 +60,14 @@ impl Sums {
 
     fn add_all(&mut self, other: &Self) {
         for &link in &other.used {
-            let (bytes, flows) = other.of[link.index()];
+            let (bytes, flows) = other.by_link[link.index()];
             self.add(link, bytes, flows);
         }
     }
 
     fn clear(&mut self) {
         for link in self.used.drain(..) {
-            self.of[link.index()] = (0.0, 0);
+            self.by_link[link.index()] = (0.0, 0);
         }
     }
 }
@@ -81,10 +81,10 @@ pub(super) fn group_size(supersteps: usize) -> usize {
 pub fn traffic(experiment: &Experiment, results: &Results) -> Vec<LinkTraffic> {
     let supersteps = experiment.workload.supersteps();
     let size = group_size(supersteps);
-    let mut walks: Vec<Walk<'_>> = results
+    let mut walks: Vec<ScenarioTraffic<'_>> = results
         .runs
         .iter()
-        .map(|run| Walk::new(experiment, run))
+        .map(|run| ScenarioTraffic::new(experiment, run))
         .collect();
     let mut plan = Plan::default();
     for superstep in 0..supersteps {
@@ -98,15 +98,15 @@ pub fn traffic(experiment: &Experiment, results: &Results) -> Vec<LinkTraffic> {
             // If all processes are on the same hosts as in another scenario, the traffic is the same.
             let same = before
                 .iter()
-                .find(|other| !other.follows && other.placement == walk.placement);
-            walk.messages(&plan, same);
+                .find(|other| !other.is_shared && other.placement == walk.placement);
+            walk.add_messages(&plan, same);
         }
         for walk in &mut walks {
-            walk.images(superstep);
+            walk.add_migrations(superstep);
         }
         if (superstep + 1) % size == 0 || superstep + 1 == supersteps {
             for walk in &mut walks {
-                walk.close(superstep / size * size, superstep);
+                walk.finish_group(superstep / size * size, superstep);
             }
         }
     }
@@ -114,21 +114,21 @@ pub fn traffic(experiment: &Experiment, results: &Results) -> Vec<LinkTraffic> {
 }
 
 /// State of the computation of traffic in a scenario, which visits the supersteps in order.
-struct Walk<'a> {
+struct ScenarioTraffic<'a> {
     experiment: &'a Experiment,
     run: &'a ScenarioRun,
     placement: Vec<HostId>,
     /// Indices of the migrations in the order of supersteps.
-    order: Vec<usize>,
-    moved: usize,
+    migration_order: Vec<usize>,
+    migrations_done: usize,
     /// Traffic of the messages in the current superstep.
     messages: Sums,
-    follows: bool,
+    is_shared: bool,
     group: Sums,
     rows: Vec<LinkTraffic>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> ScenarioTraffic<'a> {
     fn new(experiment: &'a Experiment, run: &'a ScenarioRun) -> Self {
         let mut order: Vec<usize> = (0..run.outcome.migrations.len()).collect();
         order.sort_by_key(|&at| run.outcome.migrations[at].superstep);
@@ -136,17 +136,17 @@ impl<'a> Walk<'a> {
             experiment,
             run,
             placement: experiment.placement.clone(),
-            order,
-            moved: 0,
+            migration_order: order,
+            migrations_done: 0,
             messages: Sums::default(),
-            follows: false,
+            is_shared: false,
             group: Sums::default(),
             rows: Vec::new(),
         }
     }
 
-    fn messages(&mut self, plan: &Plan, same: Option<&Self>) {
-        self.follows = same.is_some();
+    fn add_messages(&mut self, plan: &Plan, same: Option<&Self>) {
+        self.is_shared = same.is_some();
         if let Some(same) = same {
             self.group.add_all(&same.messages);
             return;
@@ -171,9 +171,9 @@ impl<'a> Walk<'a> {
     }
 
     /// Adds the traffic of the migrations after a superstep, which count as part of it.
-    fn images(&mut self, superstep: usize) {
+    fn add_migrations(&mut self, superstep: usize) {
         let is_flow = self.experiment.config.costs.migration.transfer == Transfer::Flow;
-        while let Some(&at) = self.order.get(self.moved) {
+        while let Some(&at) = self.migration_order.get(self.migrations_done) {
             let moved = &self.run.outcome.migrations[at];
             if moved.superstep > superstep {
                 break;
@@ -184,15 +184,15 @@ impl<'a> Walk<'a> {
                 }
             }
             self.placement[moved.process.index()] = moved.to;
-            self.moved += 1;
+            self.migrations_done += 1;
         }
     }
 
-    fn close(&mut self, first: usize, last: usize) {
+    fn finish_group(&mut self, first: usize, last: usize) {
         let platform = &self.experiment.platform.platform;
         self.group.used.sort_unstable();
         for link in &self.group.used {
-            let (bytes, flows) = self.group.of[link.index()];
+            let (bytes, flows) = self.group.by_link[link.index()];
             let link = &platform.links[link.index()];
             self.rows.push(LinkTraffic {
                 scenario: self.run.scenario,

@@ -39,10 +39,10 @@ pub struct Answer {
 pub(super) fn answers(experiment: &Experiment) -> Result<Vec<Answer>, Error> {
     let all: Vec<Ambiguity> = serde_json::from_str(include_str!("ambiguities.json"))
         .map_err(|error| Problem::new(format!("the ambiguities cannot be read: {error}")))?;
-    Ok(all.into_iter().map(|one| answer(one, experiment)).collect())
+    Ok(all.into_iter().map(|one| answer_in(one, experiment)).collect())
 }
 
-fn answer(one: Ambiguity, experiment: &Experiment) -> Answer {
+fn answer_in(one: Ambiguity, experiment: &Experiment) -> Answer {
     let mut answer = Answer {
         id: one.id,
         question: one.question,
@@ -81,13 +81,13 @@ fn answer(one: Ambiguity, experiment: &Experiment) -> Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::changes::source_of;
+    use crate::changes::experiment_document;
     use crate::{PAPERS, Paper};
     use migsim_experiment::{Layers, Limits};
 
     fn experiment(paper: &Paper) -> Option<Experiment> {
         let mut layers = Layers::default();
-        layers.push_file(source_of(paper.experiment?).unwrap());
+        layers.push_file(experiment_document(paper.experiment?).unwrap());
         Some(Experiment::load(&layers, Limits::default()).unwrap())
     }
 

@@ -11,17 +11,17 @@ use migsim_experiment::{Experiment, Results};
 
 /// A rescheduling call with its candidates and moves, in the terms of the papers.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Told {
+pub struct PaperCall {
     /// Superstep after which the call took place, counted from 1.
     pub superstep: u64,
     /// Time at which this superstep ended \[s\].
-    pub date_s: f64,
+    pub superstep_end_s: f64,
     /// Interval α between calls before and after this call \[supersteps\]; `None` if the policy has no such interval.
     pub alpha: Option<(u64, u64)>,
     /// Candidates for a move: the number of the process (from 1), and the cluster of its host.
     pub candidates: Vec<(u64, String)>,
     /// Migrations that the call decided.
-    pub moves: Vec<Moved>,
+    pub moves: Vec<PaperMove>,
     /// Smallest |t1 - t2| of a candidate \[s\], which tells how close its verdict is to the opposite one; `None` if there are no
     /// such times.
     pub margin: Option<f64>,
@@ -29,7 +29,7 @@ pub struct Told {
 
 /// A migration that a call decided, in the terms of the papers.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Moved {
+pub struct PaperMove {
     /// Number of the process, counted from 1.
     pub process: u64,
     /// Name of the cluster of the origin.
@@ -43,17 +43,17 @@ pub struct Moved {
 }
 
 /// All rescheduling calls of a run, in their order.
-pub type Calls = Vec<Told>;
+pub type Calls = Vec<PaperCall>;
 
 /// Lists the rescheduling calls of a scenario in the terms of the papers; empty if the scenario was not run.
-pub(super) fn of(experiment: &Experiment, results: &Results, scenario: Scenario) -> Calls {
+pub(super) fn calls_of_scenario(experiment: &Experiment, results: &Results, scenario: Scenario) -> Calls {
     let calls = results
         .get(scenario)
         .map_or(&[][..], |run| &run.outcome.calls);
-    calls.iter().map(|call| tell(experiment, call)).collect()
+    calls.iter().map(|call| paper_call(experiment, call)).collect()
 }
 
-fn tell(experiment: &Experiment, call: &CallRecord) -> Told {
+fn paper_call(experiment: &Experiment, call: &CallRecord) -> PaperCall {
     let platform = &experiment.platform.platform;
     let cluster = |host: HostId| {
         platform.clusters[platform.cluster_of(host).index()]
@@ -63,14 +63,14 @@ fn tell(experiment: &Experiment, call: &CallRecord) -> Told {
     let name = |host: HostId| platform.hosts[host.index()].name.clone();
     let number = |process: migsim_base::units::ProcessId| u64::from(process.0) + 1;
     let decision = &call.decision;
-    let terms = decision.outlined();
+    let terms = decision.outline_json();
     let explained = |key: &str| terms.get(key).and_then(Value::as_u64);
     let distance = |candidate: &migsim_policies::Candidate| {
         Some((candidate.stay?.get() - candidate.go?.get()).abs())
     };
-    Told {
+    PaperCall {
         superstep: call.superstep as u64 + 1,
-        date_s: call.start.get(),
+        superstep_end_s: call.start.get(),
         alpha: explained("alpha").zip(explained("next_alpha")),
         candidates: decision
             .candidates
@@ -81,7 +81,7 @@ fn tell(experiment: &Experiment, call: &CallRecord) -> Told {
             .migrations
             .iter()
             .zip(&call.origins)
-            .map(|(wanted, &origin)| Moved {
+            .map(|(wanted, &origin)| PaperMove {
                 process: number(wanted.process),
                 from_cluster: cluster(origin),
                 to_cluster: cluster(wanted.to),
@@ -97,7 +97,7 @@ fn tell(experiment: &Experiment, call: &CallRecord) -> Told {
     }
 }
 
-impl Told {
+impl PaperCall {
     /// Returns the numbers of the processes that move.
     pub fn processes(&self) -> BTreeSet<u64> {
         self.moves.iter().map(|one| one.process).collect()
@@ -129,13 +129,13 @@ impl Told {
             self.moves.len(),
             self.candidates.len(),
             clusters.join(" and "),
-            shorten(&processes)
+            shortened_list(&processes)
         )
     }
 }
 
 /// Formats a list of names; of a long list, only the first and last names are shown.
-fn shorten(names: &[String]) -> String {
+fn shortened_list(names: &[String]) -> String {
     match names {
         [first, .., last] if names.len() > 4 => format!("{first} ... {last}"),
         _ => names.join(", "),

@@ -36,7 +36,7 @@ pub struct CellResult {
 
 /// Returns the name of the column of a table to which a published time belongs: the table with all settings that do not follow
 /// from the size of the run.
-pub(super) fn column(table: &str, config: &Config) -> String {
+pub(super) fn column_name(table: &str, config: &Config) -> String {
     let is_size = |key: &str| {
         matches!(key, "n" | "supersteps" | "grid")
             || key == "procs" && config.get("procs") == config.get("n")
@@ -58,7 +58,7 @@ pub(super) struct Relative<'c> {
 }
 
 /// Lists each time of scenario ii or iii together with the time of scenario i in the same configuration.
-pub(super) fn with_alone(cells: &[CellResult]) -> impl Iterator<Item = (&CellResult, &CellResult)> {
+pub(super) fn pairs_with_scenario_i(cells: &[CellResult]) -> impl Iterator<Item = (&CellResult, &CellResult)> {
     let base = |config: &Config| -> Config {
         let is_shared =
             |(key, _): &(&String, &serde_json::Value)| *key != "scenario" && *key != "alpha";
@@ -76,8 +76,8 @@ pub(super) fn with_alone(cells: &[CellResult]) -> impl Iterator<Item = (&CellRes
 }
 
 /// Computes the relative differences of the times of a scenario from those of scenario i in the same configuration.
-pub(super) fn against_i<'c>(cells: &'c [CellResult], scenario: &str) -> Vec<Relative<'c>> {
-    let pairs = with_alone(cells).filter(|(cell, _)| cell.scenario == scenario);
+pub(super) fn relative_to_i<'c>(cells: &'c [CellResult], scenario: &str) -> Vec<Relative<'c>> {
+    let pairs = pairs_with_scenario_i(cells).filter(|(cell, _)| cell.scenario == scenario);
     let relative = pairs.map(|(cell, alone)| Relative {
         cell,
         published: 100.0 * (cell.published_s / alone.published_s - 1.0),

@@ -22,14 +22,14 @@ pub struct Changes {
 struct Setting {
     /// Name of the experiment in which the setting is changed. The change also applies to experiments that extend it and do not
     /// set the key themselves. `None` stands for all experiments.
-    place: Option<String>,
+    experiment: Option<String>,
     flag: Flag,
 }
 
 impl Changes {
     /// Creates changes of settings that apply to all experiments of a paper.
-    pub(super) fn everywhere(flags: impl IntoIterator<Item = Flag>) -> Self {
-        let settings = flags.into_iter().map(|flag| Setting { place: None, flag });
+    pub(super) fn in_all_experiments(flags: impl IntoIterator<Item = Flag>) -> Self {
+        let settings = flags.into_iter().map(|flag| Setting { experiment: None, flag });
         Self {
             settings: settings.collect(),
             platform: Vec::new(),
@@ -50,7 +50,7 @@ impl Changes {
             value,
         };
         self.settings.push(Setting {
-            place: Some(place.to_owned()),
+            experiment: Some(place.to_owned()),
             flag,
         });
     }
@@ -59,12 +59,12 @@ impl Changes {
     ///
     /// # Errors
     /// A built-in experiment cannot be read.
-    pub(super) fn flags_of(&self, experiment: &str) -> Result<Vec<Flag>, Error> {
+    pub(super) fn flags_for(&self, experiment: &str) -> Result<Vec<Flag>, Error> {
         let mut flags = Vec::new();
         for setting in &self.settings {
-            let acts = match &setting.place {
+            let acts = match &setting.experiment {
                 None => true,
-                Some(place) => giver(experiment, &setting.flag.key, place)?,
+                Some(place) => inherits_from(experiment, &setting.flag.key, place)?,
             };
             if acts {
                 flags.push(setting.flag.clone());
@@ -77,7 +77,7 @@ impl Changes {
     ///
     /// # Errors
     /// A changed platform is not valid.
-    pub(super) fn shared(&self) -> Result<Shared, Error> {
+    pub(super) fn changed_platforms(&self) -> Result<Shared, Error> {
         let shared = Shared::default();
         for (file, text) in platform::built_in() {
             let mut value: Value = serde_json::from_str(text)
@@ -101,13 +101,13 @@ impl Changes {
 
 /// Returns whether the value of `key` in `experiment` comes from the experiment `place`: `experiment` extends `place`, directly
 /// or indirectly, and no experiment in between sets the key.
-fn giver(experiment: &str, key: &str, place: &str) -> Result<bool, Error> {
+fn inherits_from(experiment: &str, key: &str, place: &str) -> Result<bool, Error> {
     let mut name = experiment.to_owned();
     loop {
         if name == place {
             return Ok(true);
         }
-        let document = source_of(&name)?.value;
+        let document = experiment_document(&name)?.value;
         if lookup(&document, key).is_some() {
             return Ok(false);
         }
@@ -122,7 +122,7 @@ fn giver(experiment: &str, key: &str, place: &str) -> Result<bool, Error> {
 ///
 /// # Errors
 /// There is no such experiment.
-pub(super) fn source_of(experiment: &str) -> Result<Document, Error> {
+pub(super) fn experiment_document(experiment: &str) -> Result<Document, Error> {
     built_in(experiment)?
         .ok_or_else(|| Problem::new(format!("there is no experiment `{experiment}`")).into())
 }

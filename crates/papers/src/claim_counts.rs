@@ -27,7 +27,7 @@ pub struct ClaimCounts {
 
 impl ClaimCounts {
     /// Counts claims by their group and by whether they hold.
-    pub fn of<'c>(claims: impl IntoIterator<Item = &'c ClaimResult>) -> Self {
+    pub fn from_claims<'c>(claims: impl IntoIterator<Item = &'c ClaimResult>) -> Self {
         let mut counts = Self::default();
         for claim in claims {
             let holds = claim.verdict == "holds";
@@ -116,7 +116,7 @@ mod tests {
             claim("holds", None),
             claim("not checkable", None),
         ];
-        let counts = ClaimCounts::of(&all);
+        let counts = ClaimCounts::from_claims(&all);
         let groups = (
             counts.confirmed(),
             counts.contradicted(),

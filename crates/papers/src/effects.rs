@@ -15,13 +15,13 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::cells::{CellResult, column, median, with_alone};
+use super::cells::{CellResult, column_name, median, pairs_with_scenario_i};
 use super::reproduce::PaperResults;
 
 /// Relative errors within which effects are counted as reproduced, in three counts.
 pub const BOUNDS: [f64; 3] = [0.10, 0.25, 0.50];
 /// Index in [`BOUNDS`] of the bound for which the constant of a paper is chosen.
-const CHOSEN: usize = 1;
+const CONSTANT_BOUND: usize = 1;
 /// Relative tolerance for comparing an effect with a bound; it is needed because a chosen constant often lies exactly on the
 /// bound of a row.
 const ROUNDING: f64 = 1e-9;
@@ -70,7 +70,7 @@ impl Effect {
             paper,
             id: cell.id.clone(),
             table: cell.table.clone(),
-            column: column(&cell.table, &cell.config),
+            column: column_name(&cell.table, &cell.config),
             case: cell.case.clone(),
             effect,
             alone_s: alone.published_s,
@@ -99,7 +99,7 @@ fn error(value: f64, published: f64) -> Option<f64> {
 }
 
 /// Formats an effect \[s\] with two decimals, as in the papers; an effect that counts as 0 has no sign.
-pub(super) fn printed(effect: f64) -> String {
+pub(super) fn effect_text(effect: f64) -> String {
     format!("{:.2}", if sign_of(effect) == 0 { 0.0 } else { effect })
 }
 
@@ -111,16 +111,16 @@ fn sign_of(effect: f64) -> i8 {
 
 /// Computes the effects for the tables of a paper, in the order of the tables. Times that are quoted from figures are left out.
 pub(super) fn effects(paper: &'static str, cells: &[CellResult]) -> Vec<Effect> {
-    let pairs = with_alone(cells).filter(|(cell, alone)| !cell.in_figure && !alone.in_figure);
+    let pairs = pairs_with_scenario_i(cells).filter(|(cell, alone)| !cell.in_figure && !alone.in_figure);
     pairs
         .map(|(cell, alone)| Effect::new(paper, cell, alone))
         .collect()
 }
 
 /// Counts the effects of a paper that are reproduced within 25 %, and all its effects.
-pub(super) fn within_a_quarter(paper: &'static str, cells: &[CellResult]) -> (usize, usize) {
+pub(super) fn count_within_quarter(paper: &'static str, cells: &[CellResult]) -> (usize, usize) {
     let effects = effects(paper, cells);
-    let within = effects.iter().filter(|one| one.is_within(BOUNDS[CHOSEN]));
+    let within = effects.iter().filter(|one| one.is_within(BOUNDS[CONSTANT_BOUND]));
     (within.count(), effects.len())
 }
 
@@ -159,7 +159,7 @@ pub struct EffectCounts {
 pub fn effect_counts(papers: &[PaperResults]) -> Vec<EffectCounts> {
     let all = papers.iter();
     let parts = all.flat_map(|one| parts(one.paper, &one.effects, &one.cells));
-    counted(&parts.collect::<Vec<_>>())
+    counts_of_parts(&parts.collect::<Vec<_>>())
 }
 
 /// Counts the effects (overheads and gains) that are reproduced in the times `cells` of each named paper.
@@ -171,15 +171,15 @@ pub(super) fn counts_of_cells<'p>(
     let papers: Vec<_> = papers.collect();
     let all = papers.iter();
     let parts = all.flat_map(|(paper, effects, cells)| parts(paper, effects, cells));
-    counted(&parts.collect::<Vec<_>>())
+    counts_of_parts(&parts.collect::<Vec<_>>())
 }
 
 /// Computes the counts of each part, and the counts of all parts together.
-fn counted(parts: &[Part<'_>]) -> Vec<EffectCounts> {
-    let mut counts: Vec<EffectCounts> = parts.iter().map(|part| count(&[part])).collect();
+fn counts_of_parts(parts: &[Part<'_>]) -> Vec<EffectCounts> {
+    let mut counts: Vec<EffectCounts> = parts.iter().map(|part| counts_together(&[part])).collect();
     if parts.len() > 1 {
         let all: Vec<&Part<'_>> = parts.iter().collect();
-        counts.push(count(&all));
+        counts.push(counts_together(&all));
     }
     counts
 }
@@ -240,7 +240,7 @@ impl Constant {
     /// are tried before shares.
     fn best(effects: &[&Effect]) -> Self {
         let ends =
-            |value: f64| [1.0 - BOUNDS[CHOSEN], 1.0, 1.0 + BOUNDS[CHOSEN]].map(|end| end * value);
+            |value: f64| [1.0 - BOUNDS[CONSTANT_BOUND], 1.0, 1.0 + BOUNDS[CONSTANT_BOUND]].map(|end| end * value);
         let seconds = effects.iter().flat_map(|one| ends(one.published_s));
         let shares = effects
             .iter()
@@ -248,7 +248,7 @@ impl Constant {
         let all = seconds.map(Self::Seconds).chain(shares.map(Self::Share));
         let first = (Self::Seconds(0.0), 0);
         let best = all.fold(first, |best, constant| {
-            let count = constant.met(effects);
+            let count = constant.count_within(effects);
             if count > best.1 {
                 (constant, count)
             } else {
@@ -259,9 +259,9 @@ impl Constant {
     }
 
     /// Counts the effects for which the constant is within 25 %.
-    fn met(self, effects: &[&Effect]) -> usize {
+    fn count_within(self, effects: &[&Effect]) -> usize {
         let all = effects.iter();
-        all.filter(|one| self.is_within(one, BOUNDS[CHOSEN]))
+        all.filter(|one| self.is_within(one, BOUNDS[CONSTANT_BOUND]))
             .count()
     }
 
@@ -274,7 +274,7 @@ impl Constant {
     }
 }
 
-fn count(parts: &[&Part<'_>]) -> EffectCounts {
+fn counts_together(parts: &[&Part<'_>]) -> EffectCounts {
     let effects = || parts.iter().flat_map(|part| &part.effects);
     let within = BOUNDS.map(|bound| effects().filter(|one| one.is_within(bound)).count());
     let by_constant = |part: &Part<'_>, bound: f64| {
@@ -285,7 +285,7 @@ fn count(parts: &[&Part<'_>]) -> EffectCounts {
     let constant_within =
         BOUNDS.map(|bound| parts.iter().map(|part| by_constant(part, bound)).sum());
     let columns: Vec<Vec<&Effect>> = parts.iter().flat_map(|part| part.columns()).collect();
-    let met = columns.iter().map(|one| Constant::best(one).met(one));
+    let met = columns.iter().map(|one| Constant::best(one).count_within(one));
     let errors = effects().map(|one| one.error.map_or(f64::INFINITY, f64::abs));
     let is_near = |one: &&&Effect| {
         let published = one.alone_s
@@ -356,7 +356,7 @@ mod tests {
         assert_eq!((opposite.error, opposite.has_sign), (Some(-2.0), false));
         assert_eq!(effect(0.0, 0.0, 1.0).error, Some(0.0));
         assert_eq!(effect(0.0, 1.0, 1.0).error, None);
-        let texts = [-0.004, 0.005, -0.3].map(printed);
+        let texts = [-0.004, 0.005, -0.3].map(effect_text);
         assert_eq!(texts, ["0.00", "0.01", "-0.30"]);
     }
 

@@ -236,7 +236,7 @@ impl Claim {
     /// The claim has no published number, which is a fault of the program, since the facts are part of it.
     pub fn number(&self) -> Result<f64, Error> {
         let number = self.published_value.as_ref().and_then(Value::as_f64);
-        number.ok_or_else(|| self.names_no_number())
+        number.ok_or_else(|| self.missing_number())
     }
 
     /// Returns the published numbers of a claim that has a list of numbers.
@@ -246,10 +246,10 @@ impl Claim {
     pub fn numbers(&self) -> Result<Vec<f64>, Error> {
         let numbers = self.published_value.as_ref().and_then(Value::as_array);
         let numbers = numbers.map(|all| all.iter().filter_map(Value::as_f64).collect());
-        numbers.ok_or_else(|| self.names_no_number())
+        numbers.ok_or_else(|| self.missing_number())
     }
 
-    fn names_no_number(&self) -> Error {
+    fn missing_number(&self) -> Error {
         Problem::new(format!("the claim `{}` names no number", self.id)).into()
     }
 }

@@ -10,7 +10,7 @@
 use rayon::prelude::*;
 use serde_json::json;
 
-use super::markdown::{put, table};
+use super::markdown::{put, push_table};
 use migsim_base::error::Error;
 use migsim_bsp::Scenario;
 use migsim_experiment::{Experiment, Layers, Limits, Progress};
@@ -62,7 +62,7 @@ pub struct GridRun {
 ///
 /// # Errors
 /// A run fails.
-pub fn grid5000(progress: &Progress) -> Result<Vec<GridRun>, Error> {
+pub fn grid5000_runs(progress: &Progress) -> Result<Vec<GridRun>, Error> {
     let mut different: Vec<(&Case, Vec<Rule>)> = Vec::new();
     for case in &CASES {
         let mut placements = Vec::new();
@@ -100,7 +100,7 @@ fn experiment(
     settings.extend(processes.map(|procs| ("workload.procs", json!(procs))));
     let key = "policy.migbsp.viability_communication";
     settings.extend(viability.map(|value| (key, json!(value))));
-    Experiment::load(&Layers::of(settings), Limits::default())
+    Experiment::load(&Layers::from_pairs(settings), Limits::default())
 }
 
 fn simulate(case: &Case, rules: &[Rule], progress: &Progress) -> Result<GridRun, Error> {
@@ -114,7 +114,7 @@ fn simulate(case: &Case, rules: &[Rule], progress: &Progress) -> Result<GridRun,
         .run_scenario(Scenario::Iii, progress, &mut (), None)?
         .outcome;
     Ok(GridRun {
-        case: title(app, order, processes),
+        case: case_title(app, order, processes),
         starts: rules.iter().map(|rule| rule.name()).collect(),
         makespans_s: [Scenario::I, Scenario::Ii, Scenario::Iii].map(makespan),
         calls: outcome.calls.len(),
@@ -125,7 +125,7 @@ fn simulate(case: &Case, rules: &[Rule], progress: &Progress) -> Result<GridRun,
 }
 
 /// Describes a case: the application, its order and its number of processes.
-fn title(app: &str, order: Option<u64>, processes: Option<u64>) -> String {
+fn case_title(app: &str, order: Option<u64>, processes: Option<u64>) -> String {
     let name = match app {
         "lu" => "LU",
         "lbm" => "Lattice Boltzmann",
@@ -137,7 +137,7 @@ fn title(app: &str, order: Option<u64>, processes: Option<u64>) -> String {
 }
 
 /// Computes the relative change `100 (b - a) / a` \[%\].
-fn change(a: f64, b: f64) -> f64 {
+fn relative_change(a: f64, b: f64) -> f64 {
     100.0 * (b - a) / a
 }
 
@@ -163,7 +163,7 @@ pub fn grid5000_page(all: &[GridRun]) -> String {
     let count =
         |is_meant: &dyn Fn(&GridRun) -> bool| all.iter().filter(|run| is_meant(run)).count();
     let best = |run: &GridRun| best_start_s(run, all);
-    table(
+    push_table(
         &mut text,
         &format!("scenario iii, of {number} runs | messages left out | messages counted"),
         [
@@ -203,7 +203,7 @@ pub fn grid5000_page(all: &[GridRun]) -> String {
              with the best scenario i of the case.\n";
     let columns = "case | start | i \\[s\\] | ii: overhead | iii \\[s\\] | over i | over the best start | calls | moves | \
                    iii, messages counted \\[s\\] | over i, messages counted | moves, messages counted";
-    table(&mut text, columns, all.iter().map(|run| row(run, all)));
+    push_table(&mut text, columns, all.iter().map(|run| row(run, all)));
     text
 }
 
@@ -213,13 +213,13 @@ fn row(run: &GridRun, all: &[GridRun]) -> String {
         "{} | {} | {i:.2} | {:+.1} % | {iii:.2} | {:+.1} % | {:+.1} % | {} | {} | {:.2} | {:+.1} % | {}",
         run.case,
         run.starts.join(", "),
-        change(i, ii),
-        change(i, iii),
-        change(best_start_s(run, all), iii),
+        relative_change(i, ii),
+        relative_change(i, iii),
+        relative_change(best_start_s(run, all), iii),
         run.calls,
         run.moves,
         run.with_messages_s,
-        change(i, run.with_messages_s),
+        relative_change(i, run.with_messages_s),
         run.moves_with_messages
     )
 }

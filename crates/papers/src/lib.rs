@@ -57,10 +57,10 @@ pub mod wsppd2007;
 
 pub use ambiguities::Answer;
 pub use audit::{
-    Ablation, Achieved, Contradictions, Contradictory, Freedom, GRID, HeldOut, Refitted, Rounding,
+    Ablation, Achieved, Contradictions, Contradictory, Freedom, WINDOW_STEPS, HeldOut, Refitted, Rounding,
     Score, Sensitivity, TIGHT, Tables, WIDE, audit,
 };
-pub use calls::{Calls, Told};
+pub use calls::{Calls, PaperCall};
 pub use cells::CellResult;
 pub use changes::Changes;
 pub use claim_counts::{ClaimCounts, claim_counts};
@@ -72,9 +72,9 @@ pub use facts::{
     Facts, Figure, Fitted, Measure, Schedule, Searched, expand,
 };
 pub use figures::{figure_list, figures_named};
-pub use grid5000::{GridRun, grid5000, grid5000_csv, grid5000_page};
+pub use grid5000::{GridRun, grid5000_runs, grid5000_csv, grid5000_page};
 pub use one_reading::{
-    Difference, Reading, differences, one_reading, priced_by_messages, rule_sets,
+    Difference, Reading, differences, apply_all_rule_sets, priced_by_messages, rule_sets,
 };
 pub use one_reading_page::one_reading_page;
 pub use page::Page;
@@ -83,11 +83,11 @@ pub use reproduce::{
     ClaimResult, Compared, Constant, PaperResults, Reproduction, fitted_keys, reproduce,
     reproduce_changed,
 };
-pub use runs::{Case, Done, Evaluation, Paper, Rule, Runs};
-pub use single_set::{Step, search};
+pub use runs::{Case, FinishedRun, ClaimCheck, Paper, DecisionCheck, Runs};
+pub use single_set::{Step, search_rule_set};
 pub use text::text;
 pub use unreported::UnreportedMoves;
-pub use weighted::{Weighted, weighted};
+pub use weighted::{Weighted, compare_weights};
 
 use migsim_base::error::{Error, Problem};
 
@@ -104,7 +104,7 @@ pub const PAPERS: &[Paper] = &[
 ///
 /// # Errors
 /// There is no paper of this name.
-pub fn find(name: &str) -> Result<&'static Paper, Error> {
+pub fn find_paper(name: &str) -> Result<&'static Paper, Error> {
     PAPERS
         .iter()
         .find(|paper| paper.name == name)

@@ -10,7 +10,7 @@ macro_rules! put {
 pub(super) use put;
 
 /// Appends a blank line and a table to `text`. The names of the columns, and the cells of each row, are separated by ` | `.
-pub(super) fn table(text: &mut String, columns: &str, rows: impl IntoIterator<Item = String>) {
+pub(super) fn push_table(text: &mut String, columns: &str, rows: impl IntoIterator<Item = String>) {
     let rule = "---|".repeat(columns.split(" | ").count());
     put!(text, "\n| {columns} |\n|{rule}\n");
     for row in rows {
@@ -19,6 +19,6 @@ pub(super) fn table(text: &mut String, columns: &str, rows: impl IntoIterator<It
 }
 
 /// Escapes a text for a cell of a table: bars are escaped, and line ends become blanks.
-pub(super) fn cell(text: &str) -> String {
+pub(super) fn escape_cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }

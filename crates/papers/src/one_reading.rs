@@ -12,9 +12,9 @@ use serde_json::{Map, Value};
 
 use super::cells::{CellResult, median, share_within};
 use super::changes::Changes;
-use super::changes::source_of;
+use super::changes::experiment_document;
 use super::decisions::Verdict;
-use super::effects::within_a_quarter;
+use super::effects::count_within_quarter;
 use super::reproduce::{Compared, compare_all, facts_of};
 use super::runs::Runs;
 use super::{PAPERS, Paper};
@@ -85,10 +85,10 @@ pub struct Reading {
 ///
 /// # Errors
 /// A run fails.
-pub fn one_reading(progress: &Progress) -> Result<Vec<Reading>, Error> {
+pub fn apply_all_rule_sets(progress: &Progress) -> Result<Vec<Reading>, Error> {
     let sets = rule_sets();
     let differences = differences()?;
-    let judged = with_runs();
+    let judged = papers_with_runs();
     let pairs: Vec<_> = sets
         .into_iter()
         .enumerate()
@@ -96,12 +96,12 @@ pub fn one_reading(progress: &Progress) -> Result<Vec<Reading>, Error> {
         .collect();
     pairs
         .par_iter()
-        .map(|&(set, paper)| read(set, &differences, paper, progress))
+        .map(|&(set, paper)| apply_set(set, &differences, paper, progress))
         .collect()
 }
 
 /// Lists the papers that publish runs.
-pub(super) fn with_runs() -> Vec<&'static Paper> {
+pub(super) fn papers_with_runs() -> Vec<&'static Paper> {
     let papers = PAPERS.iter();
     papers.filter(|paper| paper.experiment.is_some()).collect()
 }
@@ -117,7 +117,7 @@ pub struct Difference {
 
 /// Lists the names of all rule sets: one per paper with runs, `default` and `authors-2015`.
 pub fn rule_sets() -> Vec<&'static str> {
-    let papers = with_runs().into_iter().map(|paper| paper.name);
+    let papers = papers_with_runs().into_iter().map(|paper| paper.name);
     papers.chain([DEFAULT, AUTHORS]).collect()
 }
 
@@ -165,16 +165,16 @@ pub(super) fn options_of(rules: &str) -> Result<Map<String, Value>, Error> {
         let answers = answers.map(|(option, value)| (option.to_owned(), value.into()));
         resolve(&Value::Object(answers.collect()))?
     } else {
-        let experiment = super::find(rules)?.experiment.unwrap_or_default();
+        let experiment = super::find_paper(rules)?.experiment.unwrap_or_default();
         let mut layers = Layers::default();
-        layers.push_file(source_of(experiment)?);
+        layers.push_file(experiment_document(experiment)?);
         Experiment::load(&layers, Limits::default())?.resolved["policy"][POLICY].clone()
     };
     Ok(options.as_object().cloned().unwrap_or_default())
 }
 
 /// Settings with which a rescheduling call costs only its messages, sent one after the other, without a fitted number.
-const MESSAGES: [(&str, &str); 3] = [
+const MESSAGE_COSTS: [(&str, &str); 3] = [
     ("costs.call.model", "messages"),
     ("costs.call.order", "sequential"),
     ("costs.call.waiting", "blocking"),
@@ -194,7 +194,7 @@ pub fn priced_by_messages(progress: &Progress) -> Result<Vec<[Reading; 2]>, Erro
     let differences = differences()?;
     let sets = rule_sets();
     let pairs = PRICED.iter().flat_map(|&rules| {
-        let papers = with_runs().into_iter();
+        let papers = papers_with_runs().into_iter();
         papers.map(move |paper| (rules, paper))
     });
     let one = |(rules, paper): (&'static str, &Paper)| {
@@ -202,21 +202,21 @@ pub fn priced_by_messages(progress: &Progress) -> Result<Vec<[Reading; 2]>, Erro
         let values = differences
             .iter()
             .filter_map(|one| Some((one.option.clone(), one.values[set?].clone())));
-        let rule_flags = flags_of(rules, &values.collect());
-        let messages = MESSAGES.map(|(key, value)| Flag {
+        let rule_flags = rule_flags(rules, &values.collect());
+        let messages = MESSAGE_COSTS.map(|(key, value)| Flag {
             key: key.to_owned(),
             flag: format!("{key}={value}"),
             value: value.into(),
         });
-        let fitted = judge_flags(rules, rule_flags.clone(), paper, progress)?;
+        let fitted = apply_flags(rules, rule_flags.clone(), paper, progress)?;
         let flags = rule_flags.into_iter().chain(messages).collect();
-        Ok([fitted, judge_flags(rules, flags, paper, progress)?])
+        Ok([fitted, apply_flags(rules, flags, paper, progress)?])
     };
     let pairs: Vec<_> = pairs.collect();
     pairs.into_par_iter().map(one).collect()
 }
 
-fn read(
+fn apply_set(
     (set, rules): (usize, &'static str),
     differences: &[Difference],
     paper: &Paper,
@@ -225,24 +225,24 @@ fn read(
     let options = differences
         .iter()
         .map(|one| (one.option.clone(), one.values[set].clone()));
-    judge(rules, &options.collect(), paper, progress)
+    apply_options(rules, &options.collect(), paper, progress)
 }
 
 /// Reproduces a paper with a rule set, which is given by the options in which it differs from other rule sets.
 ///
 /// # Errors
 /// A run fails.
-pub(super) fn judge(
+pub(super) fn apply_options(
     rules: &'static str,
     options: &Map<String, Value>,
     paper: &Paper,
     progress: &Progress,
 ) -> Result<Reading, Error> {
-    judge_flags(rules, flags_of(rules, options), paper, progress)
+    apply_flags(rules, rule_flags(rules, options), paper, progress)
 }
 
 /// Converts the options of a rule set to settings of an experiment.
-fn flags_of(rules: &str, options: &Map<String, Value>) -> Vec<Flag> {
+fn rule_flags(rules: &str, options: &Map<String, Value>) -> Vec<Flag> {
     let flags = options.iter().map(|(option, value)| Flag {
         key: format!("policy.{POLICY}.{option}"),
         flag: format!("rules of {rules}: {option}"),
@@ -255,13 +255,13 @@ fn flags_of(rules: &str, options: &Map<String, Value>) -> Vec<Flag> {
 ///
 /// # Errors
 /// A run fails.
-fn judge_flags(
+fn apply_flags(
     rules: &'static str,
     flags: Vec<Flag>,
     paper: &Paper,
     progress: &Progress,
 ) -> Result<Reading, Error> {
-    let runs = Runs::new(paper, Changes::everywhere(flags), progress)?;
+    let runs = Runs::new(paper, Changes::in_all_experiments(flags), progress)?;
     let compared = compare_all(paper, &facts_of(paper)?, &runs)?;
     Ok(sum_up(rules, paper.name, compared))
 }
@@ -272,7 +272,7 @@ fn sum_up(rules: &'static str, paper: &'static str, compared: Compared) -> Readi
         decisions.chain(compared.call_schedules.iter().map(|one| one.verdict))
     };
     let count = |is_meant: fn(Verdict) -> bool| verdicts().filter(|&one| is_meant(one)).count();
-    let (effects_within_25_percent, effects) = within_a_quarter(paper, &compared.cells);
+    let (effects_within_25_percent, effects) = count_within_quarter(paper, &compared.cells);
     let cells: Vec<CellResult> = compared
         .cells
         .into_iter()

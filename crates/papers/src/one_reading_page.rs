@@ -1,12 +1,12 @@
 //! Creates the page `results/one-reading.md`: the rules of each paper applied to every other paper, the common rule sets, and
 //! calls that cost only their messages.
 
-use super::markdown::{put, table};
-use super::one_reading::{PRICED, Reading, differences, rule_sets, with_runs};
+use super::markdown::{put, push_table};
+use super::one_reading::{PRICED, Reading, differences, rule_sets, papers_with_runs};
 use super::page::Page;
 use super::pages::rounded;
 use super::reproduce::facts_of;
-use super::weighted::{Weighted, section};
+use super::weighted::{Weighted, push_section};
 use migsim_base::error::Error;
 
 const ONE_READING: &str = "# One reading
@@ -77,7 +77,7 @@ pub fn one_reading_page(
                 let cells: Vec<String> = cells.chain([total(&row)]).collect();
                 format!("{set} | {}", cells.join(" | "))
             });
-            table(&mut text, &columns, rows);
+            push_table(&mut text, &columns, rows);
         };
     let sum = |row: &[&Reading], of: fn(&Reading) -> usize| -> usize {
         row.iter().map(|one| of(one)).sum()
@@ -106,15 +106,15 @@ pub fn one_reading_page(
             format!("{:.0} % of {cells}", 100.0 * within / cells.max(1) as f64)
         },
     );
-    messages(&mut text, &papers, priced)?;
-    section(&mut text, weighted);
+    push_message_costs(&mut text, &papers, priced)?;
+    push_section(&mut text, weighted);
     text += "\n## The options in which the sets differ\n";
     let differences = differences()?;
     let rows = differences.iter().map(|one| {
         let values: Vec<String> = one.values.iter().map(rounded).collect();
         format!("{} | {}", one.option, values.join(" | "))
     });
-    table(&mut text, &format!("option | {}", sets.join(" | ")), rows);
+    push_table(&mut text, &format!("option | {}", sets.join(" | ")), rows);
     Ok(Page {
         name: "one-reading.md".into(),
         text,
@@ -122,7 +122,7 @@ pub fn one_reading_page(
 }
 
 /// Writes the section on calls that cost only their messages.
-fn messages(text: &mut String, papers: &[&str], priced: &[[Reading; 2]]) -> Result<(), Error> {
+fn push_message_costs(text: &mut String, papers: &[&str], priced: &[[Reading; 2]]) -> Result<(), Error> {
     *text += MESSAGES;
     let columns = format!("rules | of | {} | all", papers.join(" | "));
     let measures: [Measure; 3] = [
@@ -159,9 +159,9 @@ fn messages(text: &mut String, papers: &[&str], priced: &[[Reading; 2]]) -> Resu
             rows.push(format!("{rules} | {name} | {}", shown.join(" | ")));
         }
     }
-    table(text, &columns, rows);
+    push_table(text, &columns, rows);
     let mut fitted = Vec::new();
-    for paper in with_runs() {
+    for paper in papers_with_runs() {
         let facts = facts_of(paper)?;
         let is_price = |key: &String| key.starts_with("costs.call.");
         let prices = facts

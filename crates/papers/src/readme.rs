@@ -8,10 +8,10 @@ use super::audit::{SPLIT_COLUMNS, splits};
 use super::cells::median;
 use super::claim_counts::{ClaimCounts, claim_counts};
 use super::decisions::Verdict;
-use super::effects::{BOUNDS, Effect, EffectCounts, OVERHEAD, effect_counts, printed};
+use super::effects::{BOUNDS, Effect, EffectCounts, OVERHEAD, effect_counts, effect_text};
 use super::facts::Contradiction;
-use super::markdown::{cell, put, table};
-use super::named::subject;
+use super::markdown::{escape_cell, put, push_table};
+use super::named::application_of;
 use super::reproduce::{PaperResults, Reproduction};
 use super::text::Totals;
 use migsim_base::error::Error;
@@ -83,44 +83,44 @@ How to doubt these values:
 ///
 /// # Errors
 /// The committed table of predictions cannot be read.
-pub(super) fn readme(reproduction: &Reproduction) -> Result<String, Error> {
+pub(super) fn readme_page(reproduction: &Reproduction) -> Result<String, Error> {
     let papers = &reproduction.papers;
     let mut text = String::from(START);
     let counts = effect_counts(papers);
-    effect_table(&mut text, &counts);
-    against_columns(&mut text, &counts, papers);
+    push_effect_table(&mut text, &counts);
+    push_column_constants(&mut text, &counts, papers);
     text += TIMES;
-    totals(&mut text, papers);
-    claims(&mut text, papers);
-    misses(&mut text, papers);
-    fitted(&mut text, papers);
-    predicted(&mut text)?;
+    push_totals(&mut text, papers);
+    push_claims(&mut text, papers);
+    push_misses(&mut text, papers);
+    push_fitted(&mut text, papers);
+    push_predictions(&mut text)?;
     text += "\n## 5. Where the papers contradict themselves\n\nA simulation cannot follow both statements of a row. The last column says which one the simulation or the comparison follows, or why both may be true.\n";
     let all = papers.iter().flat_map(|paper| &paper.contradictions);
-    contradiction_table(&mut text, all);
+    push_contradiction_table(&mut text, all);
     Ok(text)
 }
 
 /// Appends a table of contradictions in the papers, with both statements and the interpretation that is used.
-pub(super) fn contradiction_table<'c>(
+pub(super) fn push_contradiction_table<'c>(
     text: &mut String,
     all: impl IntoIterator<Item = &'c Contradiction>,
 ) {
     let value = |value: &Value| {
         let text = value.as_str().map(str::to_owned);
-        cell(&text.unwrap_or_else(|| value.to_string()))
+        escape_cell(&text.unwrap_or_else(|| value.to_string()))
     };
     let rows = all.into_iter().map(|one| {
         let values = format!("{} | {}", value(&one.value_a), value(&one.value_b));
-        let reading = cell(&one.suggested_reading);
-        format!("{} | {} | {values} | {reading}", one.id, cell(&one.what))
+        let reading = escape_cell(&one.suggested_reading);
+        format!("{} | {} | {values} | {reading}", one.id, escape_cell(&one.what))
     });
     let columns = "id | what | one statement | the other | our reading";
-    table(text, columns, rows);
+    push_table(text, columns, rows);
 }
 
 /// Appends a table of the numbers of reproduced effects.
-pub(super) fn effect_table(text: &mut String, counts: &[EffectCounts]) {
+pub(super) fn push_effect_table(text: &mut String, counts: &[EffectCounts]) {
     let rows = counts.iter().map(|one| {
         let name = if one.table.is_empty() {
             one.paper.clone()
@@ -151,16 +151,16 @@ pub(super) fn effect_table(text: &mut String, counts: &[EffectCounts]) {
     let columns = format!(
         "paper and table | effect | rows | {bounds} | median error | right sign | best constant: within 25 % | constant of each column: within 25 % (constants) | times within 2.5 % | copied: times within 2.5 %"
     );
-    table(text, &columns, rows);
+    push_table(text, &columns, rows);
 }
 
 /// Compares the model with the reference that uses one constant per column: the numbers of effects within 25 %, and the numbers
 /// of constants.
-fn against_columns(text: &mut String, counts: &[EffectCounts], papers: &[PaperResults]) {
+fn push_column_constants(text: &mut String, counts: &[EffectCounts], papers: &[PaperResults]) {
     let Some(all) = counts.last() else {
         return;
     };
-    let (fitted, within) = (Totals::of(papers).constants, all.within[1]);
+    let (fitted, within) = (Totals::from_papers(papers).constants, all.within[1]);
     let _ = write!(
         text,
         "\nThe fair comparison is that with one constant for each column. The simulation brings {within} of {} effects within 25 %, with {fitted} fitted constants. \
@@ -172,19 +172,19 @@ fn against_columns(text: &mut String, counts: &[EffectCounts], papers: &[PaperRe
 }
 
 /// Writes the numbers of reproduced results for each paper, and for all papers together.
-fn totals(text: &mut String, papers: &[PaperResults]) {
+fn push_totals(text: &mut String, papers: &[PaperResults]) {
     let row = |name: &str, totals: &Totals| {
         let of = |(part, all): (usize, usize)| format!("{part} of {all}");
         let percent = |bound: f64| match totals.errors[..] {
             [] => "-".into(),
-            _ => format!("{:.0} %", totals.within(bound)),
+            _ => format!("{:.0} %", totals.share_within(bound)),
         };
         let cells = [
             name.to_owned(),
             totals.errors.len().to_string(),
             percent(0.025),
             percent(0.05),
-            two_decimals(totals.median()),
+            two_decimals(totals.median_error()),
             of(totals.decisions),
             totals.by_kind.map(of).join(" | "),
             of(totals.unreported),
@@ -195,15 +195,15 @@ fn totals(text: &mut String, papers: &[PaperResults]) {
     };
     let linked = |paper: &PaperResults| {
         let name = format!("[{0}]({0}.md)", paper.paper);
-        row(&name, &Totals::of([paper]))
+        row(&name, &Totals::from_papers([paper]))
     };
-    let all = row("all", &Totals::of(papers));
+    let all = row("all", &Totals::from_papers(papers));
     let columns = "paper | cells | within 2.5 % | within 5 % | median error | decisions | calls | stays | stability | migrations | moves not reported | call schedules | fitted";
-    table(text, columns, papers.iter().map(linked).chain([all]));
+    push_table(text, columns, papers.iter().map(linked).chain([all]));
 }
 
 /// Writes the numbers of claims that hold, in groups by whether the published numbers confirm the claims.
-fn claims(text: &mut String, papers: &[PaperResults]) {
+fn push_claims(text: &mut String, papers: &[PaperResults]) {
     *text += "\n### Claims\n\nA *claim* is a statement in the text of a paper. It tests the simulation only if the paper's own numbers confirm it (columns 2 and 3).\nColumn 4 also counts claims that state a number, such as a mean gain, for which the paper prints no times. The page of each paper has its claims by their ids.\nOf the gains that are only stated so, two hold (lu-c01, lu-c18) and five fail (lbm-c11, swd-c04, swd-c05, swd-c19, swd-c20). The mean overhead of 5.4 % fails, too (swd-c03).\nThree claims on overheads hold although the overheads are simulated as less than 0.002 % (lbm-c01, lbm-c09, swd-c31): they say little.\n";
     let row = |name: &str, counts: ClaimCounts| {
         format!(
@@ -221,22 +221,22 @@ fn claims(text: &mut String, papers: &[PaperResults]) {
         .iter()
         .map(|paper| row(paper.paper, paper.claim_counts()));
     let columns = "paper | published numbers confirm it: holds | published numbers confirm it: fails | no other published number: holds | published numbers contradict it: simulated as claimed";
-    table(text, columns, rows.chain([row("all", all)]));
+    push_table(text, columns, rows.chain([row("all", all)]));
 }
 
 /// Writes which effects, times, decisions and claims are not reproduced.
-fn misses(text: &mut String, papers: &[PaperResults]) {
+fn push_misses(text: &mut String, papers: &[PaperResults]) {
     *text += "\n## 2. What is not reproduced\n\nAll overheads of Table 1 of the Lattice Boltzmann paper are simulated as 0; section 3 says why. The other effects without the published sign:\n";
     let effects = papers.iter().flat_map(|paper| &paper.effects);
     let is_zero =
         |one: &&Effect| (one.paper, one.effect) == ("lbm", OVERHEAD) && one.table == "Table 1";
     let wrong = effects.filter(|one| !one.has_sign && !is_zero(one));
     let rows = wrong.map(|one| {
-        let effects = [one.published_s, one.simulated_s].map(printed).join(" | ");
+        let effects = [one.published_s, one.simulated_s].map(effect_text).join(" | ");
         format!("{} | {} | {effects}", one.id, one.effect)
     });
     let columns = "cell | effect | published \\[s\\] | simulated \\[s\\]";
-    table(text, columns, rows);
+    push_table(text, columns, rows);
     *text += SIGNS;
     *text += "\nEvery time of a table or figure that is more than 5 % away:\n";
     let cells = papers.iter().flat_map(|paper| &paper.cells);
@@ -246,11 +246,11 @@ fn misses(text: &mut String, papers: &[PaperResults]) {
         format!(
             "{} | {times} | {error:+.1} % | {}",
             one.id,
-            note(one.note.as_ref())
+            note_cell(one.note.as_ref())
         )
     });
     let columns = "cell | published \\[s\\] | simulated \\[s\\] | error | why";
-    table(text, columns, rows);
+    push_table(text, columns, rows);
     *text += "\nDecisions and claims that do not come out, by paper (their pages say what is published and what is simulated):\n\n";
     for paper in papers {
         put!(
@@ -284,14 +284,14 @@ fn missed_ids(paper: &PaperResults) -> String {
 
 /// Writes the number of fitted constants, the parts of the model that are switched off for each paper, and the published times to
 /// which constants were fitted.
-fn fitted(text: &mut String, papers: &[PaperResults]) {
+fn push_fitted(text: &mut String, papers: &[PaperResults]) {
     put!(
         text,
         "\n## 3. What was fitted\n\n{} constants and options; the last column of the table of times has them by paper. A constant that several papers share counts once in the sum.\nSome of them switch a part of the model off, or stand for something that is not modelled:\n\n",
-        Totals::of(papers).constants
+        Totals::from_papers(papers).constants
     );
     for paper in papers.iter().filter(|paper| !paper.switched_off.is_empty()) {
-        let name = subject(paper.paper);
+        let name = application_of(paper.paper);
         put!(
             text,
             "- **{name}**, switched off: {}.\n",
@@ -323,13 +323,13 @@ fn fitted(text: &mut String, papers: &[PaperResults]) {
         format!("{} | {parts}", paper.paper)
     });
     let columns = "paper | in sample | median error | out of sample | median error";
-    table(text, columns, rows);
+    push_table(text, columns, rows);
 }
 
 /// Writes the section about held-out published times, and where predictions made before any fit are found.
-fn predicted(text: &mut String) -> Result<(), Error> {
+fn push_predictions(text: &mut String) -> Result<(), Error> {
     *text += "\n## 4. What was predicted\n\nNo published time was predicted before a fit, since options were chosen while looking at all of them. There are only held-out times: the fitted numbers\nare fitted again to a part of the times and predict the rest, while fitted options stay as they are ([audit](audit.md), section 2). In this fit the simulated times are approximated as linear in the constants.\nA split is what the fit leaves out and then predicts. The mildest split has the most predictions within 2.5 %, the harshest the fewest:\n";
-    table(text, SPLIT_COLUMNS, splits()?);
+    push_table(text, SPLIT_COLUMNS, splits()?);
     *text += "\nTwo more pages use no fitted constant. [The authors' own program](authors-2015.md): a copy of its rules, written from a description, repeats its stored calls and nearly all of its runs.\nEqual numbers show that the copy is faithful. MigBSP with one set of rules for all papers ([one-reading](one-reading.md)) runs there, too. [Grid'5000](grid5000.md): the papers' applications on the platform\nwhere two papers plan to run; nothing is published to compare with.\n";
     Ok(())
 }
@@ -340,6 +340,6 @@ fn two_decimals(percent: Option<f64>) -> String {
 }
 
 /// Formats a remark as a cell of a table; `None` becomes an empty cell.
-pub(super) fn note(note: Option<&String>) -> String {
-    cell(note.map_or("", String::as_str))
+pub(super) fn note_cell(note: Option<&String>) -> String {
+    escape_cell(note.map_or("", String::as_str))
 }

@@ -10,14 +10,14 @@ use super::ambiguities::{Answer, answers};
 use super::calls::Calls;
 use super::cells::CellResult;
 use super::changes::Changes;
-use super::changes::source_of;
+use super::changes::experiment_document;
 use super::claim_counts::ClaimCounts;
 use super::comparisons::compare_percentages;
-use super::decisions::{DecisionResult, Run, ScheduleResult, compare, compare_schedule, of_rule};
+use super::decisions::{DecisionResult, Run, ScheduleResult, compare_with_runs, compare_schedule, result_of_check};
 use super::effects::{Effect, effects};
 use super::facts::{Cell, Config, Contradiction, Decision, Facts, Fitted, expand};
 use super::runs::{Case, Runs};
-use super::unreported::{UnreportedMoves, unreported};
+use super::unreported::{UnreportedMoves, count_unreported};
 use super::{PAPERS, Paper};
 use migsim_base::error::{Error, Problem};
 use migsim_bsp::Scenario;
@@ -89,7 +89,7 @@ pub struct PaperResults {
 impl PaperResults {
     /// Counts the claims of the paper that hold or fail, in groups by whether the published numbers confirm them.
     pub fn claim_counts(&self) -> ClaimCounts {
-        ClaimCounts::of(&self.claims)
+        ClaimCounts::from_claims(&self.claims)
     }
 }
 
@@ -118,7 +118,7 @@ pub fn reproduce(name: &str, progress: &Progress) -> Result<Reproduction, Error>
     let wanted: Vec<&Paper> = if name == "all" {
         PAPERS.iter().collect()
     } else {
-        vec![super::find(name)?]
+        vec![super::find_paper(name)?]
     };
     let papers = wanted
         .into_par_iter()
@@ -147,7 +147,7 @@ fn reproduce_one(paper: &Paper, progress: &Progress) -> Result<PaperResults, Err
     let claims = facts
         .claims
         .iter()
-        .map(|claim| evaluate(paper, claim, &runs))
+        .map(|claim| check_claim(paper, claim, &runs))
         .collect::<Result<_, _>>()?;
     Ok(PaperResults {
         paper: paper.name,
@@ -159,7 +159,7 @@ fn reproduce_one(paper: &Paper, progress: &Progress) -> Result<PaperResults, Err
         call_schedules: compared.call_schedules,
         claims,
         unreported: compare_moves(paper, &facts, &runs)?,
-        constants: constants(paper, &facts, &runs)?,
+        constants: fitted_constants(paper, &facts, &runs)?,
         answers: answers_of(paper, &runs)?,
         contradictions: facts.contradictions,
         notes: paper.notes,
@@ -259,7 +259,7 @@ fn times_of_figures(facts: &Facts) -> Vec<Cell> {
 /// Simulates all runs that the facts name, in parallel.
 fn simulate_all(paper: &Paper, facts: &Facts, runs: &Runs<'_>) -> Result<(), Error> {
     let cells = facts.tables.iter().map(|cell| &cell.config);
-    let is_run = |decision: &&Decision| !paper.rules.iter().any(|(id, _)| *id == decision.id);
+    let is_run = |decision: &&Decision| !paper.decision_checks.iter().any(|(id, _)| *id == decision.id);
     let decisions = facts
         .decisions
         .iter()
@@ -288,7 +288,7 @@ fn compare_cell(
     cell: &Cell,
     runs: &Runs<'_>,
 ) -> Result<CellResult, Error> {
-    let done = runs.of_config(&cell.config)?;
+    let done = runs.run_of_config(&cell.config)?;
     let scenario = scenario_of(&cell.config)
         .ok_or_else(|| Problem::new(format!("cell `{}` has no scenario", cell.id)))?;
     let run = done
@@ -364,7 +364,7 @@ fn scenario_of(config: &Config) -> Option<Scenario> {
 }
 
 fn calls_of(config: &Config, runs: &Runs<'_>) -> Result<Calls, Error> {
-    let done = runs.of_config(config)?;
+    let done = runs.run_of_config(config)?;
     Ok(done.calls(scenario_of(config).unwrap_or(Scenario::Iii)))
 }
 
@@ -375,9 +375,9 @@ fn compare_decision(
     facts: &Facts,
     runs: &Runs<'_>,
 ) -> Result<DecisionResult, Error> {
-    if let Some((_, evaluate)) = paper.rules.iter().find(|(id, _)| *id == decision.id) {
+    if let Some((_, evaluate)) = paper.decision_checks.iter().find(|(id, _)| *id == decision.id) {
         let (holds, value) = evaluate(runs)?;
-        return Ok(of_rule(decision, holds, value));
+        return Ok(result_of_check(decision, holds, value));
     }
     let configs = expand(&decision.config);
     let told: Vec<Calls> = configs
@@ -392,15 +392,15 @@ fn compare_decision(
             calls,
         })
         .collect();
-    Ok(compare(decision, &facts.decisions, &compared))
+    Ok(compare_with_runs(decision, &facts.decisions, &compared))
 }
 
-fn evaluate(
+fn check_claim(
     paper: &Paper,
     claim: &super::facts::Claim,
     runs: &Runs<'_>,
 ) -> Result<ClaimResult, Error> {
-    let evaluation = paper.claims.iter().find(|(id, _)| *id == claim.id);
+    let evaluation = paper.claim_checks.iter().find(|(id, _)| *id == claim.id);
     let (holds, value) = match evaluation {
         Some((_, evaluate)) => evaluate(runs, claim)?,
         None => compare_percentages(claim, runs)?,
@@ -426,7 +426,7 @@ fn compare_moves(
     runs: &Runs<'_>,
 ) -> Result<Vec<UnreportedMoves>, Error> {
     let mut of_runs: BTreeMap<String, (Config, Vec<&Decision>)> = BTreeMap::new();
-    let judged = |decision: &&Decision| !paper.rules.iter().any(|(id, _)| *id == decision.id);
+    let judged = |decision: &&Decision| !paper.decision_checks.iter().any(|(id, _)| *id == decision.id);
     for decision in facts.decisions.iter().filter(judged) {
         for config in expand(&decision.config) {
             let moves = scenario_of(&config) != Some(Scenario::Ii);
@@ -439,8 +439,8 @@ fn compare_moves(
     }
     let mut rows = Vec::new();
     for (config, decisions) in of_runs.values() {
-        let calls = runs.of_config(config)?.calls(Scenario::Iii);
-        rows.extend(unreported(case_of(config), decisions, &calls));
+        let calls = runs.run_of_config(config)?.calls(Scenario::Iii);
+        rows.extend(count_unreported(case_of(config), decisions, &calls));
     }
     Ok(rows)
 }
@@ -454,7 +454,7 @@ fn answers_of(paper: &Paper, runs: &Runs<'_>) -> Result<Vec<Answer>, Error> {
 }
 
 /// Lists the fitted constants, with their values and evidence from the files of the experiment and the platform.
-fn constants(paper: &Paper, facts: &Facts, runs: &Runs<'_>) -> Result<Vec<Constant>, Error> {
+fn fitted_constants(paper: &Paper, facts: &Facts, runs: &Runs<'_>) -> Result<Vec<Constant>, Error> {
     let Some(experiment) = paper.experiment else {
         return Ok(Vec::new());
     };
@@ -493,7 +493,7 @@ pub fn fitted_keys(paper: &Paper) -> Result<BTreeSet<String>, Error> {
         return Ok(BTreeSet::new());
     };
     let mut layers = Layers::default();
-    layers.push_file(source_of(experiment)?);
+    layers.push_file(experiment_document(experiment)?);
     let experiment = Experiment::load(&layers, Limits::default())?;
     let is_fitted = |origin: &(&String, &String)| origin.1.starts_with("fitted");
     let own = experiment.config.origins.iter().filter(is_fitted);
@@ -503,7 +503,7 @@ pub fn fitted_keys(paper: &Paper) -> Result<BTreeSet<String>, Error> {
         .chain(platform.map(|(key, _)| format!("platform:{key}")))
         .collect();
     for other in built_in_names() {
-        let document = source_of(other)?.value;
+        let document = experiment_document(other)?.value;
         if document["extends"].as_str() == paper.experiment {
             let origins = document["origins"].as_object().into_iter().flatten();
             let fitted = origins.filter(|(_, origin)| {
@@ -529,7 +529,7 @@ mod tests {
             let facts = facts_of(paper).unwrap();
             let runs = Runs::new(paper, Changes::default(), &progress).unwrap();
             simulate_all(paper, &facts, &runs).unwrap();
-            for done in runs.all() {
+            for done in runs.finished_runs() {
                 for run in &done.results.runs {
                     let Some(ledger) = done.results.ledger(run) else {
                         continue;
@@ -537,7 +537,7 @@ mod tests {
                     ledgers += 1;
                     let (ours, base) = (
                         run.outcome.makespan.get(),
-                        done.time(migsim_bsp::Scenario::I),
+                        done.makespan(migsim_bsp::Scenario::I),
                     );
                     let bits = |seconds: f64| seconds.to_bits();
                     assert_eq!(

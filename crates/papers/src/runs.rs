@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 
-use super::calls::{Calls, of};
-use super::changes::{Changes, source_of};
+use super::calls::{Calls, calls_of_scenario};
+use super::changes::{Changes, experiment_document};
 use super::claims::Outcome;
 use super::facts::{Cell, Claim, Config};
 use migsim_base::error::Error;
@@ -31,9 +31,9 @@ pub struct Paper {
     /// Function that returns whether a published time was used to fit constants.
     pub in_sample: fn(&Cell) -> bool,
     /// Functions that check claims which the facts do not describe as comparisons, each with the identifier of its claim.
-    pub claims: &'static [(&'static str, Evaluation)],
+    pub claim_checks: &'static [(&'static str, ClaimCheck)],
     /// Functions that check decisions which the paper gives only in words, each with the identifier of its decision.
-    pub rules: &'static [(&'static str, Rule)],
+    pub decision_checks: &'static [(&'static str, DecisionCheck)],
     /// Parts of the model that are switched off or replaced in the fitted experiment, in one sentence (Markdown; empty for a
     /// paper without runs). The page of the paper starts with this sentence.
     pub switched_off: &'static str,
@@ -42,55 +42,55 @@ pub struct Paper {
 }
 
 /// Function that checks a claim in the simulated runs.
-pub type Evaluation = fn(&Runs<'_>, &Claim) -> Outcome;
+pub type ClaimCheck = fn(&Runs<'_>, &Claim) -> Outcome;
 
 /// Function that checks a published decision in the simulated runs.
-pub type Rule = fn(&Runs<'_>) -> Outcome;
+pub type DecisionCheck = fn(&Runs<'_>) -> Outcome;
 
 /// A finished run of a paper: the experiment with the results of its three scenarios.
 #[derive(Debug)]
-pub struct Done {
+pub struct FinishedRun {
     /// The experiment that was simulated.
     pub experiment: Experiment,
     /// Results of all scenarios.
     pub results: Results,
 }
 
-impl Done {
+impl FinishedRun {
     /// Returns the makespan of a scenario \[s\].
-    pub fn time(&self, scenario: Scenario) -> f64 {
+    pub fn makespan(&self, scenario: Scenario) -> f64 {
         self.results
             .get(scenario)
             .map_or(f64::NAN, |run| run.outcome.makespan.get())
     }
 
     /// Computes the gain of scenario iii: `100 (T_i - T_iii) / T_i` \[%\].
-    pub fn gain(&self) -> f64 {
-        let alone = self.time(Scenario::I);
-        100.0 * (alone - self.time(Scenario::Iii)) / alone
+    pub fn gain_percent(&self) -> f64 {
+        let alone = self.makespan(Scenario::I);
+        100.0 * (alone - self.makespan(Scenario::Iii)) / alone
     }
 
     /// Computes the overhead of scenario ii: `100 (T_ii - T_i) / T_i` \[%\].
-    pub fn overhead(&self) -> f64 {
-        let alone = self.time(Scenario::I);
-        100.0 * (self.time(Scenario::Ii) - alone) / alone
+    pub fn overhead_percent(&self) -> f64 {
+        let alone = self.makespan(Scenario::I);
+        100.0 * (self.makespan(Scenario::Ii) - alone) / alone
     }
 
     /// Lists the rescheduling calls of a scenario in the terms of the papers.
     pub fn calls(&self, scenario: Scenario) -> Calls {
-        of(&self.experiment, &self.results, scenario)
+        calls_of_scenario(&self.experiment, &self.results, scenario)
     }
 
     /// Returns the rescheduling calls of a scenario as the runtime recorded them.
-    pub fn records(&self, scenario: Scenario) -> &[CallRecord] {
+    pub fn call_records(&self, scenario: Scenario) -> &[CallRecord] {
         self.results
             .get(scenario)
             .map_or(&[], |run| &run.outcome.calls)
     }
 
     /// Returns the number of migrations in scenario iii.
-    pub fn migrations(&self) -> usize {
-        let calls = self.records(Scenario::Iii).iter();
+    pub fn migration_count(&self) -> usize {
+        let calls = self.call_records(Scenario::Iii).iter();
         calls.map(|call| call.decision.migrations.len()).sum()
     }
 }
@@ -104,7 +104,7 @@ pub struct Runs<'p> {
     /// Platforms and experiments that have already been read.
     shared: Shared,
     progress: &'p Progress,
-    done: Mutex<BTreeMap<String, Arc<Done>>>,
+    done: Mutex<BTreeMap<String, Arc<FinishedRun>>>,
 }
 
 impl<'p> Runs<'p> {
@@ -119,7 +119,7 @@ impl<'p> Runs<'p> {
     ) -> Result<Self, Error> {
         Ok(Self {
             paper,
-            shared: changes.shared()?,
+            shared: changes.changed_platforms()?,
             changes,
             progress,
             done: Mutex::new(BTreeMap::new()),
@@ -130,7 +130,7 @@ impl<'p> Runs<'p> {
     ///
     /// # Errors
     /// The settings are wrong, or the run fails.
-    pub fn run(&self, case: &Case) -> Result<Arc<Done>, Error> {
+    pub fn run(&self, case: &Case) -> Result<Arc<FinishedRun>, Error> {
         let key = case.key();
         let known = self
             .done
@@ -143,7 +143,7 @@ impl<'p> Runs<'p> {
         }
         let experiment = self.load(case)?;
         let results = experiment.run(self.progress)?;
-        let done = Arc::new(Done {
+        let done = Arc::new(FinishedRun {
             experiment,
             results,
         });
@@ -156,7 +156,7 @@ impl<'p> Runs<'p> {
 
     /// Returns all runs that have been simulated so far.
     #[cfg(test)]
-    pub(super) fn all(&self) -> Vec<Arc<Done>> {
+    pub(super) fn finished_runs(&self) -> Vec<Arc<FinishedRun>> {
         let done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         done.values().cloned().collect()
     }
@@ -167,8 +167,8 @@ impl<'p> Runs<'p> {
     /// The settings are wrong.
     pub(super) fn load(&self, case: &Case) -> Result<Experiment, Error> {
         let mut layers = Layers::default();
-        layers.push_file(source_of(case.experiment)?);
-        layers.push_flags(self.changes.flags_of(case.experiment)?);
+        layers.push_file(experiment_document(case.experiment)?);
+        layers.push_flags(self.changes.flags_for(case.experiment)?);
         layers.push_flags(case.flags.clone());
         Experiment::load_shared(
             &Registry::standard(),
@@ -182,7 +182,7 @@ impl<'p> Runs<'p> {
     ///
     /// # Errors
     /// The settings are wrong, or the run fails.
-    pub(super) fn of_config(&self, config: &Config) -> Result<Arc<Done>, Error> {
+    pub(super) fn run_of_config(&self, config: &Config) -> Result<Arc<FinishedRun>, Error> {
         self.run(&(self.paper.case)(config))
     }
 }
@@ -220,7 +220,7 @@ impl Case {
     /// Returns the case with the setting `key` taken from the entry `name` of a configuration; unchanged if the entry is missing
     /// or null.
     #[must_use]
-    pub fn with_given(self, key: &str, config: &Config, name: &str) -> Self {
+    pub fn with_config_value(self, key: &str, config: &Config, name: &str) -> Self {
         match config.get(name) {
             None | Some(Value::Null) => self,
             Some(value) => self.with(key, value.clone()),
@@ -233,7 +233,7 @@ impl Case {
     /// The settings are wrong.
     pub(super) fn load(&self) -> Result<Experiment, Error> {
         let mut layers = Layers::default();
-        layers.push_file(source_of(self.experiment)?);
+        layers.push_file(experiment_document(self.experiment)?);
         layers.push_flags(self.flags.clone());
         Experiment::load(&layers, Limits::default())
     }

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::one_reading::{KEPT, Reading, judge, options_of, with_runs};
+use super::one_reading::{KEPT, Reading, apply_options, options_of, papers_with_runs};
 use migsim_base::error::Error;
 use migsim_experiment::Progress;
 use migsim_policies::migbsp::MigBspConfig;
@@ -62,10 +62,10 @@ impl fmt::Display for Step {
 ///
 /// # Errors
 /// There are no rules of that name, or a run fails.
-pub fn search(start: &str, progress: &Progress) -> Result<Vec<Step>, Error> {
+pub fn search_rule_set(start: &str, progress: &Progress) -> Result<Vec<Step>, Error> {
     let mut set = options_of(start)?;
     set.retain(|option, _| !KEPT.contains(&option.as_str()));
-    let mut steps = vec![step(None, score(&set, progress)?)];
+    let mut steps = vec![new_step(None, score_of(&set, progress)?)];
     loop {
         let before = steps.len();
         for (option, values) in alternatives() {
@@ -79,13 +79,13 @@ pub fn search(start: &str, progress: &Progress) -> Result<Vec<Step>, Error> {
                     let mut changed = set.clone();
                     changed.insert(option.clone(), value.clone());
                     // Options that contradict each other are not a set of rules.
-                    Some((value, score(&changed, progress).ok()?))
+                    Some((value, score_of(&changed, progress).ok()?))
                 })
                 .collect();
             for (value, outcome) in tried {
                 if outcome.0 > steps.last().map_or(0.0, |step| step.score) + 1e-9 {
                     set.insert(option.clone(), value.clone());
-                    steps.push(step(Some((&option, value)), outcome));
+                    steps.push(new_step(Some((&option, value)), outcome));
                 }
             }
         }
@@ -95,7 +95,7 @@ pub fn search(start: &str, progress: &Progress) -> Result<Vec<Step>, Error> {
     }
 }
 
-fn step(change: Option<(&String, Value)>, (score, readings): (f64, Vec<Reading>)) -> Step {
+fn new_step(change: Option<(&String, Value)>, (score, readings): (f64, Vec<Reading>)) -> Step {
     let (option, value) = change.unzip();
     Step {
         option: option.cloned(),
@@ -106,11 +106,11 @@ fn step(change: Option<(&String, Value)>, (score, readings): (f64, Vec<Reading>)
 }
 
 /// Computes the score of a set of rules, and its results for each paper.
-fn score(set: &Map<String, Value>, progress: &Progress) -> Result<(f64, Vec<Reading>), Error> {
-    let papers = with_runs();
+fn score_of(set: &Map<String, Value>, progress: &Progress) -> Result<(f64, Vec<Reading>), Error> {
+    let papers = papers_with_runs();
     let readings = papers
         .par_iter()
-        .map(|paper| judge("a set that is tried", set, paper, progress))
+        .map(|paper| apply_options("a set that is tried", set, paper, progress))
         .collect::<Result<Vec<_>, Error>>()?;
     let of_paper =
         |one: &Reading| one.matched as f64 / one.checkable.max(1) as f64 + one.within_5_percent;

@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use super::router_paths::{MOST_TABLED, RouterPaths};
+use super::router_paths::{MAX_TABLE_CLUSTERS, RouterPaths};
 use super::{Cluster, ClusterPath, Host, Link, Platform, Profile, Routes};
 use migsim_base::error::Problem;
 use migsim_base::memory::Limits;
@@ -217,7 +217,7 @@ pub(super) fn memory_of_hosts(hosts: u64, name: &str, links: u64, profile_steps:
 /// Estimates the memory of the paths between `clusters` clusters \[B\].
 pub(super) fn memory_of_clusters(clusters: usize) -> u64 {
     let clusters = clusters as u64;
-    if clusters <= MOST_TABLED as u64 {
+    if clusters <= MAX_TABLE_CLUSTERS as u64 {
         clusters * clusters * size_of::<Option<ClusterPath>>() as u64
     } else {
         clusters.saturating_mul(CLUSTER_MEMORY)

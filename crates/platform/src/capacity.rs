@@ -24,12 +24,12 @@ pub trait Background: fmt::Debug + Send + Sync {
 #[derive(Clone, Debug)]
 pub(super) struct Capacity {
     /// The base capacity, and the share that each background load leaves.
-    parts: Vec<Part>,
+    factors: Vec<Factor>,
 }
 
 /// One factor of the capacity of a host or link: the base capacity, or the share that one background load leaves.
 #[derive(Clone, Debug)]
-struct Part {
+struct Factor {
     /// Present value of the factor.
     value: f64,
     /// Time of the next change of the factor \[s\] and its value from then on; `None` if it never changes again.
@@ -38,7 +38,7 @@ struct Part {
     steps: Option<Box<dyn StepsAhead>>,
 }
 
-impl Part {
+impl Factor {
     fn new(value: f64, mut steps: Option<Box<dyn StepsAhead>>) -> Self {
         Self {
             value,
@@ -58,9 +58,9 @@ impl Capacity {
         let base = profile.map(|profile| Box::new(profile.steps()) as Box<dyn StepsAhead>);
         let shares = loads
             .iter()
-            .map(|load| Part::new(1.0, Some(load.remaining_shares())));
+            .map(|load| Factor::new(1.0, Some(load.remaining_shares())));
         Self {
-            parts: std::iter::once(Part::new(nominal, base))
+            factors: std::iter::once(Factor::new(nominal, base))
                 .chain(shares)
                 .collect(),
         }
@@ -93,10 +93,10 @@ impl Iterator for Capacity {
     type Item = (f64, f64);
 
     fn next(&mut self) -> Option<(f64, f64)> {
-        let dates = self.parts.iter().filter_map(|part| part.next);
+        let dates = self.factors.iter().filter_map(|part| part.next);
         let date = dates.map(|step| step.0).reduce(f64::min)?;
         let mut capacity = 1.0;
-        for part in &mut self.parts {
+        for part in &mut self.factors {
             if let Some((_, value)) = part.next.filter(|step| step.0 <= date) {
                 part.value = value;
                 part.next = part.steps.as_mut().and_then(Iterator::next);

@@ -108,7 +108,7 @@ fn read_cluster_names(file: &str, text: &str, platform: &Platform) -> Result<Vec
     let lines = text.trim_start_matches('\u{feff}').lines().zip(1..);
     let mut lines = lines.filter(|(line, _)| is_row(line)).peekable();
     let separator = Separator::from_heading(lines.peek().map_or("", |(line, _)| line));
-    let mut rows = lines.map(|(line, number)| Row::of(line, number, separator));
+    let mut rows = lines.map(|(line, number)| Row::from_line(line, number, separator));
     if rows.next().is_none_or(|head| head.fields != COLUMNS) {
         return Err(not_a_table_error(file, text).into());
     }

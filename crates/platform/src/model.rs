@@ -124,7 +124,7 @@ impl Link {
 }
 
 /// Suffix that makes the name of a host the name of its loopback link, which messages between processes on the host share.
-pub(super) const LOOPBACK: &str = "-loopback";
+pub(super) const LOOPBACK_SUFFIX: &str = "-loopback";
 /// Bandwidth of a link that only adds latency \[B/s\]. The export to SimGrid writes the latency of a pair of clusters as such a
 /// link.
 pub(super) const NO_BOTTLENECK: f64 = 1e18;
@@ -207,7 +207,7 @@ pub struct ClusterPath {
 impl Platform {
     /// Whether any route between two hosts crosses a link that is not shared. Loopbacks are ignored: only equal flows cross them,
     /// and such flows do not affect each other.
-    pub fn has_pipes(&self) -> bool {
+    pub fn has_unshared_links(&self) -> bool {
         if self.links.iter().all(|link| link.is_shared) {
             return false;
         }
@@ -222,10 +222,10 @@ impl Platform {
 
     /// Whether each flow gets the whole bandwidth of a link that is not shared, unless the network model sets another rule. If
     /// not, such a link follows the rule of SimGrid's `FATPIPE`.
-    pub fn has_whole_pipes(&self) -> bool {
+    pub fn unshared_links_have_full_bandwidth(&self) -> bool {
         match &self.routes {
             Routes::Clustered { .. } | Routes::Routers { .. } => true,
-            Routes::Zoned { zones, .. } => zones.are_pipes_whole,
+            Routes::Zoned { zones, .. } => zones.unshared_links_have_full_bandwidth,
         }
     }
 
@@ -259,7 +259,7 @@ impl Platform {
             }
             self.loopbacks[host.index()] = Some(LinkId::from_index(self.links.len()));
             self.links.push(Link {
-                name: format!("{}{LOOPBACK}", self.hosts[host.index()].name),
+                name: format!("{}{LOOPBACK_SUFFIX}", self.hosts[host.index()].name),
                 bandwidth,
                 latency,
                 is_shared: true,
@@ -302,7 +302,7 @@ impl Platform {
                 Some(Route {
                     first: access[from.index()],
                     middle: Cow::Borrowed(&links[slice(links, &path.links)]),
-                    last: access[to.index()].map(|link| self.back(link)),
+                    last: access[to.index()].map(|link| self.opposite_link(link)),
                     latency: path.latency,
                     loopbacks: 0,
                 })
@@ -312,7 +312,7 @@ impl Platform {
                 Some(Route {
                     first: access[from.index()],
                     middle: Cow::Owned(paths.path(a, b)?),
-                    last: access[to.index()].map(|link| self.back(link)),
+                    last: access[to.index()].map(|link| self.opposite_link(link)),
                     latency: paths.latency(a, b),
                     loopbacks: 0,
                 })
@@ -338,7 +338,7 @@ impl Platform {
 
     /// Returns the access link of each host. `None` if hosts are in nested zones, where access links are not stored separately
     /// from routes.
-    pub fn access(&self) -> Option<&[Option<LinkId>]> {
+    pub fn access_links(&self) -> Option<&[Option<LinkId>]> {
         match &self.routes {
             Routes::Clustered { access, .. } | Routes::Routers { access, .. } => Some(access),
             Routes::Zoned { .. } => None,
@@ -347,8 +347,8 @@ impl Platform {
 
     /// Whether two hosts of one cluster have equivalent routes to and from all other hosts: the routes differ at most in access
     /// links that are equal, not shared and constant.
-    pub fn have_one_way_out(&self, a: HostId, b: HostId) -> bool {
-        let Some(access) = self.access() else {
+    pub fn have_equivalent_routes(&self, a: HostId, b: HostId) -> bool {
+        let Some(access) = self.access_links() else {
             return false;
         };
         if [a, b].map(|host| self.shared_loopback(host)) != [None; 2] {
@@ -368,12 +368,12 @@ impl Platform {
 
     /// Returns the link that messages cross in the opposite direction: the second direction of a duplex link, otherwise the link
     /// itself.
-    pub fn back(&self, link: LinkId) -> LinkId {
+    pub fn opposite_link(&self, link: LinkId) -> LinkId {
         LinkId(link.0 + u32::from(self.links[link.index()].is_duplex))
     }
 
     /// Returns the first direction of the duplex link to which `link` belongs; `link` itself if it is not duplex.
-    pub fn undirected(&self, link: LinkId) -> LinkId {
+    pub fn first_direction(&self, link: LinkId) -> LinkId {
         let before = link.index().checked_sub(1);
         let is_second = before.is_some_and(|before| self.links[before].is_duplex);
         LinkId(link.0 - u32::from(is_second))
@@ -414,7 +414,7 @@ impl Platform {
         let Routes::Routers { access, paths } = &self.routes else {
             return clusters.collect();
         };
-        let residents = paths.residents();
+        let residents = paths.clusters_at_routers();
         let value = |link: LinkId| {
             let link = &self.links[link.index()];
             let values = [link.bandwidth.get().to_bits(), link.latency.get().to_bits()];
@@ -428,7 +428,7 @@ impl Platform {
             // Clusters that are each alone at the end of equal links are at equal distance from all others.
             Some(match paths.only_link(router) {
                 Some((link, next)) if residents[router] == 1 => {
-                    (own, Some(value(self.undirected(link))), next)
+                    (own, Some(value(self.first_direction(link))), next)
                 }
                 _ => (own, None, router),
             })

@@ -14,7 +14,7 @@ use migsim_base::units::Seconds;
 /// Minimum period after which a profile may repeat \[s\]. It is a limit of this program, which simulates every step.
 pub const SHORTEST_PERIOD: f64 = 1e-6;
 /// Maximum value of a step of a profile, in the unit of the value: B/s for a bandwidth, s for a latency, 1 for a fraction.
-const LARGEST: f64 = 1e21;
+const MAX_VALUE: f64 = 1e21;
 
 /// A sequence of steps, generated on demand: increasing times \[s\], each with the value that holds from this time on.
 pub trait Steps: Iterator<Item = (f64, f64)> + fmt::Debug + Send + Sync {}
@@ -27,12 +27,12 @@ pub trait StepsAhead: Steps {
     fn boxed_clone(&self) -> Box<dyn StepsAhead>;
 
     /// Returns the next steps that are already computed, from the very next one on; empty if none are.
-    fn ahead(&self) -> &[(f64, f64)] {
+    fn computed_steps(&self) -> &[(f64, f64)] {
         &[]
     }
 
     /// Skips the next `count` steps, which must be among the computed ones that were returned before.
-    fn pass(&mut self, count: usize) {
+    fn skip_steps(&mut self, count: usize) {
         for _ in 0..count {
             self.next();
         }
@@ -65,9 +65,9 @@ impl Profile {
                     index + 1
                 )));
             }
-            if !(0.0..=LARGEST).contains(&value) {
+            if !(0.0..=MAX_VALUE).contains(&value) {
                 return Err(Problem::new(format!(
-                    "step {} has the value {value}; it must be from 0 to {LARGEST:e}",
+                    "step {} has the value {value}; it must be from 0 to {MAX_VALUE:e}",
                     index + 1
                 )));
             }
@@ -95,11 +95,11 @@ impl Profile {
     /// start of the next one.
     pub fn step(&self, index: usize) -> Option<(f64, f64)> {
         let count = self.0.steps.len();
-        (count > 0).then(|| self.step_of(index / count, index % count))?
+        (count > 0).then(|| self.step_in_round(index / count, index % count))?
     }
 
     /// Returns the time \[s\] and value of the step with index `place` in the repetition `round`, both counted from 0.
-    fn step_of(&self, round: usize, place: usize) -> Option<(f64, f64)> {
+    fn step_in_round(&self, round: usize, place: usize) -> Option<(f64, f64)> {
         let Schedule { steps, period } = &*self.0;
         let (date, value) = *steps.get(place)?;
         match (round, *period) {
@@ -114,7 +114,7 @@ impl Profile {
     }
 
     /// Returns the steps of the profile without their repetitions, each with its time \[s\] and value.
-    pub fn once(&self) -> &[(f64, f64)] {
+    pub fn steps_without_repetition(&self) -> &[(f64, f64)] {
         &self.0.steps
     }
 
@@ -126,7 +126,7 @@ impl Profile {
     /// Returns the profile with all values multiplied by `factor`, which is not negative.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Self {
-        let steps = self.once().iter();
+        let steps = self.steps_without_repetition().iter();
         Self(Arc::new(Schedule {
             steps: steps.map(|(date, value)| (*date, value * factor)).collect(),
             period: self.period(),
@@ -139,7 +139,7 @@ impl Profile {
             .period()
             .map(|period| format!("PERIODICITY {period}\n"));
         let steps = self
-            .once()
+            .steps_without_repetition()
             .iter()
             .map(|(date, value)| format!("{date} {value}\n"));
         period.into_iter().chain(steps).collect()
@@ -155,8 +155,8 @@ impl Profile {
     }
 
     /// Returns the minimum of all values; the nominal value before the first step is ignored. Infinite if there are no steps.
-    pub fn least(&self) -> f64 {
-        self.once()
+    pub fn minimum(&self) -> f64 {
+        self.steps_without_repetition()
             .iter()
             .map(|step| step.1)
             .fold(f64::INFINITY, f64::min)
@@ -177,7 +177,7 @@ impl ProfileSteps {
     /// Skips to the last change whose time `is_due` accepts, and returns its time \[s\] and value. If `is_due` accepts a time, it
     /// must accept all earlier times. Returns `None`, and does not move, if the next change is not due.
     pub fn skip_to_last(&mut self, is_due: impl Fn(f64) -> bool) -> Option<(f64, f64)> {
-        let count = self.profile.once().len();
+        let count = self.profile.steps_without_repetition().len();
         let begin = self.round * count + self.place;
         let is_due = |index: usize| self.profile.step(index).is_some_and(|step| is_due(step.0));
         // All changes before `due` are due; a change `far` after it is not.
@@ -216,9 +216,9 @@ impl Iterator for ProfileSteps {
     type Item = (f64, f64);
 
     fn next(&mut self) -> Option<(f64, f64)> {
-        let step = self.profile.step_of(self.round, self.place);
+        let step = self.profile.step_in_round(self.round, self.place);
         self.place += 1;
-        if self.place >= self.profile.once().len() {
+        if self.place >= self.profile.steps_without_repetition().len() {
             (self.round, self.place) = (self.round + 1, 0);
         }
         step

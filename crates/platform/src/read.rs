@@ -45,34 +45,34 @@ pub(super) fn from_json_within(
 ) -> Result<LoadedPlatform, Error> {
     let hint = "`migsim schema platform` prints the format, with its keys and units";
     let document = Document::parse(source, text).map_err(|error| error.with_default_hint(hint))?;
-    let loaded = if zone_file::is_one(&document) {
-        zone_file::read(&document, limits)
+    let loaded = if zone_file::is_zone_file(&document) {
+        zone_file::read_zone_file(&document, limits)
     } else {
-        read(&document, limits)
+        read_clusters(&document, limits)
     };
     loaded.map_err(|error| error.with_default_hint(hint))
 }
 
 /// Reads a platform file that lists clusters (not a tree of zones).
-fn read(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {
+fn read_clusters(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {
     let mut file: PlatformFile = document.deserialize().map_err(hint_at_synonyms)?;
     let sources = copies::expand_copies(document, &mut file)?;
     let mut loader = Loader::new(document, &file, &sources);
     loader.check_names();
     loader.check_links();
     loader.check_hosts();
-    loader.check_counts(limits);
+    loader.check_size(limits);
     loader.check_profiles();
     loader.check_origins();
     let clusters = loader.cluster_parts();
     let between = loader.links_between();
     let given = loader.given_routes();
     let latencies = loader.pair_latencies();
-    loader.stop_if_broken()?;
+    loader.fail_if_problems()?;
     let assembly = Assembly::new(file.name.clone(), between, clusters);
     let paths = loader.paths(assembly.media(), given, &latencies);
     loader.check_connected(&paths);
-    loader.stop_if_broken()?;
+    loader.fail_if_problems()?;
     let mut platform = assembly.finish(paths);
     for (index, cluster) in file.clusters.iter().enumerate() {
         if let Some(loopback) = &cluster.loopback {
@@ -82,7 +82,7 @@ fn read(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {
     }
     let platform = platform;
     loader.check_latency_profiles(&platform, &latencies);
-    loader.stop_if_broken()?;
+    loader.fail_if_problems()?;
     Ok(LoadedPlatform {
         platform,
         description: file.description.clone(),
@@ -187,7 +187,7 @@ impl<'a> Loader<'a> {
     /// Records a problem at a key of the file.
     pub(super) fn report(&mut self, key: &str, message: impl Into<String>) {
         let problem = self.problem(key, message);
-        self.note(problem);
+        self.record(problem);
     }
 
     /// Records the problem that there is no `what` named `name`, and suggests the existing names. Names are only collected for
@@ -201,7 +201,7 @@ impl<'a> Loader<'a> {
         let problem = self.problem(key, format!("unknown {what} `{name}`"));
         let problem = problem.with_unknown_name(what, name);
         let is_printed = self.problems.len() < MOST_PROBLEMS;
-        self.note(if is_printed {
+        self.record(if is_printed {
             problem.known(&format!("{what}s"), known(self))
         } else {
             problem
@@ -209,14 +209,14 @@ impl<'a> Loader<'a> {
     }
 
     /// Records a problem, unless it is already recorded.
-    pub(super) fn note(&mut self, problem: Problem) {
+    pub(super) fn record(&mut self, problem: Problem) {
         if self.problems.len() >= MOST_PROBLEMS || !self.problems.contains(&problem) {
             self.problems.push(problem);
         }
     }
 
     /// Returns all recorded problems as an error, if there are any.
-    fn stop_if_broken(&mut self) -> Result<(), Error> {
+    fn fail_if_problems(&mut self) -> Result<(), Error> {
         if self.problems.is_empty() {
             return Ok(());
         }
@@ -249,7 +249,7 @@ impl<'a> Loader<'a> {
             if let Some(first) = self.links.insert(&link.name, index) {
                 self.links.insert(&link.name, first);
                 self.report(&key, format!("link `{}` is defined twice", link.name));
-            } else if self.is_generated(&link.name) {
+            } else if self.is_generated_link_name(&link.name) {
                 let message = format!("the name `{}` is taken by a link of a cluster", link.name);
                 self.report(&key, message);
             }
@@ -272,12 +272,12 @@ impl<'a> Loader<'a> {
             || name.contains("..")
         {
             let problem = self.problem(key, format!("`{name}` cannot be a name"));
-            self.note(problem.hint("a name has no space, no comma and no `..`"));
+            self.record(problem.hint("a name has no space, no comma and no `..`"));
         }
     }
 
     /// Whether `name` is a name that will be generated for an access link, shared medium or direction of a duplex link.
-    fn is_generated(&self, name: &str) -> bool {
+    fn is_generated_link_name(&self, name: &str) -> bool {
         if let Some(cluster) = name.strip_suffix("-medium") {
             return self.clusters.contains_key(cluster);
         }
@@ -335,7 +335,7 @@ impl<'a> Loader<'a> {
                     &place,
                     format!("origin of `{key}`, which is not in this file"),
                 );
-                self.note(problem.hint("a key is written like `clusters[1].speed`"));
+                self.record(problem.hint("a key is written like `clusters[1].speed`"));
             }
             let word = text.split(|c: char| !c.is_alphabetic()).next();
             if !matches!(word, Some("stated" | "inferred" | "fitted")) {
@@ -343,7 +343,7 @@ impl<'a> Loader<'a> {
                     self.problem(&place, format!("the origin `{text}` does not say its kind"));
                 let hint =
                     "it begins with `stated` (where), `inferred` (why) or `fitted` (to what)";
-                self.note(problem.hint(hint));
+                self.record(problem.hint(hint));
             }
         }
     }

@@ -76,7 +76,7 @@ impl Loader<'_> {
                 for (field, _) in keys[..2].iter().filter(|(_, is_given)| !is_given) {
                     let key = format!("clusters[{index}]");
                     let problem = self.problem(&key, format!("key `{field}` is missing"));
-                    self.note(problem.hint(
+                    self.record(problem.hint(
                         "a cluster has `hosts` and `speed`, or `groups` of hosts that differ",
                     ));
                 }
@@ -85,11 +85,11 @@ impl Loader<'_> {
             for (field, _) in keys.iter().filter(|(_, is_given)| *is_given) {
                 let message = format!("cluster `{name}` has `{field}` and `groups`");
                 let problem = self.problem(&at(field), message);
-                self.note(problem.hint(format!("give each group its `{field}`")));
+                self.record(problem.hint(format!("give each group its `{field}`")));
             }
             if groups.is_empty() {
                 let problem = self.problem(&at("groups"), format!("cluster `{name}` has no hosts"));
-                self.note(problem.hint("a group is an object with `hosts` and `speed`"));
+                self.record(problem.hint("a group is an object with `hosts` and `speed`"));
             }
             if cluster.network == NetworkKind::SharedMedium {
                 let own = groups.iter().position(|group| group.link.is_some());
@@ -97,7 +97,7 @@ impl Loader<'_> {
                     let message =
                         format!("the hosts of cluster `{name}` have no links of their own");
                     let problem = self.problem(&at(&format!("groups[{group}].link")), message);
-                    self.note(
+                    self.record(
                         problem.hint(
                             "leave the `link` of the group out, or choose the network `switch`",
                         ),
@@ -108,7 +108,7 @@ impl Loader<'_> {
     }
 
     /// Checks the number of hosts and the estimated memory of the platform before any memory is allocated.
-    pub(super) fn check_counts(&mut self, limits: Limits) {
+    pub(super) fn check_size(&mut self, limits: Limits) {
         let file = self.file;
         let (mut hosts, mut bytes) = (0_u64, memory_of_clusters(file.clusters.len()));
         let mut largest = (0, String::new());
@@ -142,7 +142,7 @@ impl Loader<'_> {
         if let Err(problem) = check_size(hosts, file.clusters.len(), bytes, limits) {
             let hint = problem.hint.clone().unwrap_or_default();
             let problem = self.problem(&largest.1, problem.message);
-            self.note(problem.hint(hint));
+            self.record(problem.hint(hint));
         }
     }
 
@@ -166,7 +166,7 @@ impl Loader<'_> {
             let message = format!("cluster `{name}` has a duplex link and is not a switch");
             let key = format!("clusters[{index}].{key}.duplex");
             let problem = self.problem(&key, message);
-            self.note(problem.hint("leave `duplex` out, or choose the network `switch`"));
+            self.record(problem.hint("leave `duplex` out, or choose the network `switch`"));
         }
         let profiles = [
             ("bandwidth_profile", &link.bandwidth_profile),
@@ -178,7 +178,7 @@ impl Loader<'_> {
         {
             let message = format!("cluster `{name}` is unshared and has a `{field}`");
             let problem = self.problem(&format!("clusters[{index}].{key}.{field}"), message);
-            self.note(problem.hint("links that are not shared keep their capacity and delay"));
+            self.record(problem.hint("links that are not shared keep their capacity and delay"));
         }
     }
 
@@ -186,12 +186,12 @@ impl Loader<'_> {
     pub(super) fn cluster_parts(&mut self) -> Vec<ClusterParts> {
         let file = self.file;
         (file.clusters.iter().enumerate())
-            .map(|(index, cluster)| self.cluster(index, cluster))
+            .map(|(index, cluster)| self.parts_of_cluster(index, cluster))
             .collect()
     }
 
     /// Returns the description from which the hosts and links of a cluster are created.
-    fn cluster(&mut self, index: usize, cluster: &ClusterEntry) -> ClusterParts {
+    fn parts_of_cluster(&mut self, index: usize, cluster: &ClusterEntry) -> ClusterParts {
         let is_shared = cluster.network != NetworkKind::Unshared;
         let has_medium = cluster.network == NetworkKind::SharedMedium;
         let all = groups(cluster);

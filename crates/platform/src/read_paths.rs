@@ -47,7 +47,7 @@ impl Loader<'_> {
     }
 
     /// Returns the opposite direction of a duplex link between routers; the link itself if it is not duplex.
-    fn back(&self, id: LinkId) -> LinkId {
+    fn opposite_link(&self, id: LinkId) -> LinkId {
         match self.link_ids.binary_search(&id) {
             Ok(at) => LinkId(id.0 + u32::from(self.file.links[at].duplex)),
             // The ids between those of first directions are second directions.
@@ -57,7 +57,7 @@ impl Loader<'_> {
 
     /// Returns the links of the route in the opposite direction.
     fn reversed(&self, links: &[LinkId]) -> Vec<LinkId> {
-        links.iter().rev().map(|&link| self.back(link)).collect()
+        links.iter().rev().map(|&link| self.opposite_link(link)).collect()
     }
 
     /// Returns the links of the route with index `index` in the file; records a problem if consecutive links do not meet at a
@@ -77,14 +77,14 @@ impl Loader<'_> {
             };
             if met.contains(&link) {
                 let problem = self.problem(&key, format!("the route crosses link `{name}` twice"));
-                self.note(problem.hint("a route has no cycle: leave the way there and back out"));
+                self.record(problem.hint("a route has no cycle: leave the way there and back out"));
                 return ids;
             }
             met.push(link);
             let entry = &file.links[link];
             let there = self.link_ids[link];
             let is_back = at == Some(&*entry.to);
-            ids.push(if is_back { self.back(there) } else { there });
+            ids.push(if is_back { self.opposite_link(there) } else { there });
             at = match at {
                 Some(router) if router == entry.from => Some(&entry.to),
                 Some(router) if router == entry.to => Some(&entry.from),
@@ -92,7 +92,7 @@ impl Loader<'_> {
                     let message = format!("link `{name}` does not begin at router `{router}`");
                     let problem = self.problem(&key, message);
                     let ends = format!("it joins `{}` and `{}`", entry.from, entry.to);
-                    self.note(problem.hint(ends));
+                    self.record(problem.hint(ends));
                     None
                 }
                 None => None,
@@ -148,8 +148,8 @@ impl Loader<'_> {
         for (index, link) in file.links.iter().enumerate() {
             let ends = [&link.from, &link.to].map(|name| self.routers[&**name]);
             let there = self.link_ids[index];
-            let both = [there, self.back(there)];
-            graph.add(ends[0], ends[1], both, link.latency.get());
+            let both = [there, self.opposite_link(there)];
+            graph.add_link(ends[0], ends[1], both, link.latency.get());
         }
         let clusters = file.clusters.iter().zip(media);
         let site = |(cluster, medium): (&ClusterEntry, &Option<LinkId>)| Site {
@@ -169,7 +169,7 @@ impl Loader<'_> {
     /// Checks that every pair of clusters has a route. For each cluster without a route to some earlier cluster, one pair is
     /// reported.
     pub(super) fn check_connected(&mut self, paths: &RouterPaths) {
-        if paths.is_one_part() {
+        if paths.are_all_connected() {
             return;
         }
         let clusters = &self.file.clusters;
@@ -190,7 +190,7 @@ impl Loader<'_> {
                 )),
                 None => problem.known("links", self.links.keys().copied()),
             };
-            self.note(problem);
+            self.record(problem);
         }
     }
 
@@ -239,7 +239,7 @@ impl Loader<'_> {
                     platform.clusters[a].name, platform.clusters[b].name, link.name
                 );
                 let problem = self.problem(&format!("latencies[{index}]"), message);
-                self.note(problem.hint("remove one of the two"));
+                self.record(problem.hint("remove one of the two"));
             }
         }
     }

@@ -17,10 +17,10 @@ use migsim_base::units::{ClusterId, LinkId, Seconds};
 pub(super) type GivenRoutes = BTreeMap<(usize, usize), Vec<LinkId>>;
 
 /// Maximum number of clusters of a platform for which the paths between all pairs are stored in a table.
-pub(super) const MOST_TABLED: usize = 512;
+pub(super) const MAX_TABLE_CLUSTERS: usize = 512;
 
 /// Maximum number of links in a table of the paths between all pairs of clusters.
-const MOST_TABLED_LINKS: usize = 50_000_000;
+const MAX_TABLE_LINKS: usize = 50_000_000;
 
 /// Position of a cluster in the network: its router and its shared medium.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +43,7 @@ pub struct RouterPaths {
     /// The routers and the links between them.
     graph: Graph,
     /// Number of the connected component to which each router belongs.
-    parts: Vec<u32>,
+    components: Vec<u32>,
     /// The routers as trees, if the links between them have no cycle.
     forest: Option<Forest>,
     /// Tree of shortest paths from each router, computed when first needed; an empty list if `forest` replaces it.
@@ -65,7 +65,7 @@ impl RouterPaths {
             sites,
             given,
             latencies,
-            parts: graph.parts(),
+            components: graph.connected_components(),
             forest,
             trees: (0..trees).map(|_| OnceLock::new()).collect(),
             graph,
@@ -74,15 +74,15 @@ impl RouterPaths {
 
     /// Whether there is a path from cluster `a` to cluster `b`.
     pub(super) fn is_connected(&self, a: usize, b: usize) -> bool {
-        let part = |cluster: usize| Some(self.parts[self.sites[cluster].router?]);
+        let part = |cluster: usize| Some(self.components[self.sites[cluster].router?]);
         a == b || self.given.contains_key(&(a, b)) || (part(a).is_some() && part(a) == part(b))
     }
 
     /// Whether every cluster has a router and all these routers are connected.
-    pub(super) fn is_one_part(&self) -> bool {
+    pub(super) fn are_all_connected(&self) -> bool {
         (1..self.sites.len()).all(|cluster| {
             let ends = [0, cluster].map(|one| self.sites[one].router);
-            matches!(ends, [Some(a), Some(b)] if self.parts[a] == self.parts[b])
+            matches!(ends, [Some(a), Some(b)] if self.components[a] == self.components[b])
         })
     }
 
@@ -94,14 +94,14 @@ impl RouterPaths {
         }
         let mut links = Vec::from_iter(self.sites[a].medium);
         if a != b {
-            links.extend(self.between(a, b)?);
+            links.extend(self.path_between_routers(a, b)?);
             links.extend(self.sites[b].medium);
         }
         Some(links)
     }
 
     /// Returns the links between the routers of two different clusters; `None` if there is no path.
-    fn between(&self, a: usize, b: usize) -> Option<Vec<LinkId>> {
+    fn path_between_routers(&self, a: usize, b: usize) -> Option<Vec<LinkId>> {
         if let Some(links) = self.given.get(&(a, b)) {
             return Some(links.clone());
         }
@@ -111,7 +111,7 @@ impl RouterPaths {
         }
         // The path back is the reverse.
         let start = from.min(to);
-        let tree = self.trees[start].get_or_init(|| self.graph.from(start));
+        let tree = self.trees[start].get_or_init(|| self.graph.shortest_paths(start));
         if from <= to {
             tree.path(to)
         } else {
@@ -138,7 +138,7 @@ impl RouterPaths {
     }
 
     /// Returns the number of clusters that are connected to each router.
-    pub(super) fn residents(&self) -> Vec<u32> {
+    pub(super) fn clusters_at_routers(&self) -> Vec<u32> {
         let mut residents = vec![0; self.graph.routers()];
         for router in self.sites.iter().filter_map(|site| site.router) {
             residents[router] += 1;
@@ -154,7 +154,7 @@ impl RouterPaths {
                 .filter_map(|site| site.medium)
                 .for_each(&mut *see);
             forest
-                .links_between(self.residents())
+                .links_between(self.clusters_at_routers())
                 .into_iter()
                 .for_each(see);
             return;
@@ -174,14 +174,14 @@ impl RouterPaths {
     /// list, which contains links. `None` if there are too many clusters or links.
     pub(super) fn table(&self) -> Option<(Vec<Option<ClusterPath>>, Vec<LinkId>)> {
         let clusters = self.sites.len();
-        if clusters > MOST_TABLED {
+        if clusters > MAX_TABLE_CLUSTERS {
             return None;
         }
         let (mut pairs, mut links) = (Vec::with_capacity(clusters * clusters), Vec::new());
         for (a, b) in self.pairs() {
             let start = LinkId::from_index(links.len()).0;
             let path = self.path(a, b).map(|path| links.extend(path));
-            if links.len() > MOST_TABLED_LINKS {
+            if links.len() > MAX_TABLE_LINKS {
                 return None;
             }
             pairs.push(path.map(|()| ClusterPath {
@@ -242,7 +242,7 @@ mod tests {
                 (to, from)
             };
             if at >= routers || random.below(8) > 0 {
-                graph.add(from, to, [there, back], random.below(3) as f64);
+                graph.add_link(from, to, [there, back], random.below(3) as f64);
             }
         }
         let site = |at: usize| Site {
@@ -263,7 +263,7 @@ mod tests {
             for (a, b) in paths.pairs() {
                 let [from, to] = [a, b].map(|one| paths.sites[one].router.unwrap());
                 // The path back is the reverse, and a tree begins at the lower router.
-                let tree = paths.graph.from(from.min(to));
+                let tree = paths.graph.shortest_paths(from.min(to));
                 let between = if from <= to {
                     tree.path(to)
                 } else {

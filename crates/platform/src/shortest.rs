@@ -69,7 +69,7 @@ impl PartialOrd for Reached {
 #[derive(Clone, Copy, Debug)]
 struct Step {
     /// Router from which this link leads to the end of the path.
-    before: u32,
+    previous: u32,
     link: LinkId,
     /// Link for the opposite direction; the same link if it is not duplex.
     back: LinkId,
@@ -106,7 +106,7 @@ impl Graph {
 
     /// Adds a link between two routers; `back` is the link for the opposite direction, which may be the same. Links must be added
     /// in the order of the file.
-    pub(super) fn add(&mut self, from: usize, to: usize, [link, back]: [LinkId; 2], latency: f64) {
+    pub(super) fn add_link(&mut self, from: usize, to: usize, [link, back]: [LinkId; 2], latency: f64) {
         self.edges[from].push(Edge {
             to,
             link,
@@ -122,7 +122,7 @@ impl Graph {
     }
 
     /// Computes the shortest paths from router `start` to all other routers.
-    pub(super) fn from(&self, start: usize) -> Tree {
+    pub(super) fn shortest_paths(&self, start: usize) -> Tree {
         let mut best: Vec<Option<Distance>> = vec![None; self.edges.len()];
         let mut steps: Vec<Option<Step>> = vec![None; self.edges.len()];
         let mut done = vec![false; self.edges.len()];
@@ -173,7 +173,7 @@ impl Graph {
     }
 
     /// Returns the number of the connected component to which each router belongs, counted from 0.
-    pub(super) fn parts(&self) -> Vec<u32> {
+    pub(super) fn connected_components(&self) -> Vec<u32> {
         let mut parts = vec![u32::MAX; self.edges.len()];
         let mut count = 0;
         for top in 0..self.edges.len() {
@@ -233,7 +233,7 @@ impl Edge {
     /// Returns the step that leads over this link from `router`.
     fn step(&self, router: usize) -> Step {
         Step {
-            before: u32::try_from(router).expect("fewer than 2^32 routers"),
+            previous: u32::try_from(router).expect("fewer than 2^32 routers"),
             link: self.link,
             back: self.back,
         }
@@ -254,7 +254,7 @@ impl Forest {
             } else {
                 down.push(step.link);
             }
-            *at = step.before as usize;
+            *at = step.previous as usize;
         }
         up.extend(down.into_iter().rev());
         up
@@ -265,14 +265,14 @@ impl Forest {
     pub(super) fn links_between(&self, mut ends: Vec<u32>) -> Vec<LinkId> {
         for &router in self.order.iter().rev() {
             if let Some(step) = self.steps[router] {
-                ends[step.before as usize] += ends[router];
+                ends[step.previous as usize] += ends[router];
             }
         }
         let mut tops = ends.clone();
         let mut links = Vec::new();
         for &router in &self.order {
             if let Some(step) = self.steps[router] {
-                tops[router] = tops[step.before as usize];
+                tops[router] = tops[step.previous as usize];
                 if (1..tops[router]).contains(&ends[router]) {
                     links.extend([step.link, step.back]);
                 }
@@ -285,24 +285,24 @@ impl Forest {
 impl Tree {
     /// Returns the links from the start to `router`, in order; `None` if they are not connected.
     pub(super) fn path(&self, router: usize) -> Option<Vec<LinkId>> {
-        let mut path = self.collect(router, |step| step.link)?;
+        let mut path = self.collect_links(router, |step| step.link)?;
         path.reverse();
         Some(path)
     }
 
     /// Returns the links from `router` to the start, in order; `None` if they are not connected.
     pub(super) fn path_back(&self, router: usize) -> Option<Vec<LinkId>> {
-        self.collect(router, |step| step.back)
+        self.collect_links(router, |step| step.back)
     }
 
     /// Returns one link for each step from `router` back to the start; `None` if they are not connected.
-    fn collect(&self, router: usize, link: fn(Step) -> LinkId) -> Option<Vec<LinkId>> {
+    fn collect_links(&self, router: usize, link: fn(Step) -> LinkId) -> Option<Vec<LinkId>> {
         let mut path = Vec::new();
         let mut at = router;
         while at != self.start {
             let step = self.steps[at]?;
             path.push(link(step));
-            at = step.before as usize;
+            at = step.previous as usize;
         }
         Some(path)
     }
@@ -315,13 +315,13 @@ mod tests {
     fn graph(links: &[(usize, usize, f64)]) -> Graph {
         let mut graph = Graph::new(5);
         for (index, &(from, to, latency)) in links.iter().enumerate() {
-            graph.add(from, to, [LinkId::from_index(index); 2], latency);
+            graph.add_link(from, to, [LinkId::from_index(index); 2], latency);
         }
         graph
     }
 
     fn path(links: &[(usize, usize, f64)], from: usize, to: usize) -> Option<Vec<u32>> {
-        let path = graph(links).from(from).path(to)?;
+        let path = graph(links).shortest_paths(from).path(to)?;
         Some(path.into_iter().map(|link| link.0).collect())
     }
 

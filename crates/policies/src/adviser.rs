@@ -41,7 +41,7 @@ impl Adviser {
 
     /// Observes the superstep that has just ended. It must be called at each barrier.
     pub fn observe(&mut self, view: &View<'_>) {
-        self.window.note(view, self.needs_communication);
+        self.window.observe(view, self.needs_communication);
     }
 
     /// Informs the adviser that the caller started a rescheduling call without it: the measured load is discarded, and

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::explain::meanings::DECIDED;
-use super::explain::{Meaning, Narrator, Quiet, Record, Scene, ScoreWords, Sentence, Unit, say};
+use super::explain::{Meaning, Narrator, NoMoveReason, Record, ExplainContext, ScoreWords, Sentence, Unit, say};
 use super::strategy::{Assignment, Instance, Paths, Strategy};
 use super::window::{Forecast, Window};
 use super::{Candidate, Decision, Migration, Policy, Procedure, View};
@@ -37,14 +37,14 @@ impl Balancer {
     pub(super) fn new(strategy: Box<dyn Strategy>, forecast: Forecast) -> Self {
         Self {
             strategy,
-            window: Window::of(forecast),
+            window: Window::with_forecast(forecast),
         }
     }
 }
 
 impl Policy for Balancer {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
-        self.window.note(view, self.strategy.needs_communication());
+        self.window.observe(view, self.strategy.needs_communication());
         false
     }
 
@@ -81,17 +81,17 @@ pub(super) fn decide_with(
         return Ok(Decision::default());
     }
     if window.is_empty() {
-        window.note(view, needs_communication);
+        window.observe(view, needs_communication);
     }
-    let window = window.close(view);
-    let instance = instance(view, &cores, &routes, &window);
+    let window = window.take_measures(view);
+    let instance = build_instance(view, &cores, &routes, &window);
     let assignment = assign(&instance)?;
     let mut hosts = view.placement.to_vec();
     for (&process, &pe) in movable.iter().zip(&assignment.hosts) {
         hosts[process] = cores.host_of_core[pe];
     }
-    let kept = fit(&mut hosts, view);
-    Ok(decision(view, &instance, &assignment, &hosts, kept))
+    let kept = cancel_moves_without_memory(&mut hosts, view);
+    Ok(build_decision(view, &instance, &assignment, &hosts, kept))
 }
 
 /// The cores of all hosts of the platform, numbered in the order of hosts.
@@ -166,7 +166,7 @@ pub(super) fn movable_processes(view: &View<'_>) -> Vec<usize> {
 }
 
 /// Returns the state at the barrier in the form in which strategies receive it: loads, speeds of cores, messages and memory.
-fn instance<'i>(
+fn build_instance<'i>(
     view: &View<'_>,
     cores: &Cores,
     routes: &'i Routes<'_>,
@@ -180,7 +180,7 @@ fn instance<'i>(
     };
     let speeds: Vec<f64> = cores.host_of_core.iter().map(speed).collect();
     let on_cores = cores.core_of_processes(platform, view.placement);
-    let alone = |process: usize| view.execution_time(window.work(process), view.placement[process]);
+    let alone = |process: usize| view.execution_time(window.predicted_work(process), view.placement[process]);
     let mut background = vec![Seconds::default(); speeds.len()];
     let mut pinned = vec![Bytes::default(); platform.hosts.len()];
     for process in (0..view.processes()).filter(|process| view.is_pinned(*process)) {
@@ -202,7 +202,7 @@ fn instance<'i>(
             .map(|(time, &core)| Seconds::of(time.get() * speeds[core]))
             .collect(),
         background,
-        communication: window.rows(&movable),
+        communication: window.mean_messages(&movable),
         memory: movable
             .iter()
             .map(|&process| view.memory[process])
@@ -232,11 +232,11 @@ pub(super) fn with_instance<R>(
         platform: view.platform,
         cores: &cores,
     };
-    look(&instance(view, &cores, &routes, window), &cores)
+    look(&build_instance(view, &cores, &routes, window), &cores)
 }
 
 /// Cancels moves until no host exceeds its memory, changing `hosts`, and returns the number of cancelled moves.
-fn fit(hosts: &mut [HostId], view: &View<'_>) -> usize {
+fn cancel_moves_without_memory(hosts: &mut [HostId], view: &View<'_>) -> usize {
     let limits = &view.platform.hosts;
     let mut held = vec![0.0; limits.len()];
     for (host, memory) in hosts.iter().zip(view.memory) {
@@ -266,7 +266,7 @@ fn fit(hosts: &mut [HostId], view: &View<'_>) -> usize {
 
 /// Returns the decision of a call: the migrations, the record of the strategy's prediction, and the cost model of the call
 /// (`Procedure`).
-fn decision(
+fn build_decision(
     view: &View<'_>,
     instance: &Instance<'_>,
     assignment: &Assignment,
@@ -307,8 +307,8 @@ fn decision(
     if kept > 0 {
         fields.insert("stayed_for_memory".into(), json!(kept));
     }
-    if !assignment.words.is_empty() {
-        fields.insert("words".into(), json!(assignment.words.join("; ")));
+    if !assignment.remarks.is_empty() {
+        fields.insert("words".into(), json!(assignment.remarks.join("; ")));
     }
     decision.explanation = Some(Arc::new(fields));
     decision.procedure = Some(Procedure {
@@ -351,15 +351,15 @@ const OPERATIONS: Meaning = Meaning::new(
 pub(super) struct BalancerNarrator;
 
 impl Narrator for BalancerNarrator {
-    fn selection(&self, scene: &Scene<'_>, call: Record<'_>) -> Vec<Sentence> {
+    fn describe_selection(&self, scene: &ExplainContext<'_>, call: Record<'_>) -> Vec<Sentence> {
         let number = |key: &str| call.explanation.get(key).and_then(Value::as_f64);
         let moves = call.migrations.len() as u64;
         let mut sentences = vec![say!(
             "The strategy `{}` expects the busiest core to compute for {} in a superstep, instead of {}, after {}.",
             scene.policy,
-            MAX_TIME_AFTER.of(number("max_time_s").unwrap_or_default()),
-            MAX_TIME_BEFORE.of(number("max_time_before_s").unwrap_or_default()),
-            DECIDED.count(moves).shown_as(counted(moves, "move"))
+            MAX_TIME_AFTER.with_value(number("max_time_s").unwrap_or_default()),
+            MAX_TIME_BEFORE.with_value(number("max_time_before_s").unwrap_or_default()),
+            DECIDED.with_count(moves).shown_as(counted(moves, "move"))
         )];
         if let Some(kept) = call.explanation.get("stayed_for_memory") {
             sentences.push(say!(
@@ -373,14 +373,14 @@ impl Narrator for BalancerNarrator {
         if let Some(operations) = number("operations") {
             sentences.push(say!(
                 "It took {} elementary operations.",
-                OPERATIONS.of(operations)
+                OPERATIONS.with_value(operations)
             ));
         }
         sentences
     }
 
-    fn quiet(&self, _call: Record<'_>) -> Quiet {
-        Quiet::new("the strategy leaves every process where it is")
+    fn reason_without_candidates(&self, _call: Record<'_>) -> NoMoveReason {
+        NoMoveReason::new("the strategy leaves every process where it is")
     }
 
     fn score_words(&self) -> ScoreWords {
@@ -455,7 +455,7 @@ mod tests {
             ..view(&platform, &placement, &measures)
         };
         let mut window = Window::default();
-        window.note(&view, true);
+        window.observe(&view, true);
         with_instance(&view, &window, |instance, _| {
             let alone = view.execution_time(Instructions::of(1e9), a);
             assert_eq!(instance.current, [0, 1]);

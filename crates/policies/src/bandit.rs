@@ -61,7 +61,7 @@ impl PolicyOptions for BanditOptions {
     }
 
     fn policy(self) -> Result<Box<dyn Policy>, Error> {
-        strategy::not_negative([("exploration", self.exploration)])?;
+        strategy::check_not_negative([("exploration", self.exploration)])?;
         if self.strategies.is_empty() {
             return Err(Problem::new("there is no strategy to choose from")
                 .key("strategies")
@@ -97,7 +97,7 @@ fn build_strategy(name: &str) -> Result<Option<Box<dyn Strategy>>, Error> {
         .split_once('/')
         .map_or((name, None), |(name, edition)| (name, Some(edition)));
     let at = |problem: Problem| problem.key("strategies");
-    let entry = table.find(name).map_err(|error| error.map_nowhere(at))?;
+    let entry = table.find(name).map_err(|error| error.map_unplaced(at))?;
     let mut options = json!({});
     if let Some(edition) = edition {
         let found = entry
@@ -119,7 +119,7 @@ struct Arms {
     exploration: f64,
     /// For each strategy: the number of its calls, and the sum of 1/t over these calls \[1/s\], with t the mean time of a
     /// superstep after the call.
-    calls: Vec<(u32, f64)>,
+    results: Vec<(u32, f64)>,
     /// The smallest mean time of a superstep after any call so far \[s\].
     min_time: f64,
 }
@@ -128,7 +128,7 @@ impl Arms {
     fn new(count: usize, exploration: f64) -> Self {
         Self {
             exploration,
-            calls: vec![(0, 0.0); count],
+            results: vec![(0, 0.0); count],
             min_time: f64::INFINITY,
         }
     }
@@ -137,27 +137,27 @@ impl Arms {
     fn record_time(&mut self, arm: usize, time: f64) {
         let time = time.max(f64::MIN_POSITIVE);
         self.min_time = self.min_time.min(time);
-        self.calls[arm].0 += 1;
-        self.calls[arm].1 += 1.0 / time;
+        self.results[arm].0 += 1;
+        self.results[arm].1 += 1.0 / time;
     }
 
     /// Returns the mean reward of the strategy `arm`, in (0, 1\]; it must have had at least one call.
     fn mean_reward(&self, arm: usize) -> f64 {
-        let (count, sum) = self.calls[arm];
+        let (count, sum) = self.results[arm];
         self.min_time * sum / f64::from(count)
     }
 
     /// Returns the index of the strategy for the next call.
-    fn choose(&self) -> usize {
-        if let Some(new) = self.calls.iter().position(|arm| arm.0 == 0) {
+    fn choose_arm(&self) -> usize {
+        if let Some(new) = self.results.iter().position(|arm| arm.0 == 0) {
             return new;
         }
-        let total: u32 = self.calls.iter().map(|arm| arm.0).sum();
+        let total: u32 = self.results.iter().map(|arm| arm.0).sum();
         let value = |arm: usize| {
-            let bonus = 2.0 * f64::from(total).ln() / f64::from(self.calls[arm].0);
+            let bonus = 2.0 * f64::from(total).ln() / f64::from(self.results[arm].0);
             self.mean_reward(arm) + self.exploration * bonus.sqrt()
         };
-        strategy::least(0..self.calls.len(), |arm| -value(arm)).unwrap_or(0)
+        strategy::with_least_key(0..self.results.len(), |arm| -value(arm)).unwrap_or(0)
     }
 }
 
@@ -175,7 +175,7 @@ struct Bandit {
 
 impl Policy for Bandit {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
-        self.window.note(view, self.needs_communication);
+        self.window.observe(view, self.needs_communication);
         false
     }
 
@@ -185,12 +185,12 @@ impl Policy for Bandit {
             let supersteps = view.superstep.saturating_sub(superstep).max(1);
             self.arms.record_time(arm, (now - date) / supersteps as f64);
         }
-        let arm = self.arms.choose();
+        let arm = self.arms.choose_arm();
         self.last_call = Some((arm, view.superstep, now));
         let strategy = &mut self.strategies[arm];
         let words = format!(
             "the bandit chooses `{}`, after {} calls of it",
-            self.names[arm], self.arms.calls[arm].0
+            self.names[arm], self.arms.results[arm].0
         );
         let assign = |instance: &Instance<'_>| {
             let mut assignment = match strategy {
@@ -201,7 +201,7 @@ impl Policy for Bandit {
                     ..Assignment::default()
                 },
             };
-            assignment.words.insert(0, words);
+            assignment.remarks.insert(0, words);
             Ok(assignment)
         };
         decide_with(view, &mut self.window, self.needs_communication, assign)
@@ -220,7 +220,7 @@ mod tests {
     fn choices(exploration: f64, times: &[f64], calls: usize) -> Vec<usize> {
         let mut arms = Arms::new(times.len(), exploration);
         let mut call = |_| {
-            let arm = arms.choose();
+            let arm = arms.choose_arm();
             arms.record_time(arm, times[arm]);
             arm
         };

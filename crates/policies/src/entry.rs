@@ -76,7 +76,7 @@ pub type Table = plugin::Table<Kind>;
 /// A kind of policy: the functions and constants with which commands treat its options and create it.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
-    constructor: Make,
+    constructor: Constructor,
     ranges: &'static [(&'static str, &'static str)],
     narrator: &'static dyn Narrator,
     shares: &'static [&'static str],
@@ -86,7 +86,7 @@ pub struct Kind {
 
 /// The function that creates the policy from its options.
 #[derive(Clone, Copy, Debug)]
-enum Make {
+enum Constructor {
     /// A policy that decides itself when it is called.
     Policy {
         build: fn(&Value) -> Result<Box<dyn Policy>, Error>,
@@ -109,7 +109,7 @@ pub fn entry_from_maker(
     source: &'static str,
 ) -> Entry {
     let kind = Kind {
-        constructor: Make::Maker(maker),
+        constructor: Constructor::Maker(maker),
         ranges: &[],
         narrator: &Plain,
         shares: &[],
@@ -126,7 +126,7 @@ pub fn table_entry<T: PolicyOptions>(
     source: &'static str,
 ) -> Entry {
     let kind = Kind {
-        constructor: Make::Policy {
+        constructor: Constructor::Policy {
             build: |options| document::from_value::<T>(options, "")?.policy(),
             resolve: |options| document::resolve::<T>(options, ""),
             readings: |options| Ok(document::from_value::<T>(options, "")?.interpretations()),
@@ -149,7 +149,7 @@ pub fn table_entry<T: PolicyOptions>(
 /// Creates the table entry of a policy that consists of a strategy and needs a trigger.
 pub fn entry_from_strategy(entry: &strategy::Entry) -> Entry {
     entry.with_kind(Kind {
-        constructor: Make::Strategy(entry.kind),
+        constructor: Constructor::Strategy(entry.kind),
         ranges: &[],
         narrator: &BalancerNarrator,
         shares: &[],
@@ -165,21 +165,21 @@ impl plugin::Kind for Kind {
 
     fn build(&self, options: &Value) -> Result<Box<dyn Policy>, Error> {
         match self.constructor {
-            Make::Policy { build, .. } => build(options),
-            Make::Strategy(kind) => {
+            Constructor::Policy { build, .. } => build(options),
+            Constructor::Strategy(kind) => {
                 plugin::Kind::build(&kind, options).map(|strategy| -> Box<dyn Policy> {
                     Box::new(Balancer::new(strategy, Forecast::Mean))
                 })
             }
-            Make::Maker(maker) => plugin::make(maker, options),
+            Constructor::Maker(maker) => plugin::make(maker, options),
         }
     }
 
     fn resolve(&self, options: &Value) -> Result<Value, Error> {
         match self.constructor {
-            Make::Policy { resolve, .. } => resolve(options),
-            Make::Strategy(kind) => plugin::Kind::resolve(&kind, options),
-            Make::Maker(maker) => plugin::resolve(maker, options),
+            Constructor::Policy { resolve, .. } => resolve(options),
+            Constructor::Strategy(kind) => plugin::Kind::resolve(&kind, options),
+            Constructor::Maker(maker) => plugin::resolve(maker, options),
         }
     }
 }
@@ -195,7 +195,7 @@ impl Kind {
         options: &Value,
         forecast: Forecast,
     ) -> Result<Option<Box<dyn Policy>>, Error> {
-        let Make::Strategy(kind) = self.constructor else {
+        let Constructor::Strategy(kind) = self.constructor else {
             return Ok(None);
         };
         let strategy = plugin::Kind::build(&kind, options)?;
@@ -218,9 +218,9 @@ impl Kind {
 
     fn all_variants(&self) -> &'static [strategy::Variant] {
         match self.constructor {
-            Make::Strategy(kind) => kind.variants(),
-            Make::Policy { variants, .. } => variants,
-            Make::Maker(_) => &[],
+            Constructor::Strategy(kind) => kind.variants(),
+            Constructor::Policy { variants, .. } => variants,
+            Constructor::Maker(_) => &[],
         }
     }
 
@@ -231,7 +231,7 @@ impl Kind {
 
     /// Whether the policy consists of a strategy, which `migsim decide` can call at a barrier from a file.
     pub fn is_strategy(&self) -> bool {
-        matches!(self.constructor, Make::Strategy(_))
+        matches!(self.constructor, Constructor::Strategy(_))
     }
 
     /// Returns the strategy of the policy without a trigger, for a caller that decides when calls take place; `None` if the
@@ -241,8 +241,8 @@ impl Kind {
     /// Options are out of range.
     pub fn adviser(&self, options: &Value, seed: u64) -> Result<Option<Adviser>, Error> {
         match self.constructor {
-            Make::Strategy(kind) => Adviser::new(kind, options, seed).map(Some),
-            Make::Policy { .. } | Make::Maker(_) => Ok(None),
+            Constructor::Strategy(kind) => Adviser::new(kind, options, seed).map(Some),
+            Constructor::Policy { .. } | Constructor::Maker(_) => Ok(None),
         }
     }
 
@@ -252,8 +252,8 @@ impl Kind {
     /// Options are unknown or unreadable.
     pub fn interpretations(&self, options: &Value) -> Result<Vec<String>, Error> {
         match self.constructor {
-            Make::Policy { readings, .. } => readings(options),
-            Make::Strategy(_) | Make::Maker(_) => Ok(Vec::new()),
+            Constructor::Policy { readings, .. } => readings(options),
+            Constructor::Strategy(_) | Constructor::Maker(_) => Ok(Vec::new()),
         }
     }
 
@@ -269,11 +269,11 @@ impl Kind {
     /// Options are unknown or unreadable.
     pub fn moves_between_clusters(&self, options: &Value) -> Result<bool, Error> {
         match self.constructor {
-            Make::Policy {
+            Constructor::Policy {
                 moves_between_clusters,
                 ..
             } => moves_between_clusters(options),
-            Make::Strategy(_) | Make::Maker(_) => Ok(false),
+            Constructor::Strategy(_) | Constructor::Maker(_) => Ok(false),
         }
     }
 

@@ -21,7 +21,7 @@ use migsim_base::units::{Bytes, Seconds};
 pub type Snapshot = Arc<Mutex<Option<Value>>>;
 
 /// Maximum number of cores up to which a snapshot contains the latency and bandwidth of each pair of cores.
-const MOST_PAIRED: usize = 500;
+const MAX_CORES_WITH_PAIRS: usize = 500;
 
 /// A wrapper of the policy of a run that records the barrier of one superstep.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub struct Probe {
     superstep: usize,
     snapshot: Snapshot,
     /// The name under which the decision of the policy is recorded; `None` if it is not recorded.
-    kept: Option<String>,
+    recorded_name: Option<String>,
     /// The measures since the last call, from which strategies decide.
     window: Window,
 }
@@ -49,7 +49,7 @@ impl Probe {
             policy,
             superstep,
             snapshot,
-            kept,
+            recorded_name: kept,
             window: Window::default(),
         }
     }
@@ -57,7 +57,7 @@ impl Probe {
 
 impl Policy for Probe {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
-        self.window.note(view, true);
+        self.window.observe(view, true);
         let is_due = self.policy.is_call_due(view);
         is_due && view.superstep < self.superstep || view.superstep == self.superstep
     }
@@ -67,11 +67,11 @@ impl Policy for Probe {
             self.window = Window::default();
             return self.policy.decide(view, random);
         }
-        let mut value = with_instance(view, &self.window, |instance, _| barrier(instance, view));
-        if let Some(name) = &self.kept {
+        let mut value = with_instance(view, &self.window, |instance, _| barrier_to_json(instance, view));
+        if let Some(name) = &self.recorded_name {
             let decision = self.policy.decide(view, random)?;
             let cores = with_instance(view, &self.window, |instance, cores| {
-                on_cores(&decision, view, instance, cores)
+                cores_after(&decision, view, instance, cores)
             });
             value["decisions"] = json!([{ "policy": name, "assignment": cores }]);
         }
@@ -87,8 +87,8 @@ impl Policy for Probe {
 /// Returns the state at a barrier as the JSON that `migsim snapshot` writes and `migsim decide` reads: the instance, and the
 /// names and cores of hosts. If some processes may not migrate, they are omitted, and the JSON contains the numbers of the other
 /// processes, counted from 1.
-pub(super) fn barrier(instance: &Instance<'_>, view: &View<'_>) -> Value {
-    let mut value = json_of(instance);
+pub(super) fn barrier_to_json(instance: &Instance<'_>, view: &View<'_>) -> Value {
+    let mut value = instance_to_json(instance);
     value["superstep"] = json!(view.superstep + 1);
     let hosts = view.platform.hosts.iter();
     let hosts = hosts.map(|host| json!({ "name": host.name, "cores": host.cores }));
@@ -102,7 +102,7 @@ pub(super) fn barrier(instance: &Instance<'_>, view: &View<'_>) -> Value {
 
 /// Returns the core of each process that may migrate, after a decision. Each process that moves is assigned to the least loaded
 /// core of its new host.
-fn on_cores(
+fn cores_after(
     decision: &Decision,
     view: &View<'_>,
     instance: &Instance<'_>,
@@ -125,7 +125,7 @@ fn on_cores(
 }
 
 /// Returns the fields of an instance as the JSON that `migsim decide` reads.
-pub(super) fn json_of(instance: &Instance<'_>) -> Value {
+pub(super) fn instance_to_json(instance: &Instance<'_>) -> Value {
     let seconds = |list: &[Seconds]| -> Vec<f64> { list.iter().map(|time| time.get()).collect() };
     let bytes = |list: &[Bytes]| -> Vec<f64> { list.iter().map(|size| size.get()).collect() };
     let rows = instance.communication.iter();
@@ -148,7 +148,7 @@ pub(super) fn json_of(instance: &Instance<'_>) -> Value {
         value["host_memory"] = json!(limits);
     }
     let hosts = instance.hosts();
-    if let Some(paths) = instance.paths.filter(|_| hosts <= MOST_PAIRED) {
+    if let Some(paths) = instance.paths.filter(|_| hosts <= MAX_CORES_WITH_PAIRS) {
         let grid = |of: &dyn Fn(usize, usize) -> f64| -> Vec<Vec<f64>> {
             let row = |from| (0..hosts).map(|to| of(from, to)).collect();
             (0..hosts).map(row).collect()

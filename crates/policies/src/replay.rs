@@ -53,7 +53,7 @@ pub struct Replay {
 impl Replay {
     /// Creates a policy with a call after each superstep in `calls`, counted from 1, and with the forced moves `moves`, for which
     /// further calls are added.
-    pub fn of_calls(
+    pub fn from_calls_and_moves(
         calls: impl IntoIterator<Item = u64>,
         moves: impl IntoIterator<Item = ForcedMove>,
     ) -> Self {
@@ -94,7 +94,7 @@ impl PolicyOptions for ReplayConfig {
                 .hint("supersteps and processes are counted from 1")
                 .into());
         }
-        Ok(Box::new(Replay::of_calls([], all)))
+        Ok(Box::new(Replay::from_calls_and_moves([], all)))
     }
 }
 
@@ -118,14 +118,14 @@ impl Policy for Replay {
             .map_or(&[][..], Vec::as_slice);
         let mut migrations = Vec::with_capacity(wanted.len());
         for forced in wanted {
-            let to = destination(&forced.to, &occupancy, view)?;
+            let to = find_destination(&forced.to, &occupancy, view)?;
             occupancy[to.index()] += 1;
             migrations.push(Migration {
                 process: ProcessId(forced.process - 1),
                 to,
             });
         }
-        Ok(Decision::moves(migrations))
+        Ok(Decision::from_migrations(migrations))
     }
 
     fn uses_seed(&self) -> bool {
@@ -137,7 +137,7 @@ impl Policy for Replay {
 ///
 /// # Errors
 /// Neither a host nor a cluster has this name.
-fn destination(name: &str, occupancy: &[u32], view: &View<'_>) -> Result<HostId, Error> {
+fn find_destination(name: &str, occupancy: &[u32], view: &View<'_>) -> Result<HostId, Error> {
     let platform = view.platform;
     if let Some(host) = platform.host_named(name) {
         return Ok(host);

@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 
 use super::balancer::{BalancerNarrator, decide_with, movable_processes};
 use super::explain::Narrator;
-use super::strategy::{Assignment, Instance, Room, least};
+use super::strategy::{Assignment, Instance, TentativePlacement, with_least_key};
 use super::window::{Forecast, Window};
 use super::{Decision, Policy, PolicyOptions, View};
 use migsim_base::error::{Error, Problem};
@@ -82,7 +82,7 @@ impl PolicyOptions for UlbaOptions {
         }
         Ok(Box::new(Ulba {
             options: self,
-            window: Window::of(Forecast::Linear),
+            window: Window::with_forecast(Forecast::Linear),
         }))
     }
 }
@@ -96,7 +96,7 @@ struct Ulba {
 
 impl Policy for Ulba {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
-        self.window.note(view, false);
+        self.window.observe(view, false);
         false
     }
 
@@ -117,7 +117,7 @@ impl Policy for Ulba {
 impl UlbaOptions {
     /// Returns the factor f of each host, by which its time should differ from the balanced time. `rates` has the slope of the
     /// work of each process.
-    fn factors(&self, instance: &Instance<'_>, rates: &[f64]) -> Vec<f64> {
+    fn host_factors(&self, instance: &Instance<'_>, rates: &[f64]) -> Vec<f64> {
         let count = instance.hosts() as f64;
         let mut wir = vec![0.0; instance.hosts()];
         for (rate, &host) in rates.iter().zip(&instance.current) {
@@ -144,7 +144,7 @@ impl UlbaOptions {
 
     /// Returns the assignment of all processes; `rates` has the slope of the work of each process per superstep.
     fn assign(&self, instance: &Instance<'_>, rates: &[f64]) -> Assignment {
-        let factors = self.factors(instance, rates);
+        let factors = self.host_factors(instance, rates);
         let aim = instance.balanced_time();
         let mut times: Vec<f64> = instance
             .host_times(&instance.current)
@@ -153,8 +153,8 @@ impl UlbaOptions {
             .collect();
         let mut donors: Vec<usize> = (0..times.len()).collect();
         donors.sort_by(|&a, &b| (times[b] / factors[b]).total_cmp(&(times[a] / factors[a])));
-        let mut room = Room::new(instance);
-        let lists = instance.by_host();
+        let mut room = TentativePlacement::new(instance);
+        let lists = instance.processes_by_host();
         let mut tries = 0;
         for donor in donors {
             let mut list = lists[donor].clone();
@@ -174,7 +174,7 @@ impl UlbaOptions {
                     (0..times.len()).filter(|&host| host != donor && room.fits(process, host));
                 tries += times.len() as u64;
                 if let Some(host) =
-                    least(open, after).filter(|&host| work > 0.0 && after(host) < now)
+                    with_least_key(open, after).filter(|&host| work > 0.0 && after(host) < now)
                 {
                     times[donor] -= work / instance.speeds[donor];
                     times[host] += work / instance.speeds[host];
@@ -183,8 +183,8 @@ impl UlbaOptions {
             }
         }
         let overloading = factors.iter().filter(|factor| **factor < 1.0).count();
-        let mut assignment = Assignment::central(room.into_places(), tries + rates.len() as u64);
-        assignment.words.push(format!(
+        let mut assignment = Assignment::central(room.into_hosts(), tries + rates.len() as u64);
+        assignment.remarks.push(format!(
             "{overloading} of {} cores are overloading",
             times.len()
         ));
@@ -209,7 +209,7 @@ mod tests {
         let rates = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
         // (1 − 1/2) and (1 + 1/2 · 1/3)
         assert_eq!(
-            OPTIONS.factors(&case, &rates),
+            OPTIONS.host_factors(&case, &rates),
             [0.5, 7.0 / 6.0, 7.0 / 6.0, 7.0 / 6.0]
         );
         // 8 s, to be 1.75 s: processes 1, 2 and 3 go, then the first host has 2 s, over 1/2 as much as 4 s; elsewhere it would be 6 · 6/7.
@@ -220,7 +220,7 @@ mod tests {
             [1, 2, 0, 0, 1, 2, 3]
         );
         // Below eleven hosts no z-score is above 3.
-        assert_eq!(UlbaOptions::default().factors(&case, &rates), [1.0; 4]);
+        assert_eq!(UlbaOptions::default().host_factors(&case, &rates), [1.0; 4]);
     }
 
     #[test]
@@ -230,7 +230,7 @@ mod tests {
             threshold: 1.0,
             ..OPTIONS
         };
-        let factors = options.factors(&case, &[0.0, 6.0, 0.0]);
+        let factors = options.host_factors(&case, &[0.0, 6.0, 0.0]);
         // 1/2 of 2, and 1 + 1/2 · 2/5 of 1 + 4.
         assert_eq!(factors, [1.2, 0.5, 1.2]);
         let wrong = UlbaOptions {

@@ -60,7 +60,7 @@ impl Forecast {
     }
 
     /// Returns the forecast with this name, or `None` if there is none.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|one| one.name() == name)
     }
 }
@@ -71,20 +71,20 @@ pub(super) struct Window {
     forecast: Forecast,
     supersteps: usize,
     /// The instructions of each process, summed over the supersteps since the last call.
-    work: Vec<f64>,
+    work_sums: Vec<f64>,
     /// A further value for each process, depending on the forecast.
     ///
     /// `linear`: the sum of its instructions weighted by the number of the superstep, counted from 0. `ewma`: the moving average,
     /// across calls. `last`: the instructions of the last superstep. `oracle`: the same, replaced by the instructions of the next
     /// superstep when the window is closed.
-    state: Vec<f64>,
+    forecast_state: Vec<f64>,
     /// The numbers of messages and bytes for each pair of sender and receiver, summed over the supersteps since the last call.
     messages: BTreeMap<(usize, usize), (f64, f64)>,
 }
 
 impl Window {
     /// Creates an empty window whose work is predicted by this forecast.
-    pub(super) fn of(forecast: Forecast) -> Self {
+    pub(super) fn with_forecast(forecast: Forecast) -> Self {
         Self {
             forecast,
             ..Self::default()
@@ -92,13 +92,13 @@ impl Window {
     }
 
     /// Adds the work of the superstep that has just ended, and its messages if `needs_communication`.
-    pub(super) fn note(&mut self, view: &View<'_>, needs_communication: bool) {
+    pub(super) fn observe(&mut self, view: &View<'_>, needs_communication: bool) {
         let number = self.supersteps as f64;
         self.supersteps += 1;
-        let is_first = self.state.len() != view.processes();
-        self.work.resize(view.processes(), 0.0);
-        self.state.resize(view.processes(), 0.0);
-        let states = self.state.iter_mut().zip(&mut self.work);
+        let is_first = self.forecast_state.len() != view.processes();
+        self.work_sums.resize(view.processes(), 0.0);
+        self.forecast_state.resize(view.processes(), 0.0);
+        let states = self.forecast_state.iter_mut().zip(&mut self.work_sums);
         for ((state, sum), work) in states.zip(&view.measures.work) {
             let work = work.get();
             *sum += work;
@@ -127,15 +127,15 @@ impl Window {
 
     /// Returns the measures and restarts the window after a call. A moving average (`ewma`) continues, and an `oracle` receives
     /// the work of the next superstep.
-    pub(super) fn close(&mut self, view: &View<'_>) -> Self {
-        let next = Self::of(self.forecast);
+    pub(super) fn take_measures(&mut self, view: &View<'_>) -> Self {
+        let next = Self::with_forecast(self.forecast);
         let mut closed = std::mem::replace(self, next);
         match self.forecast {
-            Forecast::Ewma => self.state.clone_from(&closed.state),
+            Forecast::Ewma => self.forecast_state.clone_from(&closed.forecast_state),
             Forecast::Oracle => {
                 let next = view.next_work();
                 let next = next.map(|works| works.iter().map(|work| work.get()).collect());
-                closed.state = next.unwrap_or(closed.state);
+                closed.forecast_state = next.unwrap_or(closed.forecast_state);
             }
             Forecast::Mean | Forecast::Last | Forecast::Linear => {}
         }
@@ -143,11 +143,11 @@ impl Window {
     }
 
     /// Returns the predicted work of a process in a superstep.
-    pub(super) fn work(&self, process: usize) -> Instructions {
+    pub(super) fn predicted_work(&self, process: usize) -> Instructions {
         let count = self.supersteps as f64;
-        let mean = self.work[process] / count;
+        let mean = self.work_sums[process] / count;
         Instructions::of(match self.forecast {
-            Forecast::Last | Forecast::Ewma | Forecast::Oracle => self.state[process],
+            Forecast::Last | Forecast::Ewma | Forecast::Oracle => self.forecast_state[process],
             // The next superstep is (n + 1) / 2 after t̄ = (n - 1) / 2.
             Forecast::Linear => (mean + self.slope(process) * f64::midpoint(count, 1.0)).max(0.0),
             Forecast::Mean => mean,
@@ -163,12 +163,12 @@ impl Window {
         let count = self.supersteps as f64;
         // Σ (t - t̄)² = n (n² - 1) / 12
         let spread = count * (count * count - 1.0) / 12.0;
-        (self.state[process] - (count - 1.0) / 2.0 * self.work[process]) / spread
+        (self.forecast_state[process] - (count - 1.0) / 2.0 * self.work_sums[process]) / spread
     }
 
     /// Returns the mean number of messages and bytes per superstep for each pair of processes in `movable`, sorted by sender and
     /// receiver. Processes are numbered by their position in `movable`.
-    pub(super) fn rows(&self, movable: &[usize]) -> Vec<Row> {
+    pub(super) fn mean_messages(&self, movable: &[usize]) -> Vec<Row> {
         let count = self.supersteps as f64;
         let place = |process: usize| movable.binary_search(&process).ok();
         let row = |(&(from, to), &(messages, bytes)): (&(usize, usize), &(f64, f64))| {
@@ -209,16 +209,16 @@ mod tests {
                 messages: &messages,
                 ..testing::view(&platform, &placement, &measures)
             };
-            window.note(&view, true);
+            window.observe(&view, true);
         }
         // (4 + 0) / 2 and (0 + 4) / 2: neither process is without work.
-        assert_eq!([0, 1].map(|process| window.work(process).get()), [2.0, 2.0]);
-        let [row] = window.rows(&[0, 1])[..] else {
+        assert_eq!([0, 1].map(|process| window.predicted_work(process).get()), [2.0, 2.0]);
+        let [row] = window.mean_messages(&[0, 1])[..] else {
             panic!("one pair of processes")
         };
         assert_eq!((row.messages, row.bytes.get()), (1.0, 20.0));
         // Processes that may not move are not in the rows.
-        assert!(window.rows(&[1]).is_empty());
+        assert!(window.mean_messages(&[1]).is_empty());
     }
 
     /// A process with these works.
@@ -247,7 +247,7 @@ mod tests {
     fn forecast(forecast: Forecast, works: &[f64], seen: usize, before: usize) -> f64 {
         let platform = migsim_platform::open("lbm").unwrap().platform;
         let placement = [HostId::from_index(0)];
-        let mut window = Window::of(forecast);
+        let mut window = Window::with_forecast(forecast);
         let mut measures = Measures::default();
         measures.clear(1);
         for superstep in 0..seen {
@@ -258,12 +258,12 @@ mod tests {
                 workload: Some(&Listed(works)),
                 ..testing::view(&platform, &placement, &measures)
             };
-            window.note(&view, false);
+            window.observe(&view, false);
             if superstep + 1 == seen {
-                return window.close(&view).work(0).get();
+                return window.take_measures(&view).predicted_work(0).get();
             }
             if superstep + 1 == before {
-                window.close(&view);
+                window.take_measures(&view);
                 assert!(window.is_empty());
             }
         }
@@ -283,7 +283,7 @@ mod tests {
             ("linear", 4.0, 8.0),
             ("oracle", 9.0, 9.0),
         ] {
-            let kind = Forecast::named(name).unwrap();
+            let kind = Forecast::from_name(name).unwrap();
             assert_eq!(kind.name(), name);
             assert_eq!(forecast(kind, &works, 3, 0), expected, "{name}");
             assert_eq!(forecast(kind, &works, 3, 1), after_a_call, "{name}");
@@ -297,6 +297,6 @@ mod tests {
             assert_eq!(forecast(Forecast::Oracle, &works, seen, 1), works[seen]);
         }
         assert_eq!(forecast(Forecast::Oracle, &works, 4, 0), 9.0);
-        assert_eq!(Forecast::named("tarot"), None);
+        assert_eq!(Forecast::from_name("tarot"), None);
     }
 }

@@ -14,7 +14,7 @@ pub struct Assignment {
     /// The communication pattern by which the loads reach the deciding hosts and the decision reaches the other hosts.
     pub gather: Gather,
     /// Remarks of the strategy about its decision for `migsim explain`: sentences without a full stop.
-    pub words: Vec<String>,
+    pub remarks: Vec<String>,
 }
 
 impl Assignment {
@@ -24,12 +24,12 @@ impl Assignment {
             hosts,
             operations,
             gather: Gather::Central,
-            words: Vec::new(),
+            remarks: Vec::new(),
         }
     }
 
     /// Returns the number of processes whose new host differs from their present one.
-    pub fn moves(&self, instance: &Instance<'_>) -> usize {
+    pub fn move_count(&self, instance: &Instance<'_>) -> usize {
         let pairs = self.hosts.iter().zip(&instance.current);
         pairs.filter(|(new, old)| new != old).count()
     }

@@ -12,8 +12,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::room::{Room, least, sample};
-use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, not_negative};
+use super::room::{TentativePlacement, with_least_key, random_hosts};
+use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, check_not_negative};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
@@ -38,7 +38,7 @@ impl Default for CRandomOptions {
 
 impl StrategyOptions for CRandomOptions {
     fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
-        not_negative([("margin", self.margin)])?;
+        check_not_negative([("margin", self.margin)])?;
         Ok(Box::new(self))
     }
 }
@@ -50,10 +50,10 @@ impl Strategy for CRandomOptions {
         random: &mut Stream,
     ) -> Result<Assignment, Error> {
         let load = instance.host_times(&instance.current);
-        let mut room = Room::new(instance);
-        for (host, own) in instance.by_host().into_iter().enumerate() {
-            let asked = sample(host, instance.hosts(), self.choices, random);
-            let other = least(asked.into_iter(), |other| load[other].get());
+        let mut room = TentativePlacement::new(instance);
+        for (host, own) in instance.processes_by_host().into_iter().enumerate() {
+            let asked = random_hosts(host, instance.hosts(), self.choices, random);
+            let other = with_least_key(asked.into_iter(), |other| load[other].get());
             let other = other.filter(|&other| load[other].get() + self.margin < load[host].get());
             if let (Some(other), Some(&process)) = (other, own.first())
                 && room.fits(process, other)
@@ -62,14 +62,14 @@ impl Strategy for CRandomOptions {
             }
         }
         Ok(Assignment {
-            hosts: room.into_places(),
+            hosts: room.into_hosts(),
             operations: u64::from(self.choices),
             // The two messages are the question and the answer.
             gather: Gather::Neighbours {
                 rounds: 2,
                 messages: self.choices,
             },
-            words: Vec::new(),
+            remarks: Vec::new(),
         })
     }
 

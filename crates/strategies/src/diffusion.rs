@@ -13,9 +13,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::greedy::by_falling_work;
-use super::room::Room;
-use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, positive};
+use super::greedy::by_decreasing_work;
+use super::room::TentativePlacement;
+use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, check_positive};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
@@ -54,7 +54,7 @@ impl Default for DiffusionOptions {
 
 impl StrategyOptions for DiffusionOptions {
     fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
-        positive([("epsilon", self.epsilon)])?;
+        check_positive([("epsilon", self.epsilon)])?;
         Ok(Box::new(self))
     }
 }
@@ -68,24 +68,24 @@ struct Edge {
 
 impl Strategy for DiffusionOptions {
     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
-        let mut edges = self.edges(instance.hosts());
+        let mut edges = self.neighbour_edges(instance.hosts());
         let mut degree = vec![0_u32; instance.hosts()];
         for host in edges.iter().flat_map(|edge| edge.ends) {
             degree[host] += 1;
         }
-        let rounds = self.flow(instance, &mut edges, &degree);
+        let rounds = self.compute_flow(instance, &mut edges, &degree);
         let messages = degree.iter().copied().max().unwrap_or(0);
         Ok(Assignment {
-            hosts: realise(instance, &edges),
+            hosts: realise_flow(instance, &edges),
             operations: u64::from(rounds) * u64::from(messages) + instance.processes() as u64,
             gather: Gather::Neighbours { rounds, messages },
-            words: vec![format!("the flow was found after {rounds} rounds")],
+            remarks: vec![format!("the flow was found after {rounds} rounds")],
         })
     }
 }
 
 impl DiffusionOptions {
-    fn edges(&self, hosts: usize) -> Vec<Edge> {
+    fn neighbour_edges(&self, hosts: usize) -> Vec<Edge> {
         let edge = |a: usize, b: usize| Edge {
             ends: [a.min(b), a.max(b)],
             flow: 0.0,
@@ -104,7 +104,7 @@ impl DiffusionOptions {
 
     /// Computes the flow of virtual load along `edges`, and returns the number of iterations. `degree` is the number of
     /// neighbours of each host.
-    fn flow(&self, instance: &Instance<'_>, edges: &mut [Edge], degree: &[u32]) -> u32 {
+    fn compute_flow(&self, instance: &Instance<'_>, edges: &mut [Edge], degree: &[u32]) -> u32 {
         let times = instance.host_times(&instance.current);
         let mut load: Vec<f64> = times.iter().map(|time| time.get()).collect();
         let aim = instance.balanced_time() * (1.0 + self.epsilon);
@@ -128,10 +128,10 @@ impl DiffusionOptions {
 }
 
 /// Returns the host of each process after whole processes were moved along the flow.
-fn realise(instance: &Instance<'_>, edges: &[Edge]) -> Vec<usize> {
+fn realise_flow(instance: &Instance<'_>, edges: &[Edge]) -> Vec<usize> {
     let works = instance.works();
-    let mut room = Room::new(instance);
-    let order = by_falling_work(&works);
+    let mut room = TentativePlacement::new(instance);
+    let order = by_decreasing_work(&works);
     for donor in 0..instance.hosts() {
         let mut flows: Vec<(usize, f64)> = (edges.iter())
             .filter_map(|edge| match edge.ends {
@@ -144,7 +144,7 @@ fn realise(instance: &Instance<'_>, edges: &[Edge]) -> Vec<usize> {
         flows.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         for (receiver, mut flow) in flows {
             for &process in &order {
-                let is_own = instance.current[process] == donor && room.places()[process] == donor;
+                let is_own = instance.current[process] == donor && room.hosts()[process] == donor;
                 let work = works[process];
                 if is_own && work > 0.0 && work <= flow && room.fits(process, receiver) {
                     room.put(process, receiver);
@@ -153,7 +153,7 @@ fn realise(instance: &Instance<'_>, edges: &[Edge]) -> Vec<usize> {
             }
         }
     }
-    room.into_places()
+    room.into_hosts()
 }
 
 #[cfg(test)]

@@ -65,7 +65,7 @@ pub struct Kind {
 }
 
 /// Creates the table entry of a strategy; `T` is the type of its options.
-pub fn row<T: StrategyOptions>(
+pub fn table_entry<T: StrategyOptions>(
     name: &'static str,
     summary: &'static str,
     source: &'static str,

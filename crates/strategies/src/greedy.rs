@@ -18,8 +18,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::blocks::{LibraryHeap, Real, descending, larger, sort};
-use super::room::{Room, least};
+use super::blocks::{LibraryHeap, Real, descending_order, larger, sort};
+use super::room::{TentativePlacement, with_least_key};
 use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -82,12 +82,12 @@ impl Strategy for GreedyOptions {
     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
         let (hosts, operations) = match self.edition {
             GreedyEdition::Ours => {
-                let placed = ours(instance);
-                (placed.room.into_places(), placed.operations)
+                let placed = assign_ours(instance);
+                (placed.room.into_hosts(), placed.operations)
             }
             GreedyEdition::Charm6 => {
                 let works = instance.measured_works();
-                let (order, comparisons) = descending(&works);
+                let (order, comparisons) = descending_order(&works);
                 let mut placed =
                     Placed::new(&order, &works, &instance.speeds, instance.backgrounds());
                 placed.operations += comparisons;
@@ -95,10 +95,10 @@ impl Strategy for GreedyOptions {
             }
             GreedyEdition::Charm8 => {
                 let tree = Tree::new(instance, self.rate_aware);
-                let placed = tree.greedy();
+                let placed = tree.greedy_assignment();
                 (placed.hosts, placed.operations)
             }
-            GreedyEdition::Vt => vt(instance),
+            GreedyEdition::Vt => assign_vt(instance),
         };
         Ok(Assignment::central(hosts, operations))
     }
@@ -112,7 +112,7 @@ pub(super) struct Placed<R> {
     /// The load of each host after the assignment.
     loads: Vec<R>,
     /// The maximum load of the hosts that got at least one process.
-    pub(super) max: R,
+    pub(super) max_load: R,
     /// Number of comparisons and additions of the assignment.
     pub(super) operations: u64,
 }
@@ -124,7 +124,7 @@ impl<R: Real> Placed<R> {
         let mut placed = Self {
             hosts: vec![0; order.len()],
             loads,
-            max: R::ZERO,
+            max_load: R::ZERO,
             operations: 0,
         };
         let all = (0..placed.loads.len()).collect();
@@ -134,17 +134,17 @@ impl<R: Real> Placed<R> {
                 break;
             };
             placed.loads[host] += works[process] / speeds[host];
-            placed.max = larger(placed.max, placed.loads[host]);
+            placed.max_load = larger(placed.max_load, placed.loads[host]);
             placed.hosts[process] = host;
             heap.push(host, |a, b| placed.loads[a] > placed.loads[b]);
         }
-        placed.operations = order.len() as u64 * depth(placed.loads.len());
+        placed.operations = order.len() as u64 * heap_path_comparisons(placed.loads.len());
         placed
     }
 }
 
 /// Returns the number of comparisons on a path through a heap of `items` items, from the top to a leaf and back.
-pub(super) fn depth(items: usize) -> u64 {
+pub(super) fn heap_path_comparisons(items: usize) -> u64 {
     2 * u64::from(items.max(2).ilog2())
 }
 
@@ -164,25 +164,25 @@ pub(super) struct Tree {
 
 impl Tree {
     pub(super) fn new(instance: &Instance<'_>, is_rate_aware: bool) -> Self {
-        let speed = |speed: &f64| if is_rate_aware { f32::of(*speed) } else { 1.0 };
+        let speed = |speed: &f64| if is_rate_aware { f32::from_f64(*speed) } else { 1.0 };
         let speeds: Vec<f32> = instance.speeds.iter().map(speed).collect();
         let pairs = instance.time.iter().zip(&instance.current);
         let works: Vec<f32> = pairs
-            .map(|(time, &host)| f32::of(time.get()) * speeds[host])
+            .map(|(time, &host)| f32::from_f64(time.get()) * speeds[host])
             .collect();
-        let mut order = instance.by_host().concat();
+        let mut order = instance.processes_by_host().concat();
         let comparisons = sort(&mut order, |&a, &b| works[a] > works[b]);
         Self {
             works,
             speeds,
-            background: instance.backgrounds().into_iter().map(f32::of).collect(),
+            background: instance.backgrounds().into_iter().map(f32::from_f64).collect(),
             order,
             comparisons,
         }
     }
 
     /// Returns the greedy assignment, whose maximum load other strategies use as a target.
-    pub(super) fn greedy(&self) -> Placed<f32> {
+    pub(super) fn greedy_assignment(&self) -> Placed<f32> {
         let loads = self.background.clone();
         let mut placed = Placed::new(&self.order, &self.works, &self.speeds, loads);
         placed.operations += self.comparisons;
@@ -197,30 +197,30 @@ pub(super) struct Ours {
     pub(super) order: Vec<usize>,
     /// The time of each host after the assignment \[s\].
     pub(super) loads: Vec<f64>,
-    room: Room,
+    room: TentativePlacement,
     operations: u64,
 }
 
 /// Returns the processes in decreasing order of work; those with equal work in increasing order of number.
-pub(super) fn by_falling_work(works: &[f64]) -> Vec<usize> {
+pub(super) fn by_decreasing_work(works: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..works.len()).collect();
     order.sort_by(|&a, &b| works[b].total_cmp(&works[a]));
     order
 }
 
 /// Assigns each process, in decreasing order of work, to the host that would then finish first (variant `ours`).
-pub(super) fn ours(instance: &Instance<'_>) -> Ours {
+pub(super) fn assign_ours(instance: &Instance<'_>) -> Ours {
     let works = instance.works();
     let mut placed = Ours {
-        order: by_falling_work(&works),
+        order: by_decreasing_work(&works),
         loads: instance.backgrounds(),
-        room: Room::new(instance),
+        room: TentativePlacement::new(instance),
         operations: (instance.processes() * (instance.hosts() + 1)) as u64,
     };
     for &process in &placed.order {
         let after = |host: usize| placed.loads[host] + works[process] / instance.speeds[host];
         let open = (0..instance.hosts()).filter(|&host| placed.room.fits(process, host));
-        if let Some(host) = least(open, after) {
+        if let Some(host) = with_least_key(open, after) {
             placed.loads[host] = after(host);
             placed.room.put(process, host);
         }
@@ -231,13 +231,13 @@ pub(super) fn ours(instance: &Instance<'_>) -> Ours {
 /// Imbalance (max/avg − 1 of the host loads) up to which vt moves no process.
 const TOLERANCE: f64 = 0.03;
 /// Limits of vt's threshold as a share of the average load: it is `min(max(1 − I, 0.3), 1.004)` with the imbalance I.
-const THRESHOLD: [f64; 2] = [0.3, 1.004];
+const THRESHOLD_LIMITS: [f64; 2] = [0.3, 1.004];
 /// Width of the bins by which vt sorts loads \[s\]; loads in one bin count as equal.
-const BIN: f64 = 0.01;
+const BIN_WIDTH: f64 = 0.01;
 
 /// Decides as `GreedyLB` of vt. Each host gives its smallest processes to a pool until its load is below the threshold; then the
 /// processes of the pool go to the least loaded hosts.
-fn vt(instance: &Instance<'_>) -> (Vec<usize>, u64) {
+fn assign_vt(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     let times = instance.times();
     let mut loads = instance.backgrounds();
     for (process, &host) in instance.current.iter().enumerate() {
@@ -254,13 +254,13 @@ fn vt(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     if imbalance <= TOLERANCE {
         return (hosts, loads.len() as u64);
     }
-    let limit = (1.0 - imbalance).clamp(THRESHOLD[0], THRESHOLD[1]) * average;
+    let limit = (1.0 - imbalance).clamp(THRESHOLD_LIMITS[0], THRESHOLD_LIMITS[1]) * average;
     let mut pool = Vec::new();
-    for (host, mut processes) in instance.by_host().into_iter().enumerate() {
+    for (host, mut processes) in instance.processes_by_host().into_iter().enumerate() {
         processes.sort_by(|&a, &b| {
-            (times[a] / BIN)
+            (times[a] / BIN_WIDTH)
                 .floor()
-                .total_cmp(&(times[b] / BIN).floor())
+                .total_cmp(&(times[b] / BIN_WIDTH).floor())
         });
         for process in processes {
             if loads[host] <= limit {
@@ -281,7 +281,7 @@ fn vt(instance: &Instance<'_>) -> (Vec<usize>, u64) {
         loads[host] += times[process];
         hosts[process] = host;
         least.push(host, |a, b| loads[a] > loads[b]);
-        steps += depth(loads.len()) + depth(hosts.len());
+        steps += heap_path_comparisons(loads.len()) + heap_path_comparisons(hosts.len());
     }
     (hosts, steps + times.len() as u64)
 }

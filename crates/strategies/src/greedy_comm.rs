@@ -16,9 +16,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::blocks::CharmHeap;
-use super::greedy::{by_falling_work, depth};
-use super::room::{Room, least};
-use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, not_negative};
+use super::greedy::{by_decreasing_work, heap_path_comparisons};
+use super::room::{TentativePlacement, with_least_key};
+use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, check_not_negative};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
@@ -78,7 +78,7 @@ impl StrategyOptions for GreedyCommOptions {
     )];
 
     fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
-        not_negative([("alpha", self.alpha), ("beta", self.beta)])?;
+        check_not_negative([("alpha", self.alpha), ("beta", self.beta)])?;
         Ok(Box::new(self))
     }
 }
@@ -86,8 +86,8 @@ impl StrategyOptions for GreedyCommOptions {
 impl Strategy for GreedyCommOptions {
     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
         let (hosts, operations) = match self.edition {
-            GreedyCommEdition::Ours => self.ours(instance),
-            GreedyCommEdition::Charm6 => self.classic(instance),
+            GreedyCommEdition::Ours => self.assign_ours(instance),
+            GreedyCommEdition::Charm6 => self.assign_charm6(instance),
         };
         Ok(Assignment::central(hosts, operations))
     }
@@ -106,7 +106,7 @@ struct Neighbour {
 }
 
 /// Returns the communication partners of each process, in the reverse order of the rows of messages.
-fn neighbours(instance: &Instance<'_>) -> Vec<Vec<Neighbour>> {
+fn partners(instance: &Instance<'_>) -> Vec<Vec<Neighbour>> {
     let mut lists = vec![Vec::new(); instance.processes()];
     for row in instance.communication.iter().rev() {
         for (process, other) in [(row.to, row.from), (row.from, row.to)] {
@@ -121,20 +121,20 @@ fn neighbours(instance: &Instance<'_>) -> Vec<Vec<Neighbour>> {
 }
 
 /// Returns the partners of a process that already have a host, each with this host.
-fn placed(graph: &[Neighbour], place: &[Option<usize>]) -> Vec<(usize, Neighbour)> {
+fn placed_partners(graph: &[Neighbour], place: &[Option<usize>]) -> Vec<(usize, Neighbour)> {
     let pair = |neighbour: &Neighbour| Some((place[neighbour.process]?, *neighbour));
     graph.iter().filter_map(pair).collect()
 }
 
 impl GreedyCommOptions {
-    fn constant(&self, messages: f64, bytes: f64) -> f64 {
+    fn constant_cost(&self, messages: f64, bytes: f64) -> f64 {
         self.alpha * messages + self.beta * bytes
     }
 
     /// Decides as `GreedyCommLB` of Charm++ 6.10.2, step by step, and returns the host of each process and the number of
     /// operations.
-    fn classic(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
-        let (times, graph) = (instance.times(), neighbours(instance));
+    fn assign_charm6(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
+        let (times, graph) = (instance.times(), partners(instance));
         let mut load = instance.backgrounds();
         let (mut processes, mut hosts) = (CharmHeap::default(), CharmHeap::default());
         for process in 0..times.len() {
@@ -144,12 +144,12 @@ impl GreedyCommOptions {
             hosts.insert(host, |a, b| load[a] < load[b]);
         }
         let mut place: Vec<Option<usize>> = vec![None; times.len()];
-        let mut operations = 2 * times.len() as u64 * (depth(times.len()) + depth(load.len()));
+        let mut operations = 2 * times.len() as u64 * (heap_path_comparisons(times.len()) + heap_path_comparisons(load.len()));
         while let Some(process) = processes.pop(|a, b| times[a] > times[b]) {
             let Some(first) = hosts.pop(|a, b| load[a] < load[b]) else {
                 break;
             };
-            let placed = placed(&graph[process], &place);
+            let placed = placed_partners(&graph[process], &place);
             let sum = |is_counted: &dyn Fn(usize) -> bool| {
                 let counted = placed.iter().filter(|(host, _)| is_counted(*host));
                 counted.fold((0.0, 0.0), |(messages, bytes), (_, neighbour)| {
@@ -158,7 +158,7 @@ impl GreedyCommOptions {
             };
             let cost_without = |host: usize| {
                 let (messages, bytes) = sum(&|other| other != host);
-                self.constant(messages, bytes)
+                self.constant_cost(messages, bytes)
             };
             let mut candidates: Vec<usize> = Vec::new();
             for (host, _) in &placed {
@@ -178,7 +178,7 @@ impl GreedyCommOptions {
             place[process] = Some(host);
             for (other, neighbour) in &placed {
                 if *other != host {
-                    load[*other] += self.constant(neighbour.messages, neighbour.bytes);
+                    load[*other] += self.constant_cost(neighbour.messages, neighbour.bytes);
                 }
             }
             hosts.insert(first, |a, b| load[a] < load[b]);
@@ -193,35 +193,35 @@ impl GreedyCommOptions {
     }
 
     /// Returns the cost of the messages with a partner if the two processes are on the hosts `a` and `b` \[s\].
-    fn between(&self, instance: &Instance<'_>, [a, b]: [usize; 2], neighbour: &Neighbour) -> f64 {
+    fn message_cost(&self, instance: &Instance<'_>, [a, b]: [usize; 2], neighbour: &Neighbour) -> f64 {
         match instance.paths {
             _ if a == b => 0.0,
             Some(paths) if self.links == Links::Platform => {
                 paths.latency(a, b).get() * neighbour.messages
                     + neighbour.bytes / paths.bandwidth(a, b).get()
             }
-            _ => self.constant(neighbour.messages, neighbour.bytes),
+            _ => self.constant_cost(neighbour.messages, neighbour.bytes),
         }
     }
 
     /// Decides as the variant `ours`, and returns the host of each process and the number of operations.
-    fn ours(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
-        let (works, graph) = (instance.works(), neighbours(instance));
+    fn assign_ours(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
+        let (works, graph) = (instance.works(), partners(instance));
         let mut load = instance.backgrounds();
-        let mut room = Room::new(instance);
+        let mut room = TentativePlacement::new(instance);
         let mut place: Vec<Option<usize>> = vec![None; works.len()];
         let mut operations = 0;
-        for process in by_falling_work(&works) {
-            let placed = placed(&graph[process], &place);
+        for process in by_decreasing_work(&works) {
+            let placed = placed_partners(&graph[process], &place);
             let compute = |host: usize| load[host] + works[process] / instance.speeds[host];
             let messages = |host: usize| -> f64 {
                 let costs = placed
                     .iter()
-                    .map(|(other, neighbour)| self.between(instance, [host, *other], neighbour));
+                    .map(|(other, neighbour)| self.message_cost(instance, [host, *other], neighbour));
                 costs.sum()
             };
             let open = (0..load.len()).filter(|&host| room.fits(process, host));
-            let lightest = least(open, compute).unwrap_or(instance.current[process]);
+            let lightest = with_least_key(open, compute).unwrap_or(instance.current[process]);
             let mut candidates: Vec<usize> = placed.iter().map(|(host, _)| *host).collect();
             candidates.retain(|&host| room.fits(process, host));
             candidates.push(lightest);
@@ -229,15 +229,15 @@ impl GreedyCommOptions {
             candidates.dedup();
             operations += (load.len() + candidates.len() * (placed.len() + 1)) as u64;
             let ends = |host: usize| compute(host) + messages(host);
-            let host = least(candidates.into_iter(), ends).unwrap_or(lightest);
+            let host = with_least_key(candidates.into_iter(), ends).unwrap_or(lightest);
             load[host] = ends(host);
             for (other, neighbour) in &placed {
-                load[*other] += self.between(instance, [host, *other], neighbour);
+                load[*other] += self.message_cost(instance, [host, *other], neighbour);
             }
             place[process] = Some(host);
             room.put(process, host);
         }
-        (room.into_places(), operations)
+        (room.into_hosts(), operations)
     }
 }
 

@@ -23,11 +23,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::greedy::by_falling_work;
-use super::room::{Room, least};
+use super::greedy::by_decreasing_work;
+use super::room::{TentativePlacement, with_least_key};
 use super::{
     Assignment, Gather, GreedyOptions, GreedyRefineOptions, Instance, RefineOptions, Strategy,
-    StrategyOptions, not_negative,
+    StrategyOptions, check_not_negative,
 };
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -67,7 +67,7 @@ impl Default for HierarchicalOptions {
 
 impl StrategyOptions for HierarchicalOptions {
     fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
-        not_negative([("epsilon", self.epsilon)])?;
+        check_not_negative([("epsilon", self.epsilon)])?;
         Ok(Box::new(self))
     }
 }
@@ -83,13 +83,13 @@ impl Strategy for HierarchicalOptions {
             Inside::Greedy => Box::new(GreedyOptions::default()),
             Inside::Refine => Box::new(RefineOptions::default()),
         };
-        let mut hosts = self.between(instance);
+        let mut hosts = self.balance_clusters(instance);
         let mut slowest = 0;
-        for cluster in clusters(instance) {
+        for cluster in hosts_by_cluster(instance) {
             let part: Vec<usize> = (0..hosts.len())
                 .filter(|&process| cluster.contains(&hosts[process]))
                 .collect();
-            let found = inside.assign(&inner(instance, &cluster, &part, &hosts), random)?;
+            let found = inside.assign(&cluster_instance(instance, &cluster, &part, &hosts), random)?;
             slowest = slowest.max(found.operations);
             for (&process, &host) in part.iter().zip(&found.hosts) {
                 hosts[process] = cluster[host];
@@ -103,7 +103,7 @@ impl Strategy for HierarchicalOptions {
 }
 
 /// Returns the hosts of each cluster, in the order of cluster numbers.
-fn clusters(instance: &Instance<'_>) -> Vec<Vec<usize>> {
+fn hosts_by_cluster(instance: &Instance<'_>) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..instance.hosts()).collect();
     order.sort_by_key(|&host| instance.cluster(host));
     let chunks = order.chunk_by(|&a, &b| instance.cluster(a) == instance.cluster(b));
@@ -111,7 +111,7 @@ fn clusters(instance: &Instance<'_>) -> Vec<Vec<usize>> {
 }
 
 /// Returns the instance for one cluster: the hosts `cluster`, and the processes `part`, which are on these hosts.
-fn inner(
+fn cluster_instance(
     instance: &Instance<'_>,
     cluster: &[usize],
     part: &[usize],
@@ -147,8 +147,8 @@ fn inner(
 
 impl HierarchicalOptions {
     /// Moves processes between clusters as the flow of work requires, and returns the host of each process.
-    fn between(&self, instance: &Instance<'_>) -> Vec<usize> {
-        let (works, clusters) = (instance.works(), clusters(instance));
+    fn balance_clusters(&self, instance: &Instance<'_>) -> Vec<usize> {
+        let (works, clusters) = (instance.works(), hosts_by_cluster(instance));
         let mut times: Vec<f64> = instance
             .host_times(&instance.current)
             .iter()
@@ -167,8 +167,8 @@ impl HierarchicalOptions {
                 [load - share, self.epsilon * share]
             })
             .collect();
-        let mut room = Room::new(instance);
-        let order = by_falling_work(&works);
+        let mut room = TentativePlacement::new(instance);
+        let order = by_decreasing_work(&works);
         for donor in 0..clusters.len() {
             for receiver in 0..clusters.len() {
                 let is_apart = excess[donor][0] > excess[donor][1]
@@ -179,7 +179,7 @@ impl HierarchicalOptions {
                 let flow = excess[donor][0].min(-excess[receiver][0]);
                 let mut left = flow;
                 for &process in &order {
-                    let (from, work) = (room.places()[process], works[process]);
+                    let (from, work) = (room.hosts()[process], works[process]);
                     if work <= 0.0 || work > left || !clusters[donor].contains(&from) {
                         continue;
                     }
@@ -187,7 +187,7 @@ impl HierarchicalOptions {
                         .iter()
                         .copied()
                         .filter(|&host| room.fits(process, host));
-                    if let Some(to) = least(open, |host| times[host] + work / instance.speeds[host])
+                    if let Some(to) = with_least_key(open, |host| times[host] + work / instance.speeds[host])
                     {
                         times[from] -= work / instance.speeds[from];
                         times[to] += work / instance.speeds[to];
@@ -199,7 +199,7 @@ impl HierarchicalOptions {
                 excess[receiver][0] += flow;
             }
         }
-        room.into_places()
+        room.into_hosts()
     }
 }
 
@@ -242,7 +242,7 @@ mod tests {
             let alone = assigned(GreedyRefineOptions::default(), &case);
             assert_eq!(assigned(HierarchicalOptions::default(), &case), alone);
             case.clusters = vec![0, 1, 0, 1];
-            let placed = HierarchicalOptions::default().between(&case);
+            let placed = HierarchicalOptions::default().balance_clusters(&case);
             let found = assigned(HierarchicalOptions::default(), &case);
             for (cluster, speed) in [(0, 2.0), (1, 5.0)] {
                 let load = |places: &[usize]| -> f64 {

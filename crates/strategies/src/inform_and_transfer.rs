@@ -22,8 +22,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::load_tree::LoadTree;
-use super::room::{Room, least, sample};
-use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, Variant, not_negative};
+use super::room::{TentativePlacement, with_least_key, random_hosts};
+use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, Variant, check_not_negative};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
@@ -127,7 +127,7 @@ impl StrategyOptions for InformAndTransferOptions {
     ];
 
     fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
-        not_negative([("beta", self.beta)])?;
+        check_not_negative([("beta", self.beta)])?;
         Ok(Box::new(self))
     }
 }
@@ -141,8 +141,8 @@ impl Strategy for InformAndTransferOptions {
         let mut state = State::new(instance, *self);
         let mut operations = 0;
         for _ in 0..self.iterations {
-            let known = self.inform(instance.hosts(), random);
-            operations += state.transfer(known.as_deref(), random);
+            let known = self.known_hosts(instance.hosts(), random);
+            operations += state.transfer_once(known.as_deref(), random);
             if state.is_balanced() {
                 break;
             }
@@ -155,10 +155,10 @@ impl Strategy for InformAndTransferOptions {
             },
         };
         Ok(Assignment {
-            hosts: state.room.into_places(),
+            hosts: state.room.into_hosts(),
             operations,
             gather,
-            words: Vec::new(),
+            remarks: Vec::new(),
         })
     }
 
@@ -173,7 +173,7 @@ impl Strategy for InformAndTransferOptions {
 
 impl InformAndTransferOptions {
     /// Returns for each host the other hosts that it knows after the messages of an iteration; `None` if each knows all others.
-    fn inform(&self, hosts: usize, random: &mut Stream) -> Option<Vec<BTreeSet<usize>>> {
+    fn known_hosts(&self, hosts: usize, random: &mut Stream) -> Option<Vec<BTreeSet<usize>>> {
         if self.knowledge == Knowledge::Full {
             return None;
         }
@@ -182,7 +182,7 @@ impl InformAndTransferOptions {
         for _ in 0..self.rounds {
             let before = known.clone();
             for (sender, told) in before.iter().enumerate() {
-                for receiver in sample(sender, hosts, self.fanout, random) {
+                for receiver in random_hosts(sender, hosts, self.fanout, random) {
                     known[receiver].extend(told);
                 }
             }
@@ -202,13 +202,13 @@ struct State<'a> {
     /// Load of each process on a host of speed 1 \[s\].
     works: Vec<f64>,
     /// Load of each host, without the cost of messages \[s\].
-    load: Vec<f64>,
-    lists: Vec<Vec<usize>>,
+    host_loads: Vec<f64>,
+    processes_of_host: Vec<Vec<usize>>,
     /// For each process, the indices of the rows of messages that it sends or receives.
     rows: Vec<Vec<usize>>,
     /// Bytes that each host receives from other hosts and sends to them, in this order.
     volume: Vec<[f64; 2]>,
-    room: Room,
+    room: TentativePlacement,
     /// The loads of all hosts in a tree that finds the best host without visiting each one; only for `ours` without messages.
     tree: Option<LoadTree>,
 }
@@ -219,18 +219,18 @@ impl<'a> State<'a> {
             instance,
             options,
             works: instance.works(),
-            load: Vec::new(),
-            lists: instance.by_host(),
+            host_loads: Vec::new(),
+            processes_of_host: instance.processes_by_host(),
             rows: vec![Vec::new(); instance.processes()],
             volume: vec![[0.0; 2]; instance.hosts()],
-            room: Room::new(instance),
+            room: TentativePlacement::new(instance),
             tree: None,
         };
-        state.load = (0..instance.hosts())
-            .map(|host| state.load_of(host))
+        state.host_loads = (0..instance.hosts())
+            .map(|host| state.summed_load(host))
             .collect();
         if !state.is_original() && options.beta == 0.0 {
-            state.tree = Some(LoadTree::new(&state.load, &instance.speeds));
+            state.tree = Some(LoadTree::new(&state.host_loads, &instance.speeds));
         }
         if options.beta > 0.0 {
             for (at, row) in instance.communication.iter().enumerate() {
@@ -253,8 +253,8 @@ impl<'a> State<'a> {
     }
 
     /// Returns the load of a host, summed over its processes \[s\]; `lbaf-1.6` ignores background and speed.
-    fn load_of(&self, host: usize) -> f64 {
-        let own = self.lists[host].iter().map(|&process| self.works[process]);
+    fn summed_load(&self, host: usize) -> f64 {
+        let own = self.processes_of_host[host].iter().map(|&process| self.works[process]);
         let own: f64 = own.sum();
         if self.is_original() {
             own
@@ -264,7 +264,7 @@ impl<'a> State<'a> {
     }
 
     /// Returns the load of a process on a host \[s\]; `lbaf-1.6` ignores the speed.
-    fn share(&self, process: usize, host: usize) -> f64 {
+    fn process_load(&self, process: usize, host: usize) -> f64 {
         if self.is_original() {
             self.works[process]
         } else {
@@ -273,7 +273,7 @@ impl<'a> State<'a> {
     }
 
     /// Returns W, the work of a host with this load and these bytes in and out \[s\].
-    fn work(&self, host: usize, load: f64, volume: [f64; 2]) -> f64 {
+    fn host_work(&self, host: usize, load: f64, volume: [f64; 2]) -> f64 {
         let messages = self.options.beta * f64::max(volume[0], volume[1]);
         if self.is_original() && self.options.is_affine {
             1.0 / self.instance.speeds[host] * load + messages
@@ -283,8 +283,8 @@ impl<'a> State<'a> {
     }
 
     fn is_balanced(&self) -> bool {
-        let works: Vec<f64> = (0..self.load.len())
-            .map(|host| self.work(host, self.load[host], self.volume[host]))
+        let works: Vec<f64> = (0..self.host_loads.len())
+            .map(|host| self.host_work(host, self.host_loads[host], self.volume[host]))
             .collect();
         let max = works.iter().copied().fold(0.0, f64::max);
         let average = works.iter().sum::<f64>() / works.len() as f64;
@@ -292,29 +292,29 @@ impl<'a> State<'a> {
     }
 
     /// Lets each host offer its processes once, and returns the number of offers that were evaluated.
-    fn transfer(&mut self, known: Option<&[BTreeSet<usize>]>, random: &mut Stream) -> u64 {
-        let average = self.load.iter().sum::<f64>() / self.load.len() as f64;
-        let mut donors: Vec<usize> = (0..self.load.len()).collect();
-        donors.retain(|&host| !self.lists[host].is_empty());
+    fn transfer_once(&mut self, known: Option<&[BTreeSet<usize>]>, random: &mut Stream) -> u64 {
+        let average = self.host_loads.iter().sum::<f64>() / self.host_loads.len() as f64;
+        let mut donors: Vec<usize> = (0..self.host_loads.len()).collect();
+        donors.retain(|&host| !self.processes_of_host[host].is_empty());
         if !self.is_original() {
-            donors.sort_by(|&a, &b| self.load[b].total_cmp(&self.load[a]));
+            donors.sort_by(|&a, &b| self.host_loads[b].total_cmp(&self.host_loads[a]));
         }
         let mut offers = 0;
         for donor in donors {
-            let mut order = self.ordered(donor, average);
+            let mut order = self.offer_order(donor, average);
             if self.is_original() {
                 order.reverse(); // it takes the last first
             }
             for process in order {
-                let hosts = known.map_or(self.load.len() - 1, |known| known[donor].len());
+                let hosts = known.map_or(self.host_loads.len() - 1, |known| known[donor].len());
                 offers += hosts as u64;
                 let target = match (known, &self.tree) {
                     (Some(known), _) => self.drawn_target(process, donor, &known[donor], random),
-                    (None, Some(tree)) => self.target_of_tree(process, donor, tree),
-                    (None, None) => self.target(process, donor),
+                    (None, Some(tree)) => self.best_target_by_tree(process, donor, tree),
+                    (None, None) => self.best_target(process, donor),
                 };
                 if let Some(host) = target {
-                    self.give(process, donor, host);
+                    self.move_process(process, donor, host);
                 }
             }
         }
@@ -322,9 +322,9 @@ impl<'a> State<'a> {
     }
 
     /// Returns the processes of a host in the order in which it offers them (option `order`).
-    fn ordered(&self, donor: usize, average: f64) -> Vec<usize> {
-        let own = &self.lists[donor];
-        let share = |process: usize| self.share(process, donor);
+    fn offer_order(&self, donor: usize, average: f64) -> Vec<usize> {
+        let own = &self.processes_of_host[donor];
+        let share = |process: usize| self.process_load(process, donor);
         let sorted = |mut list: Vec<usize>, is_falling: bool| {
             list.sort_by(|&a, &b| {
                 let growing = share(a).total_cmp(&share(b));
@@ -340,7 +340,7 @@ impl<'a> State<'a> {
             Order::Decreasing => sorted(own.clone(), true),
             Order::Increasing => sorted(own.clone(), false),
             Order::FewestMigrations => {
-                let excess = self.load[donor] - average;
+                let excess = self.host_loads[donor] - average;
                 let (fit, rest) = own.iter().partition(|&&process| share(process) <= excess);
                 [sorted(fit, true), sorted(rest, false)].concat()
             }
@@ -349,19 +349,19 @@ impl<'a> State<'a> {
 
     /// Returns the host to which a process of the host `donor` should move so that the larger of both works decreases most (ties:
     /// the lowest number). Returns `None` if the larger work would increase everywhere.
-    fn target(&self, process: usize, donor: usize) -> Option<usize> {
-        let others = (0..self.load.len()).filter(|&host| host != donor);
-        let open = others.filter(|&host| self.may_take(process, host));
-        let host = least(open, |host| -self.gain(process, donor, host))?;
-        self.is_taken(self.gain(process, donor, host))
+    fn best_target(&self, process: usize, donor: usize) -> Option<usize> {
+        let others = (0..self.host_loads.len()).filter(|&host| host != donor);
+        let open = others.filter(|&host| self.has_memory_for(process, host));
+        let host = with_least_key(open, |host| -self.gain(process, donor, host))?;
+        self.is_accepted(self.gain(process, donor, host))
             .then_some(host)
     }
 
     /// Returns the same host as `best_target`, by a search in the tree of loads, for `ours` without messages. The larger work
     /// before a move is that of the donor, since a move to a host with more work cannot decrease it.
-    fn target_of_tree(&self, process: usize, donor: usize, tree: &LoadTree) -> Option<usize> {
-        let (work, load) = (self.works[process], self.load[donor]);
-        let left = load - self.share(process, donor);
+    fn best_target_by_tree(&self, process: usize, donor: usize, tree: &LoadTree) -> Option<usize> {
+        let (work, load) = (self.works[process], self.host_loads[donor]);
+        let left = load - self.process_load(process, donor);
         let loss = |other: f64, speed: f64| -(load - f64::max(left, other + work / speed));
         let is_open = |host: usize| host != donor && self.room.fits(process, host);
         let (host, loss) = tree.least(loss, is_open)?;
@@ -378,18 +378,18 @@ impl<'a> State<'a> {
         random: &mut Stream,
     ) -> Option<usize> {
         let open = known.iter().copied();
-        let open = open.filter(|&host| self.may_take(process, host));
+        let open = open.filter(|&host| self.has_memory_for(process, host));
         let gains = open.map(|host| (host, self.gain(process, donor, host)));
-        let taken: Vec<(usize, f64)> = gains.filter(|one| self.is_taken(one.1)).collect();
-        drawn(&taken, random)
+        let taken: Vec<(usize, f64)> = gains.filter(|one| self.is_accepted(one.1)).collect();
+        draw_host(&taken, random)
     }
 
     /// Whether a host has enough memory for a process; always true in `lbaf-1.6`, which does not test this.
-    fn may_take(&self, process: usize, host: usize) -> bool {
+    fn has_memory_for(&self, process: usize, host: usize) -> bool {
         self.is_original() || self.room.fits(process, host)
     }
 
-    fn is_taken(&self, gain: f64) -> bool {
+    fn is_accepted(&self, gain: f64) -> bool {
         gain > 0.0 || (self.is_original() && gain >= 0.0)
     }
 
@@ -397,12 +397,12 @@ impl<'a> State<'a> {
     fn gain(&self, process: usize, from: usize, to: usize) -> f64 {
         let volume = self.volume_after(process, from, to);
         let before = f64::max(
-            self.work(from, self.load[from], self.volume[from]),
-            self.work(to, self.load[to], self.volume[to]),
+            self.host_work(from, self.host_loads[from], self.volume[from]),
+            self.host_work(to, self.host_loads[to], self.volume[to]),
         );
         let after = f64::max(
-            self.work(from, self.load[from] - self.share(process, from), volume[0]),
-            self.work(to, self.load[to] + self.share(process, to), volume[1]),
+            self.host_work(from, self.host_loads[from] - self.process_load(process, from), volume[0]),
+            self.host_work(to, self.host_loads[to] + self.process_load(process, to), volume[1]),
         );
         before - after
     }
@@ -421,7 +421,7 @@ impl<'a> State<'a> {
             if other == process {
                 continue;
             }
-            let place = self.room.places()[other];
+            let place = self.room.hosts()[other];
             let bytes = row.bytes.get();
             if place == from {
                 volume[0][1 - incoming] += bytes;
@@ -437,16 +437,16 @@ impl<'a> State<'a> {
         volume
     }
 
-    fn give(&mut self, process: usize, from: usize, to: usize) {
+    fn move_process(&mut self, process: usize, from: usize, to: usize) {
         [self.volume[from], self.volume[to]] = self.volume_after(process, from, to);
-        self.lists[from].retain(|&other| other != process);
-        self.lists[to].push(process);
-        self.lists[to].sort_unstable();
+        self.processes_of_host[from].retain(|&other| other != process);
+        self.processes_of_host[to].push(process);
+        self.processes_of_host[to].sort_unstable();
         self.room.put(process, to);
         for host in [from, to] {
-            self.load[host] = self.load_of(host);
+            self.host_loads[host] = self.summed_load(host);
             if let Some(tree) = &mut self.tree {
-                tree.set(host, self.load[host]);
+                tree.set(host, self.host_loads[host]);
             }
         }
     }
@@ -454,7 +454,7 @@ impl<'a> State<'a> {
 
 /// Draws one of several hosts with their gains c, with probabilities proportional to `c − c_min`, or equal if all c are equal. A
 /// single host needs no random number.
-fn drawn(gains: &[(usize, f64)], random: &mut Stream) -> Option<usize> {
+fn draw_host(gains: &[(usize, f64)], random: &mut Stream) -> Option<usize> {
     if let [] | [_] = gains {
         return gains.first().map(|one| one.0);
     }
@@ -511,7 +511,7 @@ mod tests {
         let mut shares = |gains: &[(usize, f64)]| {
             let mut counts = [0; 4];
             for _ in 0..4000 {
-                counts[drawn(gains, &mut random).unwrap()] += 1;
+                counts[draw_host(gains, &mut random).unwrap()] += 1;
             }
             counts
         };
@@ -521,6 +521,6 @@ mod tests {
         assert!((900..1100).contains(&quarter) && quarter + most == 4000);
         let equal = shares(&[(0, 2.0), (3, 2.0)]);
         assert!((1900..2100).contains(&equal[0]) && equal[0] + equal[3] == 4000);
-        assert_eq!(drawn(&[], &mut random), None);
+        assert_eq!(draw_host(&[], &mut random), None);
     }
 }

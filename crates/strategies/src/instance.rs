@@ -96,7 +96,7 @@ impl Instance<'_> {
     }
 
     /// Returns the processes of each host, in increasing order of process numbers.
-    pub fn by_host(&self) -> Vec<Vec<usize>> {
+    pub fn processes_by_host(&self) -> Vec<Vec<usize>> {
         let mut lists = vec![Vec::new(); self.hosts()];
         for (process, &host) in self.current.iter().enumerate() {
             lists[host].push(process);
@@ -124,7 +124,7 @@ impl Instance<'_> {
 
     /// Returns the time of a host with these processes \[s\], added in the order of their numbers; it equals the entry of
     /// [`Self::host_times`].
-    pub(super) fn time_of(&self, host: usize, processes: impl Iterator<Item = usize>) -> f64 {
+    pub(super) fn host_time_with(&self, host: usize, processes: impl Iterator<Item = usize>) -> f64 {
         let times = processes.map(|process| self.work[process].get() / self.speeds[host]);
         times.fold(self.background[host].get(), |sum, time| sum + time)
     }

@@ -44,7 +44,7 @@ pub use assignment::{Assignment, Gather};
 pub use brute_force::{BruteForceEdition, BruteForceOptions};
 pub use c_random::CRandomOptions;
 pub use diffusion::{DiffusionOptions, Neighbours};
-pub use entry::row;
+pub use entry::table_entry;
 pub use entry::{Entry, Kind, StrategyOptions, Table, Variant};
 pub use greedy::{GreedyEdition, GreedyOptions};
 pub use greedy_comm::{GreedyCommEdition, GreedyCommOptions, Links};
@@ -56,13 +56,13 @@ pub use inform_and_transfer::{
 pub use instance::{Instance, Paths, Row};
 pub use migcube::MigCubeOptions;
 pub use migpf::MigPfOptions;
-pub use optimum::{bound, optimum, schedule_optimum};
+pub use optimum::{lower_bound, optimum, schedule_optimum};
 pub use prefix::{PrefixEdition, PrefixOptions};
 pub use price::PriceOptions;
 pub use receiver_initiated::ReceiverInitiatedOptions;
 pub use refine::{RefineEdition, RefineOptions};
 pub use refine_b::{Receiver, RefineBEdition, RefineBOptions};
-pub use room::{Room, least};
+pub use room::{TentativePlacement, with_least_key};
 pub use rotate::RotateOptions;
 pub use table::standard;
 pub use tempered::TemperedOptions;
@@ -94,19 +94,19 @@ pub trait Strategy: fmt::Debug + Send {
 ///
 /// # Errors
 /// One problem for each option that is not.
-pub fn positive<const N: usize>(options: [(&str, f64); N]) -> Result<(), Error> {
-    in_range(options, |value| value > 0.0, "positive")
+pub fn check_positive<const N: usize>(options: [(&str, f64); N]) -> Result<(), Error> {
+    check_range(options, |value| value > 0.0, "positive")
 }
 
 /// Checks that all options are finite and not negative; each is given with its key.
 ///
 /// # Errors
 /// One problem for each option that is not.
-pub fn not_negative<const N: usize>(options: [(&str, f64); N]) -> Result<(), Error> {
-    in_range(options, |value| value >= 0.0, "not negative")
+pub fn check_not_negative<const N: usize>(options: [(&str, f64); N]) -> Result<(), Error> {
+    check_range(options, |value| value >= 0.0, "not negative")
 }
 
-fn in_range<const N: usize>(
+fn check_range<const N: usize>(
     options: [(&str, f64); N],
     is_right: fn(f64) -> bool,
     range: &str,

@@ -10,7 +10,7 @@ pub(super) struct LoadTree {
 }
 
 /// The load and speed of a leaf that does not stand for a host.
-const NONE: [f64; 2] = [f64::INFINITY, 0.0];
+const NO_HOST: [f64; 2] = [f64::INFINITY, 0.0];
 
 impl LoadTree {
     /// Creates the tree for hosts with these loads, which must be finite, and these speeds, which must be positive.
@@ -18,18 +18,18 @@ impl LoadTree {
         let leaves = loads.len().next_power_of_two();
         let mut tree = Self {
             leaves,
-            nodes: vec![NONE; 2 * leaves],
+            nodes: vec![NO_HOST; 2 * leaves],
         };
         for (host, (&load, &speed)) in loads.iter().zip(speeds).enumerate() {
             tree.nodes[leaves + host] = [load, speed];
         }
         for node in (1..leaves).rev() {
-            tree.update(node);
+            tree.update_node(node);
         }
         tree
     }
 
-    fn update(&mut self, node: usize) {
+    fn update_node(&mut self, node: usize) {
         let [left, right] = [self.nodes[2 * node], self.nodes[2 * node + 1]];
         self.nodes[node] = [left[0].min(right[0]), left[1].max(right[1])];
     }
@@ -50,7 +50,7 @@ impl LoadTree {
         self.nodes[node][0] = load;
         while node > 1 {
             node /= 2;
-            self.update(node);
+            self.update_node(node);
         }
     }
 
@@ -114,7 +114,7 @@ impl LoadTree {
 mod tests {
     use std::cell::Cell;
 
-    use super::super::room::least;
+    use super::super::room::with_least_key;
     use super::*;
     use migsim_base::random::{Purpose, Stream};
 
@@ -137,7 +137,7 @@ mod tests {
                 let (work, closed) = (random.below(3) as f64, random.below(hosts));
                 let key = |load: f64, speed: f64| f64::max(1.5, load + work / speed);
                 let open = (0..hosts).filter(|host| *host != closed);
-                let slow = least(open, |host| key(loads[host], speeds[host]));
+                let slow = with_least_key(open, |host| key(loads[host], speeds[host]));
                 let fast = tree.least(key, |host| host != closed);
                 assert_eq!(fast.map(|one| one.0), slow, "case {case}");
                 let lowest = loads.iter().copied().fold(f64::INFINITY, f64::min);

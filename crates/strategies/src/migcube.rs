@@ -18,7 +18,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::room::{Room, least};
+use super::room::{TentativePlacement, with_least_key};
 use super::{Assignment, Gather, Instance, PriceOptions, Strategy, StrategyOptions};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -50,7 +50,7 @@ impl Point {
     }
 
     /// Returns the distance between two processes along each axis of the space of (Comp, Comm, Mem) \[s\].
-    fn away(&self, other: &Self) -> [f64; 3] {
+    fn axis_distances(&self, other: &Self) -> [f64; 3] {
         let pairs = [0, 1, 2].map(|axis| (self.metrics[axis], other.metrics[axis]));
         pairs.map(|(a, b)| (a - b).abs())
     }
@@ -58,31 +58,31 @@ impl Point {
 
 impl Strategy for MigCubeOptions {
     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
-        let clusters = clusters(instance);
+        let clusters = hosts_by_cluster(instance);
         let mut points: Vec<Point> = (0..instance.processes())
-            .filter_map(|process| best(instance, &clusters, process))
+            .filter_map(|process| preferred_point(instance, &clusters, process))
             .collect();
         points.sort_by(|a, b| {
             let falling = b.potential().total_cmp(&a.potential());
             falling.then(a.process.cmp(&b.process))
         });
-        let mut room = Room::new(instance);
-        let mut occupied: Vec<usize> = instance.by_host().iter().map(Vec::len).collect();
+        let mut room = TentativePlacement::new(instance);
+        let mut occupied: Vec<usize> = instance.processes_by_host().iter().map(Vec::len).collect();
         if let Some((first, others)) = points.split_first() {
             let distances = others.iter().map(|other| {
-                let away = first.away(other);
+                let away = first.axis_distances(other);
                 away.iter().map(|part| part * part).sum::<f64>().sqrt()
             });
             let half_edge = distances.sum::<f64>() / others.len().max(1) as f64;
             for point in &points {
-                let is_inside = first.away(point).iter().all(|part| *part <= half_edge);
-                let from = room.places()[point.process];
+                let is_inside = first.axis_distances(point).iter().all(|part| *part <= half_edge);
+                let from = room.hosts()[point.process];
                 if !is_inside || instance.cluster(from) == point.cluster {
                     continue;
                 }
                 let open = clusters[point.cluster].iter().copied();
                 let open = open.filter(|&host| room.fits(point.process, host));
-                if let Some(to) = least(open, |host| occupied[host] as f64) {
+                if let Some(to) = with_least_key(open, |host| occupied[host] as f64) {
                     occupied[from] -= 1;
                     occupied[to] += 1;
                     room.put(point.process, to);
@@ -90,10 +90,10 @@ impl Strategy for MigCubeOptions {
             }
         }
         Ok(Assignment {
-            hosts: room.into_places(),
+            hosts: room.into_hosts(),
             operations: (instance.processes() * clusters.len()) as u64,
             gather: Gather::Managers,
-            words: Vec::new(),
+            remarks: Vec::new(),
         })
     }
 
@@ -103,7 +103,7 @@ impl Strategy for MigCubeOptions {
 }
 
 /// Returns the hosts of each cluster, in the order of cluster numbers.
-fn clusters(instance: &Instance<'_>) -> Vec<Vec<usize>> {
+fn hosts_by_cluster(instance: &Instance<'_>) -> Vec<Vec<usize>> {
     let mut clusters: Vec<Vec<usize>> = Vec::new();
     for host in 0..instance.hosts() {
         let cluster = instance.cluster(host);
@@ -116,8 +116,8 @@ fn clusters(instance: &Instance<'_>) -> Vec<Vec<usize>> {
 }
 
 /// Returns the metrics of a process for the cluster with the largest PM (potential of migration).
-fn best(instance: &Instance<'_>, clusters: &[Vec<usize>], process: usize) -> Option<Point> {
-    let counts: Vec<usize> = instance.by_host().iter().map(Vec::len).collect();
+fn preferred_point(instance: &Instance<'_>, clusters: &[Vec<usize>], process: usize) -> Option<Point> {
+    let counts: Vec<usize> = instance.processes_by_host().iter().map(Vec::len).collect();
     let room = |hosts: &Vec<usize>| -> f64 {
         let shares = hosts
             .iter()

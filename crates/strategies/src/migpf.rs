@@ -20,8 +20,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::load_tree::LoadTree;
-use super::room::Room;
-use super::{Assignment, Instance, PriceOptions, Strategy, StrategyOptions, positive};
+use super::room::TentativePlacement;
+use super::{Assignment, Instance, PriceOptions, Strategy, StrategyOptions, check_positive};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
@@ -41,7 +41,7 @@ impl Default for MigPfOptions {
 
 impl StrategyOptions for MigPfOptions {
     fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
-        positive([("horizon", self.horizon)])?;
+        check_positive([("horizon", self.horizon)])?;
         Ok(Box::new(self))
     }
 }
@@ -61,7 +61,7 @@ impl Strategy for MigPfOptions {
         }
         ranked.retain(|(gain, _)| *gain > 0.0);
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let mut best = (plan.predicted(self.horizon), 0);
+        let mut best = (plan.predicted_time(self.horizon), 0);
         let mut moves: Vec<(usize, usize)> = Vec::new();
         for (_, process) in ranked {
             let Some((to, after)) = plan.destination(process, &load) else {
@@ -71,9 +71,9 @@ impl Strategy for MigPfOptions {
             let without = load.load(from) - instance.work[process].get() / instance.speeds[from];
             load.set(from, without);
             load.set(to, after);
-            plan.put(process, to);
+            plan.add_move(process, to);
             moves.push((process, to));
-            let predicted = plan.predicted(self.horizon);
+            let predicted = plan.predicted_time(self.horizon);
             if predicted < best.0 {
                 best = (predicted, moves.len());
             }
@@ -86,7 +86,7 @@ impl Strategy for MigPfOptions {
         let size = (instance.processes() + instance.hosts() + instance.communication.len()) as u64;
         let mut assignment = Assignment::central(hosts, (plans + 1) * size);
         assignment
-            .words
+            .remarks
             .push(format!("the best of {plans} plans and staying"));
         Ok(assignment)
     }
@@ -102,7 +102,7 @@ impl Strategy for MigPfOptions {
 struct Plan<'a> {
     instance: &'a Instance<'a>,
     prices: PriceOptions,
-    room: Room,
+    room: TentativePlacement,
     /// For each process, the indices of the rows of messages that it sends or receives.
     rows: Vec<Vec<usize>>,
     /// Time of the messages of each row \[s\]; 0 if sender and receiver are on one host.
@@ -112,9 +112,9 @@ struct Plan<'a> {
     /// Computation time of each host, summed over its processes \[s\].
     host_times: Sums,
     /// Time of the messages that each host sends to other hosts, summed over the rows of its processes \[s\].
-    sent: Sums,
+    sent_message_times: Sums,
     /// Time of the memory transfers from and to each host, summed over the processes that move \[s\].
-    moves: Sums,
+    transfer_times: Sums,
 }
 
 /// A sum of terms for each host, of which the maximum over all hosts can be found quickly.
@@ -123,19 +123,19 @@ struct Sums {
     /// The indices of the terms that are added for each host.
     terms: Vec<BTreeSet<usize>>,
     /// The negative sums, so that the smallest entry of the tree is the largest sum.
-    negative: LoadTree,
+    negative_sums: LoadTree,
 }
 
 impl Sums {
     fn new(hosts: usize) -> Self {
         Self {
             terms: vec![BTreeSet::new(); hosts],
-            negative: LoadTree::new(&vec![0.0; hosts], &vec![1.0; hosts]),
+            negative_sums: LoadTree::new(&vec![0.0; hosts], &vec![1.0; hosts]),
         }
     }
 
-    fn largest(&self) -> f64 {
-        f64::max(0.0, -self.negative.lowest())
+    fn largest_sum(&self) -> f64 {
+        f64::max(0.0, -self.negative_sums.lowest())
     }
 }
 
@@ -145,27 +145,27 @@ impl<'a> Plan<'a> {
         let mut plan = Self {
             instance,
             prices: PriceOptions::default(),
-            room: Room::new(instance),
+            room: TentativePlacement::new(instance),
             rows: vec![Vec::new(); instance.processes()],
             row_times: vec![0.0; instance.communication.len()],
             move_times: vec![0.0; instance.processes()],
             host_times: Sums::new(hosts),
-            sent: Sums::new(hosts),
-            moves: Sums::new(hosts),
+            sent_message_times: Sums::new(hosts),
+            transfer_times: Sums::new(hosts),
         };
         for (process, &host) in instance.current.iter().enumerate() {
             plan.host_times.terms[host].insert(process);
         }
         for (at, row) in instance.communication.iter().enumerate() {
             plan.row_times[at] = plan.row_time(at);
-            plan.sent.terms[instance.current[row.from]].insert(at);
+            plan.sent_message_times.terms[instance.current[row.from]].insert(at);
             plan.rows[row.from].push(at);
             if row.to != row.from {
                 plan.rows[row.to].push(at);
             }
         }
         for host in 0..hosts {
-            plan.sum_up(host);
+            plan.update_sums(host);
         }
         plan
     }
@@ -175,7 +175,7 @@ impl<'a> Plan<'a> {
     fn destination(&self, process: usize, load: &LoadTree) -> Option<(usize, f64)> {
         let (work, from) = (
             self.instance.work[process].get(),
-            self.room.places()[process],
+            self.room.hosts()[process],
         );
         load.least(
             |load, speed| load + work / speed,
@@ -184,36 +184,36 @@ impl<'a> Plan<'a> {
     }
 
     /// Adds the move of a process from its present host to the host `to` to the plan.
-    fn put(&mut self, process: usize, to: usize) {
+    fn add_move(&mut self, process: usize, to: usize) {
         let from = self.instance.current[process];
         self.room.put(process, to);
         self.host_times.terms[from].remove(&process);
         self.host_times.terms[to].insert(process);
         let memory = self.instance.memory.get(process);
         let bytes = memory.map_or(0.0, |bytes| bytes.get());
-        self.move_times[process] = self.time((from, to), 1.0, bytes);
+        self.move_times[process] = self.message_time((from, to), 1.0, bytes);
         let mut concerned = BTreeSet::from([from, to]);
         for host in [from, to] {
-            self.moves.terms[host].insert(process);
+            self.transfer_times.terms[host].insert(process);
         }
         for place in 0..self.rows[process].len() {
             let at = self.rows[process][place];
             let row = self.instance.communication[at];
             if row.from == process {
-                self.sent.terms[from].remove(&at);
-                self.sent.terms[to].insert(at);
+                self.sent_message_times.terms[from].remove(&at);
+                self.sent_message_times.terms[to].insert(at);
             } else {
-                concerned.insert(self.room.places()[row.from]);
+                concerned.insert(self.room.hosts()[row.from]);
             }
             self.row_times[at] = self.row_time(at);
         }
         for host in concerned {
-            self.sum_up(host);
+            self.update_sums(host);
         }
     }
 
     /// Returns the time to send messages between two hosts one after another \[s\].
-    fn time(&self, (from, to): (usize, usize), messages: f64, bytes: f64) -> f64 {
+    fn message_time(&self, (from, to): (usize, usize), messages: f64, bytes: f64) -> f64 {
         self.prices.latency(self.instance, from, to) * messages
             + bytes / self.prices.bandwidth(self.instance, from, to)
     }
@@ -221,31 +221,31 @@ impl<'a> Plan<'a> {
     /// Returns the time of the messages of a row \[s\]; 0 if sender and receiver are on one host.
     fn row_time(&self, at: usize) -> f64 {
         let row = self.instance.communication[at];
-        let [from, to] = [row.from, row.to].map(|process| self.room.places()[process]);
+        let [from, to] = [row.from, row.to].map(|process| self.room.hosts()[process]);
         if from == to {
             return 0.0;
         }
-        self.time((from, to), row.messages, row.bytes.get())
+        self.message_time((from, to), row.messages, row.bytes.get())
     }
 
     /// Computes all sums of a host again, adding the terms in the order of their indices.
-    fn sum_up(&mut self, host: usize) {
+    fn update_sums(&mut self, host: usize) {
         let sum = |sums: &Sums, terms: &[f64]| {
             let terms = sums.terms[host].iter().map(|&term| terms[term]);
             terms.fold(0.0, |sum, term| sum + term)
         };
-        let sent = sum(&self.sent, &self.row_times);
-        let moves = sum(&self.moves, &self.move_times);
+        let sent = sum(&self.sent_message_times, &self.row_times);
+        let moves = sum(&self.transfer_times, &self.move_times);
         let processes = self.host_times.terms[host].iter().copied();
-        let busy = self.instance.time_of(host, processes);
-        self.host_times.negative.set(host, -busy);
-        self.sent.negative.set(host, -sent);
-        self.moves.negative.set(host, -moves);
+        let busy = self.instance.host_time_with(host, processes);
+        self.host_times.negative_sums.set(host, -busy);
+        self.sent_message_times.negative_sums.set(host, -sent);
+        self.transfer_times.negative_sums.set(host, -moves);
     }
 
     /// Returns the value of the prediction function for the plan \[s\].
-    fn predicted(&self, horizon: f64) -> f64 {
-        self.host_times.largest() + self.sent.largest() + self.moves.largest() / horizon
+    fn predicted_time(&self, horizon: f64) -> f64 {
+        self.host_times.largest_sum() + self.sent_message_times.largest_sum() + self.transfer_times.largest_sum() / horizon
     }
 }
 

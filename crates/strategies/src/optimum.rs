@@ -2,7 +2,7 @@
 //! schedule of few windows.
 
 use super::Instance;
-use super::room::Room;
+use super::room::TentativePlacement;
 
 /// Returns a lower bound of the largest host time \[s\], from the preemptive relaxation: a process may be divided, but not run on
 /// two hosts at the same time.
@@ -10,13 +10,13 @@ use super::room::Room;
 /// The bound T satisfies `T ≥ b_h`, and for each k the k largest works fit into the capacity of k hosts until T: `Σ_{k largest} w
 /// ≤ Σ_{k best} s_h·(T − b_h)`. Here w is the work of a process, and b_h and s_h are background load and speed of host h. Without
 /// background load the bound is `max(max_{k<P} Σ_{k largest} w / Σ_{k fastest} s, Σ w / Σ s)` for P hosts (Q|pmtn|Cmax).
-pub fn bound(instance: &Instance<'_>) -> f64 {
+pub fn lower_bound(instance: &Instance<'_>) -> f64 {
     let mut works = instance.works();
     works.sort_by(|a, b| b.total_cmp(a));
     let background = instance.backgrounds();
     let busiest = background.iter().copied().fold(0.0, f64::max);
     if busiest > 0.0 {
-        return bound_under_load(instance, &works, &background, busiest);
+        return lower_bound_with_background(instance, &works, &background, busiest);
     }
     let mut speeds = instance.speeds.clone();
     speeds.sort_by(|a, b| b.total_cmp(a));
@@ -39,7 +39,7 @@ pub fn bound(instance: &Instance<'_>) -> f64 {
 /// Number of bisections for the bound with background load, which suffices for the last bit of the result.
 const BISECTIONS: u32 = 100;
 
-fn bound_under_load(
+fn lower_bound_with_background(
     instance: &Instance<'_>,
     works: &[f64],
     background: &[f64],
@@ -89,17 +89,17 @@ fn bound_under_load(
 pub fn optimum(instance: &Instance<'_>, most: u64) -> Option<(f64, Vec<usize>)> {
     let mut search = Search::new(instance, most)?;
     search.best.0 = instance.max_time(&instance.current).get();
-    search.place(0, 0);
-    Some((search.best.0, search.found))
+    search.place_from(0, 0);
+    Some((search.best.0, search.best_hosts))
 }
 
 /// Returns the smallest possible maximum host time \[s\] and the first assignment that achieves it, with process 0 varying
 /// slowest; `None` if there are more than `most` possible assignments. Numbers of moves and limits of memory are ignored.
 pub(super) fn first_optimum(instance: &Instance<'_>, most: u64) -> Option<(f64, Vec<usize>)> {
     let mut search = Search::new(instance, most)?;
-    search.is_first = true;
-    search.place(0, 0);
-    Some((search.best.0, search.found))
+    search.takes_first = true;
+    search.place_from(0, 0);
+    Some((search.best.0, search.best_hosts))
 }
 
 /// The state of the search for the assignment with the smallest maximum host time.
@@ -108,12 +108,12 @@ struct Search<'a> {
     instance: &'a Instance<'a>,
     works: Vec<f64>,
     load: Vec<f64>,
-    hosts: Vec<usize>,
+    tried_hosts: Vec<usize>,
     /// The smallest maximum host time found so far \[s\], and the number of moves of its assignment.
     best: (f64, usize),
-    found: Vec<usize>,
+    best_hosts: Vec<usize>,
     /// Whether the first of equally good assignments is taken, ignoring numbers of moves and limits of memory.
-    is_first: bool,
+    takes_first: bool,
 }
 
 impl<'a> Search<'a> {
@@ -128,21 +128,21 @@ impl<'a> Search<'a> {
             instance,
             works: instance.works(),
             load: instance.backgrounds(),
-            hosts: vec![0; instance.processes()],
+            tried_hosts: vec![0; instance.processes()],
             best: (f64::INFINITY, 0),
-            found: instance.current.clone(),
-            is_first: false,
+            best_hosts: instance.current.clone(),
+            takes_first: false,
         })
     }
 
     /// Tries all hosts for `process` and all later processes, after the assigned processes needed `moves` moves.
-    fn place(&mut self, process: usize, moves: usize) {
+    fn place_from(&mut self, process: usize, moves: usize) {
         let Some(&work) = self.works.get(process) else {
             let max = self.load.iter().copied().fold(0.0, f64::max);
-            let is_better = (max, moves) < self.best && (self.is_first || self.has_memory());
+            let is_better = (max, moves) < self.best && (self.takes_first || self.has_memory());
             if is_better {
                 self.best = (max, moves);
-                self.found.clone_from(&self.hosts);
+                self.best_hosts.clone_from(&self.tried_hosts);
             }
             return;
         };
@@ -150,9 +150,9 @@ impl<'a> Search<'a> {
             let before = self.load[host];
             self.load[host] = before + work / self.instance.speeds[host];
             if self.load[host] <= self.best.0 {
-                self.hosts[process] = host;
-                let is_move = usize::from(!self.is_first && host != self.instance.current[process]);
-                self.place(process + 1, moves + is_move);
+                self.tried_hosts[process] = host;
+                let is_move = usize::from(!self.takes_first && host != self.instance.current[process]);
+                self.place_from(process + 1, moves + is_move);
             }
             self.load[host] = before;
         }
@@ -160,11 +160,11 @@ impl<'a> Search<'a> {
 
     /// Whether no host exceeds its memory because of processes that move to it.
     fn has_memory(&self) -> bool {
-        let mut room = Room::new(self.instance);
-        for (process, &host) in self.hosts.iter().enumerate() {
+        let mut room = TentativePlacement::new(self.instance);
+        for (process, &host) in self.tried_hosts.iter().enumerate() {
             room.put(process, host);
         }
-        self.hosts
+        self.tried_hosts
             .iter()
             .zip(&self.instance.current)
             .all(|(&new, &old)| new == old || !room.is_over(new))
@@ -219,17 +219,17 @@ mod tests {
     fn the_bound_is_the_longest_of_all_that_must_fit() {
         // Σw/Σs = 10/2; the largest work alone: 4/1; two largest on two hosts: 7/2.
         assert_eq!(
-            bound(&instance(&[1.0, 1.0], &[0, 0, 0, 0], &[4.0, 3.0, 2.0, 1.0])),
+            lower_bound(&instance(&[1.0, 1.0], &[0, 0, 0, 0], &[4.0, 3.0, 2.0, 1.0])),
             5.0
         );
-        assert_eq!(bound(&instance(&[2.0, 1.0], &[0, 0], &[9.0, 0.0])), 4.5);
-        assert_eq!(bound(&instance(&[1.0, 1.0], &[], &[])), 0.0);
+        assert_eq!(lower_bound(&instance(&[2.0, 1.0], &[0, 0], &[9.0, 0.0])), 4.5);
+        assert_eq!(lower_bound(&instance(&[1.0, 1.0], &[], &[])), 0.0);
         let mut loaded = instance(&[1.0, 1.0], &[0, 0], &[2.0, 2.0]);
         loaded.background[0] = Seconds::of(1.0);
         // One host is available from 1 on, the other from 0: 4 + 1 = 2T.
-        assert!((bound(&loaded) - 2.5).abs() < 1e-12);
+        assert!((lower_bound(&loaded) - 2.5).abs() < 1e-12);
         loaded.background[0] = Seconds::of(100.0);
-        assert_eq!(bound(&loaded), 100.0);
+        assert_eq!(lower_bound(&loaded), 100.0);
     }
 
     #[test]

@@ -8,7 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Assignment, Gather, Instance, positive};
+use super::{Assignment, Gather, Instance, check_positive};
 use migsim_base::error::Error;
 use migsim_base::units::Seconds;
 
@@ -36,9 +36,9 @@ impl Default for PriceOptions {
 }
 
 /// Size of the report that a host sends about itself, and size for each of its processes \[B\].
-const SENT: [f64; 2] = [24.0, 16.0];
+const REPORT_SIZES: [f64; 2] = [24.0, 16.0];
 /// Size of the answer that a host receives for each of its processes \[B\].
-const RETURNED: f64 = 8.0;
+const ANSWER_SIZE: f64 = 8.0;
 /// The number of the host that decides for all.
 const ROOT: usize = 0;
 
@@ -49,7 +49,7 @@ impl PriceOptions {
     /// A value is not finite and positive.
     pub fn check(&self) -> Result<(), Error> {
         let [latency, bandwidth, operation] = [self.latency, self.bandwidth, self.operation];
-        positive([
+        check_positive([
             ("latency", latency),
             ("bandwidth", bandwidth),
             ("operation", operation),
@@ -71,8 +71,8 @@ impl PriceOptions {
                 .fold(f64::INFINITY, f64::min),
         };
         let decision = assignment.operations as f64 * self.operation / speed;
-        let moves = self.moves(instance, &assignment.hosts);
-        Seconds::of(self.messages(instance, assignment.gather) + decision + moves)
+        let moves = self.move_time(instance, &assignment.hosts);
+        Seconds::of(self.message_time(instance, assignment.gather) + decision + moves)
     }
 
     /// Returns the time of an empty message between two hosts \[s\]: that of the instance if known, else the option.
@@ -88,16 +88,16 @@ impl PriceOptions {
     }
 
     /// Returns the time to gather the loads and to scatter the decision \[s\].
-    fn messages(&self, instance: &Instance<'_>, gather: Gather) -> f64 {
-        let counts: Vec<f64> = (instance.by_host().iter())
+    fn message_time(&self, instance: &Instance<'_>, gather: Gather) -> f64 {
+        let counts: Vec<f64> = (instance.processes_by_host().iter())
             .map(|list| list.len() as f64)
             .collect();
         let all: Vec<usize> = (0..instance.hosts()).collect();
         let both_ways = |root: usize, hosts: &[usize], count: &dyn Fn(usize) -> f64| {
-            let there = self.fan(instance, root, hosts, &|host| {
-                SENT[0] + SENT[1] * count(host)
+            let there = self.fan_time(instance, root, hosts, &|host| {
+                REPORT_SIZES[0] + REPORT_SIZES[1] * count(host)
             });
-            there + self.fan(instance, root, hosts, &|host| RETURNED * count(host))
+            there + self.fan_time(instance, root, hosts, &|host| ANSWER_SIZE * count(host))
         };
         match gather {
             Gather::None => 0.0,
@@ -125,7 +125,7 @@ impl PriceOptions {
                 let mut slowest = 0.0;
                 for from in 0..instance.hosts() {
                     for to in (0..instance.hosts()).filter(|&to| to != from) {
-                        let bytes = SENT[0] * f64::from(messages);
+                        let bytes = REPORT_SIZES[0] * f64::from(messages);
                         let time = self.latency(instance, from, to)
                             + bytes / self.bandwidth(instance, from, to);
                         slowest = f64::max(slowest, time);
@@ -138,7 +138,7 @@ impl PriceOptions {
 
     /// Returns the time of messages between `root` and each of `hosts`, one after another at the root \[s\]. `bytes` returns the
     /// size of the message of a host.
-    fn fan(
+    fn fan_time(
         &self,
         instance: &Instance<'_>,
         root: usize,
@@ -152,7 +152,7 @@ impl PriceOptions {
     }
 
     /// Returns the time of the moves to the new `hosts` \[s\]; each host sends and receives one process after another.
-    pub(super) fn moves(&self, instance: &Instance<'_>, hosts: &[usize]) -> f64 {
+    pub(super) fn move_time(&self, instance: &Instance<'_>, hosts: &[usize]) -> f64 {
         let mut busy = vec![0.0; instance.hosts()];
         for (process, (&from, &to)) in (instance.current.iter()).zip(hosts).enumerate() {
             if from != to {
@@ -198,7 +198,7 @@ mod tests {
             hosts: hosts.to_vec(),
             operations,
             gather,
-            words: Vec::new(),
+            remarks: Vec::new(),
         };
         OPTIONS.price(&instance(), &assignment).get()
     }

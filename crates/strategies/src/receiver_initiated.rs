@@ -10,8 +10,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::room::{Room, least, sample};
-use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, not_negative};
+use super::room::{TentativePlacement, with_least_key, random_hosts};
+use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, check_not_negative};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
@@ -36,7 +36,7 @@ impl Default for ReceiverInitiatedOptions {
 
 impl StrategyOptions for ReceiverInitiatedOptions {
     fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
-        not_negative([("tolerance", self.tolerance)])?;
+        check_not_negative([("tolerance", self.tolerance)])?;
         Ok(Box::new(self))
     }
 }
@@ -49,25 +49,25 @@ impl Strategy for ReceiverInitiatedOptions {
     ) -> Result<Assignment, Error> {
         let hosts = instance.hosts();
         let works = instance.works();
-        let mut room = Room::new(instance);
+        let mut room = TentativePlacement::new(instance);
         let mut load: Vec<f64> = (instance.host_times(&instance.current).iter())
             .map(|time| time.get())
             .collect();
         let average = load.iter().sum::<f64>() / hosts.max(1) as f64;
-        let mut thieves = sample(usize::MAX, hosts, u32::MAX, random);
+        let mut thieves = random_hosts(usize::MAX, hosts, u32::MAX, random);
         thieves.retain(|&host| load[host] < (1.0 - self.tolerance) * average);
         let mut operations = 0;
         for thief in thieves {
-            let mut probed = sample(thief, hosts, self.probes, random);
+            let mut probed = random_hosts(thief, hosts, self.probes, random);
             let own = |victim: usize| {
-                let places = room.places().iter().enumerate();
+                let places = room.hosts().iter().enumerate();
                 let own = places.filter(|(_, place)| **place == victim);
                 own.map(|(process, _)| process).collect::<Vec<_>>()
             };
             probed.retain(|&victim| {
                 load[victim] > (1.0 + self.tolerance) * average && own(victim).len() > 1
             });
-            let Some(victim) = least(probed.into_iter(), |victim| -load[victim]) else {
+            let Some(victim) = with_least_key(probed.into_iter(), |victim| -load[victim]) else {
                 continue;
             };
             let time = |process: usize, host: usize| works[process] / instance.speeds[host];
@@ -82,7 +82,7 @@ impl Strategy for ReceiverInitiatedOptions {
             let open = candidates
                 .into_iter()
                 .filter(|&process| room.fits(process, thief));
-            let process = least(open, after).filter(|&process| after(process) < load[victim]);
+            let process = with_least_key(open, after).filter(|&process| after(process) < load[victim]);
             if let Some(process) = process {
                 load[victim] -= time(process, victim);
                 load[thief] += time(process, thief);
@@ -90,14 +90,14 @@ impl Strategy for ReceiverInitiatedOptions {
             }
         }
         Ok(Assignment {
-            hosts: room.into_places(),
+            hosts: room.into_hosts(),
             operations,
             // The two messages are the probe and the answer.
             gather: Gather::Neighbours {
                 rounds: 2,
                 messages: self.probes,
             },
-            words: Vec::new(),
+            remarks: Vec::new(),
         })
     }
 

@@ -13,8 +13,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::blocks::CharmHeap;
-use super::room::{Room, least};
-use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, positive};
+use super::room::{TentativePlacement, with_least_key};
+use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, check_positive};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
@@ -60,7 +60,7 @@ impl StrategyOptions for RefineOptions {
     )];
 
     fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
-        positive([("start", self.start), ("step", self.step)])?;
+        check_positive([("start", self.start), ("step", self.step)])?;
         Ok(Box::new(self))
     }
 }
@@ -68,8 +68,8 @@ impl StrategyOptions for RefineOptions {
 impl Strategy for RefineOptions {
     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
         let (hosts, operations) = match self.edition {
-            RefineEdition::Ours => self.ours(instance),
-            RefineEdition::Charm6 => self.classic(instance),
+            RefineEdition::Ours => self.assign_ours(instance),
+            RefineEdition::Charm6 => self.assign_charm6(instance),
         };
         Ok(Assignment::central(hosts, operations))
     }
@@ -83,9 +83,9 @@ impl RefineOptions {
         clippy::cast_sign_loss,
         reason = "rounded down as in the original; what is too large or negative ends at the bounds"
     )]
-    fn steps(&self, max: f64, average: f64) -> u64 {
+    fn max_steps(&self, max: f64, average: f64) -> u64 {
         let steps = (max / average - self.start) / self.step + 1.0;
-        steps.min(MOST_STEPS) as u64
+        steps.min(STEP_LIMIT) as u64
     }
 
     /// Returns the value of θ that is `steps` steps above the option `start`.
@@ -94,10 +94,10 @@ impl RefineOptions {
     }
 
     /// Decides as `RefineLB` of Charm++ 6.10.2, and returns the host of each process and the number of operations.
-    fn classic(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
+    fn assign_charm6(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let mut state = Classic::new(instance);
         let max = state.load.iter().copied().fold(0.0, f64::max);
-        let mut high = self.steps(max, state.average);
+        let mut high = self.max_steps(max, state.average);
         if !state.refine(self.start) && state.refine(self.threshold(high)) {
             let mut low = 0;
             while high.saturating_sub(low) > 1 {
@@ -110,24 +110,24 @@ impl RefineOptions {
                 }
             }
         }
-        (state.host, state.operations)
+        (state.host_of_process, state.operations)
     }
 
     /// Decides as the variant `ours`, and returns the host of each process and the number of operations.
-    fn ours(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
+    fn assign_ours(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let average = instance.balanced_time();
         let start = Try::new(instance);
-        let max = start.max();
+        let max = start.max_load();
         if average <= 0.0 {
-            return (start.room.into_places(), instance.hosts() as u64);
+            return (start.room.into_hosts(), instance.hosts() as u64);
         }
-        let (mut low, mut high) = (0, self.steps(max, average));
+        let (mut low, mut high) = (0, self.max_steps(max, average));
         let (mut best, mut operations) = (start, 0);
         let mut attempt = |steps: u64| {
             let mut state = Try::new(instance);
             let is_reached = state.refine(self.threshold(steps) * average);
             operations += state.operations;
-            if (state.max(), state.moves) < (best.max(), best.moves) {
+            if (state.max_load(), state.moves) < (best.max_load(), best.moves) {
                 best = state;
             }
             is_reached
@@ -142,12 +142,12 @@ impl RefineOptions {
                 }
             }
         }
-        (best.room.into_places(), operations)
+        (best.room.into_hosts(), operations)
     }
 }
 
 /// Maximum number of steps of θ; more would overflow an integer of the original.
-const MOST_STEPS: f64 = 2_147_483_647.0;
+const STEP_LIMIT: f64 = 2_147_483_647.0;
 
 /// The state of `RefineLB` of Charm++ 6.10.2, including values that the original wrongly keeps between two tries.
 #[derive(Debug)]
@@ -162,8 +162,8 @@ struct Classic<'a> {
     /// an earlier try.
     load: Vec<f64>,
     /// The processes of each host, the last one added first.
-    lists: Vec<Vec<usize>>,
-    host: Vec<usize>,
+    processes_of_host: Vec<Vec<usize>>,
+    host_of_process: Vec<usize>,
     operations: u64,
 }
 
@@ -176,8 +176,8 @@ impl<'a> Classic<'a> {
             average: total / background.len() as f64,
             compute: Vec::new(),
             load: background.clone(),
-            lists: Vec::new(),
-            host: vec![0; times.len()],
+            processes_of_host: Vec::new(),
+            host_of_process: vec![0; times.len()],
             operations: 0,
             times,
             background,
@@ -190,28 +190,28 @@ impl<'a> Classic<'a> {
     /// not reset.
     fn reset(&mut self) {
         self.compute = vec![0.0; self.load.len()];
-        self.lists = vec![Vec::new(); self.load.len()];
+        self.processes_of_host = vec![Vec::new(); self.load.len()];
         for process in 0..self.times.len() {
-            self.put(process, self.instance.current[process]);
+            self.add_process(process, self.instance.current[process]);
         }
     }
 
     /// Returns the time of a process on a host \[s\]: its measured time scaled by the ratio of speeds.
-    fn time(&self, process: usize, host: usize) -> f64 {
+    fn time_on(&self, process: usize, host: usize) -> f64 {
         let speeds = &self.instance.speeds;
         self.times[process] * (speeds[self.instance.current[process]] / speeds[host])
     }
 
-    fn put(&mut self, process: usize, host: usize) {
-        self.host[process] = host;
-        self.lists[host].insert(0, process);
-        self.compute[host] += self.time(process, host);
+    fn add_process(&mut self, process: usize, host: usize) {
+        self.host_of_process[process] = host;
+        self.processes_of_host[host].insert(0, process);
+        self.compute[host] += self.time_on(process, host);
         self.load[host] = self.compute[host] + self.background[host];
     }
 
-    fn take(&mut self, process: usize, host: usize) {
-        self.lists[host].retain(|&other| other != process);
-        self.compute[host] -= self.time(process, host);
+    fn remove_process(&mut self, process: usize, host: usize) {
+        self.processes_of_host[host].retain(|&other| other != process);
+        self.compute[host] -= self.time_on(process, host);
         self.load[host] = self.compute[host] + self.background[host];
     }
 
@@ -229,11 +229,11 @@ impl<'a> Classic<'a> {
             }
         }
         while let Some(donor) = heavy.pop(|a, b| self.load[a] > self.load[b]) {
-            let Some((process, receiver)) = self.best(donor, &light, limit) else {
+            let Some((process, receiver)) = self.best_move(donor, &light, limit) else {
                 return false;
             };
-            self.take(process, donor);
-            self.put(process, receiver);
+            self.remove_process(process, donor);
+            self.add_process(process, receiver);
             if self.load[receiver] > self.average {
                 light.retain(|&host| host != receiver);
             }
@@ -248,17 +248,17 @@ impl<'a> Classic<'a> {
 
     /// Returns the largest process of `donor` that keeps a host of `light` below `limit`, and this host; in case of ties the
     /// first.
-    fn best(&mut self, donor: usize, light: &[usize], limit: f64) -> Option<(usize, usize)> {
+    fn best_move(&mut self, donor: usize, light: &[usize], limit: f64) -> Option<(usize, usize)> {
         let (mut largest, mut best) = (0.0, None);
         for &host in light {
-            for &process in &self.lists[donor] {
+            for &process in &self.processes_of_host[donor] {
                 let time = self.times[process];
-                if self.time(process, host) + self.load[host] < limit && time > largest {
+                if self.time_on(process, host) + self.load[host] < limit && time > largest {
                     (largest, best) = (time, Some((process, host)));
                 }
             }
         }
-        self.operations += (light.len() * self.lists[donor].len()) as u64;
+        self.operations += (light.len() * self.processes_of_host[donor].len()) as u64;
         best
     }
 }
@@ -269,8 +269,8 @@ struct Try<'a> {
     instance: &'a Instance<'a>,
     works: Vec<f64>,
     load: Vec<f64>,
-    lists: Vec<Vec<usize>>,
-    room: Room,
+    processes_of_host: Vec<Vec<usize>>,
+    room: TentativePlacement,
     moves: usize,
     operations: u64,
 }
@@ -282,14 +282,14 @@ impl<'a> Try<'a> {
             instance,
             works: instance.works(),
             load: load.iter().map(|time| time.get()).collect(),
-            lists: instance.by_host(),
-            room: Room::new(instance),
+            processes_of_host: instance.processes_by_host(),
+            room: TentativePlacement::new(instance),
             moves: 0,
             operations: 0,
         }
     }
 
-    fn max(&self) -> f64 {
+    fn max_load(&self) -> f64 {
         self.load.iter().copied().fold(0.0, f64::max)
     }
 
@@ -297,18 +297,18 @@ impl<'a> Try<'a> {
     /// host is above `limit` \[s\]. Returns whether this was achieved.
     fn refine(&mut self, limit: f64) -> bool {
         loop {
-            let donor = least(0..self.load.len(), |host| -self.load[host]);
+            let donor = with_least_key(0..self.load.len(), |host| -self.load[host]);
             let Some(donor) = donor.filter(|&host| self.load[host] > limit) else {
                 return true;
             };
-            let Some((process, receiver)) = self.best(donor, limit) else {
+            let Some((process, receiver)) = self.best_move(donor, limit) else {
                 return false;
             };
-            self.lists[donor].retain(|&other| other != process);
-            self.lists[receiver].push(process);
-            self.load[receiver] = self.after(process, receiver);
+            self.processes_of_host[donor].retain(|&other| other != process);
+            self.processes_of_host[receiver].push(process);
+            self.load[receiver] = self.load_after(process, receiver);
             // The sum is computed from scratch, so that no rounding error of moved processes remains.
-            let own = self.lists[donor].iter().map(|&process| self.works[process]);
+            let own = self.processes_of_host[donor].iter().map(|&process| self.works[process]);
             self.load[donor] = self.instance.background[donor].get()
                 + own.sum::<f64>() / self.instance.speeds[donor];
             self.room.put(process, receiver);
@@ -316,24 +316,24 @@ impl<'a> Try<'a> {
         }
     }
 
-    fn after(&self, process: usize, host: usize) -> f64 {
+    fn load_after(&self, process: usize, host: usize) -> f64 {
         self.load[host] + self.works[process] / self.instance.speeds[host]
     }
 
     /// Returns the largest process of `donor` (ties: the lowest number) that another host can take without exceeding `limit`, and
     /// the host where it finishes first.
-    fn best(&mut self, donor: usize, limit: f64) -> Option<(usize, usize)> {
-        let mut own = self.lists[donor].clone();
+    fn best_move(&mut self, donor: usize, limit: f64) -> Option<(usize, usize)> {
+        let mut own = self.processes_of_host[donor].clone();
         own.sort_unstable_by(|&a, &b| self.works[b].total_cmp(&self.works[a]).then(a.cmp(&b)));
         for process in own {
             let work = self.works[process];
             self.operations += self.load.len() as u64;
             let open =
                 (0..self.load.len()).filter(|&host| host != donor && self.room.fits(process, host));
-            let host = least(open, |host| self.after(process, host));
+            let host = with_least_key(open, |host| self.load_after(process, host));
             if let Some(host) = host
                 && work > 0.0
-                && self.after(process, host) <= limit
+                && self.load_after(process, host) <= limit
             {
                 return Some((process, host));
             }

@@ -20,8 +20,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::blocks::{LibraryHeap, Real, larger, sort};
-use super::greedy::{self, Tree, by_falling_work};
-use super::room::{Room, least};
+use super::greedy::{self, Tree, by_decreasing_work};
+use super::room::{TentativePlacement, with_least_key};
 use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::Stream;
@@ -94,31 +94,31 @@ impl StrategyOptions for RefineBOptions {
 impl Strategy for RefineBOptions {
     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
         let (hosts, operations) = match self.edition {
-            RefineBEdition::Ours => ours(instance),
-            RefineBEdition::Charm8 => charm(instance, self.rate_aware, self.receiver),
+            RefineBEdition::Ours => assign_ours(instance),
+            RefineBEdition::Charm8 => assign_charm8(instance, self.rate_aware, self.receiver),
         };
         Ok(Assignment::central(hosts, operations))
     }
 }
 
 /// Initial upper limit of M, relative to the maximum load of greedy.
-const LOOSEST: f64 = 1.5;
+const INITIAL_UPPER_RATIO: f64 = 1.5;
 /// Ratio of the upper to the lower limit of M at which the search ends. A try also counts as successful if its maximum load
 /// divided by M is below this ratio.
-const CLOSE: f64 = 1.01;
+const CLOSE_RATIO: f64 = 1.01;
 
 /// Maximum number of tries. The search usually needs 6, but with the smallest floating-point numbers it might never end.
-const MOST_TRIES: u32 = 64;
+const MAX_TRIES: u32 = 64;
 
 /// Searches the bound M between `lower` and 1.5 times `lower` by bisection. `attempt` makes a try with a bound and returns the
 /// maximum load that it reached.
 fn bisect<R: Real + Into<f64>>(lower: R, mut attempt: impl FnMut(R) -> R) {
-    let (mut lower, mut upper) = (lower, lower * R::of(LOOSEST));
+    let (mut lower, mut upper) = (lower, lower * R::from_f64(INITIAL_UPPER_RATIO));
     let mut tries = 0;
-    while (upper / lower).into() > CLOSE && tries < MOST_TRIES {
+    while (upper / lower).into() > CLOSE_RATIO && tries < MAX_TRIES {
         tries += 1;
-        let bound = (lower + upper) / R::of(2.0);
-        if (attempt(bound) / bound).into() < CLOSE {
+        let bound = (lower + upper) / R::from_f64(2.0);
+        if (attempt(bound) / bound).into() < CLOSE_RATIO {
             upper = bound;
         } else {
             lower = bound;
@@ -128,13 +128,13 @@ fn bisect<R: Real + Into<f64>>(lower: R, mut attempt: impl FnMut(R) -> R) {
 
 /// Decides as the variant `charm-8`, and returns the host of each process and the number of operations. If all loads are zero no
 /// process moves; in this case the original reads outside its list.
-fn charm(instance: &Instance<'_>, is_rate_aware: bool, receiver: Receiver) -> (Vec<usize>, u64) {
+fn assign_charm8(instance: &Instance<'_>, is_rate_aware: bool, receiver: Receiver) -> (Vec<usize>, u64) {
     let tree = Tree::new(instance, is_rate_aware);
-    let aim = tree.greedy();
+    let aim = tree.greedy_assignment();
     let start = Charm::new(instance, &tree);
     let (mut best, mut hosts) = (f32::MAX, instance.current.clone());
     let mut operations = aim.operations;
-    bisect(aim.max, |bound| {
+    bisect(aim.max_load, |bound| {
         let mut state = start.clone();
         let max = match receiver {
             Receiver::Lightest => state.attempt(&tree, bound),
@@ -154,7 +154,7 @@ fn charm(instance: &Instance<'_>, is_rate_aware: bool, receiver: Receiver) -> (V
 struct Charm {
     load: Vec<f32>,
     /// The processes of each host in decreasing order of work.
-    lists: Vec<Vec<usize>>,
+    processes_of_host: Vec<Vec<usize>>,
     hosts: Vec<usize>,
     operations: u64,
 }
@@ -173,7 +173,7 @@ impl Charm {
         }
         Self {
             load,
-            lists,
+            processes_of_host: lists,
             hosts: instance.current.clone(),
             operations: 0,
         }
@@ -185,22 +185,22 @@ impl Charm {
         let (mut heavy, mut light) = (LibraryHeap::default(), LibraryHeap::default());
         let mut largest = 0.0;
         for host in 0..self.load.len() {
-            self.file(host, bound, &mut heavy, &mut light, &mut largest);
+            self.insert_by_load(host, bound, &mut heavy, &mut light, &mut largest);
         }
         while let (Some(donor), Some(receiver)) = (heavy.top(), light.top()) {
             heavy.pop(|a, b| self.load[a] < self.load[b]);
             light.pop(|a, b| self.load[a] > self.load[b]);
             let room = |&process: &usize| self.load[receiver] + tree.works[process] <= bound;
-            let found = self.lists[donor].iter().position(room);
-            self.operations += found.map_or(self.lists[donor].len(), |at| at + 1) as u64;
+            let found = self.processes_of_host[donor].iter().position(room);
+            self.operations += found.map_or(self.processes_of_host[donor].len(), |at| at + 1) as u64;
             if let Some(at) = found {
-                let process = self.lists[donor].remove(at);
+                let process = self.processes_of_host[donor].remove(at);
                 self.load[donor] -= tree.works[process];
                 self.load[receiver] += tree.works[process] / tree.speeds[receiver];
                 self.hosts[process] = receiver;
                 largest = larger(largest, self.load[receiver]);
             }
-            self.file(donor, bound, &mut heavy, &mut light, &mut largest);
+            self.insert_by_load(donor, bound, &mut heavy, &mut light, &mut largest);
             if found.is_none() {
                 break;
             }
@@ -233,13 +233,13 @@ impl Charm {
             let fits = |load: f32, process: usize, host: usize| {
                 load + tree.works[process] / tree.speeds[host] <= bound
             };
-            let found = self.lists[donor]
+            let found = self.processes_of_host[donor]
                 .iter()
                 .position(|&process| fits(top.1, process, top.0));
-            self.operations += found.map_or(self.lists[donor].len(), |at| at + 1) as u64;
+            self.operations += found.map_or(self.processes_of_host[donor].len(), |at| at + 1) as u64;
             let Some(at) = found else { break };
             heavy.pop(|a, b| self.load[a] < self.load[b]);
-            let process = self.lists[donor].remove(at);
+            let process = self.processes_of_host[donor].remove(at);
             self.load[donor] -= tree.works[process] / tree.speeds[donor];
             let receiver = light
                 .iter()
@@ -263,7 +263,7 @@ impl Charm {
     }
 
     /// Inserts a host into the heap of heavily or lightly loaded hosts, by whether its load exceeds `bound`.
-    fn file(
+    fn insert_by_load(
         &self,
         host: usize,
         bound: f32,
@@ -287,17 +287,17 @@ struct LeakyHeap {
     /// Hosts with their loads when they were inserted, by position; the entry at position 0 is a host that was dropped.
     items: Vec<(usize, f32)>,
     /// The last known position of each host.
-    places: Vec<usize>,
+    positions: Vec<usize>,
 }
 
 impl LeakyHeap {
     fn new(hosts: &[usize], load: &[f32]) -> Self {
         let mut heap = Self {
             items: vec![(usize::MAX, f32::MAX)],
-            places: vec![0; load.len()],
+            positions: vec![0; load.len()],
         };
         for &host in hosts {
-            heap.places[host] = heap.items.len();
+            heap.positions[host] = heap.items.len();
             heap.items.push((host, load[host]));
         }
         for parent in (1..=heap.items.len() / 2).rev() {
@@ -326,13 +326,13 @@ impl LeakyHeap {
     fn push(&mut self, host: usize, load: f32) {
         self.items.push((host, load));
         let at = self.items.len() - 1;
-        self.places[host] = at;
+        self.positions[host] = at;
         self.rise(at);
     }
 
     /// Removes the host at the stored position of `host`, which may be another host in the meantime.
     fn remove(&mut self, host: usize) {
-        let at = self.places[host];
+        let at = self.positions[host];
         let last = self.items.len() - 1;
         if last <= 1 || at >= last {
             if last >= 1 {
@@ -343,7 +343,7 @@ impl LeakyHeap {
         let moved = self.items.pop().expect("two at least");
         self.items[at] = moved;
         if moved.0 != usize::MAX {
-            self.places[moved.0] = at;
+            self.positions[moved.0] = at;
         }
         if at > 1 && self.items[at / 2].1 > moved.1 {
             self.rise(at);
@@ -355,7 +355,7 @@ impl LeakyHeap {
     fn swap(&mut self, a: usize, b: usize) {
         self.items.swap(a, b);
         for at in [a, b] {
-            if let Some(place) = self.places.get_mut(self.items[at].0) {
+            if let Some(place) = self.positions.get_mut(self.items[at].0) {
                 *place = at;
             }
         }
@@ -391,16 +391,16 @@ impl LeakyHeap {
 }
 
 /// Decides as the variant `ours`, and returns the host of each process and the number of operations.
-fn ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
-    let aim = greedy::ours(instance);
+fn assign_ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
+    let aim = greedy::assign_ours(instance);
     let lower = aim.loads.iter().copied().fold(0.0, f64::max);
     let mut best = instance.max_time(&instance.current).get();
     let mut hosts = instance.current.clone();
     let mut operations = (instance.processes() * (instance.hosts() + 1)) as u64;
     let works = instance.works();
-    let order = by_falling_work(&works);
+    let order = by_decreasing_work(&works);
     bisect(lower, |bound| {
-        let (max, places) = attempt(instance, &works, &order, bound);
+        let (max, places) = attempt_ours(instance, &works, &order, bound);
         operations += (instance.processes() + instance.hosts()) as u64;
         if max < best {
             (best, hosts) = (max, places);
@@ -412,36 +412,36 @@ fn ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
 
 /// Makes one try of the variant `ours` and returns the maximum load with the host of each process. The most loaded host
 /// repeatedly gives its heaviest process that some host can take within `bound`, to the host that finishes first.
-fn attempt(
+fn attempt_ours(
     instance: &Instance<'_>,
     works: &[f64],
     order: &[usize],
     bound: f64,
 ) -> (f64, Vec<usize>) {
-    let mut room = Room::new(instance);
+    let mut room = TentativePlacement::new(instance);
     let start = instance.host_times(&instance.current);
     let mut load: Vec<f64> = start.iter().map(|time| time.get()).collect();
     loop {
-        let donor = least(0..load.len(), |host| -load[host]);
+        let donor = with_least_key(0..load.len(), |host| -load[host]);
         let Some(donor) = donor.filter(|&host| load[host] > bound) else {
             break;
         };
         let after =
             |process: usize, host: usize| load[host] + works[process] / instance.speeds[host];
         let own = (order.iter())
-            .filter(|&&process| room.places()[process] == donor && works[process] > 0.0);
+            .filter(|&&process| room.hosts()[process] == donor && works[process] > 0.0);
         let found = own.copied().find_map(|process| {
             let others = (0..load.len()).filter(|&host| host != donor && room.fits(process, host));
-            let host = least(others, |host| after(process, host))?;
+            let host = with_least_key(others, |host| after(process, host))?;
             (after(process, host) <= bound).then_some((process, host))
         });
         let Some((process, host)) = found else { break };
         // The sum need not be computed from scratch: a host that has received stays within the bound, so that each process moves at most once.
         load[host] = after(process, host);
         room.put(process, host);
-        load[donor] = instance.host_times(room.places())[donor].get();
+        load[donor] = instance.host_times(room.hosts())[donor].get();
     }
-    (load.iter().copied().fold(0.0, f64::max), room.into_places())
+    (load.iter().copied().fold(0.0, f64::max), room.into_hosts())
 }
 
 #[cfg(test)]
@@ -463,6 +463,6 @@ mod tests {
             tries += 1;
             f64::INFINITY
         });
-        assert!(tries <= MOST_TRIES);
+        assert!(tries <= MAX_TRIES);
     }
 }

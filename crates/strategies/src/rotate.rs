@@ -27,7 +27,7 @@ impl Strategy for RotateOptions {
             hosts: instance.current.iter().map(next).collect(),
             operations: instance.processes() as u64,
             gather: Gather::None,
-            words: Vec::new(),
+            remarks: Vec::new(),
         })
     }
 }

@@ -1,6 +1,6 @@
 //! The table of built-in strategies, one row each.
 
-use super::entry::{Table, row};
+use super::entry::{Table, table_entry};
 use super::{
     BruteForceOptions, CRandomOptions, DiffusionOptions, GreedyCommOptions, GreedyOptions,
     GreedyRefineOptions, HierarchicalOptions, InformAndTransferOptions, MigCubeOptions,
@@ -11,82 +11,82 @@ use super::{
 /// Returns the table of all strategies that are built into migsim.
 pub fn standard() -> Table {
     let rows = vec![
-        row::<GreedyOptions>(
+        table_entry::<GreedyOptions>(
             "greedy",
             "list scheduling: processes by decreasing work, each to the host that ends first",
             "Charm++ GreedyLB",
         ),
-        row::<GreedyRefineOptions>(
+        table_entry::<GreedyRefineOptions>(
             "greedy-refine",
             "almost the makespan of greedy, with few moves",
             "Charm++ GreedyRefineLB",
         ),
-        row::<RefineOptions>(
+        table_entry::<RefineOptions>(
             "refine",
             "overloaded hosts give to underloaded ones; a search finds the lowest threshold that all hosts can keep",
             "Charm++ RefineLB",
         ),
-        row::<RefineBOptions>(
+        table_entry::<RefineBOptions>(
             "refine-b",
             "the heaviest host gives to the lightest; a search finds the lowest bound above the maximum load of greedy",
             "Charm++ 8, TreeLB RefineB",
         ),
-        row::<GreedyCommOptions>(
+        table_entry::<GreedyCommOptions>(
             "greedy-comm",
             "greedy that counts the messages to processes placed before",
             "Charm++ GreedyCommLB",
         ),
-        row::<HierarchicalOptions>(
+        table_entry::<HierarchicalOptions>(
             "hierarchical",
             "after TreeLB with levels: work flows between clusters, then each cluster balances itself",
             "Charm++ 8, TreeLB with groups of processes; Zheng et al. 2011",
         ),
-        row::<InformAndTransferOptions>(
+        table_entry::<InformAndTransferOptions>(
             "inform-and-transfer",
             "hosts learn each other's loads by gossip and give processes where this lowers the larger of the two loads",
             "DARMA LB Analysis Framework, InformAndTransfer",
         ),
-        row::<TemperedOptions>(
+        table_entry::<TemperedOptions>(
             "tempered",
             "after TemperedLB with communication: pairs of hosts swap processes by time and bytes",
             "DARMA vt, TemperedLB with the work model of CCM; Lifflander et al. 2021",
         ),
-        row::<PrefixOptions>(
+        table_entry::<PrefixOptions>(
             "prefix",
             "takes the processes of the most loaded host, and gives each to the host that then ends first",
             "DARMA LB Analysis Framework, CentralizedPrefixOptimizer",
         ),
-        row::<BruteForceOptions>(
+        table_entry::<BruteForceOptions>(
             "brute-force",
             "the best of all assignments; only for few processes",
             "DARMA LB Analysis Framework, BruteForce",
         ),
-        row::<RotateOptions>(
+        table_entry::<RotateOptions>(
             "rotate",
             "each process to the next host: shows the cost of migrations without any benefit",
             "Charm++ 8, TreeLB Rotate",
         ),
-        row::<DiffusionOptions>(
+        table_entry::<DiffusionOptions>(
             "diffusion",
             "diffusive load balancing: load flows between neighbours, rounded to whole processes",
             "Cybenko 1989; Diekmann et al. 1999",
         ),
-        row::<CRandomOptions>(
+        table_entry::<CRandomOptions>(
             "c-random",
             "as in the PUB library: each host asks random hosts and sends one process to one with less load",
             "Bonorden, IPDPS 2007",
         ),
-        row::<ReceiverInitiatedOptions>(
+        table_entry::<ReceiverInitiatedOptions>(
             "receiver-initiated",
             "after work stealing: hosts with little to do take one process from hosts with much",
             "Eager, Lazowska and Zahorjan 1986",
         ),
-        row::<MigPfOptions>(
+        table_entry::<MigPfOptions>(
             "migpf",
             "after MigPF: of several plans the one with the shortest predicted superstep, if it is shorter than without moves",
             "da Rosa Righi et al., FGCS 78, 2018",
         ),
-        row::<MigCubeOptions>(
+        table_entry::<MigCubeOptions>(
             "migcube",
             "after MigCube: processes whose metrics lie near those of the best candidate move with it",
             "da Rosa Righi et al., SCPE 17(1), 2016",
@@ -100,7 +100,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::super::testing::instance;
-    use super::super::{Assignment, Entry, Instance, bound};
+    use super::super::{Assignment, Entry, Instance, lower_bound};
     use super::*;
     use migsim_base::random::{Purpose, Stream};
     use migsim_base::units::Bytes;
@@ -144,7 +144,7 @@ mod tests {
                     "{name}"
                 );
                 let max = case.max_time(&found.hosts).get();
-                assert!(max >= bound(case) * (1.0 - 1e-12), "{name}");
+                assert!(max >= lower_bound(case) * (1.0 - 1e-12), "{name}");
             }
         }
     }

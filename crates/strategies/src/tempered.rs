@@ -22,8 +22,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::room::Room;
-use super::{Assignment, Instance, Strategy, StrategyOptions, not_negative};
+use super::room::TentativePlacement;
+use super::{Assignment, Instance, Strategy, StrategyOptions, check_not_negative};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
@@ -57,7 +57,7 @@ impl StrategyOptions for TemperedOptions {
         let Self {
             alpha, beta, gamma, ..
         } = self;
-        not_negative([("alpha", alpha), ("beta", beta), ("gamma", gamma)])?;
+        check_not_negative([("alpha", alpha), ("beta", beta), ("gamma", gamma)])?;
         Ok(Box::new(self))
     }
 }
@@ -67,11 +67,11 @@ impl Strategy for TemperedOptions {
         let mut state = State::new(instance, *self);
         let mut weighed = 0;
         for _ in 0..self.iterations {
-            if !state.iterate(&mut weighed) {
+            if !state.swap_all_pairs(&mut weighed) {
                 break;
             }
         }
-        Ok(Assignment::central(state.room.into_places(), weighed))
+        Ok(Assignment::central(state.room.into_hosts(), weighed))
     }
 
     fn needs_communication(&self) -> bool {
@@ -85,9 +85,9 @@ struct Host {
     /// The time of the host in a superstep, including background load \[s\].
     time: f64,
     /// Bytes that the host receives from other hosts, and bytes that it sends to other hosts.
-    off: [f64; 2],
+    off_host_bytes: [f64; 2],
     /// Bytes between processes that are both on the host.
-    on: f64,
+    on_host_bytes: f64,
 }
 
 /// An exchange between two hosts: the process that the first host gives, and the process that it gets, if any.
@@ -100,10 +100,10 @@ struct State<'a> {
     options: TemperedOptions,
     hosts: Vec<Host>,
     /// The processes of each host, in increasing order of number.
-    lists: Vec<Vec<usize>>,
+    processes_of_host: Vec<Vec<usize>>,
     /// For each process, the indices of the rows of messages that it sends or receives.
     rows: Vec<Vec<usize>>,
-    room: Room,
+    room: TentativePlacement,
 }
 
 impl<'a> State<'a> {
@@ -117,9 +117,9 @@ impl<'a> State<'a> {
             instance,
             options,
             hosts: times.iter().map(|time| host(time.get())).collect(),
-            lists: instance.by_host(),
+            processes_of_host: instance.processes_by_host(),
             rows: vec![Vec::new(); instance.processes()],
-            room: Room::new(instance),
+            room: TentativePlacement::new(instance),
         };
         for (at, row) in instance.communication.iter().enumerate() {
             let ends = [row.from, row.to];
@@ -127,36 +127,36 @@ impl<'a> State<'a> {
             if row.to != row.from {
                 state.rows[row.to].push(at);
             }
-            state.count(at, 1.0, ends.map(|process| instance.current[process]));
+            state.add_row_bytes(at, 1.0, ends.map(|process| instance.current[process]));
         }
         state
     }
 
     /// Adds the bytes of a row of messages, times `sign`, to the hosts of its sender and receiver. If these differ, only hosts in
     /// `known` are changed.
-    fn count(&mut self, row: usize, sign: f64, known: [usize; 2]) {
+    fn add_row_bytes(&mut self, row: usize, sign: f64, known: [usize; 2]) {
         let row = self.instance.communication[row];
         let bytes = sign * row.bytes.get();
-        let [from, to] = [row.from, row.to].map(|process| self.room.places()[process]);
+        let [from, to] = [row.from, row.to].map(|process| self.room.hosts()[process]);
         if from == to {
-            self.hosts[from].on += bytes;
+            self.hosts[from].on_host_bytes += bytes;
             return;
         }
         for (host, way) in [(to, 0), (from, 1)] {
             if known.contains(&host) {
-                self.hosts[host].off[way] += bytes;
+                self.hosts[host].off_host_bytes[way] += bytes;
             }
         }
     }
 
     /// Moves a process from the first to the second host of `ends`, and updates the terms of these two hosts only.
-    fn shift(&mut self, process: usize, ends: [usize; 2]) {
+    fn move_process(&mut self, process: usize, ends: [usize; 2]) {
         for (sign, step) in [(-1.0, 0), (1.0, 1)] {
             if step == 1 {
                 self.room.put(process, ends[1]);
             }
             for at in 0..self.rows[process].len() {
-                self.count(self.rows[process][at], sign, ends);
+                self.add_row_bytes(self.rows[process][at], sign, ends);
             }
             let host = ends[step];
             let work = self.instance.work[process].get();
@@ -168,21 +168,21 @@ impl<'a> State<'a> {
     fn swap(&mut self, [a, b]: [usize; 2], [given, taken]: Swap) {
         for (process, ends) in [(given, [a, b]), (taken, [b, a])] {
             if let Some(process) = process {
-                self.shift(process, ends);
+                self.move_process(process, ends);
             }
         }
     }
 
     /// Returns the work W of a host.
     fn work(&self, host: usize) -> f64 {
-        let Host { time, off, on } = self.hosts[host];
+        let Host { time, off_host_bytes: off, on_host_bytes: on } = self.hosts[host];
         let options = &self.options;
         options.alpha * time + options.beta * off[0].max(off[1]) + options.gamma * on
     }
 
     /// Returns the larger W of two hosts after a swap, without changing the state; infinite if the swap fills a host beyond its
     /// memory.
-    fn tried(&mut self, [a, b]: [usize; 2], swap: Swap) -> f64 {
+    fn larger_work_after(&mut self, [a, b]: [usize; 2], swap: Swap) -> f64 {
         let before = [a, b].map(|host| self.hosts[host]);
         self.swap([a, b], swap);
         let gets_and_is_over =
@@ -195,14 +195,14 @@ impl<'a> State<'a> {
     }
 
     /// Lets every pair of hosts meet once, and returns whether any swap was made. `weighed` counts the swaps that were evaluated.
-    fn iterate(&mut self, weighed: &mut u64) -> bool {
+    fn swap_all_pairs(&mut self, weighed: &mut u64) -> bool {
         let works: Vec<f64> = (0..self.hosts.len()).map(|host| self.work(host)).collect();
         let mut order: Vec<usize> = (0..works.len()).collect();
         order.sort_by(|&a, &b| works[b].total_cmp(&works[a]));
         let mut has_swapped = false;
         for (at, &a) in order.iter().enumerate() {
             for &b in order[at + 1..].iter().rev() {
-                has_swapped |= self.meet([a, b], weighed);
+                has_swapped |= self.swap_best([a, b], weighed);
             }
         }
         has_swapped
@@ -210,15 +210,15 @@ impl<'a> State<'a> {
 
     /// Makes the best swap between two hosts if it decreases the larger W, and returns whether it did. `weighed` counts the swaps
     /// that were evaluated.
-    fn meet(&mut self, [a, b]: [usize; 2], weighed: &mut u64) -> bool {
+    fn swap_best(&mut self, [a, b]: [usize; 2], weighed: &mut u64) -> bool {
         let (mut least, mut best) = (self.work(a).max(self.work(b)), None);
-        let [own, others] = [a, b].map(|host| self.lists[host].clone());
+        let [own, others] = [a, b].map(|host| self.processes_of_host[host].clone());
         let moves = own.iter().map(|&given| [Some(given), None]);
         let moves = moves.chain(others.iter().map(|&taken| [None, Some(taken)]));
         let pairs = |given: usize| others.iter().map(move |&taken| [Some(given), Some(taken)]);
         for swap in moves.chain(own.iter().copied().flat_map(pairs)) {
             *weighed += 1;
-            let larger = self.tried([a, b], swap);
+            let larger = self.larger_work_after([a, b], swap);
             if larger < least {
                 (least, best) = (larger, Some(swap));
             }
@@ -228,8 +228,8 @@ impl<'a> State<'a> {
         let mut both = [own, others].concat();
         both.sort_unstable();
         for host in [a, b] {
-            let is_on = |process: &usize| self.room.places()[*process] == host;
-            self.lists[host] = both.iter().copied().filter(is_on).collect();
+            let is_on = |process: &usize| self.room.hosts()[*process] == host;
+            self.processes_of_host[host] = both.iter().copied().filter(is_on).collect();
         }
         true
     }

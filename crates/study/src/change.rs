@@ -10,8 +10,8 @@ use rayon::prelude::*;
 
 use super::config::{Parameter, Sweep};
 use super::plan::Plan;
-use super::setting::runs_of;
-use super::settings::MOST_NAMED;
+use super::setting::run_ids;
+use super::settings::MAX_NAMED;
 use super::spec::label;
 use super::values::Values;
 use migsim_base::error::{Error, Problem};
@@ -29,13 +29,13 @@ pub(super) fn check(sweep: &Sweep, plan: &Plan, with: (Limits, &Shared)) -> Resu
             continue;
         }
         let changes = |setting: usize| {
-            let Some(rank) = values.ranks[setting] else {
+            let Some(rank) = values.indices[setting] else {
                 return false;
             };
             let mut other = plan.settings[setting].clone();
             other[index] = Some(values.distinct[(rank + 1) % values.count()].clone());
             // Settings that cannot be loaded count as different from those that can.
-            let other = runs_of(sweep, &other, &plan.seeds[..1], with);
+            let other = run_ids(sweep, &other, &plan.seeds[..1], with);
             other.map_or(true, |other| other[0] != plan.runs[setting * seeds])
         };
         if !(0..plan.settings.len()).into_par_iter().any(changes) {
@@ -48,7 +48,7 @@ pub(super) fn check(sweep: &Sweep, plan: &Plan, with: (Limits, &Shared)) -> Resu
 
 /// Returns the error for a parameter whose values do not change any run.
 fn changes_nothing(parameter: &Parameter, values: &[String]) -> Problem {
-    let first = first_of(values, "`, `", "`");
+    let first = join_first(values, "`, `", "`");
     let message = format!(
         "`{}` changes nothing: all settings are the same for `{first}",
         parameter.name
@@ -73,17 +73,17 @@ pub(super) fn note_of_equal(plan: &Plan) -> Option<String> {
     Some(format!(
         "of {} settings these are the same run as an earlier one, since their values mean the same there: {}",
         plan.settings.len(),
-        first_of(&equal, ", ", "")
+        join_first(&equal, ", ", "")
     ))
 }
 
 /// Joins the first few names, followed by `end`, and an ellipsis if there are more names.
-fn first_of(names: &[String], comma: &str, end: &str) -> String {
-    let more = if names.len() > MOST_NAMED {
+fn join_first(names: &[String], comma: &str, end: &str) -> String {
+    let more = if names.len() > MAX_NAMED {
         ", ..."
     } else {
         ""
     };
-    let first = names[..names.len().min(MOST_NAMED)].join(comma);
+    let first = names[..names.len().min(MAX_NAMED)].join(comma);
     format!("{first}{end}{more}")
 }

@@ -16,8 +16,8 @@ use super::config::Sweep;
 use super::plan::Plan;
 use super::row::Row;
 use super::run::Common;
-use super::separate::{Basis, Indifference, difference};
-use super::static_standing::{StaticStanding, static_standing};
+use super::separate::{Basis, Indifference, paired_difference};
+use super::static_standing::{StaticStanding, find_best_start};
 use super::stats::Sample;
 use migsim_base::error::Error;
 use migsim_bsp::Scenario;
@@ -61,7 +61,7 @@ pub struct Standing {
 
 impl Standing {
     /// Returns whether no policy is faster by more than the margin of indifference; see [`Self::rank`].
-    pub fn ties_with_best(&self) -> bool {
+    pub fn is_rank_one(&self) -> bool {
         self.rank == 1
     }
 }
@@ -81,7 +81,7 @@ pub struct Comparison {
     /// if no other policy shares rank 1, or if the number is above 10 000.
     pub seeds_needed: Option<usize>,
     /// Makespan of scenario i, without rescheduling \[s\], over the seeds.
-    pub alone: Option<Sample>,
+    pub scenario_i: Option<Sample>,
     /// Makespan of the best plan found in hindsight \[s\], over the seeds; `None` if it was not searched.
     pub hindsight: Option<Sample>,
     /// The best static start; `None` if static starts were not simulated.
@@ -109,7 +109,7 @@ pub struct Known {
 
 impl Known {
     /// Computes the best known makespan of each seed \[s\] from that of its fastest policy and from the searches.
-    fn best(&self, fastest: Vec<f64>) -> Vec<f64> {
+    fn best_known(&self, fastest: Vec<f64>) -> Vec<f64> {
         let mut best_known = fastest;
         for (best, found) in best_known.iter_mut().zip(&self.hindsight) {
             *best = best.min(*found);
@@ -127,7 +127,7 @@ impl Known {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wanted {
     /// Number of runs that the search for the best plan in hindsight may take for each seed; 0 for no search.
-    pub hindsight: usize,
+    pub hindsight_runs: usize,
     /// Whether scenario i is also simulated from the static starts.
     pub static_starts: bool,
 }
@@ -178,19 +178,19 @@ impl Comparison {
             .iter()
             .map(|one| is_drawn(one.0).unwrap_or(plan.is_random));
         let drawn: Vec<bool> = drawn.collect();
-        let faster = basis.faster_drawn(&times, &drawn, basis.margin(false, best_mean));
+        let faster = basis.count_faster_drawn(&times, &drawn, basis.margin(false, best_mean));
         let of_seed = |seed: usize| found.iter().map(move |one| one.2[seed]);
         let fastest = (0..seeds).map(|seed| of_seed(seed).fold(f64::INFINITY, f64::min));
-        let best_known = known.best(fastest.collect());
+        let best_known = known.best_known(fastest.collect());
         let alone = found.first().and_then(|one| {
             let times = one.1.iter().map(|row| row.makespan(Scenario::I));
             times.collect::<Option<Vec<f64>>>()
         });
         let best = found.first().map(|one| &*one.2);
         let static_start =
-            best.and_then(|best| static_standing(&known.static_starts, best, alone.as_deref()));
+            best.and_then(|best| find_best_start(&known.static_starts, best, alone.as_deref()));
         let others = Others {
-            first: found.first().map(|one| one.2.clone()).unwrap_or_default(),
+            best_policy: found.first().map(|one| one.2.clone()).unwrap_or_default(),
             best_known,
             known,
         };
@@ -209,20 +209,20 @@ impl Comparison {
             standings,
             failed,
             basis,
-            alone: alone.and_then(|times| Sample::of(&times)),
+            scenario_i: alone.and_then(|times| Sample::of(&times)),
             hindsight: Sample::of(&known.hindsight),
             static_start,
         }
     }
 
     /// Returns the policy with the second lowest mean makespan.
-    pub fn second(&self) -> Option<&Standing> {
+    pub fn second_best(&self) -> Option<&Standing> {
         let others = self.standings.iter().skip(1);
         others.min_by(|a, b| a.makespan.mean.total_cmp(&b.makespan.mean))
     }
 
     /// Formats the rank of a policy for tables: `1=` if another policy has the same rank.
-    pub fn rank_shown(&self, rank: usize) -> String {
+    pub fn format_rank(&self, rank: usize) -> String {
         let equal = self.standings.iter().filter(|one| one.rank == rank);
         let tie = if equal.count() > 1 { "=" } else { "" };
         format!("{rank}{tie}")
@@ -245,11 +245,11 @@ impl Comparison {
                 "regret_percent": one.regret.mean,
                 "regret_ci95_percent": one.regret.half_width(),
                 "trigger_regret_percent": one.trigger_regret.map(|regret| regret.mean),
-                "ties_with_best": one.ties_with_best(),
+                "ties_with_best": one.is_rank_one(),
                 "straight_returns": one.straight_returns,
             })
         };
-        let verdict = self.sentence();
+        let verdict = self.verdict_sentence();
         let mut all = json!({
             "seeds": self.basis.seeds,
             "correction": self.basis.correction(),
@@ -258,7 +258,7 @@ impl Comparison {
             "verdict": verdict.text(),
             "quantities": verdict.to_json(),
             "definitions": definitions([&verdict]),
-            "alone_s": self.alone,
+            "alone_s": self.scenario_i,
             "hindsight_s": self.hindsight,
             "policies": self.standings.iter().map(of_policy).collect::<Vec<_>>(),
         });
@@ -267,11 +267,11 @@ impl Comparison {
         }
         if let Some(start) = &self.static_start {
             let of_rule = |(rule, makespan): &(Rule, Sample)| json!({ "rule": rule.name(), "makespan_s": makespan });
-            all["static_starts"] = start.all.iter().map(of_rule).collect();
+            all["static_starts"] = start.by_rule.iter().map(of_rule).collect();
             all["best_static_start"] = json!({
                 "rule": start.rule.name(),
                 "makespan_s": start.makespan,
-                "own": start.is_own,
+                "own": start.is_start_of_policies,
                 "behind_best_s": start.behind,
                 "gain_percent": start.gain,
             });
@@ -283,7 +283,7 @@ impl Comparison {
 /// Computes the number of seeds that would separate the policies of rank 1, from the largest standard deviation of their
 /// differences to the best policy.
 fn seeds_needed(basis: Basis, standings: &[Standing]) -> Option<usize> {
-    let ties = standings.iter().filter(|one| one.ties_with_best());
+    let ties = standings.iter().filter(|one| one.is_rank_one());
     let deviations = ties.filter_map(|one| one.behind?.deviation);
     let deviation = deviations.reduce(f64::max).filter(|_| basis.has_tests())?;
     let best = standings.first()?.makespan.mean;
@@ -297,7 +297,7 @@ fn seeds_needed(basis: Basis, standings: &[Standing]) -> Option<usize> {
 ///
 /// # Errors
 /// A run that succeeded for a policy cannot be repeated.
-pub fn known(
+pub fn additional_results(
     (sweep, plan): (&Sweep, &Plan),
     (limits, common): (Limits, &Common),
     wanted: Wanted,
@@ -320,10 +320,10 @@ pub fn known(
             known.static_starts = first.run_starts(&starts, None, &Progress::default())?;
             known.note = starts.note().map(str::to_owned);
         }
-        if wanted.hindsight == 0 {
+        if wanted.hindsight_runs == 0 {
             return Ok(known);
         }
-        let (progress, memo) = (Progress::default(), first.memory());
+        let (progress, memo) = (Progress::default(), first.new_memo());
         let mut starts = Vec::new();
         let mut fastest = f64::INFINITY;
         for setting in 0..settings {
@@ -335,12 +335,12 @@ pub fn known(
                 let makespan = run.outcome.makespan.get();
                 if makespan < fastest {
                     fastest = makespan;
-                    starts.insert(0, MovePlan::of(&run.outcome));
+                    starts.insert(0, MovePlan::from_outcome(&run.outcome));
                 }
             }
         }
         starts.truncate(3);
-        let found = first.hindsight(&starts, wanted.hindsight, &progress)?;
+        let found = first.hindsight(&starts, wanted.hindsight_runs, &progress)?;
         known.hindsight = Some(found.makespan.get().min(fastest));
         Ok(known)
     };
@@ -384,7 +384,7 @@ pub fn best_calls(
     let seeds = plan.seeds.len();
     let runs = (0..plan.settings.len() * seeds).into_par_iter();
     let of_run = |run: usize| {
-        let experiment = plan.experiment(sweep, plan.run(run), (limits, &common.files));
+        let experiment = plan.experiment(sweep, plan.setting_and_seed(run), (limits, &common.files));
         let found = experiment.ok()?.best_calls(barriers, &Progress::default());
         Some(found.ok()?.makespan.get())
     };
@@ -395,7 +395,7 @@ pub fn best_calls(
 /// The reference makespans with which each policy is compared, seed by seed.
 struct Others<'a> {
     /// Makespan of the best policy for each seed \[s\].
-    first: Vec<f64>,
+    best_policy: Vec<f64>,
     /// Best known makespan for each seed \[s\].
     best_known: Vec<f64>,
     /// Further results for each seed, such as lower bounds.
@@ -430,7 +430,7 @@ impl Others<'_> {
                 .map(|(best, time)| Some(best.as_ref()?.min(*time)))
                 .collect()
         });
-        let behind = difference(times, &self.first).filter(|_| place > 0);
+        let behind = paired_difference(times, &self.best_policy).filter(|_| place > 0);
         Some(Standing {
             policy,
             setting,
@@ -512,8 +512,8 @@ mod tests {
         // Policy b is 1 s behind a with each seed, and 0.9, 1.1, 0.9 s behind c: t = 14 with a margin of 0.03 s. Policies c and a are each
         // ahead with some seeds.
         assert_eq!([a.rank, c.rank, b.rank], [1, 1, 3]);
-        assert_eq!([1, 3].map(|rank| comparison.rank_shown(rank)), ["1=", "3"]);
-        assert_eq!(comparison.second(), Some(c));
+        assert_eq!([1, 3].map(|rank| comparison.format_rank(rank)), ["1=", "3"]);
+        assert_eq!(comparison.second_best(), Some(c));
         // The makespans are 25, 20 and 0 % above the bounds, and 0, 20 and 0 % above the best known.
         assert!((a.above_bound.unwrap() - 15.0).abs() < 1e-9);
         assert!((a.regret.mean - 20.0 / 3.0).abs() < 1e-9);

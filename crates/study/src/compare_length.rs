@@ -28,8 +28,8 @@ const LENGTH: Meaning = Meaning::new(
 
 impl Comparison {
     /// Describes how long the recorded run must be for moves to pay off; `None` for an application that was not recorded.
-    pub(super) fn length(&self) -> Option<Sentence> {
-        let alone = self.alone.filter(|_| self.is_recorded)?.mean;
+    pub(super) fn required_length(&self) -> Option<Sentence> {
+        let alone = self.scenario_i.filter(|_| self.is_recorded)?.mean;
         let moving = self.standings.iter().filter(|one| one.moves > 0.0);
         let moving: Vec<&Standing> = moving.collect();
         if moving.is_empty() {
@@ -47,9 +47,9 @@ impl Comparison {
             return Some(text.into());
         };
         let cost = MOVES
-            .of(first.costs[1])
+            .with_value(first.costs[1])
             .shown_as(format!("{} s", short(first.costs[1])));
-        let least_shown = LENGTH.of(least).shown_as(format!("{} s", short(least)));
+        let least_shown = LENGTH.with_value(least).shown_as(format!("{} s", short(least)));
         Some(say!(
             "The moves of `{}` cost {} once: they pay in a run of the same kind of about {} or longer.",
             &first.policy,
@@ -92,7 +92,7 @@ mod tests {
             one.costs = costs;
             one.moves = moves as f64;
         }
-        found.alone = Sample::of(&[10.0]);
+        found.scenario_i = Sample::of(&[10.0]);
         found
     }
 

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use serde_json::json;
 
 use super::compare::Comparison;
-use super::page::SHOWN;
+use super::page::INITIAL_ROWS;
 use super::stats::{Sample, short};
 use migsim_base::units::{HostId, Time};
 use migsim_base::words::counted;
@@ -17,7 +17,7 @@ use migsim_bsp::Outcome;
 use migsim_experiment::{Ledger, Term};
 use migsim_output::figure::{Dot, Figure, Group, Row, Rows, SeriesKey, Style, round_ticks};
 use migsim_output::frame::{picture, prose, script_element, sections_page};
-use migsim_output::{Cell, Table, escaped, numbers, words};
+use migsim_output::{Cell, Table, escaped, number_column, text_column};
 use migsim_platform::Platform;
 
 /// The run of a policy that the page shows as an example.
@@ -62,7 +62,7 @@ impl Example {
                 .map(|one| dates(one.start, one.computed, one.end))
                 .collect(),
             calls: calls
-                .map(|one| dates(one.wait.from, one.wait.until, one.held_until))
+                .map(|one| dates(one.wait.from, one.wait.until, one.delayed_until))
                 .collect(),
             moves,
             terms: ledger.map(|ledger| (ledger.terms().collect(), ledger.difference_s())),
@@ -74,7 +74,7 @@ impl Example {
 #[derive(Debug)]
 pub struct Examples {
     /// A description of the runs for headings, such as their seed.
-    pub which: String,
+    pub description: String,
     /// The clusters, each with the number of processes that start in it; empty if this is not known.
     pub clusters: Vec<(String, u32)>,
     /// The runs, sorted by policy as in the comparison, the best policy first.
@@ -99,44 +99,44 @@ pub fn page(
     examples: Option<&Examples>,
 ) -> String {
     let examples = examples.filter(|examples| !examples.runs.is_empty());
-    let which = examples.map_or("", |examples| &examples.which);
+    let which = examples.map_or("", |examples| &examples.description);
     let of = |html: fn(&Examples) -> String| examples.map_or_else(String::new, html);
     let verdict = prose(&comparison.verdict());
     let sections = [
         (
             "ranking",
             "Ranking: from best to worst".to_owned(),
-            format!("<p class=\"verdict\">{verdict}</p>\n{}", table.html(SHOWN)),
+            format!("<p class=\"verdict\">{verdict}</p>\n{}", table.html(INITIAL_ROWS)),
         ),
         (
             "makespans",
             "Makespans: scenario iii".to_owned(),
-            makespans(comparison),
+            draw_makespans(comparison),
         ),
         (
             "time",
             format!("Runs: {which}, on one axis of time"),
-            of(|examples| strips(&examples.runs)),
+            of(|examples| draw_strips(&examples.runs)),
         ),
         (
             "places",
             format!("Places: processes by cluster, {which}"),
-            of(places),
+            of(place_table),
         ),
         (
             "terms",
             format!("Terms: scenario iii less scenario i, {which}"),
-            of(|examples| terms(&examples.runs)),
+            of(|examples| ledger_table(&examples.runs)),
         ),
     ];
     let policies = counted(comparison.standings.len(), "policy");
     let seeds = counted(comparison.basis.seeds, "seed");
     let lead = format!("<p>{policies}, {seeds}.</p>\n");
-    sections_page(title, &lead, sections, &[PLACES])
+    sections_page(title, &lead, sections, &[PLACE_SCRIPT])
 }
 
 /// Draws the makespans of the policies as dots with confidence intervals; empty if no policy ran with all seeds.
-fn makespans(comparison: &Comparison) -> String {
+fn draw_makespans(comparison: &Comparison) -> String {
     if comparison.standings.is_empty() {
         return String::new();
     }
@@ -150,7 +150,7 @@ fn makespans(comparison: &Comparison) -> String {
     };
     let policies = comparison.standings.iter();
     let policies = policies.map(|one| row(one.policy.clone(), one.makespan));
-    let start = comparison.static_start.iter().filter(|one| !one.is_own);
+    let start = comparison.static_start.iter().filter(|one| !one.is_start_of_policies);
     let rows = policies.chain(start.map(|one| row(one.label(), one.makespan)));
     let axis = match comparison.basis.seeds {
         0 | 1 => "makespan [s]",
@@ -172,9 +172,9 @@ fn makespans(comparison: &Comparison) -> String {
 }
 
 /// Number of columns into which the time of a run is divided in a strip.
-const COLUMNS: usize = 480;
-/// Height of a strip together with its label and the axis \[pixels\].
-const STRIP: f64 = 34.0;
+const STRIP_COLUMNS: usize = 480;
+/// Height of the coloured strip of one run \[pixels\].
+const STRIP_HEIGHT: f64 = 34.0;
 const LABEL: f64 = 18.0;
 const AXIS: f64 = 26.0;
 const WIDTH: f64 = 960.0;
@@ -188,14 +188,14 @@ const PHASES: [(&str, &str); 4] = [
 ];
 
 /// Draws a strip for each run, which shows for each column of time in which phase the run is.
-fn strips(runs: &[Example]) -> String {
+fn draw_strips(runs: &[Example]) -> String {
     let longest = runs.iter().map(|run| run.makespan).fold(0.0, f64::max);
-    let height = AXIS + runs.len() as f64 * (STRIP + LABEL);
+    let height = AXIS + runs.len() as f64 * (STRIP_HEIGHT + LABEL);
     let mut svg = format!(
         "<svg role=\"img\" aria-label=\"Phases of the runs on one axis of time\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" style=\"min-width:600px;max-width:100%;height:auto\" font-family=\"sans-serif\" font-size=\"12\" fill=\"currentColor\">\n"
     );
     for (place, run) in runs.iter().enumerate() {
-        let top = place as f64 * (STRIP + LABEL);
+        let top = place as f64 * (STRIP_HEIGHT + LABEL);
         let _ = writeln!(
             svg,
             "<text x=\"0\" y=\"{:.0}\">{} · {} s · {} · {}</text>",
@@ -205,7 +205,7 @@ fn strips(runs: &[Example]) -> String {
             counted(run.calls.len(), "call"),
             counted(run.moves.len(), "move")
         );
-        svg += &strip(run, longest, top + LABEL);
+        svg += &draw_strip(run, longest, top + LABEL);
     }
     for (date, label) in round_ticks(longest, 9) {
         let x = WIDTH * date / longest.max(f64::MIN_POSITIVE);
@@ -233,27 +233,27 @@ fn strips(runs: &[Example]) -> String {
 }
 
 /// Draws the strip of one run; neighbouring columns of the same phase are joined.
-fn strip(run: &Example, longest: f64, top: f64) -> String {
-    let mut spent = vec![[0.0_f64; PHASES.len()]; COLUMNS];
+fn draw_strip(run: &Example, longest: f64, top: f64) -> String {
+    let mut spent = vec![[0.0_f64; PHASES.len()]; STRIP_COLUMNS];
     let column = if longest > 0.0 {
-        longest / COLUMNS as f64
+        longest / STRIP_COLUMNS as f64
     } else {
         1.0
     };
     let mut add = |phase: usize, from: f64, until: f64| {
         let mut now = from;
         while now < until {
-            let mut index = whole(now / column);
+            let mut index = truncated(now / column);
             if (index + 1) as f64 * column <= now {
                 // Rounding put the end of the column inside it.
                 index += 1;
             }
-            let end = if index + 1 < COLUMNS {
+            let end = if index + 1 < STRIP_COLUMNS {
                 until.min((index + 1) as f64 * column)
             } else {
                 until
             };
-            spent[index.min(COLUMNS - 1)][phase] += end - now;
+            spent[index.min(STRIP_COLUMNS - 1)][phase] += end - now;
             now = end;
         }
     };
@@ -274,22 +274,22 @@ fn strip(run: &Example, longest: f64, top: f64) -> String {
     let shares: Vec<[u32; PHASES.len()]> = shares.collect();
     let mut svg = String::new();
     let mut at = 0;
-    while at < COLUMNS {
+    while at < STRIP_COLUMNS {
         let same = shares[at..]
             .iter()
             .take_while(|one| **one == shares[at])
             .count();
         let all: u32 = shares[at].iter().sum();
-        let mut below = top + STRIP;
+        let mut below = top + STRIP_HEIGHT;
         for (share, (_, colour)) in shares[at].iter().zip(PHASES) {
             if *share > 0 {
-                let height = STRIP * f64::from(*share) / f64::from(all);
+                let height = STRIP_HEIGHT * f64::from(*share) / f64::from(all);
                 below -= height;
                 let _ = writeln!(
                     svg,
                     "<rect x=\"{:.0}\" y=\"{below:.1}\" width=\"{}\" height=\"{height:.1}\" fill=\"{colour}\"/>",
-                    at as f64 * WIDTH / COLUMNS as f64,
-                    same as f64 * WIDTH / COLUMNS as f64
+                    at as f64 * WIDTH / STRIP_COLUMNS as f64,
+                    same as f64 * WIDTH / STRIP_COLUMNS as f64
                 );
             }
         }
@@ -304,7 +304,7 @@ fn strip(run: &Example, longest: f64, top: f64) -> String {
     clippy::cast_sign_loss,
     reason = "a column of a strip"
 )]
-fn whole(number: f64) -> usize {
+fn truncated(number: f64) -> usize {
     number.max(0.0) as usize
 }
 
@@ -319,16 +319,16 @@ fn rounded(number: f64) -> u32 {
 }
 
 /// Creates the table of the number of processes in each cluster, with a slider that chooses the superstep.
-fn places(examples: &Examples) -> String {
+fn place_table(examples: &Examples) -> String {
     if examples.clusters.is_empty() {
         return String::new();
     }
     let clusters = examples.clusters.len();
-    let mut columns = vec![words("cluster", "cluster")];
+    let mut columns = vec![text_column("cluster", "cluster")];
     let runs = || examples.runs.iter();
-    columns.extend(runs().map(|run| numbers(&run.policy, "processes")));
+    columns.extend(runs().map(|run| number_column(&run.policy, "processes")));
     let mut table = Table::new("places", "", &columns);
-    let histories = runs().map(|run| history(run, &examples.clusters));
+    let histories = runs().map(|run| processes_by_cluster(run, &examples.clusters));
     let histories: Vec<Vec<(usize, Vec<u32>)>> = histories.collect();
     for (index, (cluster, _)) in examples.clusters.iter().enumerate() {
         let mut row = vec![Cell::text(cluster)];
@@ -336,7 +336,7 @@ fn places(examples: &Examples) -> String {
             let count = history.last().map_or(0, |last| last.1[index]);
             row.push(Cell::count(count as usize));
         }
-        table.push(row);
+        table.push_row(row);
     }
     let supersteps = examples.runs[0].supersteps.len();
     let data = json!({ "histories": histories, "clusters": clusters });
@@ -346,12 +346,12 @@ fn places(examples: &Examples) -> String {
          <input id=\"barrier\" type=\"range\" min=\"0\" max=\"{supersteps}\" value=\"{supersteps}\" style=\"width:min(40em,90%)\"></p>\n{}\
          <script type=\"application/json\" id=\"place-data\">{data}</script>\n{}\n",
         table.html(usize::MAX),
-        script_element(PLACES)
+        script_element(PLACE_SCRIPT)
     )
 }
 
 /// The script of the page that updates the table of processes per cluster to the superstep of the slider.
-const PLACES: &str = "\"use strict\";
+const PLACE_SCRIPT: &str = "\"use strict\";
 {
   const data = JSON.parse(document.getElementById('place-data').textContent);
   const slider = document.getElementById('barrier');
@@ -371,7 +371,7 @@ const PLACES: &str = "\"use strict\";
 ";
 
 /// Lists the number of processes in each cluster at the start and after each superstep with moves.
-fn history(run: &Example, clusters: &[(String, u32)]) -> Vec<(usize, Vec<u32>)> {
+fn processes_by_cluster(run: &Example, clusters: &[(String, u32)]) -> Vec<(usize, Vec<u32>)> {
     let mut counts: Vec<u32> = clusters.iter().map(|one| one.1).collect();
     let mut history = vec![(0, counts.clone())];
     for &(after, from, to) in &run.moves {
@@ -386,13 +386,13 @@ fn history(run: &Example, clusters: &[(String, u32)]) -> Vec<(usize, Vec<u32>)> 
 }
 
 /// Creates one table of the ledgers of all runs.
-fn terms(runs: &[Example]) -> String {
+fn ledger_table(runs: &[Example]) -> String {
     let known = || {
         runs.iter()
             .filter_map(|run| Some((run, run.terms.as_ref()?)))
     };
-    let mut columns = vec![words("term [s]", "term")];
-    columns.extend(known().map(|(run, _)| numbers(&run.policy, "seconds")));
+    let mut columns = vec![text_column("term [s]", "term")];
+    columns.extend(known().map(|(run, _)| number_column(&run.policy, "seconds")));
     let mut table = Table::new("terms", "", &columns);
     let Some((_, (first, _))) = known().next() else {
         return "<p>There is no scenario i to compare with.</p>\n".to_owned();
@@ -406,12 +406,12 @@ fn terms(runs: &[Example]) -> String {
     for (at, (term, _)) in first.iter().enumerate() {
         let mut row = vec![Cell::text(term.name())];
         row.extend(known().map(|(_, (terms, _))| cell(terms.get(at).map_or(0.0, |one| one.1))));
-        table.push(row);
+        table.push_row(row);
     }
     let mut sum = vec![Cell::text("sum")];
     sum.extend(known().map(|(_, (_, sum))| cell(*sum)));
-    table.push(sum);
-    table.html(SHOWN)
+    table.push_row(sum);
+    table.html(INITIAL_ROWS)
 }
 
 #[cfg(test)]
@@ -427,7 +427,7 @@ mod tests {
 
     #[test]
     fn the_strips_share_one_axis_and_places_count_all_processes() {
-        let settings = Layers::of([
+        let settings = Layers::from_pairs([
             ("workload.app", "sw".into()),
             ("workload.n", 25.into()),
             ("policy.name", "refine/every=10".into()),
@@ -438,7 +438,7 @@ mod tests {
         let platform = &experiment.platform.platform;
         let ledger = results.ledger(run);
         let examples = Examples {
-            which: "seed 1".into(),
+            description: "seed 1".into(),
             clusters: clusters(platform, &experiment.placement),
             runs: vec![Example::of(
                 "refine/every=10",
@@ -461,7 +461,7 @@ mod tests {
         // No column is empty, however the ends of columns are rounded.
         for part in 1..=40 {
             let longest = run.outcome.makespan.get() * (1.0 + f64::from(part) / 97.0);
-            let svg = strip(&examples.runs[0], longest, 0.0);
+            let svg = draw_strip(&examples.runs[0], longest, 0.0);
             let mut filled = BTreeMap::new();
             for rectangle in svg.lines() {
                 let number = |key: &str| -> f64 {
@@ -476,7 +476,7 @@ mod tests {
             });
             assert!(f64::from(end) >= WIDTH * run.outcome.makespan.get() / longest - 1.0);
         }
-        for (_, counts) in history(&examples.runs[0], &examples.clusters) {
+        for (_, counts) in processes_by_cluster(&examples.runs[0], &examples.clusters) {
             assert_eq!(counts.iter().sum::<u32>(), 25);
         }
         let plan: Plan = serde_json::from_value(json!({
@@ -490,7 +490,7 @@ mod tests {
         };
         let rows = [("a".to_owned(), row)].into();
         let comparison = Comparison::of(&plan, &rows, &Known::default(), Indifference::default());
-        let table = Table::new("policies", "", &[words("policy", "policy")]);
+        let table = Table::new("policies", "", &[text_column("policy", "policy")]);
         let html = page("Comparison", &comparison, &table, Some(&examples));
         for part in [
             "<p class=\"verdict\">",

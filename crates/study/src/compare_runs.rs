@@ -21,7 +21,7 @@ use migsim_experiment::{StaticStart, file_pointers, policy_label};
 use migsim_output::{Run, RunOfScenario};
 
 /// Keys of the settings that are ignored when runs are compared.
-const ASIDE: [&str; 9] = [
+const IGNORED_KEYS: [&str; 9] = [
     "$schema",
     "schema",
     "extends",
@@ -47,7 +47,7 @@ pub struct Folder {
 pub struct Judged {
     /// The lower bound of the makespan \[s\], and the clusters with the number of processes that start in each; `None` if the
     /// experiment of the run cannot be read again.
-    pub known: Option<(f64, Vec<(String, u32)>)>,
+    pub bound_and_clusters: Option<(f64, Vec<(String, u32)>)>,
     /// Makespans of scenario i from the starts of the built-in mapping rules; empty if they were not simulated.
     pub static_starts: Vec<StaticStart>,
     /// Whether the seed of the run changes its result; `true` if this is not known.
@@ -62,7 +62,7 @@ pub struct Runs {
     /// The results of the runs, by their keys in the plan.
     rows: BTreeMap<String, Row>,
     /// For each run of the plan, the index of its folder.
-    folders: Vec<usize>,
+    folder_indices: Vec<usize>,
     /// Notes about differences between the runs other than the policy.
     pub notes: Vec<String>,
 }
@@ -72,7 +72,7 @@ impl Runs {
     ///
     /// # Errors
     /// The folders contain different applications or platforms, a scenario is missing, or a policy lacks a seed.
-    pub fn of(registry: &Registry, folders: &[Folder]) -> Result<Self, Error> {
+    pub fn group(registry: &Registry, folders: &[Folder]) -> Result<Self, Error> {
         let of_folders: Vec<Value> = folders
             .iter()
             .map(|folder| identity(registry, folder))
@@ -99,8 +99,8 @@ impl Runs {
                     .collect();
                 let index = match with[..] {
                     [index] => index,
-                    [first, second, ..] => return Err(same(&folders[first], &folders[second])),
-                    [] => return Err(lacking((label, *wanted), &folders[own[0]])),
+                    [first, second, ..] => return Err(duplicate_run(&folders[first], &folders[second])),
+                    [] => return Err(missing_seed((label, *wanted), &folders[own[0]])),
                 };
                 let id = format!("{label} {wanted}");
                 rows.insert(id.clone(), row(&folders[index].run));
@@ -121,32 +121,32 @@ impl Runs {
         Ok(Self {
             plan,
             rows,
-            folders: places,
+            folder_indices: places,
             notes: differences(&of_folders),
         })
     }
 
     /// Compares the policies with a margin of indifference; `judged` returns the further results of the folder with this index.
-    pub fn comparison(
+    pub fn compare(
         &self,
         judged: impl Fn(usize) -> Judged,
         indifference: Indifference,
     ) -> Comparison {
         let seeds = self.plan.seeds.len();
         let first: Vec<Judged> = self
-            .folders
+            .folder_indices
             .iter()
             .take(seeds)
             .map(|one| judged(*one))
             .collect();
-        let bounds = first.iter().map(|one| Some(one.known.as_ref()?.0));
+        let bounds = first.iter().map(|one| Some(one.bound_and_clusters.as_ref()?.0));
         let bounds: Option<Vec<f64>> = bounds.collect();
         let known = Known {
             bounds: bounds.unwrap_or_default(),
             static_starts: first.into_iter().map(|one| one.static_starts).collect(),
             ..Known::default()
         };
-        let is_random = seeds > 1 || self.folders.iter().any(|one| judged(*one).is_random);
+        let is_random = seeds > 1 || self.folder_indices.iter().any(|one| judged(*one).is_random);
         let plan = Plan {
             is_random,
             ..self.plan.clone()
@@ -161,16 +161,16 @@ impl Runs {
         comparison: &Comparison,
         judged: impl Fn(usize) -> Judged,
     ) -> Examples {
-        let index = |setting: usize| self.folders[setting * self.plan.seeds.len()];
+        let index = |setting: usize| self.folder_indices[setting * self.plan.seeds.len()];
         let first = comparison.standings.first().map(|one| index(one.setting));
-        let known = first.and_then(|first| judged(first).known);
+        let known = first.and_then(|first| judged(first).bound_and_clusters);
         let clusters = known.map_or_else(Vec::new, |known| known.1);
         let runs = comparison.standings.iter().filter_map(|one| {
-            let run = folders[index(one.setting)].run.get(Scenario::Iii)?;
+            let run = folders[index(one.setting)].run.scenario(Scenario::Iii)?;
             Some(example(&one.policy, run, &clusters))
         });
         Examples {
-            which: format!("seed {}", self.plan.seeds[0]),
+            description: format!("seed {}", self.plan.seeds[0]),
             runs: runs.collect(),
             clusters,
         }
@@ -178,14 +178,14 @@ impl Runs {
 }
 
 /// Returns the error for two folders that contain the same run.
-fn same(first: &Folder, second: &Folder) -> Error {
+fn duplicate_run(first: &Folder, second: &Folder) -> Error {
     let both = [first, second].map(|one| one.path.display().to_string());
     let problem = Problem::new("the folders hold the same run").source(both.join(", "));
     problem.hint("name one of them").into()
 }
 
 /// Returns the error for a policy that lacks a seed which other policies have.
-fn lacking((label, seed): (&str, u64), folder: &Folder) -> Error {
+fn missing_seed((label, seed): (&str, u64), folder: &Folder) -> Error {
     let problem = Problem::new(format!("`{label}` has no run with seed {seed}"));
     let problem = problem.source(folder.path.display().to_string());
     let hint = "name runs of every policy with the same seeds";
@@ -199,7 +199,7 @@ fn check(folders: &[Folder], settings: &[Value]) -> Result<(), Error> {
     };
     for (folder, own) in folders.iter().zip(settings) {
         let source = folder.path.display().to_string();
-        if folder.run.get(Scenario::Iii).is_none() {
+        if folder.run.scenario(Scenario::Iii).is_none() {
             let problem = Problem::new("the run has no scenario iii, in which processes move");
             let hint = "run it again without `--scenario`, or with `--scenario i,iii`";
             return Err(problem.source(source).hint(hint).into());
@@ -232,7 +232,7 @@ fn identity(registry: &Registry, folder: &Folder) -> Value {
         }
     }
     if let Some(settings) = settings.as_object_mut() {
-        settings.retain(|key, _| !ASIDE.contains(&key.as_str()));
+        settings.retain(|key, _| !IGNORED_KEYS.contains(&key.as_str()));
         settings.insert("platform".to_owned(), platform(folder));
     }
     settings
@@ -278,7 +278,7 @@ fn policy(registry: &Registry, settings: &Value) -> String {
         .triggers()
         .find(named)
         .ok()
-        .map(|entry| entry.main());
+        .map(|entry| entry.main_option());
     let value = main.filter(|main| !main.is_empty());
     let value = value.map(|main| &settings["trigger"][named][main]);
     let Some(value) = value.filter(|value| !value.is_null()) else {

@@ -130,7 +130,7 @@ impl Parameter {
     /// Creates the parameter `name` (a short name or a key) with its values; `source` is the text that defines it, for messages.
     pub fn new(registry: &Registry, name: &str, spec: Spec, source: impl Into<String>) -> Self {
         Self {
-            name: keys::short_of(registry, name).to_owned(),
+            name: keys::short_name(registry, name).to_owned(),
             spec,
             source: source.into(),
         }
@@ -146,8 +146,8 @@ impl Parameter {
         values: &str,
         source: impl Into<String>,
     ) -> Result<Self, String> {
-        let spec = if whole::is_whole(name) {
-            whole::spec(name, values)
+        let spec = if whole::has_text_form(name) {
+            whole::parse_values(name, values)
         } else {
             Spec::parse(values)
         };
@@ -166,13 +166,13 @@ impl Parameter {
     ) -> Result<Self, String> {
         match values {
             Value::String(text) => Self::parse(registry, name, text, source),
-            _ if whole::is_whole(name) => {
+            _ if whole::has_text_form(name) => {
                 let spec = Spec::from_json(values)?;
                 let values: Result<Vec<Value>, String> = spec
                     .values()
-                    .map(|one| whole::checked(name, &one))
+                    .map(|one| whole::normalised(name, &one))
                     .collect();
-                let spec = Spec::list(values?, spec.text());
+                let spec = Spec::from_list(values?, spec.text());
                 Ok(Self::new(registry, name, spec, source))
             }
             _ => Spec::from_json(values).map(|spec| Self::new(registry, name, spec, source)),
@@ -185,7 +185,7 @@ impl Sweep {
     ///
     /// # Errors
     /// All problems of the file, except those of its experiment.
-    pub fn of_file(registry: &Registry, document: &Document) -> Result<Self, Error> {
+    pub fn from_file(registry: &Registry, document: &Document) -> Result<Self, Error> {
         let source = &*document.source;
         let file: SweepFile = document.deserialize()?;
         let mut base = Layers::default();
@@ -210,7 +210,7 @@ impl Sweep {
     }
 
     /// Returns all settings that do not vary.
-    pub fn layers(&self) -> Layers {
+    pub fn fixed_settings(&self) -> Layers {
         let mut layers = self.base.clone();
         layers.push_flags(self.fixed.clone());
         layers
@@ -226,7 +226,7 @@ impl Sweep {
         let replaced = |one: &Parameter| match &*one.name {
             "load.kind" => "load".to_owned(),
             "network" => one.name.clone(),
-            name => keys::key_under(&self.registry, name, policy::USUAL)
+            name => keys::key_for_policy(&self.registry, name, policy::USUAL)
                 .unwrap_or_else(|| name.to_owned()),
         };
         let replaced: Vec<String> = self.parameters.iter().map(replaced).collect();

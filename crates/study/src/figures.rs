@@ -12,7 +12,7 @@ use super::row::Row;
 use super::spec::label;
 use super::stats::{Sample, mean};
 use super::summary::Summary;
-use super::values::{MOST_VALUES, Values};
+use super::values::{MAX_VALUES, Values};
 use migsim_bsp::Scenario;
 use migsim_output::figure::{
     self, Dot, Drawing, Figure, Group, Rows, SeriesKey, Style, scenario_label,
@@ -31,12 +31,12 @@ const LINES: (&str, &str) = (
 const HEAT: (&str, &str) = ("heat", "maps of the two parameters that matter most");
 
 /// Returns the name of a figure of a sweep, and the sentence that describes it.
-pub(super) fn about(name: &str) -> (&'static str, &'static str) {
+pub(super) fn figure_description(name: &str) -> (&'static str, &'static str) {
     if name == HEAT.0 { HEAT } else { LINES }
 }
 
 /// Draws the figures `lines` and `heat`; none if the sweep varies no parameter.
-pub fn figures(
+pub fn draw_figures(
     plan: &Plan,
     rows: &BTreeMap<String, Row>,
     summary: &Summary,
@@ -63,7 +63,7 @@ fn series(
 ) -> Vec<(SeriesKey, Number)> {
     if summary.goal.is_gain() {
         let goal = summary.goal;
-        let number: Number = Box::new(move |row| goal.of(row));
+        let number: Number = Box::new(move |row| goal.value(row));
         return vec![(SeriesKey::of(goal.name(), 2), number)];
     }
     let own = || plan.runs.iter().filter_map(|id| rows.get(id));
@@ -81,7 +81,7 @@ fn series(
 }
 
 /// Averages a number over some settings, separately for each seed, and returns the sample over the seeds.
-fn over_seeds(
+fn sample_over_seeds(
     plan: &Plan,
     rows: &BTreeMap<String, Row>,
     settings: &[usize],
@@ -110,7 +110,7 @@ fn draw_lines(
         let values = ranges(&Values::of(plan, effect.parameter));
         let row = |(label, settings): (String, Vec<usize>)| {
             let dots = numbers.iter().enumerate().filter_map(|(key, number)| {
-                let sample = over_seeds(plan, rows, &settings, number)?;
+                let sample = sample_over_seeds(plan, rows, &settings, number)?;
                 let half = sample.half_width().filter(|half| *half > 0.0);
                 Some(Dot::from_half_width(key, sample.mean, half))
             });
@@ -127,13 +127,13 @@ fn draw_lines(
     let what = if summary.goal.is_gain() {
         summary.goal.name()
     } else {
-        style.say("makespan [s]", "makespan [s]")
+        style.translate("makespan [s]", "makespan [s]")
     };
     let chart = Rows {
         name: format!("{what} by parameter"),
         axis: match (
             plan.seeds.len(),
-            style.say("mean and 95 % interval", "média e intervalo de 95 %"),
+            style.translate("mean and 95 % interval", "média e intervalo de 95 %"),
         ) {
             (0 | 1, _) => what.to_owned(),
             (_, interval) => format!("{what}, {interval}"),
@@ -148,8 +148,8 @@ fn draw_lines(
 /// Lists the values of a parameter, or ranges of these values, with the indices of the settings that have them.
 fn ranges(values: &Values<'_>) -> Vec<(String, Vec<usize>)> {
     let text = |rank: usize| label(values.distinct[rank]);
-    let settings = values.settings();
-    if values.count() <= MOST_VALUES {
+    let settings = values.settings_by_value();
+    if values.count() <= MAX_VALUES {
         return settings
             .into_iter()
             .enumerate()

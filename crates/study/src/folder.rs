@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::figures::{about, figures};
+use super::figures::{figure_description, draw_figures};
 use super::page::page;
 use super::plan::Plan;
 use super::row::Row;
@@ -16,10 +16,10 @@ use migsim_base::document::{Document, read_text};
 use migsim_base::error::{Error, Problem};
 use migsim_base::words::counted;
 use migsim_output::figure::{Figure, Style, select_figures};
-use migsim_output::{Form, cannot_write, read_inside, write_file};
+use migsim_output::{OutputForm, cannot_write, read_inside, write_file};
 
 /// The name of the file of the plan.
-const PLAN: &str = "plan.json";
+const PLAN_FILE: &str = "plan.json";
 
 /// The printed report of a finished sweep.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,7 +38,7 @@ pub struct Report {
 pub fn write_plan(folder: &Path, plan: &Plan) -> Result<(), Error> {
     let mut bytes = serde_json::to_vec(plan).expect("a plan is JSON");
     bytes.push(b'\n');
-    write_file(&folder.join(PLAN), &bytes)
+    write_file(&folder.join(PLAN_FILE), &bytes)
 }
 
 /// Writes `runs.csv` with the rows of a part of a plan, and returns the path of the file.
@@ -72,17 +72,17 @@ pub fn write_texts(folder: &Path, texts: &[(&str, &str)]) -> Result<(), Error> {
 ///
 /// # Errors
 /// A file cannot be written.
-pub fn write(
+pub fn write_results(
     folder: &Path,
     plan: &Plan,
     shard: Shard,
     rows: &BTreeMap<String, Row>,
-    form: Form,
+    form: OutputForm,
 ) -> Result<Report, Error> {
     let path = write_runs(folder, plan, shard, rows)?;
     let own = shard.runs(plan).filter_map(|(_, id)| rows.get(id));
     let own: Vec<&Row> = own.collect();
-    let failures = failures(&own, &path);
+    let failures = describe_failures(&own, &path);
     let place = folder.display().to_string();
     if shard != Shard::WHOLE {
         let runs = counted(own.len(), "run");
@@ -95,25 +95,25 @@ pub fn write(
         .csv(plan)
         .map_err(|error| cannot_write(&path.display().to_string(), &error))?;
     write_file(&path, &table)?;
-    let figures = pictures(plan, rows, &summary);
+    let figures = figure_texts(plan, rows, &summary);
     for (name, svg) in &figures {
         write_file(&folder.join(name), svg.as_bytes())?;
     }
     let remarks = Vec::from_iter(failures.clone());
     let page = page(plan, &summary, &figures, &remarks);
     write_file(&folder.join("index.html"), page.as_bytes())?;
-    let text = summary.printed(plan, (own.len(), &place), form);
+    let text = summary.to_text(plan, (own.len(), &place), form);
     let text = text.map_err(|error| cannot_write(&place, &error))?;
     Ok(Report { text, failures })
 }
 
 /// Draws the figures for the folder and its page.
-fn pictures(
+fn figure_texts(
     plan: &Plan,
     rows: &BTreeMap<String, Row>,
     summary: &Summary,
 ) -> Vec<(&'static str, String)> {
-    let figures = figures(plan, rows, summary, &Style::default());
+    let figures = draw_figures(plan, rows, summary, &Style::default());
     let file = |figure: &Figure| match figure.name.as_str() {
         "heat" => ("heat.svg", figure.svg()),
         _ => ("lines.svg", figure.svg()),
@@ -144,13 +144,13 @@ pub fn figures_of(folder: &Path, wanted: &str, style: &Style) -> Result<Vec<Figu
 /// The folder cannot be read, or it has no figure.
 pub fn figure_list(folder: &Path) -> Result<Vec<(&'static str, &'static str)>, Error> {
     let figures = all_figures(folder, &Style::default())?;
-    Ok(figures.iter().map(|figure| about(&figure.name)).collect())
+    Ok(figures.iter().map(|figure| figure_description(&figure.name)).collect())
 }
 
 fn all_figures(folder: &Path, style: &Style) -> Result<Vec<Figure>, Error> {
     let plan = read_plan(folder)?;
-    let rows = store::rows(folder)?;
-    let figures = figures(&plan, &rows, &Summary::of(&plan, &rows), style);
+    let rows = store::read_rows(folder)?;
+    let figures = draw_figures(&plan, &rows, &Summary::of(&plan, &rows), style);
     if figures.is_empty() {
         let problem =
             Problem::new("nothing varies in the sweep, or no run has a result: it has no figure");
@@ -160,7 +160,7 @@ fn all_figures(folder: &Path, style: &Style) -> Result<Vec<Figure>, Error> {
 }
 
 /// Describes the number of failed runs, the first reason, and the table that contains all reasons; `None` if no run failed.
-fn failures(rows: &[&Row], table: &Path) -> Option<String> {
+fn describe_failures(rows: &[&Row], table: &Path) -> Option<String> {
     let errors: Vec<&str> = rows.iter().filter_map(|row| row.error.as_deref()).collect();
     let first = errors.first()?;
     Some(format!(
@@ -175,9 +175,9 @@ fn failures(rows: &[&Row], table: &Path) -> Option<String> {
 ///
 /// # Errors
 /// The folder cannot be read.
-pub fn page_of(folder: &Path) -> Result<(String, Option<String>), Error> {
+pub fn page_from_folder(folder: &Path) -> Result<(String, Option<String>), Error> {
     let plan = read_plan(folder)?;
-    let rows = store::rows(folder)?;
+    let rows = store::read_rows(folder)?;
     let own = Shard::WHOLE.runs(&plan).filter_map(|(_, id)| rows.get(id));
     let own: Vec<&Row> = own.collect();
     let half_time = (own.len() < plan.runs.len()).then(|| {
@@ -187,10 +187,10 @@ pub fn page_of(folder: &Path) -> Result<(String, Option<String>), Error> {
             plan.runs.len()
         )
     });
-    let failures = failures(&own, &folder.join("runs.csv"));
+    let failures = describe_failures(&own, &folder.join("runs.csv"));
     let remarks: Vec<String> = half_time.iter().cloned().chain(failures).collect();
     let summary = Summary::of(&plan, &rows);
-    let figures = pictures(&plan, &rows, &summary);
+    let figures = figure_texts(&plan, &rows, &summary);
     Ok((page(&plan, &summary, &figures, &remarks), half_time))
 }
 
@@ -198,7 +198,7 @@ pub fn page_of(folder: &Path) -> Result<(String, Option<String>), Error> {
 ///
 /// # Errors
 /// A folder has no plan or a different plan, two rows of a run differ, runs are missing, or a file cannot be written.
-pub fn merge(folders: &[PathBuf], out: &Path, form: Form) -> Result<Report, Error> {
+pub fn merge(folders: &[PathBuf], out: &Path, form: OutputForm) -> Result<Report, Error> {
     let mut whole: Option<(&Path, Plan)> = None;
     let mut rows: BTreeMap<String, (Row, &Path)> = BTreeMap::new();
     for folder in folders {
@@ -207,8 +207,8 @@ pub fn merge(folders: &[PathBuf], out: &Path, form: Form) -> Result<Report, Erro
             None => whole = Some((folder, plan)),
             Some((first, other)) => check_same(other, first, &plan, folder)?,
         }
-        for (id, row) in store::rows(folder)? {
-            add(&mut rows, id, (row, folder))?;
+        for (id, row) in store::read_rows(folder)? {
+            add_row(&mut rows, id, (row, folder))?;
         }
     }
     let Some((_, plan)) = whole else {
@@ -243,12 +243,12 @@ pub fn merge(folders: &[PathBuf], out: &Path, form: Form) -> Result<Report, Erro
         );
         return Err(Problem::new(message).hint(hint).into());
     }
-    write(out, &plan, Shard::WHOLE, store.rows(), form)
+    write_results(out, &plan, Shard::WHOLE, store.rows(), form)
 }
 
 /// Adds a row that was read from a folder. Of two rows for the same run, the first row is kept, unless its run failed because of
 /// its input.
-fn add<'f>(
+fn add_row<'f>(
     rows: &mut BTreeMap<String, (Row, &'f Path)>,
     id: String,
     (row, folder): (Row, &'f Path),
@@ -275,7 +275,7 @@ fn add<'f>(
 /// # Errors
 /// The plan cannot be read, or its parts are inconsistent.
 pub fn read_plan(folder: &Path) -> Result<Plan, Error> {
-    let path = folder.join(PLAN);
+    let path = folder.join(PLAN_FILE);
     let name = path.display().to_string();
     let hint = "name folders that `migsim sweep`, `tune --out` or `compare --out` has written";
     let text = read_inside(&path, read_text).map_err(|problem| problem.hint(hint))?;

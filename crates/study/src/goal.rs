@@ -50,7 +50,7 @@ impl Goal {
     }
 
     /// Returns the value of the goal in the row of a run, in the unit of the goal; `None` if the row has no value.
-    pub fn of(self, row: &Row) -> Option<f64> {
+    pub fn value(self, row: &Row) -> Option<f64> {
         MEASURES[self.measure].2(row)
     }
 

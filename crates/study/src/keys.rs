@@ -7,7 +7,7 @@ use migsim_experiment::Registry;
 use migsim_policies as policy;
 
 /// Short names of keys that belong to no policy, application or load, each with its key.
-const SHORT: [(&str, &str); 6] = [
+const SHORT_NAMES: [(&str, &str); 6] = [
     ("app", "workload.app"),
     ("mapping", "mapping"),
     ("network", "network.model"),
@@ -19,13 +19,13 @@ const SHORT: [(&str, &str); 6] = [
 /// Returns the key that the name of a parameter stands for if the policy is `policy`; `None` if this policy has no such option.
 ///
 /// A flag of a policy stands for the option of this policy: `alpha` is `policy.migbsp.alpha` for `migbsp`.
-pub fn key_under(registry: &Registry, name: &str, policy: &str) -> Option<String> {
+pub fn key_for_policy(registry: &Registry, name: &str, policy: &str) -> Option<String> {
     let policies = registry.policies();
     if registry.is_policy_flag(name) {
         let flag = policies.find(policy).ok()?.flag(name)?;
         return Some(format!("policy.{policy}.{}", flag.key));
     }
-    if let Some((_, key)) = SHORT.iter().find(|(short, _)| *short == name) {
+    if let Some((_, key)) = SHORT_NAMES.iter().find(|(short, _)| *short == name) {
         return Some((*key).to_owned());
     }
     if let Some(flag) = registry
@@ -46,16 +46,16 @@ pub fn key_under(registry: &Registry, name: &str, policy: &str) -> Option<String
 
 /// Returns the key that a name stands for under each policy, in the order of the policies; `None` where the policy has no such
 /// option.
-pub fn keys_under_all(registry: &Registry, name: &str) -> Vec<Option<String>> {
+pub fn keys_for_all_policies(registry: &Registry, name: &str) -> Vec<Option<String>> {
     let policies = registry.policies().names();
     policies
-        .map(|policy| key_under(registry, name, policy))
+        .map(|policy| key_for_policy(registry, name, policy))
         .collect()
 }
 
 /// Returns the short name of a key, or the key itself if it has no short name.
-pub fn short_of<'n>(registry: &Registry, name: &'n str) -> &'n str {
-    if let Some((short, _)) = SHORT.iter().find(|(_, key)| *key == name) {
+pub fn short_name<'n>(registry: &Registry, name: &'n str) -> &'n str {
+    if let Some((short, _)) = SHORT_NAMES.iter().find(|(_, key)| *key == name) {
         return short;
     }
     let of_workload = name.strip_prefix("workload.").and_then(|key| {
@@ -79,7 +79,7 @@ pub(super) fn is_work(registry: &Registry, name: &str) -> bool {
 
 /// Returns the name of the policy in the settings of the user, without its parts; built-in experiments are not taken into
 /// account.
-pub fn policy_of(layers: &Layers) -> String {
+pub fn policy_name(layers: &Layers) -> String {
     let named = layers.get("policy.name");
     let named = named.as_ref().and_then(Value::as_str);
     without_parts(named.unwrap_or(policy::USUAL)).to_owned()
@@ -94,11 +94,11 @@ pub fn without_parts(name: &str) -> &str {
 }
 
 /// Lists all names of parameters that may vary, given the complete settings of one run.
-pub(super) fn known(registry: &Registry, resolved: &Value) -> Vec<String> {
+pub(super) fn variable_names(registry: &Registry, resolved: &Value) -> Vec<String> {
     let leaves = leaves(resolved, "").into_iter();
     let mut keys: Vec<String> = leaves.map(|(key, _)| key).collect();
     let flags = [registry.workload_flags(), registry.policy_flags()].concat();
-    let short = SHORT.iter().map(|(short, _)| *short);
+    let short = SHORT_NAMES.iter().map(|(short, _)| *short);
     let short = short.chain(flags.into_iter().map(|flag| flag.name));
     keys.extend(short.map(str::to_owned));
     let is_told = |key: &String| {
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn short_names_of_options_follow_the_policy() {
         let registry = Registry::standard();
-        let key = |name: &str, policy: &str| key_under(&registry, name, policy);
+        let key = |name: &str, policy: &str| key_for_policy(&registry, name, policy);
         let some = |key: &str| Some(key.to_owned());
         assert_eq!(key("alpha", "migbsp"), some("policy.migbsp.alpha"));
         let older = some("policy.migbsp-2007.alpha");
@@ -142,6 +142,6 @@ mod tests {
         assert_eq!(key("policy.migbsp.x", "never"), None);
         assert_eq!(key("n", "never"), some("workload.n"));
         assert_eq!(key("a.b", "never"), some("a.b"));
-        assert_eq!(short_of(&registry, "workload.n"), "n");
+        assert_eq!(short_name(&registry, "workload.n"), "n");
     }
 }

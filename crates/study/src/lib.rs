@@ -62,7 +62,7 @@ pub use config::{Combine, Parameter, Sweep, SweepFile, schema};
 pub use plan::Plan;
 pub use row::Row;
 pub use run::{Common, Done, Shard};
-pub use settings::MOST_RUNS;
+pub use settings::MAX_RUNS;
 pub use spec::Spec;
 pub use static_standing::StaticStanding;
 pub use store::Store;

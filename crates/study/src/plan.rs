@@ -14,8 +14,8 @@ use super::config::{Sweep, SweepFile};
 use super::ready::Ready;
 use super::run::Common;
 use super::separate::Indifference;
-use super::setting::{Known, known, load, runs_of};
-use super::settings::{MOST_RUNS, check_count, check_parameters, settings};
+use super::setting::{Known, load_known, load, run_ids};
+use super::settings::{MAX_RUNS, check_count, check_parameters, list_settings};
 use super::spec::{Spec, label};
 use super::{change, keys};
 use migsim_base::error::{Error, Problem, Unknown, did_you_mean};
@@ -79,25 +79,25 @@ impl Plan {
     /// # Errors
     /// Parameters, seeds or their number are wrong, a key is unknown, a parameter has no effect, or no setting can be run.
     pub fn new(sweep: &Sweep, limits: Limits, shared: &Shared) -> Result<Self, Error> {
-        Self::make(sweep, (limits, shared), None)
+        Self::create(sweep, (limits, shared), None)
     }
 
     /// Creates the plan of `sweep`, and keeps the files that it reads in `common` for the runs.
     ///
     /// # Errors
     /// As [`Self::new`].
-    pub fn to_run(sweep: &Sweep, limits: Limits, common: &Common) -> Result<Self, Error> {
-        Self::make(sweep, (limits, &common.files), Some(&common.ready))
+    pub fn new_for_run(sweep: &Sweep, limits: Limits, common: &Common) -> Result<Self, Error> {
+        Self::create(sweep, (limits, &common.files), Some(&common.ready))
     }
 
     /// Creates the plan of `sweep`; loaded experiments are kept in `ready`.
-    fn make(sweep: &Sweep, with: (Limits, &Shared), ready: Option<&Ready>) -> Result<Self, Error> {
+    fn create(sweep: &Sweep, with: (Limits, &Shared), ready: Option<&Ready>) -> Result<Self, Error> {
         check_parameters(sweep)?;
         check_count(sweep, with.0)?;
         let seeds = seeds(sweep)?;
         let mut notes = Vec::new();
-        let settings = settings(sweep, &mut notes)?;
-        let plan = Self::of(sweep, settings, seeds, with, ready)?;
+        let settings = list_settings(sweep, &mut notes)?;
+        let plan = Self::from_settings(sweep, settings, seeds, with, ready)?;
         change::check(sweep, &plan, with)?;
         notes.extend(plan.notes.iter().cloned());
         notes.extend(change::note_of_equal(&plan));
@@ -109,17 +109,17 @@ impl Plan {
     ///
     /// # Errors
     /// A key is unknown, or no setting can be run.
-    pub(super) fn of(
+    pub(super) fn from_settings(
         sweep: &Sweep,
         settings: Vec<Vec<Option<Value>>>,
         seeds: Vec<u64>,
         with: (Limits, &Shared),
         ready: Option<&Ready>,
     ) -> Result<Self, Error> {
-        let mut known = all_known(sweep, &settings, &seeds, with, ready)?;
+        let mut known = load_all(sweep, &settings, &seeds, with, ready)?;
         let remarks = known.iter_mut().filter_map(|one| one.remark.take());
         let mut notes = migsim_experiment::notes(remarks);
-        for note in known.iter().flat_map(|one| &one.said) {
+        for note in known.iter().flat_map(|one| &one.setting_notes) {
             if !notes.contains(note) {
                 notes.push(note.clone());
             }
@@ -137,7 +137,7 @@ impl Plan {
         let with_seeds = |(known, values): (Known, &Vec<Option<Value>>)| {
             let mut runs = known.runs;
             if runs.len() < seeds.len() {
-                runs = runs_of(sweep, values, &seeds, with)?;
+                runs = run_ids(sweep, values, &seeds, with)?;
             }
             runs.truncate(seeds.len());
             Ok(runs)
@@ -166,7 +166,7 @@ impl Plan {
     }
 
     /// Returns the index of the setting and the seed of the run with this index.
-    pub fn run(&self, run: usize) -> (usize, u64) {
+    pub fn setting_and_seed(&self, run: usize) -> (usize, u64) {
         (run / self.seeds.len(), self.seeds[run % self.seeds.len()])
     }
 
@@ -189,7 +189,7 @@ fn note_of_seeds(sweep: &Sweep, seeds: &[u64]) -> Option<String> {
     let first = seeds.first()?;
     let is_chosen = || {
         let given = sweep.seeds.as_ref().map(Spec::count);
-        given.map_or_else(|| sweep.layers().is_chosen("seed"), |count| count == 1)
+        given.map_or_else(|| sweep.fixed_settings().is_chosen("seed"), |count| count == 1)
     };
     match seeds {
         [_, _, ..] => Some(format!(
@@ -202,14 +202,14 @@ fn note_of_seeds(sweep: &Sweep, seeds: &[u64]) -> Option<String> {
 }
 
 /// Loads each setting and determines the identities of its runs and whether seeds change them.
-fn all_known(
+fn load_all(
     sweep: &Sweep,
     settings: &[Vec<Option<Value>>],
     seeds: &[u64],
     with: (Limits, &Shared),
     ready: Option<&Ready>,
 ) -> Result<Vec<Known>, Error> {
-    let of_one = |values: &Vec<Option<Value>>| known(sweep, values, seeds, with, ready);
+    let of_one = |values: &Vec<Option<Value>>| load_known(sweep, values, seeds, with, ready);
     let loaded: Vec<_> = settings.par_iter().map(of_one).collect();
     let all_fail = loaded.iter().all(Result::is_err);
     let mut all = Vec::with_capacity(loaded.len());
@@ -242,7 +242,7 @@ fn with_nearest(error: Error, sweep: &Sweep, seed: u64, with: (Limits, &Shared))
         ..sweep.clone()
     };
     let known = load(&alone, &[], seed, with)
-        .map(|experiment| keys::known(&sweep.registry, &experiment.resolved));
+        .map(|experiment| keys::variable_names(&sweep.registry, &experiment.resolved));
     let hinted = |problem: Problem| {
         let source = problem.location.source.clone().unwrap_or_default();
         let varied = sweep
@@ -281,12 +281,12 @@ pub(super) fn seeds(sweep: &Sweep) -> Result<Vec<u64>, Error> {
     let hint = "seeds are whole numbers, each of them once, as in `--seeds 1..20`";
     let wrong = |message: String| Error::from(Problem::new(message).key("seed").hint(hint));
     let given: Vec<Value> = match &sweep.seeds {
-        Some(spec) if spec.count() > MOST_RUNS => {
-            let message = format!("there are {} seeds, more than {MOST_RUNS}", spec.count());
+        Some(spec) if spec.count() > MAX_RUNS => {
+            let message = format!("there are {} seeds, more than {MAX_RUNS}", spec.count());
             return Err(wrong(message));
         }
         Some(spec) => spec.values().collect(),
-        None => vec![sweep.layers().get("seed").unwrap_or_else(|| 1.into())],
+        None => vec![sweep.fixed_settings().get("seed").unwrap_or_else(|| 1.into())],
     };
     let mut seen = BTreeSet::new();
     let one = |value: &Value| {

@@ -7,17 +7,17 @@ use std::io;
 
 use serde_json::{Map, Value, json};
 
-use super::effects::ends;
+use super::effects::describe_extremes;
 use super::plan::Plan;
 use super::spec::label;
 use super::stats::Sample;
 use super::stats::short;
 use super::summary::{Summary, by_name};
 use migsim_base::words::counted;
-use migsim_output::{Cell, Column, Form, Sheet, Table, Tone, numbers, words};
+use migsim_output::{Cell, Column, OutputForm, Sheet, Table, Tone, number_column, text_column};
 
 /// Maximum number of settings in the output for people.
-const MOST_SHOWN: usize = 10;
+const MAX_SHOWN: usize = 10;
 
 impl Summary {
     /// Returns the printed result of a sweep in the output form `form`; `runs` is the number of runs, and `place` the folder with
@@ -25,15 +25,15 @@ impl Summary {
     ///
     /// # Errors
     /// Writing to memory fails, which does not happen.
-    pub(super) fn printed(
+    pub(super) fn to_text(
         &self,
         plan: &Plan,
         (runs, place): (usize, &str),
-        form: Form,
+        form: OutputForm,
     ) -> io::Result<String> {
         Ok(match form {
-            Form::Csv => String::from_utf8_lossy(&self.csv(plan)?).into_owned(),
-            Form::Json => format!("{:#}\n", self.json(plan, (runs, place))),
+            OutputForm::Csv => String::from_utf8_lossy(&self.csv(plan)?).into_owned(),
+            OutputForm::Json => format!("{:#}\n", self.json(plan, (runs, place))),
             form => self.sheet(plan, (runs, place)).render(form),
         })
     }
@@ -42,23 +42,23 @@ impl Summary {
     fn sheet(&self, plan: &Plan, (runs, place): (usize, &str)) -> Sheet {
         let mut sheet = Sheet::default();
         let runs = counted(runs, "run");
-        sheet.line(format!(
+        sheet.add_line(format!(
             "{runs} in {place}: runs.csv, summary.csv, index.html"
         ));
         for line in self.best_lines(plan) {
-            sheet.line(line);
+            sheet.add_line(line);
         }
         let ranked = self.ranked();
         if ranked.len() > 1 {
-            sheet.line("");
-            sheet.table(self.table(plan, &ranked));
-            if ranked.len() > MOST_SHOWN {
-                let more = ranked.len() - MOST_SHOWN;
-                sheet.line(format!("{more} more in summary.csv"));
+            sheet.add_line("");
+            sheet.add_table(self.table(plan, &ranked));
+            if ranked.len() > MAX_SHOWN {
+                let more = ranked.len() - MAX_SHOWN;
+                sheet.add_line(format!("{more} more in summary.csv"));
             }
         }
-        for line in self.sensitivity_lines(plan) {
-            sheet.line(line);
+        for line in self.effect_lines(plan) {
+            sheet.add_line(line);
         }
         sheet
     }
@@ -66,21 +66,21 @@ impl Summary {
     /// Creates the table of the best settings, with a column for each parameter.
     fn table(&self, plan: &Plan, ranked: &[usize]) -> Table {
         let mut table = Table::new("settings", "", &self.columns(plan, ranked));
-        for &index in ranked.iter().take(MOST_SHOWN) {
-            table.push(self.row(plan, ranked, index));
+        for &index in ranked.iter().take(MAX_SHOWN) {
+            table.push_row(self.row(plan, ranked, index));
         }
         table
     }
 
     /// Creates the table of all `ranked` settings for pages, with ranks, and with bars between the best and the worst mean of the
     /// goal.
-    pub(super) fn ranking(&self, plan: &Plan, ranked: &[usize]) -> Table {
-        let mut columns = vec![numbers("rank", "rank")];
+    pub(super) fn ranking_table(&self, plan: &Plan, ranked: &[usize]) -> Table {
+        let mut columns = vec![number_column("rank", "rank")];
         columns.extend(self.columns(plan, ranked));
         let count = |index: usize| self.settings[index].goal.map_or(0, |sample| sample.count);
         let is_partial = ranked.iter().any(|&one| count(one) < plan.seeds.len());
         if is_partial {
-            columns.push(numbers("seeds", "seeds"));
+            columns.push(number_column("seeds", "seeds"));
         }
         let mut table = Table::new("settings", "", &columns);
         let mean = |index: usize| self.settings[index].goal.map_or(0.0, |sample| sample.mean);
@@ -105,7 +105,7 @@ impl Summary {
             if is_partial {
                 row.push(Cell::count(count(index)));
             }
-            table.push(row);
+            table.push_row(row);
         }
         table
     }
@@ -118,24 +118,24 @@ impl Summary {
 
     /// Returns the columns of the table of settings.
     fn columns(&self, plan: &Plan, ranked: &[usize]) -> Vec<Column> {
-        let mut columns = vec![numbers("setting", "setting")];
+        let mut columns = vec![number_column("setting", "setting")];
         columns.extend(plan.names.iter().enumerate().map(|(parameter, name)| {
             let values = plan
                 .settings
                 .iter()
                 .filter_map(|one| one[parameter].as_ref());
             if values.clone().all(Value::is_number) {
-                numbers(name, "parameter")
+                number_column(name, "parameter")
             } else {
-                words(name, "parameter")
+                text_column(name, "parameter")
             }
         }));
-        columns.push(numbers(self.goal.heading(), "mean"));
+        columns.push(number_column(self.goal.heading(), "mean"));
         if plan.seeds.len() > 1 {
-            columns.push(numbers("± 95 %", "ci95"));
+            columns.push(number_column("± 95 %", "ci95"));
         }
         if self.has_baseline(ranked) {
-            columns.push(numbers("less baseline", "difference"));
+            columns.push(number_column("less baseline", "difference"));
         }
         columns
     }
@@ -164,14 +164,14 @@ impl Summary {
         if self.has_baseline(ranked) {
             let difference = setting.difference.filter(|_| setting.baseline != index);
             let baseline = self.settings[setting.baseline].goal;
-            row.push(self.difference(difference, baseline.map_or(0.0, |goal| goal.mean)));
+            row.push(self.difference_cell(difference, baseline.map_or(0.0, |goal| goal.mean)));
         }
         row
     }
 
     /// Formats a difference from the baseline, in colour if it exceeds the margin of indifference, corrected for the number of
     /// settings.
-    fn difference(&self, sample: Option<Sample>, baseline: f64) -> Cell {
+    fn difference_cell(&self, sample: Option<Sample>, baseline: f64) -> Cell {
         let Some(sample) = sample else {
             return Cell::empty();
         };
@@ -180,7 +180,7 @@ impl Summary {
             ..sample
         };
         let margin = self.basis.margin(self.goal.is_gain(), baseline);
-        let tone = if !self.basis.is_above(size, margin, self.tried()) {
+        let tone = if !self.basis.is_significant(size, margin, self.candidates()) {
             Tone::Plain
         } else if self.goal.is_better(sample.mean, 0.0) {
             Tone::Good
@@ -188,8 +188,8 @@ impl Summary {
             Tone::Bad
         };
         let sign = if sample.mean > 0.0 { "+" } else { "" };
-        let shown = format!("{sign}{}", sample.shown());
-        Cell::value(sample.mean, shown).in_tone(tone)
+        let shown = format!("{sign}{}", sample.format());
+        Cell::value(sample.mean, shown).with_tone(tone)
     }
 
     fn json(&self, plan: &Plan, (runs, place): (usize, &str)) -> Value {
@@ -215,7 +215,7 @@ impl Summary {
             "runs": runs,
             "planned": plan.runs.len(),
             "goal": self.goal.name(),
-            "tried": self.tried(),
+            "tried": self.candidates(),
             "best": best.collect::<Vec<usize>>(),
             "not_separated": self.not_separated.iter().map(|one| one + 1).collect::<Vec<usize>>(),
             "correction": if self.basis.has_tests() { "bonferroni" } else { "none" },
@@ -226,7 +226,7 @@ impl Summary {
     }
 
     /// Describes the effect of each parameter in one line.
-    fn sensitivity_lines(&self, plan: &Plan) -> Vec<String> {
+    fn effect_lines(&self, plan: &Plan) -> Vec<String> {
         if self.effects.is_empty() {
             return Vec::new();
         }
@@ -243,7 +243,7 @@ impl Summary {
             let share = effect.share;
             let share = share.map_or("none".to_owned(), |share| format!("{:.1} %", 100.0 * share));
             let name = &plan.names[effect.parameter];
-            format!("  {name:<width$} {share:>8}  {}", ends(&effect.values))
+            format!("  {name:<width$} {share:>8}  {}", describe_extremes(&effect.values))
         }));
         lines
     }

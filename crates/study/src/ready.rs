@@ -1,7 +1,7 @@
 //! Experiments that the plan of a sweep has loaded and that will soon run, so that they are not loaded a second time.
 //!
-//! Experiments are kept as long as they fit into [`ROOM`] bytes; further experiments are loaded again. The results are the same
-//! in both cases.
+//! Experiments are kept as long as they fit into 16 MB, as estimated; further experiments are loaded again. The results are the
+//! same in both cases.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,10 +10,10 @@ use migsim_experiment::Experiment;
 use migsim_platform::{LoadedPlatform, memory_of};
 
 /// Maximum estimated memory of the kept experiments \[B\].
-const ROOM: f64 = 16e6;
+const MAX_MEMORY: f64 = 16e6;
 /// Estimated memory of the settings of an experiment \[B\]; its platform, its application and its lists per process are added to
 /// this value.
-const SETTINGS: f64 = 16e3;
+const SETTINGS_MEMORY: f64 = 16e3;
 const PROCESS: f64 = 64.0;
 
 /// Loaded experiments by the identities of their runs, for any thread.
@@ -25,7 +25,7 @@ struct Kept {
     /// The loaded experiments, by the identities of their runs.
     experiments: BTreeMap<String, Experiment>,
     /// Estimated memory of the kept experiments \[B\].
-    taken: f64,
+    used_memory: f64,
     /// The platform of the experiment that was kept last; the next experiment often shares it.
     platform: Option<Arc<LoadedPlatform>>,
 }
@@ -37,16 +37,16 @@ impl Ready {
         let platform = &experiment.platform;
         let is_shared = |last: &Arc<LoadedPlatform>| Arc::ptr_eq(last, platform);
         let processes = PROCESS * experiment.workload.processes() as f64;
-        let own = SETTINGS + experiment.workload.extent().bytes + processes;
+        let own = SETTINGS_MEMORY + experiment.workload.extent().bytes + processes;
         let needed = if kept.platform.as_ref().is_some_and(is_shared) {
             own
         } else {
             own + memory_of(&platform.platform)
         };
-        if kept.taken + needed > ROOM {
+        if kept.used_memory + needed > MAX_MEMORY {
             return;
         }
-        kept.taken += needed;
+        kept.used_memory += needed;
         kept.platform = Some(Arc::clone(platform));
         kept.experiments.insert(run.to_owned(), experiment);
     }

@@ -45,16 +45,16 @@ impl Row {
 
     /// Computes the overhead of scenario ii: `100 (T_ii - T_i) / T_i` \[%\].
     pub fn overhead_percent(&self) -> Option<f64> {
-        Some(0.0 - self.saved(Scenario::Ii)?)
+        Some(0.0 - self.saved_percent(Scenario::Ii)?)
     }
 
     /// Computes the gain of scenario iii: `100 (T_i - T_iii) / T_i` \[%\].
     pub fn gain_percent(&self) -> Option<f64> {
-        self.saved(Scenario::Iii)
+        self.saved_percent(Scenario::Iii)
     }
 
     /// Returns the time that a scenario saves compared with scenario i, in percent of the makespan of scenario i \[%\].
-    fn saved(&self, scenario: Scenario) -> Option<f64> {
+    fn saved_percent(&self, scenario: Scenario) -> Option<f64> {
         let (base, time) = (self.makespan(Scenario::I)?, self.makespan(scenario)?);
         (base > 0.0).then(|| 100.0 * (base - time) / base)
     }

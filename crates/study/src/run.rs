@@ -15,11 +15,11 @@ use super::config::Sweep;
 use super::plan::Plan;
 use super::ready::Ready;
 use super::row::Row;
-use super::setting::of_scenario_i;
+use super::setting::scenario_i_key;
 use super::store::Store;
 use migsim_base::error::Error;
 use migsim_bsp::{Memo, MemoBudget, Outcome, Scenario};
-use migsim_experiment::{Experiment, Limits, Progress, Shared, remembered};
+use migsim_experiment::{Experiment, Limits, Progress, Shared, get_or_make};
 
 /// The data that the runs of a sweep share.
 #[derive(Debug, Default)]
@@ -29,18 +29,18 @@ pub struct Common {
     /// Experiments that the plan has loaded and that will soon run.
     pub(super) ready: Ready,
     /// The data that runs which differ only in their policies share; the key is all other settings.
-    alike: Mutex<BTreeMap<String, Arc<Alike>>>,
+    by_other_settings: Mutex<BTreeMap<String, Arc<Alike>>>,
     /// The memory that is left for caches of simulated supersteps.
-    room: MemoBudget,
+    memo_budget: MemoBudget,
 }
 
 /// The data that runs share if they differ only in their policies.
 #[derive(Debug)]
 struct Alike {
     /// The makespan of scenario i \[s\], once it has been simulated.
-    alone: OnceLock<f64>,
+    scenario_i: OnceLock<f64>,
     /// The cache of simulated supersteps.
-    remembered: Memo,
+    memo: Memo,
 }
 
 /// Counts the finished runs for a progress bar, from any thread.
@@ -59,7 +59,8 @@ impl Done {
     }
 }
 
-/// A part of a plan: every `of`-th run, starting with the run `index` (counted from 0).
+/// A part of a plan whose runs are spread evenly over the plan: every n-th run, starting with the run `index` (counted from 0),
+/// where n is the number of parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     /// The index of the part, counted from 0.
@@ -81,7 +82,7 @@ impl Shard {
 
 /// Lists the indices of the runs of a part of `plan` that must still be simulated: those without a row, and those that failed
 /// because of their input, which may have changed. Of runs with equal identity, only the first run is listed.
-pub fn missing_from(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> Vec<usize> {
+pub fn missing_runs(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> Vec<usize> {
     let mut seen = BTreeSet::new();
     let is_missing = |id: &str| rows.get(id).is_none_or(|row| row.is_input);
     let own = shard.runs(plan);
@@ -94,7 +95,7 @@ pub fn missing_from(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> 
 ///
 /// # Errors
 /// A row cannot be written. A run that fails is no error: its row contains the reason.
-pub fn run(
+pub fn simulate_runs(
     (sweep, plan): (&Sweep, &Plan),
     runs: &[usize],
     (limits, common): (Limits, &Common),
@@ -102,7 +103,7 @@ pub fn run(
     done: &Done,
 ) -> Result<(), Error> {
     let done_with = runs.par_iter().with_max_len(1).try_for_each(|&run| {
-        let row = row((sweep, plan), run, (limits, common));
+        let row = simulate_row((sweep, plan), run, (limits, common));
         let mut store = store.lock().unwrap_or_else(PoisonError::into_inner);
         let id = &plan.runs[run];
         if store.get(id) != Some(&row) {
@@ -116,16 +117,16 @@ pub fn run(
 }
 
 /// Simulates one run of the plan and returns its row.
-pub fn row((sweep, plan): (&Sweep, &Plan), run: usize, (limits, common): (Limits, &Common)) -> Row {
+pub fn simulate_row((sweep, plan): (&Sweep, &Plan), run: usize, (limits, common): (Limits, &Common)) -> Row {
     let load = || match common.ready.take(&plan.runs[run]) {
         Some(experiment) => Ok(experiment),
-        None => plan.experiment(sweep, plan.run(run), (limits, &common.files)),
+        None => plan.experiment(sweep, plan.setting_and_seed(run), (limits, &common.files)),
     };
     let attempt = || match load() {
         Ok(experiment) => {
-            simulated(&experiment, common).unwrap_or_else(|error| failed(&error, false))
+            simulated(&experiment, common).unwrap_or_else(|error| failed_row(&error, false))
         }
-        Err(error) => failed(&error, true),
+        Err(error) => failed_row(&error, true),
     };
     // A fault of the program (of a new policy, for example) ends only its own run.
     catch_unwind(AssertUnwindSafe(attempt))
@@ -133,7 +134,7 @@ pub fn row((sweep, plan): (&Sweep, &Plan), run: usize, (limits, common): (Limits
 }
 
 /// Creates the row of a failed run from its error, shortened to one line.
-fn failed(error: &Error, is_input: bool) -> Row {
+fn failed_row(error: &Error, is_input: bool) -> Row {
     let lines: Vec<String> = error
         .to_string()
         .lines()
@@ -146,15 +147,15 @@ fn failed(error: &Error, is_input: bool) -> Row {
 /// Simulates all scenarios of an experiment and returns the row.
 fn simulated(experiment: &Experiment, common: &Common) -> Result<Row, Error> {
     let progress = Progress::default();
-    let key = of_scenario_i(experiment);
-    let alike = remembered(&common.alike, key, || {
+    let key = scenario_i_key(experiment);
+    let alike = get_or_make(&common.by_other_settings, key, || {
         Ok(Arc::new(Alike {
-            alone: OnceLock::new(),
-            remembered: Memo::new(common.room.clone()),
+            scenario_i: OnceLock::new(),
+            memo: Memo::new(common.memo_budget.clone()),
         }))
     })?;
     let outcome = |scenario: Scenario| -> Result<Outcome, Error> {
-        let known = Some(&alike.remembered);
+        let known = Some(&alike.memo);
         let run = experiment.run_scenario(scenario, &progress, &mut (), known)?;
         Ok(run.outcome)
     };
@@ -162,11 +163,11 @@ fn simulated(experiment: &Experiment, common: &Common) -> Result<Row, Error> {
     for &scenario in &experiment.config.scenarios {
         if scenario == Scenario::I {
             // Two threads may both simulate it; the values are equal.
-            let alone = match alike.alone.get() {
+            let alone = match alike.scenario_i.get() {
                 Some(&makespan) => makespan,
                 None => outcome(scenario)?.makespan.get(),
             };
-            row.makespan_s[0] = Some(*alike.alone.get_or_init(|| alone));
+            row.makespan_s[0] = Some(*alike.scenario_i.get_or_init(|| alone));
             continue;
         }
         let outcome = outcome(scenario)?;
@@ -174,7 +175,7 @@ fn simulated(experiment: &Experiment, common: &Common) -> Result<Row, Error> {
         row.calls[scenario as usize - 1] = Some(outcome.calls.len() as u64);
         if scenario == Scenario::Iii {
             row.migrations = Some(outcome.migrations.len() as u64);
-            row.straight_returns = Some(outcome.straight_returns() as u64);
+            row.straight_returns = Some(outcome.direct_returns() as u64);
             row.cost_s = [
                 Some(outcome.scheduling.get()),
                 Some(outcome.migration.get()),

@@ -22,20 +22,20 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::stats::{Sample, quantile, tail};
+use super::stats::{Sample, quantile, upper_tail};
 
 /// Maximum probability that a comparison contains any false statement (significance level of its tests).
-pub const LEVEL: f64 = 0.05;
+pub const SIGNIFICANCE: f64 = 0.05;
 
 /// Probability with which the recommended number of seeds separates a difference (power of the tests).
 const POWER: f64 = 0.8;
 
 /// Maximum number of seeds that is recommended; if more seeds were needed, no number is stated.
-const MOST_SEEDS: usize = 10_000;
+const MAX_SEEDS: usize = 10_000;
 
 /// Maximum degrees of freedom for which quantiles are computed in the search for a number of seeds; above this value, the
 /// quantiles change by less than 1 %.
-const MOST_FREEDOM: usize = 200;
+const MAX_FREEDOM: usize = 200;
 
 /// Margin of indifference, in percent of the mean makespan of the best policy: smaller differences do not matter.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -65,7 +65,7 @@ impl FromStr for Indifference {
 impl Indifference {
     /// Returns whether the margin is the default margin.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
-    pub(super) fn is_usual(&self) -> bool {
+    pub(super) fn is_default(&self) -> bool {
         *self == Self::default()
     }
 
@@ -115,7 +115,7 @@ impl Basis {
 
     /// Computes the probability of a difference at least as large as the observed one if the true difference equals the margin
     /// (p-value).
-    fn probability(self, difference: Sample, margin: f64) -> f64 {
+    fn p_value(self, difference: Sample, margin: f64) -> f64 {
         let above = difference.mean - margin;
         let error = match difference.deviation {
             Some(deviation) => deviation / (difference.count as f64).sqrt(),
@@ -127,43 +127,43 @@ impl Basis {
         } else if error == 0.0 {
             0.0
         } else {
-            tail(above / error, difference.count - 1)
+            upper_tail(above / error, difference.count - 1)
         }
     }
 
     /// Returns whether a difference is significantly larger than `margin`, which has the same unit, as one of `tests` two-sided
     /// tests (Bonferroni).
-    pub fn is_above(self, difference: Sample, margin: f64, tests: usize) -> bool {
-        self.probability(difference, margin) <= LEVEL / (2 * tests.max(1)) as f64
+    pub fn is_significant(self, difference: Sample, margin: f64, tests: usize) -> bool {
+        self.p_value(difference, margin) <= SIGNIFICANCE / (2 * tests.max(1)) as f64
     }
 
     /// Counts, for each policy, the policies that the tests show to be faster. `times` are the makespans by seed; `margin` has
     /// the same unit.
-    pub fn faster(self, times: &[&[f64]], margin: f64) -> Vec<usize> {
-        self.faster_drawn(times, &vec![self.is_random; times.len()], margin)
+    pub fn count_faster(self, times: &[&[f64]], margin: f64) -> Vec<usize> {
+        self.count_faster_drawn(times, &vec![self.is_random; times.len()], margin)
     }
 
-    /// Counts, for each policy, the policies that the tests show to be faster, as [`Self::faster`] does. Seeds change only the
-    /// makespans of the policies marked in `drawn`; for the other policies, one run is enough.
-    pub fn faster_drawn(self, times: &[&[f64]], drawn: &[bool], margin: f64) -> Vec<usize> {
+    /// Counts, for each policy, the policies that the tests show to be faster, if seeds change only the makespans of the policies
+    /// marked in `drawn`. The other policies need only one run. `margin` has the unit of `times`.
+    pub fn count_faster_drawn(self, times: &[&[f64]], drawn: &[bool], margin: f64) -> Vec<usize> {
         let policies = times.len();
         let mut tests: Vec<(f64, usize)> = Vec::new();
         for slow in 0..policies {
             for fast in 0..policies {
-                let sample = difference(times[slow], times[fast]);
+                let sample = paired_difference(times[slow], times[fast]);
                 let sample = sample.filter(|sample| fast != slow && sample.mean > margin);
                 let basis = Self {
                     is_random: drawn[slow] || drawn[fast],
                     ..self
                 };
-                tests.extend(sample.map(|sample| (basis.probability(sample, margin), slow)));
+                tests.extend(sample.map(|sample| (basis.p_value(sample, margin), slow)));
             }
         }
         tests.sort_by(|a, b| a.0.total_cmp(&b.0));
         let mut faster = vec![0; policies];
         let hypotheses = policies * policies.saturating_sub(1);
         for (rejected, (probability, slow)) in tests.into_iter().enumerate() {
-            if probability > LEVEL / (hypotheses - rejected) as f64 {
+            if probability > SIGNIFICANCE / (hypotheses - rejected) as f64 {
                 break;
             }
             faster[slow] += 1;
@@ -184,17 +184,17 @@ impl Basis {
         let hypotheses = (policies * policies.saturating_sub(1)).max(1);
         let above = difference - margin;
         let suffices = |seeds: usize| {
-            let freedom = (seeds - 1).min(MOST_FREEDOM);
-            let level = quantile(1.0 - 2.0 * LEVEL / hypotheses as f64, freedom);
+            let freedom = (seeds - 1).min(MAX_FREEDOM);
+            let level = quantile(1.0 - 2.0 * SIGNIFICANCE / hypotheses as f64, freedom);
             let power = quantile(2.0 * POWER - 1.0, freedom);
             (level + power) * deviation <= above * (seeds as f64).sqrt()
         };
         let (mut low, mut high) = (1, 2);
         while !suffices(high) {
-            if high >= MOST_SEEDS {
+            if high >= MAX_SEEDS {
                 return None;
             }
-            (low, high) = (high, (2 * high).min(MOST_SEEDS));
+            (low, high) = (high, (2 * high).min(MAX_SEEDS));
         }
         while high - low > 1 {
             let middle = usize::midpoint(low, high);
@@ -209,7 +209,7 @@ impl Basis {
 }
 
 /// Computes the statistics of the differences between two policies, seed by seed.
-pub(super) fn difference(own: &[f64], other: &[f64]) -> Option<Sample> {
+pub(super) fn paired_difference(own: &[f64], other: &[f64]) -> Option<Sample> {
     let pairs = own.iter().zip(other);
     Sample::of(&pairs.map(|(own, other)| own - other).collect::<Vec<f64>>())
 }
@@ -250,26 +250,26 @@ mod tests {
     fn two_policies_are_a_paired_test_at_95_percent() {
         // Differences 1, 2, 3: mean 2, s = 1, t = 2 √3 = 3.46 < 4.303, the quantile with 2 degrees of freedom.
         let slow: [&[f64]; 2] = [&[10.0, 10.0, 10.0], &[11.0, 12.0, 13.0]];
-        assert_eq!(basis(3, true, 0.0).faster(&slow, 0.0), [0, 0]);
+        assert_eq!(basis(3, true, 0.0).count_faster(&slow, 0.0), [0, 0]);
         // Differences 2, 3, 4: t = 3 √3 = 5.196; with a margin of 1 it is 3.46 again.
         let slower: [&[f64]; 2] = [&[10.0, 10.0, 10.0], &[12.0, 13.0, 14.0]];
-        assert_eq!(basis(3, true, 0.0).faster(&slower, 0.0), [0, 1]);
-        assert_eq!(basis(3, true, 10.0).faster(&slower, 1.0), [0, 0]);
+        assert_eq!(basis(3, true, 0.0).count_faster(&slower, 0.0), [0, 1]);
+        assert_eq!(basis(3, true, 10.0).count_faster(&slower, 1.0), [0, 0]);
         // A third policy makes six hypotheses of two: t = 5.196 has p = 0.0175, above 0.05/6.
         let three: [&[f64]; 3] = [slower[0], slower[1], &[9.0, 12.0, 13.0]];
-        assert_eq!(basis(3, true, 0.0).faster(&three, 0.0), [0, 0, 0]);
+        assert_eq!(basis(3, true, 0.0).count_faster(&three, 0.0), [0, 0, 0]);
     }
 
     #[test]
     fn one_run_decides_only_where_nothing_is_drawn_and_only_beyond_the_margin() {
         let times: [&[f64]; 3] = [&[100.0], &[100.28], &[101.0]];
-        assert_eq!(basis(1, false, 0.5).faster(&times, 0.5), [0, 0, 2]);
-        assert_eq!(basis(1, false, 0.0).faster(&times, 0.0), [0, 1, 2]);
-        assert_eq!(basis(1, true, 0.0).faster(&times, 0.0), [0, 0, 0]);
+        assert_eq!(basis(1, false, 0.5).count_faster(&times, 0.5), [0, 0, 2]);
+        assert_eq!(basis(1, false, 0.0).count_faster(&times, 0.0), [0, 1, 2]);
+        assert_eq!(basis(1, true, 0.0).count_faster(&times, 0.0), [0, 0, 0]);
         // Only the second policy depends on seeds.
         let drawn = [false, true, false];
         assert_eq!(
-            basis(1, true, 0.0).faster_drawn(&times, &drawn, 0.0),
+            basis(1, true, 0.0).count_faster_drawn(&times, &drawn, 0.0),
             [0, 0, 1]
         );
     }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::config::Sweep;
 use super::keys;
 use super::ready::Ready;
-use super::whole::value_of;
+use super::whole::object_of;
 use migsim_base::document::sha256;
 use migsim_base::error::Error;
 use migsim_experiment::{
@@ -21,20 +21,20 @@ pub(super) fn policy_of(sweep: &Sweep, values: &[Option<Value>]) -> String {
     let named = varied
         .filter(|(one, _)| one.name == "policy")
         .find_map(|(_, value)| value.as_ref()?.as_str());
-    named.map_or_else(|| keys::policy_of(&sweep.layers()), str::to_owned)
+    named.map_or_else(|| keys::policy_name(&sweep.fixed_settings()), str::to_owned)
 }
 
 /// Returns the values of a setting as flags with complete keys.
-pub fn varied(sweep: &Sweep, values: &[Option<Value>]) -> Vec<Flag> {
+pub fn varied_flags(sweep: &Sweep, values: &[Option<Value>]) -> Vec<Flag> {
     let policy = policy_of(sweep, values);
     let pairs = sweep.parameters.iter().zip(values);
     pairs
         .filter_map(|(one, value)| {
             let value = value.as_ref()?;
             Some(Flag {
-                key: keys::key_under(&sweep.registry, &one.name, &policy)?,
+                key: keys::key_for_policy(&sweep.registry, &one.name, &policy)?,
                 flag: format!("{} {}", one.name, super::spec::label(value)),
-                value: value_of(&one.name, value),
+                value: object_of(&one.name, value),
             })
         })
         .collect()
@@ -45,7 +45,7 @@ pub fn varied(sweep: &Sweep, values: &[Option<Value>]) -> Vec<Flag> {
 /// They are the settings of `migsim run` with the fixed flags, followed by `--set KEY=VALUE` for each varied key. A varied key
 /// overrides an object that contains it. Constants of the network that flags set apply to each network that varies.
 pub fn layers(sweep: &Sweep, values: &[Option<Value>], seed: Option<u64>) -> Layers {
-    let mut varied = varied(sweep, values);
+    let mut varied = varied_flags(sweep, values);
     // Whole objects come first, so that a key inside an object wins over it in any order of the flags.
     varied.sort_by_key(|one| one.key.split(['.', '[']).count());
     let is_inside = |one: &&Flag| varied.iter().any(|around| one.is_inside(&around.key));
@@ -96,7 +96,7 @@ pub(super) struct Known {
     /// The remark about the built-in experiment that completed the settings.
     pub(super) remark: Option<Remark>,
     /// The notes about the application, its load and its mapping.
-    pub(super) said: Vec<String>,
+    pub(super) setting_notes: Vec<String>,
 }
 
 impl Known {
@@ -106,19 +106,19 @@ impl Known {
         values: &[Option<Value>],
         seeds: &[u64],
     ) -> Result<Self, Error> {
-        let identity = Identity::of_broken(&layers(sweep, values, None).merged()?);
+        let identity = Identity::of_invalid(&layers(sweep, values, None).merged()?);
         Ok(Self {
             runs: identity.ids(seeds),
             uses_seed: false,
             remark: None,
-            said: Vec::new(),
+            setting_notes: Vec::new(),
         })
     }
 }
 
 /// Loads a setting with the first of `seeds` and determines its properties without running it. The experiment is kept for its run
 /// in `ready`.
-pub(super) fn known(
+pub(super) fn load_known(
     sweep: &Sweep,
     values: &[Option<Value>],
     seeds: &[u64],
@@ -132,7 +132,7 @@ pub(super) fn known(
         runs: Identity::of(&experiment).ids(seeds),
         uses_seed,
         remark: experiment.remark.clone(),
-        said: experiment.said.clone(),
+        setting_notes: experiment.setting_notes.clone(),
     };
     if let Some(ready) = ready {
         ready.keep(&known.runs[0], experiment);
@@ -141,7 +141,7 @@ pub(super) fn known(
 }
 
 /// Computes the identities of the runs of a setting with each of `seeds`, even if seeds change nothing.
-pub(super) fn runs_of(
+pub(super) fn run_ids(
     sweep: &Sweep,
     values: &[Option<Value>],
     seeds: &[u64],
@@ -177,7 +177,7 @@ impl Identity {
     }
 
     /// Creates the identity of values that do not form a valid experiment: all settings of the user.
-    fn of_broken(given: &Value) -> Self {
+    fn of_invalid(given: &Value) -> Self {
         Self(json!({ "given": given, "version": env!("CARGO_PKG_VERSION") }))
     }
 
@@ -196,7 +196,7 @@ impl Identity {
 }
 
 /// Returns as a text all settings on which scenario i depends; the policy is left out, because scenario i never calls it.
-pub(super) fn of_scenario_i(experiment: &Experiment) -> String {
+pub(super) fn scenario_i_key(experiment: &Experiment) -> String {
     let settings = experiment.resolved.as_object().into_iter().flatten();
     let is_kept =
         |key: &str| !INFORMATIVE_KEYS.contains(&key) && key != "policy" && key != "scenarios";

@@ -37,11 +37,11 @@ impl Sample {
     /// numbers; `None` for a single number.
     pub fn half_width(&self) -> Option<f64> {
         let deviation = self.deviation?;
-        Some(quantile(INNER, self.count - 1) * deviation / (self.count as f64).sqrt())
+        Some(quantile(CONFIDENCE, self.count - 1) * deviation / (self.count as f64).sqrt())
     }
 
     /// Formats the mean with half the width of its confidence interval.
-    pub fn shown(&self) -> String {
+    pub fn format(&self) -> String {
         with_half(self.mean, self.half_width())
     }
 }
@@ -61,7 +61,7 @@ pub struct Estimate {
 
 impl Estimate {
     /// Formats the mean with half the width of its confidence interval.
-    pub fn shown(&self) -> String {
+    pub fn format(&self) -> String {
         with_half(self.mean, self.ci95)
     }
 }
@@ -84,18 +84,18 @@ pub(super) fn mean(numbers: &[f64]) -> f64 {
 }
 
 /// Probability that confidence intervals contain the true value.
-const INNER: f64 = 0.95;
+const CONFIDENCE: f64 = 0.95;
 
 /// Returns the t for which Student's distribution with `freedom` degrees of freedom has the probability `inside` between -t and
 /// t; found by bisection.
 pub(super) fn quantile(inside: f64, freedom: usize) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
-    while inner(high, freedom) < inside {
+    while central_probability(high, freedom) < inside {
         (low, high) = (high, 2.0 * high);
     }
     for _ in 0..60 {
         let middle = f64::midpoint(low, high);
-        if inner(middle, freedom) < inside {
+        if central_probability(middle, freedom) < inside {
             low = middle;
         } else {
             high = middle;
@@ -105,13 +105,13 @@ pub(super) fn quantile(inside: f64, freedom: usize) -> f64 {
 }
 
 /// Computes the probability above t ≥ 0 of Student's distribution with `freedom` degrees of freedom.
-pub(super) fn tail(t: f64, freedom: usize) -> f64 {
-    ((1.0 - inner(t, freedom)) / 2.0).max(0.0)
+pub(super) fn upper_tail(t: f64, freedom: usize) -> f64 {
+    ((1.0 - central_probability(t, freedom)) / 2.0).max(0.0)
 }
 
 /// Computes the probability between -t and t of Student's distribution with ν = `freedom` degrees of freedom (Abramowitz and
 /// Stegun 1964, 26.7.3 and 26.7.4), with θ = atan(t/√ν).
-fn inner(t: f64, freedom: usize) -> f64 {
+fn central_probability(t: f64, freedom: usize) -> f64 {
     let angle = (t / (freedom as f64).sqrt()).atan();
     let (sine, cosine) = angle.sin_cos();
     let is_odd = freedom % 2 == 1;
@@ -169,9 +169,9 @@ mod tests {
             (1000, 1.962),
         ];
         for (freedom, expected) in table {
-            let found = quantile(INNER, freedom);
+            let found = quantile(CONFIDENCE, freedom);
             assert!((found - expected).abs() < 5e-4, "{freedom}: {found}");
-            assert!((tail(found, freedom) - 0.025).abs() < 1e-12, "{freedom}");
+            assert!((upper_tail(found, freedom) - 0.025).abs() < 1e-12, "{freedom}");
         }
     }
 

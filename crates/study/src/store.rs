@@ -24,7 +24,7 @@ use migsim_output::{Draft, cannot_write, lock_folder, path_inside};
 pub const FILE: &str = "runs.jsonl";
 
 /// Number of hexadecimal digits of the checksum of a line.
-const DIGITS: usize = 16;
+const CHECKSUM_DIGITS: usize = 16;
 
 /// A line of the file: the row of one run.
 #[derive(Debug, Serialize, Deserialize)]
@@ -43,9 +43,9 @@ pub struct Store {
     /// The rows, by the identities of their runs.
     rows: BTreeMap<String, Row>,
     /// Number of lines that did not match their checksums and were removed from the file when it was opened.
-    pub dropped: usize,
+    pub dropped_lines: usize,
     /// Path of a page that shows the rows as they were when the store was opened; the page is removed when a row is added.
-    stale: Option<PathBuf>,
+    stale_page: Option<PathBuf>,
     /// The file with damaged lines that was replaced. Its lock stops another process that opened this file just before.
     _replaced: Option<File>,
 }
@@ -64,7 +64,7 @@ fn page_of(folder: &Path) -> Option<PathBuf> {
 }
 
 /// Opens and locks the file of the rows.
-fn open(path: &Path) -> Result<File, Error> {
+fn open_locked(path: &Path) -> Result<File, Error> {
     // Rows must not be written through a link into another file.
     if symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
         let problem = Problem::new("the runs are kept in a file, and this is none");
@@ -89,15 +89,15 @@ impl Store {
         let failed = |error: std::io::Error| cannot_write(&name, &error);
         std::fs::create_dir_all(folder)
             .map_err(|error| cannot_write(&folder.display().to_string(), &error))?;
-        let mut file = lock_folder(open(&path)?, "sweep", folder)?;
+        let mut file = lock_folder(open_locked(&path)?, "sweep", folder)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
-        let (rows, dropped) = read(&bytes);
+        let (rows, dropped) = read_lines(&bytes);
         let mut replaced = None;
         if dropped > 0 {
             // A new file is written and renamed: if the process is killed, either the old or the new file is left.
             let whole: Vec<&[u8]> = lines(&bytes)
-                .filter(|line| record(line).is_some())
+                .filter(|line| read_record(line).is_some())
                 .collect();
             let (draft, mended) = Draft::create(&path)?;
             let mut mended = lock_folder(mended, "sweep", folder)?;
@@ -108,9 +108,9 @@ impl Store {
         }
         Ok(Self {
             file: Some((path, file)),
-            stale: page_of(folder),
+            stale_page: page_of(folder),
             rows,
-            dropped,
+            dropped_lines: dropped,
             _replaced: replaced,
         })
     }
@@ -119,9 +119,9 @@ impl Store {
     pub fn in_memory() -> Self {
         Self {
             file: None,
-            stale: None,
+            stale_page: None,
             rows: BTreeMap::new(),
-            dropped: 0,
+            dropped_lines: 0,
             _replaced: None,
         }
     }
@@ -143,13 +143,13 @@ impl Store {
     pub fn add(&mut self, id: &str, row: Row) -> Result<(), Error> {
         if let Some((path, file)) = &mut self.file {
             let end = file.stream_position();
-            file.write_all(line(id, &row).as_bytes()).map_err(|error| {
+            file.write_all(format_line(id, &row).as_bytes()).map_err(|error| {
                 // Remove the incomplete line, which the next line would continue.
                 let _ = end.and_then(|end| file.set_len(end));
                 cannot_write(&path.display().to_string(), &error)
             })?;
         }
-        if let Some(page) = self.stale.take() {
+        if let Some(page) = self.stale_page.take() {
             let removed = std::fs::remove_file(&page);
             removed.map_err(|error| cannot_write(&page.display().to_string(), &error))?;
         }
@@ -171,7 +171,7 @@ impl Store {
 }
 
 /// Returns the line of the file for the row of a run, with its checksum.
-fn line(id: &str, row: &Row) -> String {
+fn format_line(id: &str, row: &Row) -> String {
     let record = Record {
         id: id.to_owned(),
         row: row.clone(),
@@ -183,7 +183,7 @@ fn line(id: &str, row: &Row) -> String {
 /// Returns the first digits of the SHA-256 of some bytes.
 fn checksum(bytes: &[u8]) -> String {
     let mut digest = sha256(bytes);
-    digest.truncate(DIGITS);
+    digest.truncate(CHECKSUM_DIGITS);
     digest
 }
 
@@ -193,10 +193,10 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// Reads the rows of all lines that match their checksums; the second value is the number of other lines.
-fn read(bytes: &[u8]) -> (BTreeMap<String, Row>, usize) {
+fn read_lines(bytes: &[u8]) -> (BTreeMap<String, Row>, usize) {
     let (mut rows, mut dropped) = (BTreeMap::new(), 0);
     for line in lines(bytes) {
-        match record(line) {
+        match read_record(line) {
             Some(record) => {
                 rows.insert(record.id, record.row);
             }
@@ -207,9 +207,9 @@ fn read(bytes: &[u8]) -> (BTreeMap<String, Row>, usize) {
 }
 
 /// Reads a line; `None` if it does not match its checksum.
-fn record(line: &[u8]) -> Option<Record> {
+fn read_record(line: &[u8]) -> Option<Record> {
     let line = line.strip_suffix(b"\n")?;
-    let (sum, json) = line.split_at_checked(DIGITS)?;
+    let (sum, json) = line.split_at_checked(CHECKSUM_DIGITS)?;
     let json = json.strip_prefix(b" ")?;
     if sum != checksum(json).as_bytes() {
         return None;
@@ -221,7 +221,7 @@ fn record(line: &[u8]) -> Option<Record> {
 ///
 /// # Errors
 /// The rows cannot be read.
-pub fn rows(folder: &Path) -> Result<BTreeMap<String, Row>, Error> {
+pub fn read_rows(folder: &Path) -> Result<BTreeMap<String, Row>, Error> {
     let path = folder.join(FILE);
     let cannot = |error: &dyn std::fmt::Display| {
         let problem = Problem::new(format!("cannot read the runs: {error}"));
@@ -235,16 +235,16 @@ pub fn rows(folder: &Path) -> Result<BTreeMap<String, Row>, Error> {
     let bytes = path_inside(&path)
         .and_then(std::fs::read)
         .map_err(|error| cannot(&error))?;
-    Ok(read(&bytes).0)
+    Ok(read_lines(&bytes).0)
 }
 
 /// Reads the rows of a folder without changing the folder; empty if it has no file of rows yet.
 ///
 /// # Errors
-/// As [`rows`].
-pub fn rows_if_any(folder: &Path) -> Result<BTreeMap<String, Row>, Error> {
+/// The rows cannot be read.
+pub fn read_rows_if_any(folder: &Path) -> Result<BTreeMap<String, Row>, Error> {
     if folder.join(FILE).exists() {
-        rows(folder)
+        read_rows(folder)
     } else {
         Ok(BTreeMap::new())
     }
@@ -292,7 +292,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         filled(folder.path());
         let store = Store::open(folder.path()).unwrap();
-        assert_eq!((store.rows.len(), store.dropped), (3, 0));
+        assert_eq!((store.rows.len(), store.dropped_lines), (3, 0));
         assert_eq!(store.get("r2"), Some(&row(2.1)));
     }
 
@@ -309,7 +309,7 @@ mod tests {
         for length in first_two + 1..whole.len() {
             std::fs::write(&path, &whole[..length]).unwrap();
             let mut store = Store::open(folder.path()).unwrap();
-            assert_eq!((store.rows.len(), store.dropped), (2, 1), "{length}");
+            assert_eq!((store.rows.len(), store.dropped_lines), (2, 1), "{length}");
             store.add("r2", row(2.1)).unwrap();
             drop(store);
             assert_eq!(std::fs::read(&path).unwrap(), whole, "{length}");
@@ -325,7 +325,7 @@ mod tests {
         bytes[second] ^= 1;
         std::fs::write(&path, &bytes).unwrap();
         let mut store = Store::open(folder.path()).unwrap();
-        assert_eq!((store.rows.len(), store.dropped), (2, 1));
+        assert_eq!((store.rows.len(), store.dropped_lines), (2, 1));
         assert!(store.get("r1").is_none());
         store.add("r1", row(1.1)).unwrap();
         // The lock belongs to the file without the damaged line.
@@ -333,7 +333,7 @@ mod tests {
         drop(store);
         let again = Store::open(folder.path()).unwrap();
         // The damaged line is reported once.
-        assert_eq!((again.rows.len(), again.dropped), (3, 0));
+        assert_eq!((again.rows.len(), again.dropped_lines), (3, 0));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 

@@ -43,7 +43,7 @@ pub fn runs_csv(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> io::
         let Some(row) = rows.get(id) else {
             continue;
         };
-        let (setting, seed) = plan.run(run);
+        let (setting, seed) = plan.setting_and_seed(run);
         table.write_field((setting + 1).to_string())?;
         for value in &plan.settings[setting] {
             table.write_field(cell(value.as_ref()))?;

@@ -8,24 +8,24 @@ use serde_json::{Map, Value};
 
 use super::folder::read_plan;
 use super::goal::Goal;
-use super::page::{SHOWN, ranking};
+use super::page::{INITIAL_ROWS, ranking_table};
 use super::plan::Plan;
 use super::row::Row;
 use super::separate::{Basis, Indifference};
 use super::stats::{Estimate, Sample, short};
 use super::store;
-use super::summary::{Summary, named};
+use super::summary::{Summary, format_setting};
 use migsim_base::document::{Document, read_text};
 use migsim_base::error::{Error, Problem, visible};
 use migsim_base::words::counted;
 use migsim_output::frame::{list, sections_page};
-use migsim_output::{Cell, Sheet, Table, escaped, numbers, read_inside, words};
+use migsim_output::{Cell, Sheet, Table, escaped, number_column, read_inside, text_column};
 
 /// The name of the file of the report.
 pub const FILE: &str = "tune.json";
 
 /// Maximum number of equally good settings that are named.
-const MOST_TIES: usize = 4;
+const MAX_TIES: usize = 4;
 
 /// The values of a setting by the names of the parameters; parameters that do not apply are left out.
 pub type Named = Map<String, Value>;
@@ -130,31 +130,31 @@ impl TuneReport {
     /// Returns the report in the form in which it is printed.
     pub fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::default();
-        sheet.line(self.heading());
-        sheet.line("");
-        sheet.table(self.rounds());
-        sheet.line("");
-        for (name, estimate, setting) in self.pair() {
+        sheet.add_line(self.heading());
+        sheet.add_line("");
+        sheet.add_table(self.round_table());
+        sheet.add_line("");
+        for (name, estimate, setting) in self.compared_settings() {
             let mean = estimate.map_or("cannot be run".to_owned(), |one| short(one.mean));
-            sheet.line(format!("{name:<8}  {mean}  {}", self.named(setting)));
+            sheet.add_line(format!("{name:<8}  {mean}  {}", self.format_setting(setting)));
         }
-        if let Some(ties) = self.ties() {
-            sheet.line(format!("ties      {ties}"));
+        if let Some(ties) = self.describe_ties() {
+            sheet.add_line(format!("ties      {ties}"));
         }
-        sheet.line(format!("gain      {}", self.gain()));
-        sheet.line("");
-        sheet.line(&self.command);
+        sheet.add_line(format!("gain      {}", self.describe_gain()));
+        sheet.add_line("");
+        sheet.add_line(&self.command);
         sheet
     }
 
     /// Creates `index.html`: the report, and all settings that were tried.
     pub fn page(&self, plan: &Plan, rows: &BTreeMap<String, Row>) -> String {
-        let settings = ranking(plan, &Summary::of(plan, rows));
-        let ties = self.ties().map(|ties| format!("Ties: {ties}."));
+        let settings = ranking_table(plan, &Summary::of(plan, rows));
+        let ties = self.describe_ties().map(|ties| format!("Ties: {ties}."));
         let result = format!(
             "<p class=\"verdict\">Gain over the defaults: {}</p>\n{}{}<p>The command that runs the best setting:</p>\n<pre class=\"wide\" aria-label=\"command\"><code>{}</code></pre>\n",
-            escaped(&self.gain()),
-            self.compared().html(SHOWN),
+            escaped(&self.describe_gain()),
+            self.comparison_table().html(INITIAL_ROWS),
             list(&Vec::from_iter(ties)),
             escaped(&visible(&self.command))
         );
@@ -165,7 +165,7 @@ impl TuneReport {
                 "Result: the best setting beside the defaults",
                 result,
             ),
-            ("search", "Search: its rounds", self.rounds().html(SHOWN)),
+            ("search", "Search: its rounds", self.round_table().html(INITIAL_ROWS)),
             ("settings", "Settings: all that were tried", settings + note),
         ];
         let sections = sections.map(|(id, heading, html)| (id, heading.to_owned(), html));
@@ -187,7 +187,7 @@ impl TuneReport {
     }
 
     /// Returns the best setting and the defaults, each with its name and its goal on the seeds of the comparison.
-    fn pair(&self) -> [(&'static str, Option<Estimate>, &Named); 2] {
+    fn compared_settings(&self) -> [(&'static str, Option<Estimate>, &Named); 2] {
         let compared = &self.comparison;
         [
             ("best", compared.best, &self.best),
@@ -196,36 +196,36 @@ impl TuneReport {
     }
 
     /// Creates the table of the rounds of the search.
-    fn rounds(&self) -> Table {
+    fn round_table(&self) -> Table {
         let columns = [
-            words("search", "method"),
-            numbers("settings", "settings"),
-            numbers("seeds", "seeds"),
-            numbers("runs", "runs"),
-            numbers("best", "best"),
-            words("at", "setting"),
+            text_column("search", "method"),
+            number_column("settings", "settings"),
+            number_column("seeds", "seeds"),
+            number_column("runs", "runs"),
+            number_column("best", "best"),
+            text_column("at", "setting"),
         ];
         let mut table = Table::new("search", "", &columns);
         for round in &self.search.rounds {
             let mean = round.mean;
-            table.push([
+            table.push_row([
                 Cell::text(&round.method),
                 Cell::count(round.settings),
                 Cell::count(round.seeds),
                 Cell::count(round.runs),
                 Cell::value(mean, mean.map_or("-".to_owned(), short)),
-                Cell::text(self.named(&round.best)),
+                Cell::text(self.format_setting(&round.best)),
             ]);
         }
         table
     }
 
     /// Describes the settings that are as good as the best setting in the search; `None` if there are none.
-    fn ties(&self) -> Option<String> {
+    fn describe_ties(&self) -> Option<String> {
         let ties = &self.ties;
-        let named = ties.iter().take(MOST_TIES).map(|one| self.named(one));
+        let named = ties.iter().take(MAX_TIES).map(|one| self.format_setting(one));
         let named = named.collect::<Vec<_>>().join("; ");
-        let more = if ties.len() > MOST_TIES { "; ..." } else { "" };
+        let more = if ties.len() > MAX_TIES { "; ..." } else { "" };
         let (count, verb) = match ties.len() {
             0 => return None,
             1 => ("1 other".to_owned(), "is"),
@@ -237,35 +237,35 @@ impl TuneReport {
     }
 
     /// Creates the table that compares the best setting with the defaults.
-    fn compared(&self) -> Table {
+    fn comparison_table(&self) -> Table {
         let columns = [
-            words("which", "which"),
-            numbers(&self.goal, "mean"),
-            numbers("± 95 %", "ci95"),
-            words("setting", "setting"),
+            text_column("which", "which"),
+            number_column(&self.goal, "mean"),
+            number_column("± 95 %", "ci95"),
+            text_column("setting", "setting"),
         ];
         let mut table = Table::new("comparison", "", &columns);
-        let means = self.pair().map(|(_, one, _)| one.map(|one| one.mean));
+        let means = self.compared_settings().map(|(_, one, _)| one.map(|one| one.mean));
         let largest = means.into_iter().flatten().fold(0.0, f64::max);
-        for (name, estimate, setting) in self.pair() {
+        for (name, estimate, setting) in self.compared_settings() {
             let mean = estimate.map_or_else(
                 || Cell::text("cannot be run"),
                 |one| Cell::value(one.mean, short(one.mean)).with_bar(one.mean / largest),
             );
             let half = estimate.and_then(|one| one.ci95);
             let half = half.map_or_else(Cell::empty, |half| Cell::value(half, short(half)));
-            table.push([
+            table.push_row([
                 Cell::text(name),
                 mean,
                 half,
-                Cell::text(self.named(setting)),
+                Cell::text(self.format_setting(setting)),
             ]);
         }
         table
     }
 
     /// Describes the gain of the best setting over the defaults, with its confidence interval.
-    fn gain(&self) -> String {
+    fn describe_gain(&self) -> String {
         let compared = &self.comparison;
         let Some(gain) = compared.gain_percent.or(compared.improvement) else {
             return "unknown: the defaults cannot be run".into();
@@ -289,7 +289,7 @@ impl TuneReport {
             deviation: gain.deviation,
         };
         let margin = basis.indifference.percent();
-        let is_shown = basis.is_above(sample, margin, 1);
+        let is_shown = basis.is_significant(sample, margin, 1);
         let mean = short(gain.mean);
         if !self.is_random {
             let doubt = if is_shown {
@@ -324,14 +324,14 @@ impl TuneReport {
                 "; not separated from the defaults by a margin of {margin} %: {needed} seeds would separate {separable} {unit}"
             )
         };
-        format!("{} {unit} (95 %, {seeds}, paired){doubt}", gain.shown())
+        format!("{} {unit} (95 %, {seeds}, paired){doubt}", gain.format())
     }
 
     /// Formats a setting with the names of the parameters.
-    fn named(&self, setting: &Named) -> String {
+    fn format_setting(&self, setting: &Named) -> String {
         let values = self.parameters.iter().map(|name| setting.get(name));
         let values: Vec<Option<Value>> = values.map(Option::<&Value>::cloned).collect();
-        named(&self.parameters, &values)
+        format_setting(&self.parameters, &values)
     }
 }
 
@@ -339,7 +339,7 @@ impl TuneReport {
 ///
 /// # Errors
 /// The folder cannot be read, or its files are inconsistent.
-pub fn page_of(folder: &Path) -> Result<String, Error> {
+pub fn page_from_folder(folder: &Path) -> Result<String, Error> {
     let path = folder.join(FILE);
     let name = path.display().to_string();
     let hint = "name a folder that `migsim tune --out` has written";
@@ -355,5 +355,5 @@ pub fn page_of(folder: &Path) -> Result<String, Error> {
         let hint = "run the command of the search again: it writes both files";
         return Err(problem.source(name).hint(hint).into());
     }
-    Ok(report.page(&plan, &store::rows(folder)?))
+    Ok(report.page(&plan, &store::read_rows(folder)?))
 }

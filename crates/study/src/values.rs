@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::plan::Plan;
 
 /// Maximum number of values of a parameter that figures draw one by one.
-pub(super) const MOST_VALUES: usize = 24;
+pub(super) const MAX_VALUES: usize = 24;
 
 /// The distinct values of a parameter in the settings of a plan.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub(super) struct Values<'p> {
     /// The distinct values, in the order of their first occurrence.
     pub(super) distinct: Vec<&'p Value>,
     /// The index in `distinct` of the value of each setting; `None` if the parameter does not apply.
-    pub(super) ranks: Vec<Option<usize>>,
+    pub(super) indices: Vec<Option<usize>>,
 }
 
 impl<'p> Values<'p> {
@@ -33,7 +33,7 @@ impl<'p> Values<'p> {
                 }))
             })
             .collect();
-        Self { distinct, ranks }
+        Self { distinct, indices: ranks }
     }
 
     /// Collects the values of all parameters, in the order of the plan.
@@ -45,9 +45,9 @@ impl<'p> Values<'p> {
     }
 
     /// Returns, for each distinct value, the indices of the settings that have this value.
-    pub(super) fn settings(&self) -> Vec<Vec<usize>> {
+    pub(super) fn settings_by_value(&self) -> Vec<Vec<usize>> {
         let mut with = vec![Vec::new(); self.count()];
-        for (setting, rank) in self.ranks.iter().enumerate() {
+        for (setting, rank) in self.indices.iter().enumerate() {
             if let Some(rank) = rank {
                 with[*rank].push(setting);
             }

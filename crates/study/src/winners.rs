@@ -23,16 +23,16 @@ use migsim_output::figure::{self, Figure, Style};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Won {
     /// The indices of the two values in [`Winners::axes`].
-    pub place: [usize; 2],
+    pub value_indices: [usize; 2],
     /// The comparison of the policies, the best policy first.
     pub comparison: Comparison,
 }
 
 impl Won {
     /// Computes how much longer than the winner the next policy takes \[%\]; `None` if only one policy ran.
-    pub fn margin(&self) -> Option<f64> {
+    pub fn lead_percent(&self) -> Option<f64> {
         let best = self.comparison.standings.first()?;
-        let next = self.comparison.second()?;
+        let next = self.comparison.second_best()?;
         Some(100.0 * next.behind?.mean / best.makespan.mean)
     }
 
@@ -40,7 +40,7 @@ impl Won {
     /// matter.
     pub fn is_separated(&self) -> bool {
         let mut others = self.comparison.standings.iter().skip(1);
-        self.is_compared() && others.all(|other| !other.ties_with_best())
+        self.is_compared() && others.all(|other| !other.is_rank_one())
     }
 
     /// Returns whether at least two policies ran, or only one policy was to be run.
@@ -101,7 +101,7 @@ impl Winners {
                 let comparison = Comparison::of(&here, rows, &Known::default(), indifference);
                 if !comparison.standings.is_empty() {
                     cells.push(Won {
-                        place: [column, row],
+                        value_indices: [column, row],
                         comparison,
                     });
                 }
@@ -145,7 +145,7 @@ impl Winners {
 
     /// Returns the values of a cell on the horizontal and on the vertical axis.
     pub fn values(&self, won: &Won) -> [&Value; 2] {
-        [0, 1].map(|axis: usize| &self.axes[axis].1[won.place[axis]])
+        [0, 1].map(|axis: usize| &self.axes[axis].1[won.value_indices[axis]])
     }
 
     /// Creates `map.csv`: a row for each pair of values.
@@ -157,7 +157,7 @@ impl Winners {
         );
         for won in &self.cells {
             let best = &won.comparison.standings[0];
-            let next = won.comparison.second();
+            let next = won.comparison.second_best();
             let half = next.and_then(|next| next.behind?.half_width());
             let number =
                 |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
@@ -169,7 +169,7 @@ impl Winners {
                 best.makespan.mean.to_string(),
                 number(best.makespan.half_width()),
                 next.map_or(String::new(), |next| next.policy.clone()),
-                number(won.margin()),
+                number(won.lead_percent()),
                 number(half.map(|half| 100.0 * half / best.makespan.mean)),
                 won.is_separated().to_string(),
             ];
@@ -189,7 +189,7 @@ impl Winners {
             json!({
                 "values": self.values(won),
                 "best": won.comparison.standings[0].policy,
-                "margin_percent": won.margin(),
+                "margin_percent": won.lead_percent(),
                 "is_separated": won.is_separated(),
                 "comparison": won.comparison.to_json(),
             })
@@ -211,10 +211,10 @@ impl Winners {
         };
         let of_cell = |won: &Won| {
             Some(figure::WinnerCell {
-                column_and_row: won.place,
+                column_and_row: won.value_indices,
                 winner: winner(won)?,
                 text: won
-                    .margin()
+                    .lead_percent()
                     .map_or(String::new(), |margin| format!("{} %", short(margin))),
                 is_separated: won.is_separated(),
             })
@@ -279,7 +279,7 @@ mod tests {
             panic!()
         };
         assert_eq!(left.comparison.standings[0].policy, "a");
-        assert!((left.margin().unwrap() - 100.0 * 2.0 / 15.0).abs() < 1e-12);
+        assert!((left.lead_percent().unwrap() - 100.0 * 2.0 / 15.0).abs() < 1e-12);
         assert!(!left.is_separated() && right.is_separated());
         assert_eq!(right.comparison.standings[0].policy, "b");
         assert!(winners.csv().contains("2,5,b,15,"), "{}", winners.csv());

@@ -42,7 +42,7 @@ impl Recorded {
     }
 
     /// Opens the next superstep, to which work and messages are then added.
-    pub(super) fn open(&mut self) {
+    pub(super) fn open_superstep(&mut self) {
         let behind = |count: usize| count..count;
         self.steps.push(Step {
             work: behind(self.work.len()),
@@ -51,7 +51,7 @@ impl Recorded {
     }
 
     /// Adds the work of a process to the open superstep.
-    pub(super) fn compute(&mut self, process: ProcessId, work: Instructions) {
+    pub(super) fn add_work(&mut self, process: ProcessId, work: Instructions) {
         self.work.push((process, work));
         if let Some(last) = self.steps.last_mut() {
             last.work.end = self.work.len();
@@ -59,7 +59,7 @@ impl Recorded {
     }
 
     /// Adds a message to the open superstep.
-    pub(super) fn send(&mut self, message: Message) {
+    pub(super) fn add_message(&mut self, message: Message) {
         self.messages.push(message);
         if let Some(last) = self.steps.last_mut() {
             last.messages.end = self.messages.len();
@@ -68,15 +68,15 @@ impl Recorded {
 
     /// Closes the open superstep. If its work or its messages are equal to the work or messages of the previous superstep, the
     /// equal data is stored only once.
-    pub(super) fn close(&mut self) {
+    pub(super) fn close_superstep(&mut self) {
         if let [.., before, last] = &mut *self.steps {
-            share(&mut self.work, &before.work, &mut last.work);
-            share(&mut self.messages, &before.messages, &mut last.messages);
+            share_if_equal(&mut self.work, &before.work, &mut last.work);
+            share_if_equal(&mut self.messages, &before.messages, &mut last.messages);
         }
     }
 
     /// Adds a superstep that is equal to the previous one.
-    pub(super) fn repeat(&mut self) {
+    pub(super) fn repeat_superstep(&mut self) {
         let last = self.steps.last().cloned();
         self.steps.extend(last);
     }
@@ -147,7 +147,7 @@ pub(super) use recorded_methods;
 
 /// Removes the last entries of `records` if they are equal to the entries in the range `before`; the range `last` then refers to
 /// these earlier entries.
-fn share<T: PartialEq>(records: &mut Vec<T>, before: &Range<usize>, last: &mut Range<usize>) {
+fn share_if_equal<T: PartialEq>(records: &mut Vec<T>, before: &Range<usize>, last: &mut Range<usize>) {
     if records[before.clone()] == records[last.clone()] {
         records.truncate(last.start);
         *last = before.clone();

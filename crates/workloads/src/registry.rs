@@ -17,7 +17,7 @@ use super::sw::{Sw, SwConfig};
 use super::synthetic::{Synthetic, SyntheticConfig};
 use super::table::{Table as Tables, TableConfig};
 use super::trace::{Recording, Trace};
-use super::vt::{RankFile, Vt, VtConfig, rank_files};
+use super::vt::{RankFile, Vt, VtConfig, read_rank_files};
 use super::{Setting, Workload};
 use migsim_base::document::{read_bytes, sha256};
 use migsim_base::error::{Error, Problem};
@@ -131,7 +131,7 @@ enum Make {
 }
 
 /// Creates the entry of an application that `maker` creates. The options `n` and `procs`, if they exist, can be set by flags.
-pub fn made_by(
+pub fn row_of_maker(
     maker: &'static dyn Maker<Built>,
     name: &'static str,
     summary: &'static str,
@@ -166,8 +166,8 @@ pub fn row<T: WorkloadOptions>(
 ) -> Entry {
     let kind = Kind {
         make: Make::Typed {
-            build: |workload| read_keys::<T>(workload)?.application(),
-            resolve: resolve::<T>,
+            build: |workload| read_options::<T>(workload)?.application(),
+            resolve: resolve_options::<T>,
         },
         processes: T::PROCESSES,
         supersteps: T::SUPERSTEPS,
@@ -189,7 +189,7 @@ impl plugin::Kind for Kind {
     fn build(&self, workload: &Value) -> Result<Built, Error> {
         match self.make {
             Make::Typed { build, .. } => build(workload),
-            Make::Maker(maker) => plugin::make(maker, &without_app(workload)).map_err(below),
+            Make::Maker(maker) => plugin::make(maker, &without_app(workload)).map_err(with_workload_prefix),
         }
     }
 
@@ -197,7 +197,7 @@ impl plugin::Kind for Kind {
     fn resolve(&self, workload: &Value) -> Result<Value, Error> {
         match self.make {
             Make::Typed { resolve, .. } => resolve(workload),
-            Make::Maker(maker) => plugin::resolve(maker, &without_app(workload)).map_err(below),
+            Make::Maker(maker) => plugin::resolve(maker, &without_app(workload)).map_err(with_workload_prefix),
         }
     }
 }
@@ -235,7 +235,7 @@ impl Kind {
 
     /// Returns the key of `workload` that determines the number of processes (if `has_more_processes`) or of supersteps. If that
     /// is not set, it is the key for the other number, or `app`.
-    pub fn grows_with(
+    pub fn key_of_size(
         &self,
         workload: &Map<String, Value>,
         has_more_processes: bool,
@@ -352,7 +352,7 @@ impl WorkloadOptions for SyntheticConfig {
     const SUPERSTEPS: &'static [&'static str] = &["supersteps"];
 
     fn application(self) -> Result<Built, Error> {
-        let (application, sha256) = Synthetic::with_file(&self)?;
+        let (application, sha256) = Synthetic::new_with_hash(&self)?;
         Ok(Built {
             inputs: self.messages.into_iter().zip(sha256).collect(),
             ..Built::new(application)
@@ -447,8 +447,8 @@ impl WorkloadOptions for VtConfig {
     const TITLE: &'static [&'static str] = &["data"];
 
     fn application(self) -> Result<Built, Error> {
-        let files = rank_files(&self.data)
-            .map_err(|error| error.map_nowhere(|problem| problem.key("workload.data")))?;
+        let files = read_rank_files(&self.data)
+            .map_err(|error| error.map_unplaced(|problem| problem.key("workload.data")))?;
         let (application, note) = Vt::of_files(&files, &self)?;
         let hash = |file: RankFile| (file.source, sha256(&file.bytes));
         Ok(Built {
@@ -463,7 +463,7 @@ impl WorkloadOptions for VtConfig {
 ///
 /// # Errors
 /// Unknown and missing keys, all together; or a value that cannot be read.
-pub fn read_keys<T: DeserializeOwned + JsonSchema>(workload: &Value) -> Result<T, Error> {
+pub fn read_options<T: DeserializeOwned + JsonSchema>(workload: &Value) -> Result<T, Error> {
     let Value::Object(given) = workload else {
         let problem = Problem::new("the workload is not an object").key("workload");
         return Err(problem
@@ -488,7 +488,7 @@ pub fn read_keys<T: DeserializeOwned + JsonSchema>(workload: &Value) -> Result<T
             format!("workload.{path}")
         };
         let first = path.split(['[', '.']).next().unwrap_or_default();
-        let message = in_words(&error.into_inner().to_string());
+        let message = without_rust_types(&error.into_inner().to_string());
         Problem::new(message)
             .key(key)
             .hint(describe(&schemars::schema_for!(T), first))
@@ -497,8 +497,8 @@ pub fn read_keys<T: DeserializeOwned + JsonSchema>(workload: &Value) -> Result<T
 }
 
 /// Returns the options in `workload` with all defaults filled in.
-fn resolve<T: DeserializeOwned + JsonSchema + Serialize>(workload: &Value) -> Result<Value, Error> {
-    let keys: T = read_keys(workload)?;
+fn resolve_options<T: DeserializeOwned + JsonSchema + Serialize>(workload: &Value) -> Result<Value, Error> {
+    let keys: T = read_options(workload)?;
     serde_json::to_value(keys)
         .map_err(|error| Problem::new(error.to_string()).key("workload").into())
 }
@@ -513,7 +513,7 @@ fn without_app(workload: &Value) -> Value {
 }
 
 /// Prefixes the keys in an error with `workload.`.
-fn below(error: Error) -> Error {
+fn with_workload_prefix(error: Error) -> Error {
     let Error::Input(problems) = error else {
         return error;
     };
@@ -526,7 +526,7 @@ fn below(error: Error) -> Error {
 }
 
 /// Replaces names of Rust types in the error message of the JSON reader by words that users understand.
-fn in_words(message: &str) -> String {
+fn without_rust_types(message: &str) -> String {
     message
         .replace(
             "expected u64",

@@ -117,7 +117,7 @@ pub struct Sw {
     order: usize,
     config: SwConfig,
     /// Size of each message.
-    message: Bytes,
+    message_size: Bytes,
 }
 
 impl Sw {
@@ -157,7 +157,7 @@ impl Sw {
         Ok(Self {
             order: usize::try_from(config.n).expect("at most MAX_ORDER"),
             config: config.clone(),
-            message: Bytes::of(message),
+            message_size: Bytes::of(message),
         })
     }
 
@@ -195,12 +195,12 @@ impl Workload for Sw {
             .extend(with_right_neighbour.map(|process| Message {
                 from: ProcessId::from_index(process),
                 to: ProcessId::from_index(process + 1),
-                size: self.message,
+                size: self.message_size,
             }));
     }
 
     fn memory(&self, _process: ProcessId) -> Bytes {
-        self.config.image_bytes + self.message
+        self.config.image_bytes + self.message_size
     }
 
     fn cycles_per_instruction(&self) -> f64 {
@@ -271,10 +271,10 @@ mod tests {
         let ten = Sw::new(&SwConfig::new(10)).unwrap();
         assert_eq!(wavefront(&ten, 1).1, 56.5e6);
         assert_eq!(wavefront(&ten, 18).1, 1e9);
-        assert_eq!(ten.message.get(), 500e3);
+        assert_eq!(ten.message_size.get(), 500e3);
         assert_eq!(ten.memory(ProcessId(3)).get(), 1.2e6);
         let other = Sw::new(&SwConfig::new(25)).unwrap();
-        assert_eq!(other.message.get(), 200e3);
+        assert_eq!(other.message_size.get(), 200e3);
         assert_eq!(other.memory(ProcessId(0)).get(), 900e3);
     }
 

@@ -19,9 +19,10 @@ pub(in crate::cli) struct ReportArguments {
     /// NAME.FORMAT]
     #[arg(long, short, value_name = "FILE")]
     pub(in crate::cli) out: Option<PathBuf>,
-    /// Draw a figure for an article instead of the page: gantt, makespan, placement or supersteps of a run, lines or heat of a
-    /// sweep; all: every figure into the folder `--out` [default: here]; list: print the names of the figures that the folder
-    /// offers
+    /// Draw a figure for an article instead of the page
+    ///
+    /// Of a run: gantt, makespan, placement or supersteps; of a sweep: lines or heat. The name all draws every figure into the
+    /// folder `--out` [default: here], and list prints the names of the figures that the folder offers.
     #[arg(long, value_name = "NAME", help_heading = FIGURE)]
     pub(in crate::cli) figure: Option<String>,
     /// The format of the figure [default: by the ending of the file `--out`, or svg]

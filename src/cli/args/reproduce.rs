@@ -11,14 +11,15 @@ use super::{FIGURE, OUTPUT};
 use crate::cli::complete::{self, one_of};
 use crate::cli::threads;
 use crate::figure;
-use crate::output::Form;
+use crate::output::OutputForm;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ReproduceArguments {
-    /// The paper (see `migsim list papers`), or all papers; one-reading: the rules of each paper applied to every other paper;
-    /// reality: programs measured on MPI; grid5000: the applications of the papers on Grid'5000; authors-2015: recorded calls of
-    /// the authors' own program, decided again; audit: held-out predictions, sensitivity and ablation of all papers (takes
-    /// minutes)
+    /// The paper to reproduce (see `migsim list papers`), all for every paper, or the name of a study
+    ///
+    /// The studies are: one-reading, the rules of each paper applied to every other paper; reality, programs measured on MPI;
+    /// grid5000, the applications of the papers on Grid'5000; authors-2015, recorded calls of the authors' own program, decided
+    /// again; audit, held-out predictions, sensitivity and ablation of all papers (takes minutes).
     #[arg(default_value = "all", value_parser = complete::papers(), hide_possible_values = true)]
     pub(in crate::cli) paper: String,
     /// For one-reading: search for the best single set of rules for all papers, changing one option at a time, starting from the
@@ -57,16 +58,16 @@ pub(in crate::cli) struct ReproduceArguments {
 /// The form in which a reproduction is printed, or the format in which its figures are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::cli) enum ReproduceFormat {
-    Tables(Form),
+    Tables(OutputForm),
     Figures(figure::Format),
 }
 
 /// The forms and formats of a reproduction, by the names that `--format` accepts.
 const REPRODUCE: [(&str, ReproduceFormat); 7] = [
-    ("table", ReproduceFormat::Tables(Form::Table)),
-    ("markdown", ReproduceFormat::Tables(Form::Markdown)),
-    ("csv", ReproduceFormat::Tables(Form::Csv)),
-    ("json", ReproduceFormat::Tables(Form::Json)),
+    ("table", ReproduceFormat::Tables(OutputForm::Table)),
+    ("markdown", ReproduceFormat::Tables(OutputForm::Markdown)),
+    ("csv", ReproduceFormat::Tables(OutputForm::Csv)),
+    ("json", ReproduceFormat::Tables(OutputForm::Json)),
     ("svg", ReproduceFormat::Figures(figure::Format::Svg)),
     ("pdf", ReproduceFormat::Figures(figure::Format::Pdf)),
     ("png", ReproduceFormat::Figures(figure::Format::Png)),

@@ -15,15 +15,15 @@ use crate::cli::args::RecordClock;
 use crate::cli::interrupt::Signals;
 use crate::document::read_text;
 use crate::error::{Error, Problem};
-use crate::workload::record::failure;
+use crate::workload::record::failure_reason;
 
 /// Time between two checks of the program and of signals.
-pub(super) const PAUSE: Duration = Duration::from_millis(50);
+pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Time that the program has to end by itself after a signal that the terminal also sends to it.
-const OWN_TIME: Duration = Duration::from_secs(1);
+const SELF_END_TIME: Duration = Duration::from_secs(1);
 /// Time that the program has to end after the signal was passed on to it; then it is killed.
-const LAST_TIME: Duration = Duration::from_secs(5);
+const PASSED_ON_TIME: Duration = Duration::from_secs(5);
 
 /// A program to run, possibly under the recorder.
 #[derive(Debug)]
@@ -41,23 +41,23 @@ pub(super) struct Job<'a> {
 /// Runs the program, with the recorder loaded before its MPI library, until it ends or a signal has ended it.
 pub(super) fn run(job: &Job<'_>, signals: &Signals) -> Result<(), Error> {
     if signals.are_caught() {
-        adopt();
+        become_subreaper();
     }
     let mut child = start(job)?;
     let status = loop {
-        if let Some(signal) = signals.came() {
-            end(&mut child, signal);
+        if let Some(signal) = signals.last_signal() {
+            end_all(&mut child, signal);
             return Err(interrupted());
         }
-        if let Some(status) = child.try_wait().map_err(|error| lost(&error))? {
+        if let Some(status) = child.try_wait().map_err(|error| wait_failed(&error))? {
             break status;
         }
-        thread::sleep(PAUSE);
+        thread::sleep(POLL_INTERVAL);
     };
     if status.success() {
-        return check_called(job);
+        return check_recorded(job);
     }
-    Err(failed(status, job.folder))
+    Err(program_failed(status, job.folder))
 }
 
 /// Returns the error after a signal; its text is not printed.
@@ -95,8 +95,8 @@ fn start(job: &Job<'_>) -> Result<Child, Error> {
 }
 
 /// Checks that the program has left a record, as every recorded MPI program does.
-fn check_called(job: &Job<'_>) -> Result<(), Error> {
-    if job.recorder.is_none() || names(job.folder).next().is_some() {
+fn check_recorded(job: &Job<'_>) -> Result<(), Error> {
+    if job.recorder.is_none() || record_paths(job.folder).next().is_some() {
         return Ok(());
     }
     let message = format!("`{}` called no MPI function", job.program.join(" "));
@@ -106,16 +106,16 @@ fn check_called(job: &Job<'_>) -> Result<(), Error> {
 }
 
 /// Returns the paths of the records in a folder.
-fn names(folder: &Path) -> impl Iterator<Item = std::path::PathBuf> {
+fn record_paths(folder: &Path) -> impl Iterator<Item = std::path::PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let paths = entries.map(|entry| entry.path());
     paths.filter(|path| path.extension().is_some_and(|suffix| suffix == "record"))
 }
 
 /// Returns the error for a program that failed. If the records could not be written, the recorder has noted the reason in them.
-fn failed(status: ExitStatus, folder: &Path) -> Error {
-    let mut texts = names(folder).filter_map(|path| read_text(&path).ok());
-    let Some(reason) = texts.find_map(|text| failure(&text).map(str::to_owned)) else {
+fn program_failed(status: ExitStatus, folder: &Path) -> Error {
+    let mut texts = record_paths(folder).filter_map(|path| read_text(&path).ok());
+    let Some(reason) = texts.find_map(|text| failure_reason(&text).map(str::to_owned)) else {
         let message = format!("the program failed: {status}");
         let hint = "run it without `migsim record` first; nothing was written";
         return Error::Run(Problem::new(message).hint(hint));
@@ -126,37 +126,37 @@ fn failed(status: ExitStatus, folder: &Path) -> Error {
 }
 
 /// Returns the error for a program that cannot be waited for.
-fn lost(error: &std::io::Error) -> Error {
+fn wait_failed(error: &std::io::Error) -> Error {
     let problem = Problem::new(format!("cannot wait for the program: {error}"));
     Error::Run(problem.hint("record it again"))
 }
 
 /// Ends the program and all processes that it has started: first with the same signal; if they do not end, they are killed.
-fn end(child: &mut Child, signal: i32) {
+fn end_all(child: &mut Child, signal: i32) {
     // The terminal also sends other signals to the program; a second one would disturb it while it ends.
-    if signal != SIGTERM && has_ended(child, OWN_TIME) {
+    if signal != SIGTERM && wait_for_end(child, SELF_END_TIME) {
         return;
     }
     let passed_on = Signal::from_named_raw(signal).unwrap_or(Signal::TERM);
     for signal in [passed_on, Signal::KILL] {
-        send(&family_of(std::process::id(), child), signal);
-        if has_ended(child, LAST_TIME) {
+        send(&descendants(std::process::id(), child), signal);
+        if wait_for_end(child, PASSED_ON_TIME) {
             return;
         }
     }
 }
 
 /// Waits until the program and all processes that it has started have ended, at most for `time`; returns whether they have ended.
-fn has_ended(child: &mut Child, time: Duration) -> bool {
+fn wait_for_end(child: &mut Child, time: Duration) -> bool {
     let mut left = time;
     while !matches!(child.try_wait(), Ok(Some(_)))
-        || !family_of(std::process::id(), child).is_empty()
+        || !descendants(std::process::id(), child).is_empty()
     {
         if left.is_zero() {
             return false;
         }
-        thread::sleep(PAUSE);
-        left = left.saturating_sub(PAUSE);
+        thread::sleep(POLL_INTERVAL);
+        left = left.saturating_sub(POLL_INTERVAL);
     }
     true
 }
@@ -171,8 +171,8 @@ fn send(family: &BTreeSet<u32>, signal: Signal) {
 }
 
 /// Returns the ids of the living processes that `root` and its children have started. The system makes `root` the parent of
-/// processes whose parents have ended ([`adopt`]). If the system does not list processes, only the child is returned.
-fn family_of(root: u32, child: &mut Child) -> BTreeSet<u32> {
+/// processes whose own parents have ended. If the system does not list processes, only the child is returned.
+fn descendants(root: u32, child: &mut Child) -> BTreeSet<u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let ids = entries.filter_map(|entry| entry.file_name().to_string_lossy().parse::<u32>().ok());
     let parents: Vec<(u32, u32)> = ids.filter_map(|id| Some((id, parent_of(id)?))).collect();
@@ -193,7 +193,7 @@ fn family_of(root: u32, child: &mut Child) -> BTreeSet<u32> {
 }
 
 /// Makes this process the parent of processes of the program whose own parents end before them.
-fn adopt() {
+fn become_subreaper() {
     #[cfg(target_os = "linux")]
     if let Some(here) = i32::try_from(std::process::id())
         .ok()
@@ -236,15 +236,15 @@ mod tests {
         let root = shell.id();
         let mut family = BTreeSet::new();
         for _ in 0..100 {
-            family = family_of(root, &mut shell);
+            family = descendants(root, &mut shell);
             if family.len() > 1 {
                 break;
             }
-            thread::sleep(PAUSE);
+            thread::sleep(POLL_INTERVAL);
         }
         assert_eq!(family.len(), 2, "the shell and the sleeper");
         send(&family, Signal::KILL);
         shell.wait().unwrap();
-        assert!(family_of(root, &mut shell).is_empty());
+        assert!(descendants(root, &mut shell).is_empty());
     }
 }

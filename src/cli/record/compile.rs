@@ -12,23 +12,23 @@ use crate::workload::record::RECORDER;
 /// Returns the path of the recorder's library; compiles it on first use for this source and this `mpicc`.
 pub(super) fn recorder() -> Result<PathBuf, Error> {
     let flags = ["-O2", "-shared", "-fPIC", "-Wl,--no-as-needed"];
-    compiled("recorder", "so", RECORDER, &flags)
+    compiled_file("recorder", "so", RECORDER, &flags)
 }
 
 /// Returns the path of an MPI program; compiles it on first use for its source and this `mpicc`.
 pub(super) fn program(name: &str, source: &str) -> Result<PathBuf, Error> {
-    compiled(name, "bin", source, &["-O2"])
+    compiled_file(name, "bin", source, &["-O2"])
 }
 
 /// Returns the path of a compiled file; compiles the source on first use for this `mpicc`.
-fn compiled(name: &str, suffix: &str, source: &str, flags: &[&str]) -> Result<PathBuf, Error> {
+fn compiled_file(name: &str, suffix: &str, source: &str, flags: &[&str]) -> Result<PathBuf, Error> {
     let version = Command::new("mpicc").arg("-v").output();
     let version = version.map_err(|error| {
         let problem = Problem::new(format!("cannot start `mpicc`: {error}"));
         let hint = "install an MPI library with its compiler (Debian: apt-get install openmpi-bin libopenmpi-dev), or load its module";
         Error::from(problem.hint(hint))
     })?;
-    let folder = cache()?;
+    let folder = cache_folder()?;
     private::create(&folder)?;
     let text = [source.as_bytes(), &version.stdout, &version.stderr].concat();
     let made = folder.join(format!("{name}-{:016x}.{suffix}", hash(&text)));
@@ -39,7 +39,7 @@ fn compiled(name: &str, suffix: &str, source: &str, flags: &[&str]) -> Result<Pa
 }
 
 /// Returns the folder for compiled files, in the user's cache folder.
-fn cache() -> Result<PathBuf, Error> {
+fn cache_folder() -> Result<PathBuf, Error> {
     let given = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let home = || given("HOME").map(|home| Path::new(&home).join(".cache"));
     let folder = given("XDG_CACHE_HOME").map(PathBuf::from).or_else(home);

@@ -43,9 +43,9 @@ pub(in crate::cli) fn measure(program: &[String]) -> Result<(Vec<Row>, Recording
     let signals = Signals::catch();
     let records = Records::create(&std::env::temp_dir())?;
     let done = run_both(program, (&recorder, &pingpong), &records, &signals);
-    if let Some(signal) = signals.came() {
+    if let Some(signal) = signals.last_signal() {
         drop(records); // the exit does not drop values
-        interrupt::leave_after(signal, Some("interrupted: nothing was written"));
+        interrupt::exit_after_signal(signal, Some("interrupted: nothing was written"));
     }
     done
 }

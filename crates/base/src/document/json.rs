@@ -1,4 +1,4 @@
-//! JSON values with their positions in the text.
+//! Parses JSON files and keeps their text, so that the position of each value can be found.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ pub struct Document {
     pub source: String,
     /// The text of the file.
     pub text: String,
-    /// The content of the file as a value.
+    /// Content of the file as a JSON value.
     pub value: Value,
 }
 
@@ -152,8 +152,8 @@ fn has(value: &Value, path: &str) -> bool {
 /// Maximum number of values in a JSON file; it bounds the memory to 1.4 GB, since each value needs 72 B.
 const MOST_VALUES: usize = 20_000_000;
 
-/// Returns an error if a JSON text has more than [`MOST_VALUES`] values; they are estimated as the number of `,`, `:`, `[` and
-/// `{`, since each value except the first follows one of these.
+/// Returns an error if a JSON text has more than [`MOST_VALUES`] values. Their number is estimated as the number of `,`, `:`, `[`
+/// and `{`, since each value except the first follows one of these.
 fn check_values(text: &str) -> Result<(), Problem> {
     if text.len() <= MOST_VALUES {
         return Ok(());

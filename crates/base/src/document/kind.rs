@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::separator::Separator;
 use crate::error::Problem;
 
-/// A kind of input file.
+/// The kinds of input files that migsim recognises by their content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// A platform, as JSON or `SimGrid` XML.

@@ -130,7 +130,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Skips one bracket.
+    /// Skips one character, a bracket or a comma, and the following white space.
     fn enter(&mut self) {
         self.at += 1;
         self.skip_space();

@@ -40,7 +40,7 @@ pub fn typed_value(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
 }
 
-/// Writes a JSON value as text that [`typed_value`] converts back into the same value; a text is quoted only if it would
+/// Writes a JSON value as text that [`typed_value`] converts back into the same value. A text is quoted only if it would
 /// otherwise be parsed as a number, a switch or a list.
 pub fn value_as_typed(value: &Value) -> String {
     match value {

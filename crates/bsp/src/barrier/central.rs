@@ -14,7 +14,7 @@ pub(super) struct Central {
     /// Whether process 0 is at the barrier.
     has_root: bool,
     /// Number of arrival messages that process 0 has received.
-    notices: u32,
+    notifications: u32,
     /// Number of answers that have been delivered.
     answers: u32,
     /// With rendezvous: the processes whose arrival messages wait until process 0 arrives.
@@ -26,7 +26,7 @@ impl Central {
         Self {
             receives,
             has_root: false,
-            notices: 0,
+            notifications: 0,
             answers: 0,
             blocked: Vec::with_capacity(processes as usize),
         }
@@ -44,27 +44,27 @@ impl Central {
             self.has_root = true;
             for index in 0..self.blocked.len() {
                 let blocked = self.blocked[index];
-                context.between(blocked, 0, bytes, BarrierMessage::Arrived(blocked))?;
+                context.send_between(blocked, 0, bytes, BarrierMessage::Arrived(blocked))?;
             }
             self.blocked.clear();
-            return self.answer(processes, bytes, context);
+            return self.answer_if_complete(processes, bytes, context);
         }
         if self.receives.is_late(bytes) && !self.has_root {
             self.blocked.push(process);
             return Ok(());
         }
-        context.between(process, 0, bytes, BarrierMessage::Arrived(process))
+        context.send_between(process, 0, bytes, BarrierMessage::Arrived(process))
     }
 
     /// Handles the delivery of an arrival message to process 0.
-    pub(super) fn on_notice(
+    pub(super) fn on_notified(
         &mut self,
         processes: u32,
         bytes: Bytes,
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
-        self.notices += 1;
-        self.answer(processes, bytes, context)
+        self.notifications += 1;
+        self.answer_if_complete(processes, bytes, context)
     }
 
     /// Handles the delivery of the answer to a process, which then leaves; at the last answer process 0 leaves as well.
@@ -78,19 +78,19 @@ impl Central {
     }
 
     /// Sends the answers to all processes if process 0 is at the barrier and has all arrival messages.
-    fn answer(
+    fn answer_if_complete(
         &mut self,
         processes: u32,
         bytes: Bytes,
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
-        if !self.has_root || self.notices < processes - 1 {
+        if !self.has_root || self.notifications < processes - 1 {
             return Ok(());
         }
         self.has_root = false;
-        self.notices = 0;
+        self.notifications = 0;
         (1..processes).try_for_each(|process| {
-            context.between(0, process, bytes, BarrierMessage::Leave(process))
+            context.send_between(0, process, bytes, BarrierMessage::Leave(process))
         })
     }
 }

@@ -41,19 +41,19 @@ impl ReleasedByFirst {
     ) -> Result<(), Error> {
         if process > 0 {
             self.is_waiting[process as usize] = true;
-            return self.release(process, bytes, context);
+            return self.release_if_ready(process, bytes, context);
         }
         self.is_open = true;
         self.is_released.fill(false);
         self.pending = self.is_released.len() - 1;
         (1..)
             .zip(1..self.is_released.len())
-            .try_for_each(|(process, _)| self.release(process, bytes, context))
+            .try_for_each(|(process, _)| self.release_if_ready(process, bytes, context))
     }
 
     /// Sends the release message to a process if both the process and process 0 are at the barrier. A process that already has
     /// the release of this barrier waits at the next one and gets nothing.
-    fn release(
+    fn release_if_ready(
         &mut self,
         process: u32,
         bytes: Bytes,
@@ -65,7 +65,7 @@ impl ReleasedByFirst {
         }
         self.is_waiting[at] = false;
         self.is_released[at] = true;
-        context.between(0, process, bytes, BarrierMessage::Leave(process))
+        context.send_between(0, process, bytes, BarrierMessage::Leave(process))
     }
 
     /// Handles the delivery of the release message to a process, which then leaves; at the last one process 0 leaves as well.

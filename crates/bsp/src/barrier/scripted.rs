@@ -17,7 +17,7 @@ pub(super) struct Scripted {
     /// For each process, the parity (0 or 1) of the number of its current barrier.
     parity: Vec<u32>,
     /// For each process, the index of its next action in the script; [`AWAY`] if it is not at the barrier.
-    at: Vec<u32>,
+    next_action: Vec<u32>,
     /// For each process, the slots in which a control message has arrived, one bit per slot, for even and for odd barriers.
     received: Vec<[u64; 2]>,
 }
@@ -32,7 +32,7 @@ impl Scripted {
             script,
             packets,
             parity: vec![1; count],
-            at: vec![AWAY; count],
+            next_action: vec![AWAY; count],
             received: vec![[0; 2]; count],
         }
     }
@@ -47,12 +47,12 @@ impl Scripted {
     ) -> Result<(), Error> {
         let at = process as usize;
         self.parity[at] ^= 1;
-        self.at[at] = 0;
-        self.go_on(process, bytes, leaving, context)
+        self.next_action[at] = 0;
+        self.advance(process, bytes, leaving, context)
     }
 
     /// Handles the delivery of a control message to process `to`, into a slot of its barrier with this parity.
-    pub(super) fn on_notice(
+    pub(super) fn on_control_message(
         &mut self,
         (to, slot, parity): (u32, u32, u32),
         bytes: Bytes,
@@ -60,12 +60,12 @@ impl Scripted {
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
         self.received[to as usize][parity as usize] |= 1 << slot;
-        self.go_on(to, bytes, leaving, context)
+        self.advance(to, bytes, leaving, context)
     }
 
     /// Executes the script of a process up to the next receive whose message has not arrived; at the end of the script the
     /// process leaves.
-    fn go_on(
+    fn advance(
         &mut self,
         process: u32,
         bytes: Bytes,
@@ -74,13 +74,13 @@ impl Scripted {
     ) -> Result<(), Error> {
         let place = process as usize;
         let parity = self.parity[place];
-        while self.at[place] != AWAY {
-            match self.script.action(process, self.at[place]) {
+        while self.next_action[place] != AWAY {
+            match self.script.action(process, self.next_action[place]) {
                 Some(Action::Send { to, slot }) => {
                     let message = BarrierMessage::Round { to, slot, parity };
                     match &mut self.packets {
                         Some(packets) => context.send_packet(packets, (process, to), message)?,
-                        None => context.between(process, to, bytes, message)?,
+                        None => context.send_between(process, to, bytes, message)?,
                     }
                 }
                 Some(Action::Receive { slot }) => {
@@ -89,13 +89,13 @@ impl Scripted {
                     }
                 }
                 None => {
-                    self.at[place] = AWAY;
+                    self.next_action[place] = AWAY;
                     self.received[place][parity as usize] = 0;
                     leaving.push(process);
                     return Ok(());
                 }
             }
-            self.at[place] += 1;
+            self.next_action[place] += 1;
         }
         Ok(())
     }

@@ -124,7 +124,7 @@ impl Sequential {
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
         self.has_arrived[process as usize] = false;
-        context.send(
+        context.send_message(
             context.placement[process as usize],
             self.coordinator,
             bytes,
@@ -156,7 +156,7 @@ impl Sequential {
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
         let to = context.placement[self.released as usize];
-        context.send(
+        context.send_message(
             self.coordinator,
             to,
             bytes,

@@ -43,7 +43,7 @@ pub(super) fn gather_in_tree(
     }
     *count = 0;
     if process != 0 {
-        return context.between(
+        return context.send_between(
             process,
             parent(process),
             bytes,
@@ -62,7 +62,7 @@ pub(super) fn release_children(
     context: &mut BarrierContext<'_, '_>,
 ) -> Result<(), Error> {
     children(process, processes)
-        .try_for_each(|child| context.between(process, child, bytes, BarrierMessage::Leave(child)))
+        .try_for_each(|child| context.send_between(process, child, bytes, BarrierMessage::Leave(child)))
 }
 
 #[cfg(test)]

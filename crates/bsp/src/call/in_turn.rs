@@ -42,7 +42,7 @@ struct Manager {
     is_busy: bool,
 }
 
-/// An action of a manager.
+/// An action of a manager during a call whose messages are sent one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Action {
     /// The manager receives the report of a process.
@@ -78,7 +78,7 @@ impl InTurn {
         for &manager in &call.manager_of {
             call.managers[manager].actions.push_back(Action::Report);
         }
-        call.exchange();
+        call.add_exchange();
         for manager in &mut call.managers {
             manager.actions.push_back(Action::Decide);
         }
@@ -86,7 +86,7 @@ impl InTurn {
     }
 
     /// Appends to the actions of all managers an exchange of lists, in which each manager in turn sends to all others.
-    fn exchange(&mut self) {
+    fn add_exchange(&mut self) {
         let count = self.managers.len();
         for from in 0..count {
             for to in (0..count).filter(|to| *to != from) {
@@ -108,7 +108,7 @@ impl InTurn {
 
     /// Appends the actions that follow the decision, the second exchange and the answers, and sends the reports that are still
     /// missing.
-    pub(super) fn decide(&mut self, world: &mut World<'_>) -> Result<(), Error> {
+    pub(super) fn complete_actions(&mut self, world: &mut World<'_>) -> Result<(), Error> {
         let platform = world.setup.platform;
         let mut by = self.manager_of.clone();
         // After the last superstep nothing moves, but the managers do not know this.
@@ -119,7 +119,7 @@ impl InTurn {
                 by[moved.process.index()] = platform.cluster_of(moved.to).index();
             }
         }
-        self.exchange();
+        self.add_exchange();
         for (process, manager) in by.into_iter().enumerate() {
             let answer = Action::Answer(ProcessId::from_index(process).0);
             self.managers[manager].actions.push_back(answer);
@@ -143,13 +143,13 @@ impl InTurn {
                     };
                     one.is_busy = true;
                     let from = world.placement[process as usize];
-                    return world.engine.send(from, one.host, cost.report, token);
+                    return world.engine.send_control(from, one.host, cost.report, token);
                 }
-                Some(Action::Send(to)) => return self.send(manager, to, world),
+                Some(Action::Send(to)) => return self.send_if_ready(manager, to, world),
                 Some(Action::Receive(from)) => {
                     let is_sending = self.managers[from].actions.front();
                     return match is_sending {
-                        Some(Action::Send(to)) if *to == manager => self.send(from, manager, world),
+                        Some(Action::Send(to)) if *to == manager => self.send_if_ready(from, manager, world),
                         _ => Ok(()),
                     };
                 }
@@ -165,7 +165,7 @@ impl InTurn {
                 Some(Action::Answer(process)) => {
                     one.is_busy = true;
                     let to = world.placement[process as usize];
-                    return world.engine.send(one.host, to, cost.answer, token);
+                    return world.engine.send_control(one.host, to, cost.answer, token);
                 }
                 None => return Ok(()),
             }
@@ -174,7 +174,7 @@ impl InTurn {
     }
 
     /// Starts the message from one manager to another, if both are ready for it.
-    fn send(&mut self, from: usize, to: usize, world: &mut World<'_>) -> Result<(), Error> {
+    fn send_if_ready(&mut self, from: usize, to: usize, world: &mut World<'_>) -> Result<(), Error> {
         let (sender, receiver) = (&self.managers[from], &self.managers[to]);
         let is_expected = receiver.actions.front() == Some(&Action::Receive(from));
         if sender.is_busy || receiver.is_busy || !is_expected {
@@ -184,7 +184,7 @@ impl InTurn {
         self.managers[from].is_busy = true;
         self.managers[to].is_busy = true;
         let (size, token) = (world.setup.costs.call.exchange, Token::Turn(to_u32(from)));
-        world.engine.send(ends.0, ends.1, size, token)
+        world.engine.send_control(ends.0, ends.1, size, token)
     }
 
     /// Handles the end of an action of a manager, which then continues. Returns the process that has just received its answer, if
@@ -213,7 +213,7 @@ impl InTurn {
 
     /// Whether the call is complete: all processes have their answers, and no manager has an action left. A manager without
     /// processes may still exchange lists after the last answer.
-    pub(super) fn is_over(&self) -> bool {
+    pub(super) fn is_complete(&self) -> bool {
         let is_done = |one: &Manager| one.actions.is_empty() && !one.is_busy;
         self.unanswered == 0 && self.managers.iter().all(is_done)
     }

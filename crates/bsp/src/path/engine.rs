@@ -18,7 +18,7 @@ use migsim_platform::Platform;
 pub(crate) struct Engine<'p> {
     simulation: Simulation<'p, Token>,
     /// Factors by which the delays of barrier messages and of messages of rescheduling calls are multiplied.
-    delays: (DelayFactor, DelayFactor),
+    delay_factors: (DelayFactor, DelayFactor),
     trace: Option<Box<Trace<'p>>>,
 }
 
@@ -32,7 +32,7 @@ impl<'p> Engine<'p> {
     ) -> Self {
         Self {
             simulation: Simulation::new(platform, network),
-            delays,
+            delay_factors: delays,
             trace: None,
         }
     }
@@ -44,7 +44,7 @@ impl<'p> Engine<'p> {
 
     /// Removes and returns the critical path up to the present time; `None` if it was not recorded.
     pub(crate) fn take_path(&mut self) -> Option<CriticalPath> {
-        self.trace.take().map(|trace| trace.path())
+        self.trace.take().map(|trace| trace.critical_path())
     }
 
     /// Calls `record` with the trace, if the critical path is recorded. This code is kept separate, so that runs without a
@@ -66,27 +66,27 @@ impl<'p> Engine<'p> {
         token: Token,
     ) -> Result<(), Error> {
         if self.trace.is_some() {
-            self.record(|trace, engine| trace.executes(host, token, engine.now().get()));
+            self.record(|trace, engine| trace.start_computation(host, token, engine.now().get()));
         }
         self.simulation.execute(host, work, token)
     }
 
     /// Starts a control message of a barrier or of a rescheduling call, with the delay factor of its kind, and records it.
-    pub(crate) fn send(
+    pub(crate) fn send_control(
         &mut self,
         from: HostId,
         to: HostId,
         size: Bytes,
         token: Token,
     ) -> Result<(), Error> {
-        let (barrier, call) = self.delays;
+        let (barrier, call) = self.delay_factors;
         let factor = match token {
             Token::Call | Token::Turn(_) => call.0,
             _ => barrier.0,
         };
         if self.trace.is_some() {
             let flight = Flight::new((from, to), size, factor);
-            self.record(|trace, engine| trace.sends(flight, token, engine));
+            self.record(|trace, engine| trace.start_message(flight, token, engine));
         }
         self.simulation
             .send_delayed(from, to, (size, factor), token)
@@ -106,7 +106,7 @@ impl<'p> Engine<'p> {
             let (size, has_handshake) = message;
             let trips = if has_handshake { 3.0 } else { 1.0 };
             let flight = Flight::new((from, to), size, trips);
-            self.record(|trace, engine| trace.sends(flight, token, engine));
+            self.record(|trace, engine| trace.start_message(flight, token, engine));
         }
         self.simulation.send_message(from, to, message, token)
     }
@@ -115,7 +115,7 @@ impl<'p> Engine<'p> {
     #[inline]
     pub(crate) fn wait(&mut self, duration: Seconds, token: Token) {
         if self.trace.is_some() {
-            self.record(|trace, engine| trace.waits(token, engine.now().get()));
+            self.record(|trace, engine| trace.start_wait(token, engine.now().get()));
         }
         self.simulation.wait(duration, token);
     }
@@ -128,7 +128,7 @@ impl<'p> Engine<'p> {
         }
         let ended = self.simulation.next_ended()?;
         if let Some(token) = ended {
-            self.record(|trace, engine| trace.ends(token, engine));
+            self.record(|trace, engine| trace.end_activity(token, engine));
         }
         Ok(ended)
     }
@@ -139,45 +139,45 @@ impl<'p> Engine<'p> {
         self.simulation.take_ended(wanted, taken);
         if let Some(trace) = &mut self.trace {
             for token in &taken[before..] {
-                trace.ends(*token, &self.simulation);
+                trace.end_activity(*token, &self.simulation);
             }
         }
     }
 
-    /// Advances time by the duration of a superstep that is equal to the one simulated last, without simulating it. Returns
-    /// whether the clock could advance.
-    pub(crate) fn repeat(&mut self, superstep: usize, (duration, flows): (f64, u64)) -> bool {
-        let has_passed = self.simulation.pass(duration, flows);
+    /// Advances time by the duration of a superstep that is not simulated, because it equals the superstep simulated last.
+    /// Returns whether the clock could advance.
+    pub(crate) fn repeat_superstep(&mut self, superstep: usize, (duration, flows): (f64, u64)) -> bool {
+        let has_passed = self.simulation.try_advance(duration, flows);
         if let Some(trace) = self.trace.as_mut().filter(|_| has_passed) {
-            trace.repeats(superstep, self.simulation.now().get());
+            trace.repeat_superstep(superstep, self.simulation.now().get());
         }
         has_passed
     }
 
     /// Records for the critical path that a superstep opens whose activities are simulated.
-    pub(crate) fn opens(&mut self) {
+    pub(crate) fn record_opening(&mut self) {
         if let Some(trace) = &mut self.trace {
-            trace.opens(self.simulation.now().get());
+            trace.open_superstep(self.simulation.now().get());
         }
     }
 
     /// Advances time without activities as the simulation does while nothing is in progress. Returns false without advancing it
     /// if the critical path is recorded, since each part of the path needs an activity.
     pub(crate) fn pass(&mut self, duration: f64, flows: u64) -> bool {
-        self.trace.is_none() && self.simulation.pass(duration, flows)
+        self.trace.is_none() && self.simulation.try_advance(duration, flows)
     }
 
     /// Sets the cause of the activities that start from now on: an activity that has ended.
     #[inline]
-    pub(crate) fn reacts_to(&mut self, token: Token) {
+    pub(crate) fn set_cause(&mut self, token: Token) {
         if self.trace.is_some() {
-            self.record(|trace, _| trace.reacts_to(token));
+            self.record(|trace, _| trace.set_cause(token));
         }
     }
 
     /// Sets the superstep to which the activities belong that start from now on.
     #[inline]
-    pub(crate) fn enter(&mut self, superstep: usize) {
+    pub(crate) fn set_superstep(&mut self, superstep: usize) {
         if let Some(trace) = &mut self.trace {
             trace.superstep = superstep;
         }
@@ -185,9 +185,9 @@ impl<'p> Engine<'p> {
 
     /// Sets the sending and the receiving process of the message that starts next; a migrating process is both.
     #[inline]
-    pub(crate) fn carries(&mut self, from: ProcessId, to: ProcessId) {
+    pub(crate) fn set_message_ends(&mut self, from: ProcessId, to: ProcessId) {
         if let Some(trace) = &mut self.trace {
-            trace.carried = Some((from, to));
+            trace.message_ends = Some((from, to));
         }
     }
 }

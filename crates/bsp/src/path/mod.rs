@@ -30,11 +30,11 @@ pub(super) use engine::Engine;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PieceKind {
-    /// A process computes.
+    /// A process computes on its host.
     Compute,
-    /// The latency of a message of the application.
+    /// The latency phase of a message of the application.
     Latency,
-    /// The transfer of a message of the application.
+    /// The transfer phase of a message of the application.
     Transfer,
     /// The time that a message takes in addition to its time in the network.
     Overhead,
@@ -49,7 +49,7 @@ pub enum PieceKind {
 }
 
 impl PieceKind {
-    /// All kinds, in the order of their numbers.
+    /// All kinds, in the order in which they are numbered.
     pub const ALL: [Self; 8] = [
         Self::Compute,
         Self::Latency,

@@ -14,7 +14,7 @@ pub(super) struct Flight {
     size: Bytes,
     /// Factor by which the latency of the route is multiplied: 3 for a message with a handshake, the delay factor for a control
     /// message, otherwise 1.
-    trips: f64,
+    latency_factor: f64,
     /// Latency that the platform specifies for the whole route; `None` if the latency is the sum over the links.
     pub(super) nominal: Option<Seconds>,
     /// Overhead of the message \[s\]; zero until the message has ended.
@@ -22,7 +22,7 @@ pub(super) struct Flight {
     /// Latency of the message \[s\]; zero until the message has ended.
     latency: f64,
     /// Duration of the transfer without other traffic \[s\]; infinite if no wait can precede the transfer.
-    alone: f64,
+    transfer_alone: f64,
     bound: Bound,
 }
 
@@ -32,18 +32,18 @@ impl Flight {
         Self {
             ends,
             size,
-            trips,
+            latency_factor: trips,
             nominal: None,
             overhead: 0.0,
             latency: 0.0,
-            alone: f64::INFINITY,
+            transfer_alone: f64::INFINITY,
             bound: Bound::Loopback,
         }
     }
 
     /// Handles the end of a message: computes its overhead and latency, and determines what limits its transfer, either the link
     /// with the smallest capacity per flow or the TCP window. `users` returns the number of flows on a link.
-    pub(super) fn land(
+    pub(super) fn finish(
         &mut self,
         links: &[LinkId],
         (platform, network): (&Platform, &NetworkModel),
@@ -52,7 +52,7 @@ impl Flight {
     ) {
         let (from, to) = self.ends;
         let is_inside = from == to;
-        let now = || links.iter().map(|link| engine.link(*link).1).sum::<f64>();
+        let now = || links.iter().map(|link| engine.capacity_and_latency(*link).1).sum::<f64>();
         let latency = if is_inside && links.is_empty() {
             network.loopback_latency.get()
         } else {
@@ -63,11 +63,11 @@ impl Flight {
             self.latency = network.latency_factor * latency;
         } else {
             self.overhead = network.overhead.get();
-            self.latency = self.trips * network.latency_factor_of(self.size) * latency;
+            self.latency = self.latency_factor * network.latency_factor_of(self.size) * latency;
         }
         let (mut least, mut narrowest) = (f64::INFINITY, f64::INFINITY);
         for &link in links {
-            let bandwidth = engine.link(link).0;
+            let bandwidth = engine.capacity_and_latency(link).0;
             narrowest = lesser(narrowest, bandwidth);
             let is_shared = platform.links[link.index()].is_shared && network.sharing;
             let flows = if is_shared { users(link.index()) } else { 1 };
@@ -85,7 +85,7 @@ impl Flight {
         }
         // Flows that share links take longer for that reason; with these settings a wait may be the reason.
         if network.slow_start || network.queues {
-            self.alone = self.size.get() / (network.bandwidth_factor * narrowest);
+            self.transfer_alone = self.size.get() / (network.bandwidth_factor * narrowest);
         }
     }
 }
@@ -101,7 +101,7 @@ pub(super) fn split(
     let sent = lesser(begin + flight.overhead, end);
     let arrives = lesser(sent + flight.latency, end);
     // A wait lies between the latency and the transfer.
-    let latest = end - flight.alone;
+    let latest = end - flight.transfer_alone;
     let starts = if latest > arrives { latest } else { arrives };
     let bound = flight.bound;
     [

@@ -33,7 +33,7 @@ struct Slot {
 }
 
 /// Returns the kind of a token and the number in it; `None` if the token contains several numbers.
-fn place(token: &Token) -> Option<(usize, u32)> {
+fn kind_and_number(token: &Token) -> Option<(usize, u32)> {
     Some(match *token {
         Token::Begins(process) => (0, process),
         Token::Computed(process) => (1, process),
@@ -59,7 +59,7 @@ impl InProgress {
             });
             to_u32(self.slots.len() - 1)
         });
-        let queue = match place(&token) {
+        let queue = match kind_and_number(&token) {
             Some((kind, number)) => {
                 let queues = &mut self.queues[kind];
                 let number = number as usize;
@@ -85,7 +85,7 @@ impl InProgress {
 
     /// Removes and returns the activity with this token that started first, with the links that it uses; `None` if there is none.
     pub(super) fn end(&mut self, token: Token) -> Option<(Running, &[LinkId])> {
-        let queue = match place(&token) {
+        let queue = match kind_and_number(&token) {
             Some((kind, number)) => self.queues[kind].get_mut(number as usize)?,
             None => self.rounds.get_mut(&token)?,
         };
@@ -95,7 +95,7 @@ impl InProgress {
         queue.0 = own.next;
         if queue.0 == NONE {
             queue.1 = NONE;
-            if place(&token).is_none() {
+            if kind_and_number(&token).is_none() {
                 self.rounds.remove(&token);
             }
         }

@@ -71,7 +71,7 @@ pub(super) struct Trace<'p> {
     /// activities.
     ended: Vec<(Token, u32)>,
     /// For each process, the node of the activity of the process that ended last.
-    own: Vec<u32>,
+    last_of_process: Vec<u32>,
     hosts: Usage,
     links: Usage,
     /// Time at which the last simulated superstep opened \[s\], and the index in `parts` of the part of the path since then, if
@@ -80,7 +80,7 @@ pub(super) struct Trace<'p> {
     /// The parts of the path that are repeated; their times count from the opening of their superstep.
     parts: Vec<Vec<Piece>>,
     pub(super) superstep: usize,
-    pub(super) carried: Option<(ProcessId, ProcessId)>,
+    pub(super) message_ends: Option<(ProcessId, ProcessId)>,
 }
 
 impl<'p> Trace<'p> {
@@ -106,23 +106,24 @@ impl<'p> Trace<'p> {
             running: InProgress::default(),
             current: ROOT,
             ended: Vec::new(),
-            own: Vec::new(),
+            last_of_process: Vec::new(),
             hosts: Usage::new(platform.hosts.len()),
             links: Usage::new(platform.links.len()),
             opened: (0.0, None),
             parts: Vec::new(),
             superstep: 0,
-            carried: None,
+            message_ends: None,
         }
     }
 
     /// Records that a superstep opens at time `now` \[s\] whose activities are simulated.
-    pub(super) fn opens(&mut self, now: f64) {
+    pub(super) fn open_superstep(&mut self, now: f64) {
         self.opened = (now, None);
     }
 
-    /// Records that a superstep has ended at time `now` \[s\] that was not simulated, since it equals the one simulated last.
-    pub(super) fn repeats(&mut self, superstep: usize, now: f64) {
+    /// Records that a superstep has ended at time `now` \[s\] that was not simulated, because it equals the superstep simulated
+    /// last.
+    pub(super) fn repeat_superstep(&mut self, superstep: usize, now: f64) {
         let part = match self.opened {
             (_, Some(part)) => part,
             (opened, None) => {
@@ -165,13 +166,13 @@ impl<'p> Trace<'p> {
     }
 
     /// Records the start of a computation.
-    pub(super) fn executes(&mut self, host: HostId, token: Token, now: f64) {
+    pub(super) fn start_computation(&mut self, host: HostId, token: Token, now: f64) {
         self.hosts.add(host.index(), now);
         let _ = self.start(token, Does::Compute(host, 1), now);
     }
 
     /// Records the start of a message.
-    pub(super) fn sends(&mut self, flight: Flight, token: Token, engine: &Simulation<'_, Token>) {
+    pub(super) fn start_message(&mut self, flight: Flight, token: Token, engine: &Simulation<'_, Token>) {
         let now = engine.now().get();
         let (from, to) = flight.ends;
         let route = self.platform.route(from, to);
@@ -185,13 +186,13 @@ impl<'p> Trace<'p> {
     }
 
     /// Records the start of a wait.
-    pub(super) fn waits(&mut self, token: Token, now: f64) {
+    pub(super) fn start_wait(&mut self, token: Token, now: f64) {
         let _ = self.start(token, Does::Wait, now);
     }
 
     /// Records the start of an activity; returns the empty list in which the caller puts the links that it uses.
     fn start(&mut self, token: Token, work: Does, now: f64) -> &mut Vec<LinkId> {
-        let carried = self.carried.take();
+        let carried = self.message_ends.take();
         let is_carried = matches!(work, Does::Carry(_));
         let (from, to) = carried.filter(|_| is_carried).unzip();
         let process = process_of(&token).or(from);
@@ -202,7 +203,7 @@ impl<'p> Trace<'p> {
             Token::Call | Token::Turn(_) => PieceKind::Call,
             Token::Transferred(_) | Token::Settled(_) => PieceKind::Move,
         };
-        let cause = self.cause(process, now);
+        let cause = self.find_cause(process, now);
         self.nodes[cause as usize].users += 1;
         let activity = Activity {
             kind,
@@ -216,27 +217,27 @@ impl<'p> Trace<'p> {
 
     /// Returns the node that causes an activity starting now: the last activity of its own process if that ends now, otherwise
     /// the activity to which the run reacts.
-    fn cause(&self, process: Option<ProcessId>, now: f64) -> u32 {
-        let own = process.and_then(|process| self.own.get(process.index()));
+    fn find_cause(&self, process: Option<ProcessId>, now: f64) -> u32 {
+        let own = process.and_then(|process| self.last_of_process.get(process.index()));
         let own = own.copied().filter(|own| *own != ROOT);
         let ends_now = |own: &u32| self.nodes[*own as usize].end == now;
         own.filter(ends_now).unwrap_or(self.current)
     }
 
     /// Records the end of an activity as a new node.
-    pub(super) fn ends(&mut self, token: Token, engine: &Simulation<'_, Token>) {
+    pub(super) fn end_activity(&mut self, token: Token, engine: &Simulation<'_, Token>) {
         let now = engine.now().get();
         let Some((mut running, links)) = self.running.end(token) else {
             return;
         };
         match &mut running.activity.work {
             Does::Compute(host, sharing) => {
-                *sharing = self.hosts.until(host.index(), now);
+                *sharing = self.hosts.users_before(host.index(), now);
                 self.hosts.remove(host.index(), now);
             }
             Does::Carry(flight) => {
-                let users = |link: usize| self.links.until(link, now);
-                flight.land(links, (self.platform, &self.network), engine, users);
+                let users = |link: usize| self.links.users_before(link, now);
+                flight.finish(links, (self.platform, &self.network), engine, users);
                 for link in links {
                     self.links.remove(link.index(), now);
                 }
@@ -251,10 +252,10 @@ impl<'p> Trace<'p> {
         let node = self.add(node, running.activity);
         let of = running.activity.to.or(running.activity.process);
         if let Some(process) = of {
-            if self.own.len() <= process.index() {
-                self.own.resize(process.index() + 1, ROOT);
+            if self.last_of_process.len() <= process.index() {
+                self.last_of_process.resize(process.index() + 1, ROOT);
             }
-            let before = std::mem::replace(&mut self.own[process.index()], node);
+            let before = std::mem::replace(&mut self.last_of_process[process.index()], node);
             self.nodes[node as usize].users += 1;
             if before != ROOT {
                 self.release(before);
@@ -266,7 +267,7 @@ impl<'p> Trace<'p> {
     }
 
     /// Makes an activity that has ended at the present time the cause of the activities that start from now on.
-    pub(super) fn reacts_to(&mut self, token: Token) {
+    pub(super) fn set_cause(&mut self, token: Token) {
         let found = self.ended.iter().rev().find(|ended| ended.0 == token);
         if let Some(&(_, node)) = found {
             self.set_current(node);
@@ -316,7 +317,7 @@ impl<'p> Trace<'p> {
     }
 
     /// Returns the critical path up to the activity that ended last.
-    pub(super) fn path(&self) -> CriticalPath {
+    pub(super) fn critical_path(&self) -> CriticalPath {
         CriticalPath {
             pieces: self.pieces(0.0),
         }
@@ -334,14 +335,14 @@ impl<'p> Trace<'p> {
         let (mut pieces, mut begin) = (Vec::new(), from);
         for node in chain.into_iter().rev() {
             let end = self.nodes[node as usize].end;
-            self.describe(&self.activities[node as usize], (begin, end), &mut pieces);
+            self.add_pieces(&self.activities[node as usize], (begin, end), &mut pieces);
             begin = end;
         }
         pieces
     }
 
     /// Appends the pieces of an activity between its begin and its end \[s\] to `pieces`.
-    fn describe(&self, activity: &Activity, (begin, end): (f64, f64), pieces: &mut Vec<Piece>) {
+    fn add_pieces(&self, activity: &Activity, (begin, end): (f64, f64), pieces: &mut Vec<Piece>) {
         let mut piece = |kind, work, begin: f64, end: f64| {
             if end > begin {
                 pieces.push(Piece {
@@ -363,7 +364,7 @@ impl<'p> Trace<'p> {
             Does::Wait => piece(activity.kind, PieceWork::Fixed, begin, end),
             Does::Repeat(part) => {
                 let part = &self.parts[part as usize];
-                repeat(part, activity.superstep, (begin, end), pieces);
+                add_repeated_pieces(part, activity.superstep, (begin, end), pieces);
             }
             Does::Carry(flight) => {
                 let is_message = activity.kind == PieceKind::Transfer;
@@ -388,7 +389,7 @@ fn time(seconds: f64) -> Time {
 
 /// Appends the pieces of a repeated superstep, between its begin and its end \[s\], to `pieces`; `part` contains the pieces of
 /// the superstep that it equals.
-fn repeat(part: &[Piece], superstep: usize, (begin, end): (f64, f64), pieces: &mut Vec<Piece>) {
+fn add_repeated_pieces(part: &[Piece], superstep: usize, (begin, end): (f64, f64), pieces: &mut Vec<Piece>) {
     let mut before = begin;
     for (piece, left) in part.iter().zip((0..part.len()).rev()) {
         let ends = if left == 0 {

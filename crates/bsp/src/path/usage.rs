@@ -41,7 +41,7 @@ impl Usage {
     }
 
     /// Returns the number of users just before the time `time` \[s\], which must not be before the last change; at least 1.
-    pub(super) fn until(&self, index: usize, time: f64) -> u32 {
+    pub(super) fn users_before(&self, index: usize, time: f64) -> u32 {
         let users = &self.0[index];
         let count = if users.changed == time {
             users.before

@@ -44,7 +44,7 @@ use migsim_platform::{Link, Platform};
 #[derive(Clone, Debug)]
 pub(crate) struct Direct {
     config: RuntimeConfig,
-    /// Whether the platform never changes and shortcuts are allowed.
+    /// Whether the platform never changes, shortcuts are allowed, and the network model has neither slow start nor queues.
     is_constant: bool,
     /// Whether the platform and the options allow direct evaluation of supersteps.
     is_possible: bool,
@@ -56,7 +56,7 @@ pub(crate) struct Direct {
     slow_start: SlowStart,
     batch: FlowBatch,
     /// Number of capacity changes in the engine when `present` was last updated.
-    changed: u64,
+    changes_seen: u64,
     /// The placement for which `cluster`, `colocated` and `alone` were computed.
     placement: Vec<HostId>,
     /// Number of capacity changes in the engine when `speed` was last updated.
@@ -129,7 +129,7 @@ impl Direct {
             slow_start: SlowStart::new(network.slow_start),
             batch: FlowBatch::default(),
             placement: Vec::new(),
-            changed: 0,
+            changes_seen: 0,
             speeds_changed: 0,
             speed: Vec::new(),
             cluster: Vec::new(),
@@ -161,11 +161,11 @@ impl Direct {
         let Some(mut present) = self.present.take() else {
             return self.evaluate_on(input, barrier);
         };
-        if self.changed != input.engine.changed() {
-            self.changed = input.engine.changed();
+        if self.changes_seen != input.engine.applied_changes() {
+            self.changes_seen = input.engine.applied_changes();
             let paths = &self.paths;
             let (mut is_new, mut is_crossed) = (false, false);
-            renew(&mut present, input.engine, |link| {
+            update_links(&mut present, input.engine, |link| {
                 is_new = true;
                 is_crossed |= paths.crosses(link);
             });
@@ -213,20 +213,20 @@ impl Direct {
         if !self.has_power {
             return None;
         }
-        if self.paths.forget_many() {
+        if self.paths.forget_if_many() {
             self.batch.forget();
         }
         let sends = self.config.sends;
         let is_known = self.find_paths(input)
-            && (self.slow_start).look_at(input, &self.path, &self.paths, sends);
+            && (self.slow_start).prepare(input, &self.path, &self.paths, sends);
         if !is_known {
             return None;
         }
-        if !input.is_computed {
+        if !input.has_computation_ends {
             self.computation_ends(input)?;
         }
         let steady = self.exchange(input);
-        self.arrive(input.plan);
+        self.compute_arrivals(input.plan);
         let Self { paths, arrival, .. } = self;
         let places = (input.platform, input.placement);
         let (duration, flows) = barrier.predict(arrival, places, |from, to, bytes| {
@@ -253,7 +253,7 @@ impl Direct {
         if !self.is_constant {
             return None;
         }
-        if self.paths.forget_many() {
+        if self.paths.forget_if_many() {
             self.batch.forget();
         }
         let mut last = 0.0_f64;
@@ -280,7 +280,7 @@ impl Direct {
     fn find_paths(&mut self, input: &SuperstepInput<'_>) -> bool {
         self.path.clear();
         self.path.reserve(input.plan.messages.len());
-        self.paths.expect(input.plan.messages.len());
+        self.paths.reserve(input.plan.messages.len());
         for message in &input.plan.messages {
             let from = input.placement[message.from.index()];
             let to = input.placement[message.to.index()];
@@ -296,10 +296,10 @@ impl Direct {
     fn compute(&mut self, input: &SuperstepInput<'_>) {
         let has_moved = !are_equal(&self.placement, input.placement);
         if has_moved {
-            self.settle(input);
+            self.set_placement(input);
         }
-        if has_moved || self.speeds_changed != input.engine.changed() {
-            self.speeds_changed = input.engine.changed();
+        if has_moved || self.speeds_changed != input.engine.applied_changes() {
+            self.speeds_changed = input.engine.applied_changes();
             let host = |at: &HostId| input.platform.hosts[at.index()].speed.get();
             let speed = |at: &HostId| host(at) * input.engine.available(*at);
             self.speed.clear();
@@ -343,7 +343,7 @@ impl Direct {
             self.executions.clear();
             self.executions
                 .extend(executions.filter(|one| one.work > 0.0));
-            self.executions.sort_unstable_by(Execution::by_begin);
+            self.executions.sort_unstable_by(Execution::compare_by_begin);
             let host = input.placement[group[0] as usize];
             let available = std::iter::once((0.0, input.engine.available(host)));
             let host = &input.platform.hosts[host.index()];
@@ -366,7 +366,7 @@ impl Direct {
             self.executions.clear();
             self.executions
                 .extend(executions.filter(|one| one.work > 0.0));
-            self.executions.sort_unstable_by(Execution::by_begin);
+            self.executions.sort_unstable_by(Execution::compare_by_begin);
             let (changes, known) = input.engine.known_changes(host);
             let changes = std::iter::once((0.0, input.engine.available(host))).chain(changes);
             let host = &input.platform.hosts[host.index()];
@@ -382,7 +382,7 @@ impl Direct {
     }
 
     /// Stores a new placement, and updates the clusters and the groups of co-located processes.
-    fn settle(&mut self, input: &SuperstepInput<'_>) {
+    fn set_placement(&mut self, input: &SuperstepInput<'_>) {
         let platform = input.platform;
         self.connections.clear();
         self.placement.clear();
@@ -467,7 +467,7 @@ impl Direct {
                 date += paths.round_trip(path[at]);
             }
             if may_wait {
-                date += slow_start.wait(input, at, started);
+                date += slow_start.delay(input, at, started);
             }
             match launch((at, message.size.get(), 1.0), path[at], date, paths) {
                 Launched::Delivered(date) => delivered[at] = date,
@@ -535,7 +535,7 @@ impl Direct {
     }
 
     /// Computes when each process arrives at the barrier.
-    fn arrive(&mut self, plan: &Plan) {
+    fn compute_arrivals(&mut self, plan: &Plan) {
         self.arrival.clone_from(&self.computed);
         let waits_for_own = self.config.sends == Sends::Sequential;
         for (message, &date) in plan.messages.iter().zip(&self.delivered) {
@@ -590,7 +590,7 @@ impl Direct {
     }
 
     /// With slow start: reports to the engine when the messages of the superstep that was evaluated last used their connections.
-    pub(crate) fn note(
+    pub(crate) fn report_connections(
         &mut self,
         (plan, placement): (&Plan, &[HostId]),
         engine: &mut Simulation<'_, Token>,
@@ -608,7 +608,7 @@ impl Direct {
             }
             let ends = || (at(message.from), at(message.to));
             if !is_small {
-                engine.note_message(ends(), date);
+                engine.record_message(ends(), date);
                 continue;
             }
             let known = &mut self.connections[message.from.index() * count + message.to.index()];
@@ -618,7 +618,7 @@ impl Direct {
                 };
                 *known = connection;
             }
-            engine.note_connection(*known, date);
+            engine.record_connection_use(*known, date);
         }
     }
 
@@ -667,14 +667,14 @@ fn has_varying_links(platform: &Platform) -> bool {
 
 /// Updates the links of a platform to their present capacities and latencies; calls `has_changed` for each link that differs from
 /// before.
-fn renew(
+fn update_links(
     platform: &mut Platform,
     engine: &Simulation<'_, Token>,
     mut has_changed: impl FnMut(LinkId),
 ) {
     for (index, link) in platform.links.iter_mut().enumerate() {
         let id = LinkId::from_index(index);
-        let (bandwidth, latency) = engine.link(id);
+        let (bandwidth, latency) = engine.capacity_and_latency(id);
         if link.bandwidth.get() != bandwidth || link.latency.get() != latency {
             link.bandwidth = BytesPerSecond::of(bandwidth);
             link.latency = Seconds::of(latency);

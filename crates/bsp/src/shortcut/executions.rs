@@ -12,7 +12,7 @@ use migsim_platform::Host;
 /// sooner that the run cannot continue.
 const MOST_CHANGES: usize = 1_000_000;
 
-/// The computation of a process.
+/// The computation of a process on its host in one superstep.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Execution {
     /// Time at which the computation starts \[s\].
@@ -23,13 +23,13 @@ pub(super) struct Execution {
 }
 
 impl Execution {
-    pub(super) fn by_begin(&self, other: &Self) -> Ordering {
+    pub(super) fn compare_by_begin(&self, other: &Self) -> Ordering {
         let order = self.begin.total_cmp(&other.begin);
         order.then(self.process.cmp(&other.process))
     }
 }
 
-/// Returns the computation of a process in a superstep.
+/// Returns the computation of a process in the superstep of `input`.
 pub(super) fn execution(input: &SuperstepInput<'_>, process: u32) -> Execution {
     let at = process as usize;
     Execution {
@@ -43,9 +43,9 @@ pub(super) fn execution(input: &SuperstepInput<'_>, process: u32) -> Execution {
 /// computation has received since time 0; it is stored as bits, which sort like non-negative numbers.
 pub(super) type Running = BinaryHeap<Reverse<(u64, u32)>>;
 
-/// Computes when computations on one host end, given in the order of their starts, while the available fraction of the host's
-/// speed changes; `changes` are times \[s\] and fractions, from time 0 on. Computations share the host as in [`share_host`].
-/// Returns whether all computations end.
+/// Computes when computations on one host end while the available fraction of the host's speed changes. The computations are
+/// given in the order of their starts; `changes` are times \[s\] and fractions, from time 0 on. Computations share the host as in
+/// [`share_host`]. Returns whether all computations end.
 pub(super) fn share_changing_host(
     (executions, running): (&[Execution], &mut Running),
     host: &Host,

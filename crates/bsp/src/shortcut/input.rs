@@ -23,5 +23,5 @@ pub(crate) struct SuperstepInput<'s> {
     /// changes.
     pub varying: &'s [LinkId],
     /// Whether the times at which the computations end have already been computed.
-    pub is_computed: bool,
+    pub has_computation_ends: bool,
 }

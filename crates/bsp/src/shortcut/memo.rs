@@ -1,5 +1,5 @@
-//! Stores results and uses them again: those of the previous superstep, of the same superstep in other runs, and of the messages
-//! of rescheduling calls.
+//! Stores results and uses them again: results of the previous superstep, of the same superstep in other runs, and of the
+//! messages of rescheduling calls.
 //!
 //! ```text
 //! superstep k of run a, superstep k of run b; equal placements         =>  equal durations, measurements and digests, to the last bit
@@ -102,7 +102,7 @@ impl Memo {
         }
     }
 
-    fn place(&self, placement: &[HostId]) -> Arc<Place> {
+    fn results_for(&self, placement: &[HostId]) -> Arc<Place> {
         let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(place) = places.get(placement) {
             return Arc::clone(place);
@@ -131,7 +131,7 @@ impl<'a> SharedMemo<'a> {
         Self {
             all,
             placement: placement.to_vec(),
-            place: all.place(placement),
+            place: all.results_for(placement),
         }
     }
 
@@ -155,7 +155,7 @@ impl<'a> SharedMemo<'a> {
     }
 
     /// Stores the result of messages of a call, if the budget allows.
-    pub(super) fn keep_step(&self, messages: &[CallMessage], result: SuperstepResult) {
+    pub(super) fn store_step(&self, messages: &[CallMessage], result: SuperstepResult) {
         let bytes = size_of_val(messages) + size_of::<Step>();
         if !self.all.budget.take(bytes) {
             return;
@@ -170,7 +170,7 @@ impl<'a> SharedMemo<'a> {
 
     /// Stores the result of a superstep for the placement of the last [`Self::recall`], if the budget allows; `bytes` is the size
     /// of its arrays \[B\].
-    pub(super) fn keep(&self, superstep: usize, entry: impl FnOnce() -> Entry, bytes: usize) {
+    pub(super) fn store(&self, superstep: usize, entry: impl FnOnce() -> Entry, bytes: usize) {
         if !self.all.budget.take(bytes + size_of::<Entry>()) {
             return;
         }
@@ -225,7 +225,7 @@ impl Previous {
     }
 
     /// Stores the result of a superstep that has been computed.
-    pub(super) fn keep(&mut self, result: SuperstepResult, placement: &[HostId]) {
+    pub(super) fn store(&mut self, result: SuperstepResult, placement: &[HostId]) {
         self.result = Some(result);
         self.placement.clear();
         self.placement.extend_from_slice(placement);

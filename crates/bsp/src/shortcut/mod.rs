@@ -99,7 +99,7 @@ impl<'a> Shortcuts<'a> {
 
     /// Allows repetition of supersteps if a run with another set-up would allow it; used for runs whose critical path is recorded
     /// by events.
-    pub(super) fn repeat_as(&mut self, setup: &Setup<'_>, barrier: &Barrier) {
+    pub(super) fn allow_repetition_as(&mut self, setup: &Setup<'_>, barrier: &Barrier) {
         self.may_repeat = may_repeat(setup, barrier);
     }
 
@@ -146,7 +146,7 @@ impl<'a> Shortcuts<'a> {
         let entry = shared.and_then(|shared| shared.recall(world.superstep, &world.placement));
         let input = SuperstepInput {
             varying,
-            is_computed,
+            has_computation_ends: is_computed,
             ..input_of(world, begins, steady)
         };
         let recalled = entry.as_ref().map(|entry| entry.result);
@@ -157,8 +157,8 @@ impl<'a> Shortcuts<'a> {
         };
         if world.setup.network.slow_start {
             let places = (&world.plan, &*world.placement);
-            self.direct.note(places, &mut world.engine);
-            barrier.note(&mut world.engine);
+            self.direct.report_connections(places, &mut world.engine);
+            barrier.report_connections(&mut world.engine);
         }
         let has_policy = world.has_policy();
         if let Some(entry) = entry {
@@ -191,7 +191,7 @@ impl<'a> Shortcuts<'a> {
         }
         let result = self.direct.deliver(platform, (messages, factor))?;
         if let Some(shared) = shared {
-            shared.keep_step(messages, result);
+            shared.store_step(messages, result);
         }
         Some(result)
     }
@@ -226,7 +226,7 @@ impl<'a> Shortcuts<'a> {
 
     /// Stores the result of a superstep simulated by events so that it can be repeated; it is called if all processes leave its
     /// barrier together.
-    pub(super) fn leave_together(&mut self, world: &World<'_>) {
+    pub(super) fn store_by_events(&mut self, world: &World<'_>) {
         if let Some(before) = self.flows_before
             && world.engine.is_idle()
         {
@@ -245,7 +245,7 @@ impl<'a> Shortcuts<'a> {
 
     fn keep_previous(&mut self, result: SuperstepResult, world: &World<'_>) {
         if self.may_repeat && world.repeats(world.superstep + 1) {
-            self.previous.keep(result, &world.placement);
+            self.previous.store(result, &world.placement);
         }
     }
 
@@ -264,7 +264,7 @@ impl<'a> Shortcuts<'a> {
             durations: self.direct.durations(&world.plan).collect(),
         };
         let bytes = 24 * world.placement.len() + 8 * world.plan.messages.len();
-        shared.keep(world.superstep, entry, bytes);
+        shared.store(world.superstep, entry, bytes);
     }
 }
 
@@ -282,7 +282,7 @@ fn input_of<'w>(world: &'w World<'_>, begins: &'w [f64], steady: Steady) -> Supe
         engine: &world.engine,
         steady,
         varying: &[],
-        is_computed: false,
+        has_computation_ends: false,
     }
 }
 
@@ -291,11 +291,11 @@ fn digest_of(plan: &Plan, measures: &Measures) -> Digest {
     let mut log = EventLog::default();
     for message in &plan.messages {
         let ends = u64::from(message.from.0) << 32 | u64::from(message.to.0);
-        log.pair(ends, message.size.get().to_bits());
+        log.add_pair(ends, message.size.get().to_bits());
     }
     let mut longest = Seconds::default();
     for (compute, communication) in measures.compute.iter().zip(&measures.communication) {
-        log.pair(compute.get().to_bits(), communication.get().to_bits());
+        log.add_pair(compute.get().to_bits(), communication.get().to_bits());
         longest = greater(*compute, longest);
     }
     (log, longest)

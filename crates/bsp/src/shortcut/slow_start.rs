@@ -32,7 +32,7 @@ impl SlowStart {
     }
 
     /// Examines the messages of a superstep, given their paths; returns whether their delays can be computed without events.
-    pub(super) fn look_at(
+    pub(super) fn prepare(
         &mut self,
         input: &SuperstepInput<'_>,
         path: &[PathId],
@@ -49,7 +49,7 @@ impl SlowStart {
             return true;
         }
         let waits =
-            || messages().map(|(message, path)| paths.slow_start(*path, message.size.get()));
+            || messages().map(|(message, path)| paths.slow_start_delay(*path, message.size.get()));
         if waits().all(|wait| wait <= 0.0) {
             return true;
         }
@@ -73,7 +73,7 @@ impl SlowStart {
     }
 
     /// Returns the delay by slow start of a message that is sent at local time `date` \[s\], in seconds.
-    pub(super) fn wait(&self, input: &SuperstepInput<'_>, message: usize, date: f64) -> f64 {
+    pub(super) fn delay(&self, input: &SuperstepInput<'_>, message: usize, date: f64) -> f64 {
         let wait = self.waits.get(message).copied().unwrap_or(0.0);
         if wait <= 0.0 {
             return 0.0;

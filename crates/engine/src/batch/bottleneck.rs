@@ -30,7 +30,7 @@ pub(super) struct BottleneckBatch {
     free: Vec<u32>,
     later: ChainedStarts,
     /// Number of flows on each link, from which a crowd is recognised.
-    crowd: Vec<u32>,
+    flows_on_link: Vec<u32>,
 }
 
 const NOT_IN_USE: u32 = u32::MAX;
@@ -46,13 +46,13 @@ impl BottleneckBatch {
         if flows.clone().take(LEAST).count() < LEAST {
             return false;
         }
-        self.crowd.clear();
-        self.crowd.resize(platform.links.len(), 0);
-        let uses = flows.flat_map(|path| paths.uses(path));
+        self.flows_on_link.clear();
+        self.flows_on_link.resize(platform.links.len(), 0);
+        let uses = flows.flat_map(|path| paths.link_uses(path));
         for &(link, _) in uses {
-            self.crowd[link as usize] += 1;
+            self.flows_on_link[link as usize] += 1;
         }
-        let counts = self.crowd.iter().map(|&count| u64::from(count));
+        let counts = self.flows_on_link.iter().map(|&count| u64::from(count));
         let (uses, meetings) = counts.fold((0, 0), |(uses, meetings), count| {
             (uses + count, meetings + count * count)
         });
@@ -74,15 +74,15 @@ impl BottleneckBatch {
                 BottleneckedFlows::new(capacities, changes.is_some(), paths.bandwidth_factor());
         }
         self.group.resize(paths.len(), NOT_IN_USE);
-        starts.sort_unstable_by_key(Start::order);
+        starts.sort_unstable_by_key(Start::sort_key);
         let mut later = std::mem::take(&mut self.later);
         let mut pending = PendingStarts {
             known: starts,
-            later: &mut later,
+            chained: &mut later,
         };
         loop {
             let next_start = pending.next_date();
-            let next_end = self.flows.next();
+            let next_end = self.flows.next_end();
             let change = changes
                 .as_ref()
                 .filter(|_| next_start < f64::INFINITY || !self.flows.is_empty());
@@ -101,10 +101,10 @@ impl BottleneckBatch {
             for (link, capacity) in due.flat_map(|changes| changes.take_until(same_until(now))) {
                 self.flows.set_capacity(link, capacity);
             }
-            while let Some(start) = pending.take(now) {
+            while let Some(start) = pending.take_due(now) {
                 self.start(&start, now, paths);
             }
-            self.flows.share(now);
+            self.flows.update_shares(now);
         }
         pending.clear();
         self.later = later;
@@ -135,8 +135,8 @@ impl BottleneckBatch {
         let way = paths.get(start.path);
         let flow = (start.bytes, start.name);
         self.flows.start(group, flow, now, |levels| {
-            let uses = paths.uses(start.path).iter().copied();
-            levels.put(group, (way.weight, way.bound, 1), uses);
+            let uses = paths.link_uses(start.path).iter().copied();
+            levels.add_group(group, (way.weight, way.bound, 1), uses);
         });
     }
 

@@ -30,11 +30,11 @@ pub(crate) struct Contention {
     ends: Vec<usize>,
     links: Vec<Link>,
     /// The links that at least one flow uses.
-    used: Vec<u32>,
+    used_links: Vec<u32>,
     /// The indices of the flows on each used link, ordered by link and then by start time.
     users: Vec<u32>,
     /// Latest possible end of each flow \[s\].
-    latest: Vec<f64>,
+    latest_ends: Vec<f64>,
     /// Pairs of the representative link of a group and the index of a flow in the group.
     grouped: Vec<(u32, u32)>,
 }
@@ -42,7 +42,7 @@ pub(crate) struct Contention {
 #[derive(Clone, Copy, Debug)]
 struct Link {
     /// Time that the link needs to carry all its bytes \[s\].
-    busy: f64,
+    busy_time: f64,
     /// Index in `users` of the first flow of the link.
     first: u32,
     /// Index in `users` after the last flow of the link.
@@ -54,7 +54,7 @@ struct Link {
 }
 
 const UNUSED: Link = Link {
-    busy: 0.0,
+    busy_time: 0.0,
     first: 0,
     end: 0,
     leader: 0,
@@ -82,24 +82,24 @@ impl Contention {
     ) {
         self.links.resize(platform.links.len(), UNUSED);
         self.list_users(paths, starts);
-        self.find_busy(platform, paths, starts);
-        self.latest.clear();
-        if self.find_contention(paths, starts) {
-            self.find_contention(paths, starts);
+        self.compute_busy_times(platform, paths, starts);
+        self.latest_ends.clear();
+        if self.exclude_links(paths, starts) {
+            self.exclude_links(paths, starts);
         }
         let links = &self.links;
         let is_contended = |used: &(u32, f64)| links[used.0 as usize].is_contended;
         starts.retain(|start| {
-            let meets_others = paths.uses(start.path).iter().any(is_contended);
+            let meets_others = paths.link_uses(start.path).iter().any(is_contended);
             if !meets_others {
                 let duration = start.bytes / paths.get(start.path).rate_alone;
                 alone(start.name, start.date + duration);
             }
             meets_others
         });
-        self.group(paths, starts);
+        self.form_groups(paths, starts);
         starts.clear();
-        for link in self.used.drain(..) {
+        for link in self.used_links.drain(..) {
             self.links[link as usize] = UNUSED;
         }
     }
@@ -107,17 +107,17 @@ impl Contention {
     /// Lists the flows that use each link.
     fn list_users(&mut self, paths: &PathTable, starts: &mut [Start]) {
         for start in &*starts {
-            for &(link, _) in paths.uses(start.path) {
+            for &(link, _) in paths.link_uses(start.path) {
                 let state = &mut self.links[link as usize];
                 if state.end == 0 {
                     state.leader = link;
-                    self.used.push(link);
+                    self.used_links.push(link);
                 }
                 state.end += 1; // how many they are, so far
             }
         }
         let (mut first, mut most) = (0, 0);
-        for &link in &self.used {
+        for &link in &self.used_links {
             let state = &mut self.links[link as usize];
             let count = state.end;
             (state.first, state.end) = (first, first);
@@ -125,11 +125,11 @@ impl Contention {
         }
         if most > MANY {
             // One sort serves the lists of all links.
-            starts.sort_by_key(Start::order);
+            starts.sort_by_key(Start::sort_key);
         }
         self.users.resize(first as usize, 0);
         for (index, start) in (0..).zip(&*starts) {
-            for &(link, _) in paths.uses(start.path) {
+            for &(link, _) in paths.link_uses(start.path) {
                 let state = &mut self.links[link as usize];
                 self.users[state.end as usize] = index;
                 state.end += 1;
@@ -138,19 +138,19 @@ impl Contention {
     }
 
     /// Sorts the flows on each link by start time, and computes the time that the link needs to carry their bytes.
-    fn find_busy(&mut self, platform: &Platform, paths: &PathTable, starts: &[Start]) {
+    fn compute_busy_times(&mut self, platform: &Platform, paths: &PathTable, starts: &[Start]) {
         // This order does not depend on when a path was first requested.
-        let order = |user: &u32| starts[*user as usize].order();
-        for &at in &self.used {
+        let order = |user: &u32| starts[*user as usize].sort_key();
+        for &at in &self.used_links {
             let link = &mut self.links[at as usize];
             let users = &mut self.users[link.users()];
             users.sort_unstable_by_key(order);
             let capacity = platform.links[at as usize].bandwidth.get() * paths.bandwidth_factor();
             for &user in &*users {
                 let start = &starts[user as usize];
-                let of_link = paths.uses(start.path).iter().find(|used| used.0 == at);
+                let of_link = paths.link_uses(start.path).iter().find(|used| used.0 == at);
                 let share = of_link.map_or(0.0, |used| used.1);
-                link.busy += share * start.bytes / capacity;
+                link.busy_time += share * start.bytes / capacity;
             }
         }
     }
@@ -166,10 +166,10 @@ impl Contention {
     }
 
     /// Excludes the links on which flows never overlap, from those not excluded yet. Returns whether any link was excluded.
-    fn find_contention(&mut self, paths: &PathTable, starts: &[Start]) -> bool {
-        self.find_latest(paths, starts);
+    fn exclude_links(&mut self, paths: &PathTable, starts: &[Start]) -> bool {
+        self.compute_latest_ends(paths, starts);
         let mut has_freed = false;
-        for &link in &self.used {
+        for &link in &self.used_links {
             let link = &mut self.links[link as usize];
             if !link.is_contended {
                 continue;
@@ -178,7 +178,7 @@ impl Contention {
             link.is_contended = self.users[link.users()].iter().any(|&user| {
                 let user = user as usize;
                 let meets_another = starts[user].date < until;
-                until = until.max(self.latest[user]);
+                until = until.max(self.latest_ends[user]);
                 meets_another
             });
             has_freed |= !link.is_contended;
@@ -188,51 +188,51 @@ impl Contention {
 
     /// Computes the latest possible end of flows: in the first round of all flows, then of the flows on links that are not
     /// excluded.
-    fn find_latest(&mut self, paths: &PathTable, starts: &[Start]) {
+    fn compute_latest_ends(&mut self, paths: &PathTable, starts: &[Start]) {
         let links = &self.links;
         let latest = |start: &Start| {
             let mut latest = start.date + start.bytes / paths.get(start.path).rate_alone;
-            for &(link, _) in paths.uses(start.path) {
+            for &(link, _) in paths.link_uses(start.path) {
                 let link = &links[link as usize];
                 if link.is_contended {
-                    latest += link.busy;
+                    latest += link.busy_time;
                 }
             }
             latest
         };
-        if self.latest.is_empty() {
-            self.latest.extend(starts.iter().map(latest));
+        if self.latest_ends.is_empty() {
+            self.latest_ends.extend(starts.iter().map(latest));
             return;
         }
-        let used = self.used.iter().map(|&link| &links[link as usize]);
+        let used = self.used_links.iter().map(|&link| &links[link as usize]);
         for link in used.filter(|link| link.is_contended) {
             for &user in &self.users[link.users()] {
-                self.latest[user as usize] = latest(&starts[user as usize]);
+                self.latest_ends[user as usize] = latest(&starts[user as usize]);
             }
         }
     }
 
     /// Forms groups of the flows that may share links, ordered by start time.
-    fn group(&mut self, paths: &PathTable, starts: &mut [Start]) {
+    fn form_groups(&mut self, paths: &PathTable, starts: &mut [Start]) {
         // Flows of one cluster mostly start at one time, and are then adjacent.
-        starts.sort_by_key(Start::order);
+        starts.sort_by_key(Start::sort_key);
         self.grouped.clear();
         for (index, start) in (0..).zip(&*starts) {
             let mut group = None;
-            for &(link, _) in paths.uses(start.path) {
+            for &(link, _) in paths.link_uses(start.path) {
                 if self.links[link as usize].is_contended {
-                    let leader = self.leader(link);
+                    let leader = self.find_leader(link);
                     let joined = *group.get_or_insert(leader);
                     self.links[leader as usize].leader = joined;
                 }
             }
             self.grouped.extend(group.map(|group| (group, index)));
         }
-        self.sort(starts);
+        self.sort_by_group(starts);
     }
 
     /// Returns the link that represents the group of a link.
-    fn leader(&mut self, mut link: u32) -> u32 {
+    fn find_leader(&mut self, mut link: u32) -> u32 {
         loop {
             let next = self.links[link as usize].leader;
             if next == link {
@@ -244,10 +244,10 @@ impl Contention {
     }
 
     /// Orders the flows by group, and records the end of each group.
-    fn sort(&mut self, starts: &[Start]) {
+    fn sort_by_group(&mut self, starts: &[Start]) {
         let mut grouped = std::mem::take(&mut self.grouped);
         for (link, _) in &mut grouped {
-            *link = self.leader(*link);
+            *link = self.find_leader(*link);
         }
         grouped.sort_unstable();
         self.starts.clear();

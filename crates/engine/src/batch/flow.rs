@@ -21,13 +21,13 @@ pub struct Start {
 
 impl Start {
     /// Returns the path and the size \[B\] of the flow.
-    pub(super) fn flow(&self) -> (PathId, f64) {
+    pub(super) fn path_and_bytes(&self) -> (PathId, f64) {
         (self.path, self.bytes)
     }
 
     /// Returns a sort key that orders flows by start time and then by name. The time is not negative, so that its bits sort like
     /// its value.
-    pub(crate) fn order(&self) -> u128 {
+    pub(crate) fn sort_key(&self) -> u128 {
         u128::from(self.date.to_bits()) << 64 | u128::from(self.name)
     }
 }
@@ -40,13 +40,13 @@ pub(super) struct ActiveFlow {
 }
 
 impl ActiveFlow {
-    pub(super) fn of(start: &Start) -> Self {
+    pub(super) fn from_start(start: &Start) -> Self {
         let Start { path, name, .. } = *start;
         Self { path, name }
     }
 
     /// Returns a sort key that orders flows by path and then by name.
-    pub(super) fn order(self) -> u64 {
+    pub(super) fn sort_key(self) -> u64 {
         u64::from(self.path) << 32 | u64::from(self.name)
     }
 }
@@ -63,7 +63,7 @@ impl PartialOrd for InOrder {
 }
 impl Ord for InOrder {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.order().cmp(&other.0.order())
+        self.0.sort_key().cmp(&other.0.sort_key())
     }
 }
 
@@ -71,17 +71,18 @@ impl Ord for InOrder {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ChainedStarts {
     starts: BinaryHeap<Reverse<InOrder>>,
-    /// Flows that were chained at the current time, with a start that is slightly later but counts as the same time. They wait
-    /// for the next time, because a process that reacts to the end of a flow and then waits, however shortly, is not ready yet.
-    next: Vec<Start>,
+    /// Flows that were chained at the current time, with a start that is slightly later but counts as the same time. They have to
+    /// wait for the next time, because a process that reacts to the end of a flow and then waits, however shortly, is not ready
+    /// yet.
+    held_back: Vec<Start>,
 }
 
 impl ChainedStarts {
-    /// Moves the flows that were held back into the heap.
+    /// Moves the postponed flows into the heap.
     #[cold]
     #[inline(never)]
-    fn go_on(&mut self) {
-        let next = self.next.drain(..).map(|start| Reverse(InOrder(start)));
+    fn release_held_back(&mut self) {
+        let next = self.held_back.drain(..).map(|start| Reverse(InOrder(start)));
         self.starts.extend(next);
     }
 }
@@ -91,7 +92,7 @@ impl ChainedStarts {
 #[derive(Debug)]
 pub(crate) struct PendingStarts<'s> {
     pub(crate) known: &'s [Start],
-    pub(crate) later: &'s mut ChainedStarts,
+    pub(crate) chained: &'s mut ChainedStarts,
 }
 
 impl PendingStarts<'_> {
@@ -99,14 +100,14 @@ impl PendingStarts<'_> {
     #[inline]
     pub(crate) fn next_date(&self) -> f64 {
         let known = self.known.first().map_or(f64::INFINITY, |start| start.date);
-        let later = self.later.starts.peek();
+        let later = self.chained.starts.peek();
         later.map_or(known, |Reverse(InOrder(start))| known.min(start.date))
     }
 
-    /// Removes and returns a flow that starts at `date` \[s\]. If there is none, it returns `None` and releases the flows that
-    /// were held back at this time.
+    /// Removes and returns a flow that starts at `date` \[s\]. If there is none, it returns `None` and moves the flows that were
+    /// postponed at this time into the heap.
     #[inline]
-    pub(crate) fn take(&mut self, date: f64) -> Option<Start> {
+    pub(crate) fn take_due(&mut self, date: f64) -> Option<Start> {
         let limit = same_until(date);
         if let Some((start, others)) = self.known.split_first()
             && start.date <= limit
@@ -114,14 +115,14 @@ impl PendingStarts<'_> {
             self.known = others;
             return Some(*start);
         }
-        if let Some(&Reverse(InOrder(start))) = self.later.starts.peek()
+        if let Some(&Reverse(InOrder(start))) = self.chained.starts.peek()
             && start.date <= limit
         {
-            self.later.starts.pop();
+            self.chained.starts.pop();
             return Some(start);
         }
-        if !self.later.next.is_empty() {
-            self.later.go_on();
+        if !self.chained.held_back.is_empty() {
+            self.chained.release_held_back();
         }
         None
     }
@@ -132,16 +133,16 @@ impl PendingStarts<'_> {
         let wait = start.date - now;
         // A start slightly later than the times that count as now may wait as well.
         if wait > 0.0 && wait <= now * (2.0 * SAME_DATE) {
-            self.later.next.push(start);
+            self.chained.held_back.push(start);
         } else {
-            self.later.starts.push(Reverse(InOrder(start)));
+            self.chained.starts.push(Reverse(InOrder(start)));
         }
     }
 
     /// Removes all remaining flows, whose start times are not finite.
     pub(crate) fn clear(&mut self) {
         self.known = &[];
-        self.later.starts.clear();
-        self.later.next.clear();
+        self.chained.starts.clear();
+        self.chained.held_back.clear();
     }
 }

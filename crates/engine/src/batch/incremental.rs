@@ -28,14 +28,14 @@ use migsim_platform::Platform;
 pub(crate) struct IncrementalBatch {
     levels: IncrementalMaxMin,
     /// For each path: the index of its class, or [`NOT_IN_USE`] if no flow of the path is active.
-    number: Vec<u32>,
+    class_of: Vec<u32>,
     classes: Vec<FlowClass>,
     free: Vec<u32>,
     /// The time at which the next flow of each class ends.
     ends: CompletionIndex,
     /// The classes in which a flow ends at the current time.
-    done: Vec<u32>,
-    later: ChainedStarts,
+    ending: Vec<u32>,
+    chained: ChainedStarts,
     /// The classes in which a flow has started or ended at the current time, except for new classes, whose rate is not known yet.
     touched: Vec<u32>,
     /// Whether a flow ended with bytes left, or with more bytes transferred than it had.
@@ -47,7 +47,7 @@ pub(crate) struct IncrementalBatch {
 struct FlowClass {
     path: PathId,
     /// V at the time `updated`: bytes that each flow of the class has transferred since the class was opened \[B\].
-    moved: f64,
+    bytes_moved: f64,
     updated: f64,
     rate: f64,
     /// The flow that ends first, as the value of V at its end and its name. V is stored as bits, which sort like the value.
@@ -58,7 +58,7 @@ struct FlowClass {
 
 impl FlowClass {
     fn advance(&mut self, now: f64) {
-        self.moved += self.rate * (now - self.updated);
+        self.bytes_moved += self.rate * (now - self.updated);
         self.updated = now;
     }
 
@@ -69,7 +69,7 @@ impl FlowClass {
 
     /// Adds a flow of `bytes` bytes, which starts now.
     fn push(&mut self, bytes: f64, name: u32) {
-        let flow = ((self.moved + bytes).to_bits(), name);
+        let flow = ((self.bytes_moved + bytes).to_bits(), name);
         let later = match self.first {
             Some(first) => first.max(flow),
             None => flow,
@@ -101,7 +101,7 @@ impl FlowClass {
     }
 
     fn next_end(&self) -> f64 {
-        self.updated + (self.next_target() - self.moved).max(0.0) / self.rate
+        self.updated + (self.next_target() - self.bytes_moved).max(0.0) / self.rate
     }
 }
 
@@ -121,19 +121,19 @@ impl IncrementalBatch {
             let capacities = platform.links.iter().map(|link| link.bandwidth.get());
             self.levels = IncrementalMaxMin::new(capacities);
         }
-        self.levels.widen(paths.widest());
-        self.number.resize(paths.len(), NOT_IN_USE);
+        self.levels.widen(paths.most_shared_links());
+        self.class_of.resize(paths.len(), NOT_IN_USE);
         self.classes
             .reserve(starts.len().saturating_sub(self.classes.len()));
-        starts.sort_unstable_by_key(Start::order);
-        let mut later = std::mem::take(&mut self.later);
+        starts.sort_unstable_by_key(Start::sort_key);
+        let mut later = std::mem::take(&mut self.chained);
         let mut pending = PendingStarts {
             known: starts,
-            later: &mut later,
+            chained: &mut later,
         };
         loop {
             let next_start = pending.next_date();
-            let next_end = self.ends.next();
+            let next_end = self.ends.next_end();
             if next_end.min(next_start) == f64::INFINITY {
                 break;
             }
@@ -144,13 +144,13 @@ impl IncrementalBatch {
             } else {
                 next_start
             };
-            while let Some(start) = pending.take(now) {
+            while let Some(start) = pending.take_due(now) {
                 self.start(&start, now, paths);
             }
-            self.share(now, paths.bandwidth_factor());
+            self.update_rates(now, paths.bandwidth_factor());
         }
         pending.clear();
-        self.later = later;
+        self.chained = later;
         self.clear(ended);
     }
 
@@ -161,9 +161,9 @@ impl IncrementalBatch {
     }
 
     fn start(&mut self, start: &Start, now: f64, paths: &PathTable) {
-        let number = self.number[start.path as usize];
+        let number = self.class_of[start.path as usize];
         let number = if number == NOT_IN_USE {
-            self.open(start.path, now, paths)
+            self.open_class(start.path, now, paths)
         } else {
             let count = self.classes[number as usize].len() + 1;
             self.levels.set_count(number, count);
@@ -176,17 +176,17 @@ impl IncrementalBatch {
     }
 
     /// Opens a class for a path that has no active flow; returns the index of the class.
-    fn open(&mut self, path: PathId, now: f64, paths: &PathTable) -> u32 {
+    fn open_class(&mut self, path: PathId, now: f64, paths: &PathTable) -> u32 {
         let number = self.free.pop().unwrap_or_else(|| {
             self.classes.push(FlowClass::default());
             to_u32(self.classes.len() - 1)
         });
         let class = &mut self.classes[number as usize];
-        (class.path, class.moved, class.rate, class.updated) = (path, 0.0, 0.0, now);
-        self.number[path as usize] = number;
+        (class.path, class.bytes_moved, class.rate, class.updated) = (path, 0.0, 0.0, now);
+        self.class_of[path as usize] = number;
         let way = paths.get(path);
-        let uses = paths.uses(path).iter().copied();
-        self.levels.put(number, (way.weight, way.bound, 1), uses);
+        let uses = paths.link_uses(path).iter().copied();
+        self.levels.add_group(number, (way.weight, way.bound, 1), uses);
         number
     }
 
@@ -197,17 +197,17 @@ impl IncrementalBatch {
         ended: &mut impl FnMut(u32, f64) -> Option<Start>,
         pending: &mut PendingStarts<'_>,
     ) {
-        self.ends.take(same_until(now), &mut self.done);
-        for &number in &self.done {
+        self.ends.take_until(same_until(now), &mut self.ending);
+        for &number in &self.ending {
             let class = &mut self.classes[number as usize];
             class.advance(now);
             if cfg!(debug_assertions) {
-                let left = class.next_target() - class.moved;
-                self.lost_bytes |= !is_used_up(left, class.moved, class.rate, now);
+                let left = class.next_target() - class.bytes_moved;
+                self.lost_bytes |= !is_used_up(left, class.bytes_moved, class.rate, now);
             }
             // At least one flow has ended, even if rounding leaves V below its target.
-            class.moved = class.moved.max(class.next_target());
-            let limit = class.moved + class.rate * SAME_DATE * now;
+            class.bytes_moved = class.bytes_moved.max(class.next_target());
+            let limit = class.bytes_moved + class.rate * SAME_DATE * now;
             while let Some(name) = class.pop(limit) {
                 if let Some(start) = ended(name, now) {
                     pending.push(start, now);
@@ -216,7 +216,7 @@ impl IncrementalBatch {
             let count = class.len();
             self.levels.set_count(number, count);
             if count == 0 {
-                self.number[class.path as usize] = NOT_IN_USE;
+                self.class_of[class.path as usize] = NOT_IN_USE;
                 self.free.push(number);
             } else {
                 self.touched.push(number);
@@ -225,7 +225,7 @@ impl IncrementalBatch {
     }
 
     /// Updates the rate and the next end of each class whose rate changes at the time `now` \[s\].
-    fn share(&mut self, now: f64, bandwidth_factor: f64) {
+    fn update_rates(&mut self, now: f64, bandwidth_factor: f64) {
         let Self {
             levels,
             classes,
@@ -233,7 +233,7 @@ impl IncrementalBatch {
             touched,
             ..
         } = self;
-        levels.repair(|number, rate| {
+        levels.update_levels(|number, rate| {
             let class = &mut classes[number as usize];
             class.advance(now);
             class.rate = rate * bandwidth_factor;
@@ -256,14 +256,14 @@ impl IncrementalBatch {
             while let Some(name) = class.pop(f64::INFINITY) {
                 let _ = ended(name, f64::INFINITY); // what would follow starts at no date, either
             }
-            self.number[class.path as usize] = NOT_IN_USE;
+            self.class_of[class.path as usize] = NOT_IN_USE;
             self.levels.set_count(number, 0);
         }
         self.ends.clear();
         self.free.clear();
         self.free.extend((0..to_u32(self.classes.len())).rev());
-        self.levels.repair(|_, _| {});
-        self.levels.forget();
+        self.levels.update_levels(|_, _| {});
+        self.levels.reset();
     }
 }
 

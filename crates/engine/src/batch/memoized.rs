@@ -23,11 +23,11 @@ use migsim_platform::Platform;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MemoizedBatch {
     shares: RateCache,
-    later: ChainedStarts,
+    chained: ChainedStarts,
     flows: Vec<ActiveFlow>,
-    left: Vec<f64>,
+    bytes_left: Vec<f64>,
     /// The flows that start at the current time.
-    batch: Vec<Start>,
+    starting: Vec<Start>,
     /// For each path that has been used: its pseudo-random number, from which the names of sets of flows are summed; otherwise 0.
     numbers: Vec<u128>,
 }
@@ -52,10 +52,10 @@ impl MemoizedBatch {
     ) {
         let Self {
             shares,
-            later,
+            chained: later,
             flows,
-            left,
-            batch,
+            bytes_left: left,
+            starting: batch,
             numbers,
         } = self;
         if numbers.len() < paths.len() {
@@ -67,7 +67,7 @@ impl MemoizedBatch {
         sort_by_date(starts);
         let mut pending = PendingStarts {
             known: starts,
-            later,
+            chained: later,
         };
         let (mut now, mut set) = (0.0_f64, 0_u128);
         loop {
@@ -108,11 +108,11 @@ impl MemoizedBatch {
             }
             // The starts of this time.
             batch.clear();
-            while let Some(start) = pending.take(now) {
+            while let Some(start) = pending.take_due(now) {
                 batch.push(start);
             }
             if !batch.is_empty() {
-                let order = |start: &Start| ActiveFlow::of(start).order();
+                let order = |start: &Start| ActiveFlow::from_start(start).sort_key();
                 if !batch.is_sorted_by_key(order) {
                     batch.sort_unstable_by_key(order);
                 }
@@ -123,7 +123,7 @@ impl MemoizedBatch {
                     }
                     set = set.wrapping_add(*number);
                 }
-                merge(batch, flows, left);
+                merge_starts(batch, flows, left);
             }
         }
         pending.clear();
@@ -191,10 +191,10 @@ fn sort_by_date(mut starts: &mut [Start]) {
 
 /// Merges new flows into the arrays of active flows. Both are in increasing order of paths; among equal paths, the new flows come
 /// last.
-fn merge(batch: &[Start], flows: &mut Vec<ActiveFlow>, left: &mut Vec<f64>) {
+fn merge_starts(batch: &[Start], flows: &mut Vec<ActiveFlow>, left: &mut Vec<f64>) {
     let mut from = flows.len();
     for start in batch {
-        flows.push(ActiveFlow::of(start));
+        flows.push(ActiveFlow::from_start(start));
         left.push(start.bytes);
     }
     if from == 0 || flows[from - 1].path <= flows[from].path {
@@ -208,7 +208,7 @@ fn merge(batch: &[Start], flows: &mut Vec<ActiveFlow>, left: &mut Vec<f64>) {
             (flows[to], left[to]) = (flows[from], left[from]);
         }
         to -= 1;
-        (flows[to], left[to]) = (ActiveFlow::of(start), start.bytes);
+        (flows[to], left[to]) = (ActiveFlow::from_start(start), start.bytes);
     }
 }
 
@@ -252,7 +252,7 @@ mod tests {
             vec![start(5, 3)],
             vec![start(1, 4), start(3, 5), start(4, 6), start(9, 7)],
         ] {
-            merge(&batch, &mut flows, &mut left);
+            merge_starts(&batch, &mut flows, &mut left);
         }
         let merged: Vec<_> = flows.iter().map(|flow| (flow.path, flow.name)).collect();
         let expected = [(1, 4), (3, 1), (3, 5), (4, 6), (5, 2), (5, 3), (9, 7)];

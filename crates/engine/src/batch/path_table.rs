@@ -73,7 +73,7 @@ struct Details {
 #[derive(Clone, Debug)]
 pub struct PathTable {
     model: NetworkModel,
-    /// The endpoint class of each host.
+    /// For each host, the number of its endpoint class.
     endpoint_class: Vec<u32>,
     endpoint_classes: usize,
     /// With few endpoint classes: the number of the path plus 1, at index `row[from] + to`; 0 if the path has not been requested
@@ -81,21 +81,21 @@ pub struct PathTable {
     table: Vec<u32>,
     /// With few endpoint classes: the index in `table` at which the row of each class starts; 0, the start of a row of zeros,
     /// until the class first sends.
-    row: Vec<u32>,
+    row_start: Vec<u32>,
     /// With many endpoint classes: the paths by pair of classes.
     lookup: HashTable<PathId>,
-    /// With many endpoint classes: the path after the one found last, which is tried first because paths are often requested in
+    /// With many endpoint classes: the number after the path found last. It is tried first, because paths are often requested in
     /// the same order.
-    next: PathId,
+    next_guess: PathId,
     list: Vec<Path>,
     /// Largest number of shared links on any path so far.
-    widest: usize,
+    most_shared_links: usize,
     /// Further parameters of each path; empty if the network model does not need them.
     details: Vec<Details>,
     has_details: bool,
     /// Whether the delay of a message does not depend on its size.
-    is_plain: bool,
-    /// The shared links of all paths, each with the share of the link's capacity per unit of rate that a flow of the path takes.
+    has_fixed_delays: bool,
+    /// The shared links of all paths, each with the load on the link per unit of the rate of a flow.
     uses: Vec<(u32, f64)>,
     /// For each link, whether at least one path crosses it, even if flows do not share the link.
     is_crossed: Vec<bool>,
@@ -128,14 +128,14 @@ impl PathTable {
             endpoint_class,
             endpoint_classes,
             table,
-            row: vec![0; if is_small { endpoint_classes } else { 0 }],
+            row_start: vec![0; if is_small { endpoint_classes } else { 0 }],
             lookup: HashTable::new(),
-            next: LOOPBACK,
+            next_guess: LOOPBACK,
             list: Vec::with_capacity(ROOM),
-            widest: 0,
+            most_shared_links: 0,
             details: Vec::new(),
-            has_details: !model.is_plain() || model.slow_start,
-            is_plain: model.is_plain(),
+            has_details: !model.has_fixed_delay() || model.slow_start,
+            has_fixed_delays: model.has_fixed_delay(),
             uses: Vec::with_capacity(2 * ROOM),
             is_crossed: vec![false; platform.links.len()],
         };
@@ -162,7 +162,7 @@ impl PathTable {
         if from != to {
             let out = self.endpoint_class[from.index()];
             let into = self.endpoint_class[to.index()];
-            if let Some(&row) = self.row.get(out as usize)
+            if let Some(&row) = self.row_start.get(out as usize)
                 && let Some(known) = self.table[(row + into) as usize].checked_sub(1)
             {
                 return Some(known);
@@ -181,7 +181,7 @@ impl PathTable {
             self.endpoint_class[from.index()],
             self.endpoint_class[to.index()],
         );
-        if let Some(&row) = self.row.get(out as usize) {
+        if let Some(&row) = self.row_start.get(out as usize) {
             let known = self.table[(row + into) as usize].checked_sub(1);
             return known.or_else(|| self.add_to_table(platform, from, to));
         }
@@ -195,10 +195,10 @@ impl PathTable {
         let is_it = |path: &PathId| list[*path as usize].pair == pair;
         // Hosts that send to the same hosts again request the paths in the same order.
         let next = list
-            .get(self.next as usize)
+            .get(self.next_guess as usize)
             .filter(|next| next.pair == pair);
         let known = match next {
-            Some(_) => Some(self.next),
+            Some(_) => Some(self.next_guess),
             None => self.lookup.find(hash(pair), is_it).copied(),
         };
         let found = known.or_else(|| {
@@ -208,18 +208,18 @@ impl PathTable {
             self.lookup.insert_unique(hash(pair), path, hash_of);
             Some(path)
         })?;
-        self.next = found + 1;
+        self.next_guess = found + 1;
         Some(found)
     }
 
     /// Reserves memory for `paths` paths, unless the table already has paths between hosts.
-    pub fn expect(&mut self, paths: usize) {
+    pub fn reserve(&mut self, paths: usize) {
         if self.list.len() <= LOOPBACK as usize + 1 && paths > ROOM {
             self.list.reserve(paths);
             self.uses.reserve(2 * paths);
             let list = &self.list;
             let hash_of = |path: &PathId| hash(list[*path as usize].pair);
-            let room = if self.row.is_empty() { paths } else { 0 };
+            let room = if self.row_start.is_empty() { paths } else { 0 };
             self.lookup.reserve(room, hash_of);
         }
     }
@@ -236,7 +236,7 @@ impl PathTable {
     #[cold]
     fn add_to_table(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
         let path = self.add(platform, from, to)?;
-        let row = &mut self.row[self.endpoint_class[from.index()] as usize];
+        let row = &mut self.row_start[self.endpoint_class[from.index()] as usize];
         if *row == 0 {
             *row = u32::try_from(self.table.len()).expect("fewer than 2048² places");
             self.table
@@ -247,7 +247,7 @@ impl PathTable {
     }
 
     /// Removes all paths if the table has more than [`MOST_PATHS`]; returns whether it did.
-    pub fn forget_many(&mut self) -> bool {
+    pub fn forget_if_many(&mut self) -> bool {
         let are_many = self.list.len() > MOST_PATHS;
         if are_many {
             self.forget();
@@ -270,12 +270,12 @@ impl PathTable {
 
     /// Removes all paths; it must be called when links have changed.
     pub fn forget(&mut self) {
-        if self.row.is_empty() {
+        if self.row_start.is_empty() {
             self.lookup.clear();
         } else {
             for path in &self.list[LOOPBACK as usize + 1..] {
                 let (from, to) = path.ends();
-                self.table[self.row[from] as usize + to] = 0;
+                self.table[self.row_start[from] as usize + to] = 0;
             }
         }
         self.list.clear();
@@ -294,7 +294,7 @@ impl PathTable {
     /// that its flow transfers.
     #[inline]
     pub fn delay_and_amount(&self, (path, way): (PathId, &Path), bytes: f64) -> (f64, f64) {
-        if self.is_plain {
+        if self.has_fixed_delays {
             return (way.delay, bytes);
         }
         self.delay_and_amount_of_library(path, bytes)
@@ -306,14 +306,14 @@ impl PathTable {
     fn delay_and_amount_of_library(&self, path: PathId, bytes: f64) -> (f64, f64) {
         let details = &self.details[path as usize];
         if self.model.factors.is_empty() {
-            let packet = self.model.packet_of(bytes);
+            let packet = self.model.packet_size(bytes);
             return (details.fixed + details.hop * packet, bytes);
         }
         details
             .latency
             .map_or((self.get(path).delay, bytes), |latency| {
-                let delay = self.model.delay_of(latency, details.hop, bytes);
-                (delay, self.model.amount(bytes))
+                let delay = self.model.message_delay(latency, details.hop, bytes);
+                (delay, self.model.flow_bytes(bytes))
             })
     }
 
@@ -338,13 +338,13 @@ impl PathTable {
     }
 
     /// Returns the time by which slow start delays a message of `bytes` bytes on a path whose connection is idle \[s\].
-    pub fn slow_start(&self, path: PathId, bytes: f64) -> f64 {
+    pub fn slow_start_delay(&self, path: PathId, bytes: f64) -> f64 {
         if NetworkModel::fits_first_window(bytes) || !self.may_be_slow(path) {
             return 0.0;
         }
         let narrowest = self.details[path as usize].narrowest;
         self.model
-            .slow_start(bytes, narrowest, self.round_trip(path))
+            .slow_start_delay(bytes, narrowest, self.round_trip(path))
     }
 
     /// Returns the parameters of a path.
@@ -354,8 +354,8 @@ impl PathTable {
     }
 
     /// Returns the largest number of shared links on any path so far.
-    pub(super) fn widest(&self) -> usize {
-        self.widest
+    pub(super) fn most_shared_links(&self) -> usize {
+        self.most_shared_links
     }
 
     /// Returns the number of endpoint classes of the platform.
@@ -370,9 +370,9 @@ impl PathTable {
         path.is_shared().then(|| path.ends())
     }
 
-    /// Returns the shared links of a path, each with the share of its capacity per unit of rate that a flow of the path takes.
+    /// Returns the shared links of a path, each with the load on the link per unit of the rate of a flow.
     #[inline]
-    pub fn uses(&self, path: PathId) -> &[(u32, f64)] {
+    pub fn link_uses(&self, path: PathId) -> &[(u32, f64)] {
         let path = &self.list[path as usize];
         let first = path.first_use as usize;
         &self.uses[first..first + path.uses as usize]
@@ -382,8 +382,8 @@ impl PathTable {
         let pair = self.pair(from, to);
         let id = u32::try_from(self.list.len()).expect("fewer than 2^32 pairs of hosts");
         let first_use = self.uses.len();
-        let path = self.measure(platform, from, to)?;
-        self.widest = self.widest.max(self.uses.len() - first_use);
+        let path = self.compute_path(platform, from, to)?;
+        self.most_shared_links = self.most_shared_links.max(self.uses.len() - first_use);
         self.list.push(Path {
             pair,
             first_use: u32::try_from(first_use).expect("fewer than 2^32 uses of links"),
@@ -416,10 +416,10 @@ impl PathTable {
         });
     }
 
-    fn measure(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<Path> {
+    fn compute_path(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<Path> {
         let route = platform.route(from, to)?;
         let first_use = self.uses.len();
-        let (mut narrowest, mut latency) = (self.model.bound_of(route.loopbacks), 0.0);
+        let (mut narrowest, mut latency) = (self.model.loopback_bound(route.loopbacks), 0.0);
         for id in route.links() {
             let link = &platform.links[id.index()];
             narrowest = narrowest.min(link.bandwidth.get());
@@ -451,7 +451,7 @@ impl PathTable {
         let window = if is_linkless && NetworkModel::frees_linkless(platform) {
             f64::INFINITY
         } else {
-            self.model.window(latency)
+            self.model.window_bound(latency)
         };
         let bound = narrowest.min(window);
         let capacities = self.uses[first_use..]
@@ -471,7 +471,7 @@ impl PathTable {
             self.details.push(Details {
                 latency,
                 fixed: latency.map_or(delay, |latency| self.model.fixed_delay(latency)),
-                hop: latency.map_or(0.0, |_| self.model.hop(bandwidths())),
+                hop: latency.map_or(0.0, |_| self.model.router_time_per_byte(bandwidths())),
                 narrowest,
                 may_be_slow: self.may_be_slow_on(narrowest, latency),
             });
@@ -501,7 +501,7 @@ fn endpoint_classes(platform: &Platform) -> Vec<u32> {
     let mut endpoint_class = |at: usize| {
         let has_own = at > 0 && {
             let (a, b) = (HostId::from_index(at - 1), HostId::from_index(at));
-            platform.cluster_of(a) != platform.cluster_of(b) || !platform.have_one_way_out(a, b)
+            platform.cluster_of(a) != platform.cluster_of(b) || !platform.have_equivalent_routes(a, b)
         };
         last += u32::from(has_own);
         last
@@ -577,7 +577,7 @@ mod tests {
         let mut paths = PathTable::new(&platform, NetworkModel::default());
         let mut find = |from: u32, to: u32| {
             let path = paths.find(&platform, HostId(from), HostId(to)).unwrap();
-            let uses: Vec<u32> = paths.uses(path).iter().map(|used| used.0).collect();
+            let uses: Vec<u32> = paths.link_uses(path).iter().map(|used| used.0).collect();
             (path, uses)
         };
         let pairs: Vec<(u32, u32)> = (0..200).map(|at| (at, (at * 37 + 1) % 2049)).collect();

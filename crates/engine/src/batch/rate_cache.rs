@@ -25,7 +25,7 @@ use migsim_platform::Platform;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RateCache {
     /// The number of the row of each set, by the name of the set.
-    names: HashTable<u32>,
+    rows_by_name: HashTable<u32>,
     /// For each row: the name of its set, and the index in `numbers` where its rates begin, which are followed by their inverses.
     rows: Vec<(u128, usize)>,
     numbers: Vec<f64>,
@@ -39,7 +39,7 @@ pub(crate) struct RateCache {
     rates: Vec<f64>,
     /// For each link of the platform: the number of the last problem that used the link, and the number of the link in that
     /// problem.
-    local: Vec<(u64, u32)>,
+    local_numbers: Vec<(u64, u32)>,
     problems: u64,
     /// The first link that was found to carry more than its capacity; `None` if there is none.
     overloaded: Option<u32>,
@@ -60,7 +60,7 @@ impl RateCache {
     ) -> (&[f64], &[f64]) {
         let rows = &self.rows;
         let is_it = |row: &u32| rows[*row as usize].0 == name;
-        let first = match self.names.find(hash(name), is_it) {
+        let first = match self.rows_by_name.find(hash(name), is_it) {
             Some(&row) => self.rows[row as usize].1,
             None => self.add(name, flows, paths, platform),
         };
@@ -76,7 +76,7 @@ impl RateCache {
         platform: &Platform,
     ) -> usize {
         if self.numbers.len() + 2 * flows.len() > MOST_NUMBERS {
-            self.names.clear();
+            self.rows_by_name.clear();
             self.rows.clear();
             self.numbers.clear();
         }
@@ -92,7 +92,7 @@ impl RateCache {
         self.rows.push((name, first));
         let rows = &self.rows;
         let hash_of = |row: &u32| hash(rows[*row as usize].0);
-        self.names.insert_unique(hash(name), row, hash_of);
+        self.rows_by_name.insert_unique(hash(name), row, hash_of);
         first
     }
 
@@ -103,7 +103,7 @@ impl RateCache {
 
     fn solve(&mut self, flows: &[ActiveFlow], paths: &PathTable, platform: &Platform) {
         self.problems += 1;
-        self.local.resize(platform.links.len(), (0, 0));
+        self.local_numbers.resize(platform.links.len(), (0, 0));
         self.problem.clear();
         self.order.clear();
         let key = |(flow, place): (&ActiveFlow, u32)| {
@@ -113,16 +113,16 @@ impl RateCache {
         self.order.sort_unstable();
         for &key in &self.order {
             let flow = flows[place(key)].path;
-            for &(link, _) in paths.uses(flow) {
-                let local = &mut self.local[link as usize];
+            for &(link, _) in paths.link_uses(flow) {
+                let local = &mut self.local_numbers[link as usize];
                 if local.0 != self.problems {
                     let capacity = platform.links[link as usize].bandwidth.get();
                     *local = (self.problems, self.problem.add_link(capacity));
                 }
             }
             let path = paths.get(flow);
-            let local = &self.local;
-            let uses = paths.uses(flow).iter();
+            let local = &self.local_numbers;
+            let uses = paths.link_uses(flow).iter();
             self.problem.add_flow(
                 path.weight,
                 path.bound,
@@ -131,10 +131,10 @@ impl RateCache {
         }
         self.problem.solve(&mut self.solved);
         if cfg!(debug_assertions)
-            && let Some(link) = self.problem.overloaded(&self.solved)
+            && let Some(link) = self.problem.find_overloaded(&self.solved)
         {
-            let is_it = |at: &usize| self.local[*at] == (self.problems, link);
-            let link = (0..self.local.len()).find(is_it);
+            let is_it = |at: &usize| self.local_numbers[*at] == (self.problems, link);
+            let link = (0..self.local_numbers.len()).find(is_it);
             self.overloaded = self.overloaded.or(link.map(|at| LinkId::from_index(at).0));
         }
         self.rates.resize(flows.len(), 0.0);

@@ -25,7 +25,7 @@ pub(super) struct CommonEnd {
     /// searches.
     levels: Vec<f64>,
     /// The links that at least one flow uses.
-    used: Vec<u32>,
+    used_links: Vec<u32>,
 }
 
 impl CommonEnd {
@@ -42,16 +42,16 @@ impl CommonEnd {
         if !starts.iter().all(is_equal) {
             return None;
         }
-        let lowest = self.measure(platform, paths, starts);
+        let lowest = self.compute_fair_shares(platform, paths, starts);
         let is_held = |start: &Start| {
             let path = paths.get(start.path);
-            let mut links = paths.uses(start.path).iter();
+            let mut links = paths.link_uses(start.path).iter();
             let is_on_lowest =
                 |&(link, _): &(u32, f64)| self.levels[link as usize] <= lowest * SAME_LEVEL;
             links.any(is_on_lowest) && lowest / path.weight <= path.bound
         };
         let are_held = starts.iter().all(is_held);
-        for link in self.used.drain(..) {
+        for link in self.used_links.drain(..) {
             self.levels[link as usize] = 0.0;
         }
         let end = first.date + price(first) / (paths.bandwidth_factor() * lowest);
@@ -59,20 +59,20 @@ impl CommonEnd {
     }
 
     /// Computes the fair share of each used link \[B/s\], and returns the lowest one.
-    fn measure(&mut self, platform: &Platform, paths: &PathTable, starts: &[Start]) -> f64 {
+    fn compute_fair_shares(&mut self, platform: &Platform, paths: &PathTable, starts: &[Start]) -> f64 {
         self.levels.resize(platform.links.len(), 0.0);
         for start in starts {
             let inverse = paths.get(start.path).weight.recip();
-            for &(link, share) in paths.uses(start.path) {
+            for &(link, share) in paths.link_uses(start.path) {
                 let sum = &mut self.levels[link as usize];
                 if *sum <= 0.0 {
-                    self.used.push(link);
+                    self.used_links.push(link);
                 }
                 *sum += share * inverse;
             }
         }
         let mut lowest = f64::INFINITY;
-        for &link in &self.used {
+        for &link in &self.used_links {
             let level = &mut self.levels[link as usize];
             *level = platform.links[link as usize].bandwidth.get() / *level;
             lowest = lowest.min(*level);

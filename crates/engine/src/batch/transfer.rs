@@ -56,7 +56,7 @@ struct Recurrence {
 impl Recurrence {
     /// Whether the sets of active flows probably recur while these flows are solved; a flow is given by its path and its size
     /// \[B\].
-    fn is_given(
+    fn recurs(
         &mut self,
         flows: impl Iterator<Item = (PathId, f64)> + Clone,
         paths: &PathTable,
@@ -69,7 +69,7 @@ impl Recurrence {
             return count <= FEW;
         }
         self.have_few_sizes(flows.clone().map(|(_, bytes)| bytes), count)
-            && self.hardly_meet_at_receivers(flows.map(|(path, _)| path), paths, count)
+            && self.rarely_share_receivers(flows.map(|(path, _)| path), paths, count)
     }
 
     fn have_few_sizes(&mut self, sizes: impl Iterator<Item = f64>, count: usize) -> bool {
@@ -88,7 +88,7 @@ impl Recurrence {
         true
     }
 
-    fn hardly_meet_at_receivers(
+    fn rarely_share_receivers(
         &mut self,
         flows: impl Iterator<Item = PathId>,
         paths: &PathTable,
@@ -175,7 +175,7 @@ impl FlowBatch {
             ended(name, date);
             None
         };
-        if recurrence.is_given(starts.iter().map(Start::flow), paths) {
+        if recurrence.recurs(starts.iter().map(Start::path_and_bytes), paths) {
             memoized.solve(platform, paths, starts, only_ended);
             starts.clear();
             return;
@@ -190,7 +190,7 @@ impl FlowBatch {
             only_ended(name, date);
         });
         for group in contention.groups() {
-            if recurrence.is_given(group.iter().map(Start::flow), paths) {
+            if recurrence.recurs(group.iter().map(Start::path_and_bytes), paths) {
                 memoized.solve(platform, paths, group, &mut only_ended);
             } else if let Some(end) = common_end.find(platform, paths, group) {
                 for start in group {
@@ -237,7 +237,7 @@ impl FlowBatch {
     ) {
         let starts = &mut self.starts;
         let crowd = flows.clone().map(|(path, _)| path);
-        if self.recurrence.is_given(flows, paths) {
+        if self.recurrence.recurs(flows, paths) {
             self.memoized.solve(platform, paths, starts, ended);
         } else if self.bottleneck.is_crowd(crowd, platform, paths) {
             self.bottleneck

@@ -35,7 +35,7 @@ pub(crate) struct IncrementalMaxMin {
     /// Fair-share level of each link; infinite while the link is unsaturated.
     level: Vec<f64>,
     groups: Vec<Group>,
-    /// The links that each group uses: those of group g begin at `uses[g · width]`, one entry per link.
+    /// The links that each group uses, one entry per link. The entries of group g begin at `uses[g · width]`.
     uses: Vec<Use>,
     width: usize,
     /// The links that have been marked since the last update, in the order of their marking.
@@ -45,7 +45,7 @@ pub(crate) struct IncrementalMaxMin {
     /// The groups whose level may have changed since the last update.
     touched: Vec<u32>,
     /// The links that have had groups since the solver was last reset, or whose stored demand may be above 0.
-    entered: Vec<u32>,
+    used_since_reset: Vec<u32>,
     /// Number of capacity changes of links with groups since the last update.
     changed_capacities: usize,
     /// The first link that was found to carry more than its capacity; `None` if there is none.
@@ -96,7 +96,7 @@ impl IncrementalMaxMin {
         let state = &mut self.links[link as usize];
         state.capacity = capacity;
         if state.groups.is_empty() && !state.is_marked {
-            state.wanted = 0.0;
+            state.demand = 0.0;
             return;
         }
         self.changed_capacities += 1;
@@ -104,8 +104,8 @@ impl IncrementalMaxMin {
     }
 
     /// Adds a group of `count` flows with the same weight and bound \[B/s\]. `uses` are the links of their route, all different,
-    /// each with the share of its capacity that a flow takes per unit of rate. The group must not exist yet.
-    pub(crate) fn put(
+    /// each with the load on the link per unit of a flow's rate. The group must not exist yet.
+    pub(crate) fn add_group(
         &mut self,
         group: u32,
         (weight, bound, count): (f64, f64, u32),
@@ -128,7 +128,7 @@ impl IncrementalMaxMin {
             let state = &mut self.links[link as usize];
             if !state.is_entered {
                 state.is_entered = true;
-                self.entered.push(link);
+                self.used_since_reset.push(link);
             }
             let slots = &mut state.groups;
             if slots.capacity() == 0 {
@@ -137,7 +137,7 @@ impl IncrementalMaxMin {
             let slot = to_u32(slots.len());
             slots.push(Membership {
                 group,
-                which,
+                use_index: which,
                 other_link: NO_LINK,
                 at_other: 0,
                 pull: f64::from(count) * share / weight,
@@ -145,20 +145,20 @@ impl IncrementalMaxMin {
             });
             self.uses[at * self.width + which as usize] = Use { link, slot, share };
         }
-        if let &[a, b] = &self.uses[self.range(group)] {
-            self.pair(a, b);
-            self.pair(b, a);
+        if let &[a, b] = &self.uses[self.use_range(group)] {
+            self.link_positions(a, b);
+            self.link_positions(b, a);
         }
-        self.settle(group);
-        for index in self.range(group) {
+        self.update_group(group);
+        for index in self.use_range(group) {
             let used = self.uses[index];
             let slot = self.links[used.link as usize].groups[used.slot as usize];
-            self.want(used.link, slot.pull * slot.ceiling);
+            self.add_demand(used.link, slot.pull * slot.ceiling);
         }
     }
 
     /// Stores, for a group with two links, the position of the group on the other link.
-    fn pair(&mut self, used: Use, other: Use) {
+    fn link_positions(&mut self, used: Use, other: Use) {
         let slot = &mut self.links[used.link as usize].groups[used.slot as usize];
         (slot.other_link, slot.at_other) = (other.link, other.slot);
     }
@@ -172,21 +172,21 @@ impl IncrementalMaxMin {
         let entry = &mut self.groups[group as usize];
         entry.count = count;
         let weight = entry.weight;
-        for index in self.range(group) {
+        for index in self.use_range(group) {
             let used = self.uses[index];
             let slot = &mut self.links[used.link as usize].groups[used.slot as usize];
             let before = std::mem::replace(&mut slot.pull, f64::from(count) * used.share / weight);
             let more = (slot.pull - before) * slot.ceiling;
-            self.want(used.link, more);
+            self.add_demand(used.link, more);
         }
     }
 
     /// Changes the weight and the bound \[B/s\] of a group of flows.
-    pub(crate) fn reweigh(&mut self, group: u32, weight: f64, bound: f64) {
+    pub(crate) fn set_weight_and_bound(&mut self, group: u32, weight: f64, bound: f64) {
         self.groups[group as usize].set(weight, bound);
-        self.settle(group);
+        self.update_group(group);
         let Group { count, weight, .. } = self.groups[group as usize];
-        for index in self.range(group) {
+        for index in self.use_range(group) {
             let used = self.uses[index];
             let slot = &mut self.links[used.link as usize].groups[used.slot as usize];
             slot.pull = f64::from(count) * used.share / weight;
@@ -196,14 +196,14 @@ impl IncrementalMaxMin {
 
     fn remove(&mut self, group: u32) {
         self.groups[group as usize].count = 0;
-        for index in self.range(group) {
+        for index in self.use_range(group) {
             let Use { link, slot, .. } = self.uses[index];
-            self.want(link, 0.0);
+            self.add_demand(link, 0.0);
             let slots = &mut self.links[link as usize].groups;
             slots.swap_remove(slot as usize);
             if let Some(&moved) = slots.get(slot as usize) {
                 let first = moved.group as usize * self.width;
-                self.uses[first + moved.which as usize].slot = slot;
+                self.uses[first + moved.use_index as usize].slot = slot;
                 if moved.other_link != NO_LINK {
                     let other = &mut self.links[moved.other_link as usize].groups;
                     other[moved.at_other as usize].at_other = slot;
@@ -214,15 +214,15 @@ impl IncrementalMaxMin {
 
     /// Resets the state that earlier groups have left behind; all groups must have been removed. Later groups then get the same
     /// rates as on a new solver, to the last bit.
-    pub(crate) fn forget(&mut self) {
-        for link in self.entered.drain(..) {
+    pub(crate) fn reset(&mut self) {
+        for link in self.used_since_reset.drain(..) {
             let state = &mut self.links[link as usize];
-            (state.wanted, state.is_entered) = (0.0, false);
+            (state.demand, state.is_entered) = (0.0, false);
         }
     }
 
     /// Returns the range of indices in `uses` that belong to a group.
-    fn range(&self, group: u32) -> Range<usize> {
+    fn use_range(&self, group: u32) -> Range<usize> {
         let first = group as usize * self.width;
         first..first + self.groups[group as usize].uses as usize
     }
@@ -249,11 +249,11 @@ impl IncrementalMaxMin {
     }
 
     /// Computes the level of a group, and its ceiling on each of its links.
-    fn settle(&mut self, group: u32) {
-        let uses = &self.uses[self.range(group)];
+    fn update_group(&mut self, group: u32) {
+        let uses = &self.uses[self.use_range(group)];
         let entry = &mut self.groups[group as usize];
-        let least = Least::but_for(NO_LINK, entry, uses, &self.level);
-        entry.level = least.first;
+        let least = Least::except(NO_LINK, entry, uses, &self.level);
+        entry.level = least.minimum;
         for used in uses {
             let slot = &mut self.links[used.link as usize].groups[used.slot as usize];
             slot.ceiling = least.without(used.link);
@@ -263,13 +263,13 @@ impl IncrementalMaxMin {
 
     /// Whether all levels are up to date, so that no link needs an update.
     #[inline]
-    pub(crate) fn is_settled(&self) -> bool {
+    pub(crate) fn is_up_to_date(&self) -> bool {
         self.marked.is_empty() && self.touched.is_empty() && self.changed_capacities == 0
     }
 
     /// Updates all fair-share levels, and calls `changed` with the number and the rate \[B/s\] of each group whose rate may have
     /// changed.
-    pub(crate) fn repair(&mut self, mut changed: impl FnMut(u32, f64)) {
+    pub(crate) fn update_levels(&mut self, mut changed: impl FnMut(u32, f64)) {
         let mut repairs = 0_usize;
         let mut marked = std::mem::take(&mut self.marked);
         let limit = MOST_REPAIRS * (marked.len() + self.level.len());
@@ -278,13 +278,13 @@ impl IncrementalMaxMin {
             self.solve_from_scratch();
         } else {
             for &link in &marked {
-                self.bring_to_level(link);
+                self.update_level(link);
             }
             marked.clear();
             self.marked = marked;
         }
         while let Some(worklist) = self.worklist.pop() {
-            self.bring_to_level(worklist.link());
+            self.update_level(worklist.link());
             repairs += 1;
             if repairs > limit {
                 self.solve_from_scratch();
@@ -308,14 +308,14 @@ impl IncrementalMaxMin {
         self.overloaded.map(Fault::Overload)
     }
 
-    /// Returns a link that carries more than its capacity, where `Σ n · c · rate > capacity`, among the links of groups whose
-    /// rates change; `None` if there is none.
+    /// Returns a link that carries more than its capacity, among the links of groups whose rates change; `None` if there is none.
+    /// A link is overloaded where `Σ n · c · rate > capacity`.
     fn find_overloaded(&mut self) -> Option<u32> {
         let mut links = std::mem::take(&mut self.examined_links);
         links.clear();
         let present = self.touched.iter().copied();
         let present = present.filter(|&group| self.groups[group as usize].count > 0);
-        let uses = present.flat_map(|group| self.uses[self.range(group)].iter());
+        let uses = present.flat_map(|group| self.uses[self.use_range(group)].iter());
         links.extend(uses.map(|used| used.link));
         links.sort_unstable();
         links.dedup();
@@ -343,9 +343,9 @@ impl IncrementalMaxMin {
     }
 
     /// Adds `more` to the demand on a link; marks the link unless it certainly stays unsaturated.
-    fn want(&mut self, link: u32, more: f64) {
+    fn add_demand(&mut self, link: u32, more: f64) {
         let is_full = self.level[link as usize].is_finite();
-        if is_full || more > 0.0 && self.links[link as usize].may_fill(more) {
+        if is_full || more > 0.0 && self.links[link as usize].add_demand(more) {
             self.mark(link);
         }
     }
@@ -359,7 +359,7 @@ impl IncrementalMaxMin {
     }
 
     /// Updates the level of a link, and marks the links whose levels may depend on it.
-    fn bring_to_level(&mut self, link: u32) {
+    fn update_level(&mut self, link: u32) {
         self.links[link as usize].is_marked = false;
         let old = self.level[link as usize];
         let new = self.links[link as usize].find_level(old);
@@ -392,14 +392,14 @@ impl IncrementalMaxMin {
             if slot.other_link != NO_LINK {
                 let there = level[slot.other_link as usize];
                 let other = &mut links[slot.other_link as usize];
-                if other.raise(slot.at_other, lesser(group.highest, new), there) {
+                if other.set_ceiling(slot.at_other, lesser(group.bound_level, new), there) {
                     worklist.push(Entry::new(there, slot.other_link));
                 }
                 continue;
             }
             let first = slot.group as usize * *width;
             let uses = &uses[first..first + group.uses as usize];
-            raise_others(links, (link, new), group, uses, level, worklist);
+            update_other_ceilings(links, (link, new), group, uses, level, worklist);
         }
         links[link as usize].groups = here;
     }
@@ -416,7 +416,7 @@ impl IncrementalMaxMin {
         for &number in &present {
             let group = &self.groups[number as usize];
             for _ in 0..group.count {
-                let uses = self.uses[self.range(number)].iter();
+                let uses = self.uses[self.use_range(number)].iter();
                 let uses = uses.map(|used| (used.link, used.share));
                 self.problem.add_flow(group.weight, group.bound, uses);
             }
@@ -430,7 +430,7 @@ impl IncrementalMaxMin {
             let group = &self.groups[number as usize];
             let rate = self.rates[flow];
             flow += group.count as usize;
-            for used in &self.uses[self.range(number)] {
+            for used in &self.uses[self.use_range(number)] {
                 let link = used.link as usize;
                 taken[link] += f64::from(group.count) * used.share * rate;
                 fastest[link] = fastest[link].max(rate * group.weight);
@@ -438,10 +438,10 @@ impl IncrementalMaxMin {
         }
         for (link, state) in self.links.iter_mut().enumerate() {
             state.is_marked = false;
-            state.wanted = f64::INFINITY; // to be found when more is wanted
+            state.demand = f64::INFINITY; // to be found when more is wanted
             if !state.is_entered {
                 state.is_entered = true;
-                self.entered.push(to_u32(link));
+                self.used_since_reset.push(to_u32(link));
             }
             let is_full = !state.groups.is_empty() && taken[link] * FULL >= state.capacity;
             self.level[link] = if is_full {
@@ -453,15 +453,15 @@ impl IncrementalMaxMin {
         self.marked.clear();
         self.worklist.clear();
         for number in present {
-            self.settle(number);
+            self.update_group(number);
         }
     }
 }
 
-/// Updates the ceilings of a group on its other links after one of its links has got a new level, and adds the links that this
+/// Updates the ceilings of a group on its other links after one of its links has got a new level. Adds the links that this
 /// affects to the work queue.
 #[inline(never)]
-fn raise_others(
+fn update_other_ceilings(
     links: &mut [Link],
     (link, new): (u32, f64),
     group: &Group,
@@ -469,11 +469,11 @@ fn raise_others(
     level: &[f64],
     worklist: &mut Worklist,
 ) {
-    let others = Least::but_for(link, group, uses, level);
+    let others = Least::except(link, group, uses, level);
     for used in uses.iter().filter(|used| used.link != link) {
         let there = level[used.link as usize];
         let ceiling = lesser(others.without(used.link), new);
-        if links[used.link as usize].raise(used.slot, ceiling, there) {
+        if links[used.link as usize].set_ceiling(used.slot, ceiling, there) {
             worklist.push(Entry::new(there, used.link));
         }
     }

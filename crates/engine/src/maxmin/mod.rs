@@ -15,4 +15,4 @@ mod tables;
 mod worklist;
 
 pub use solve::SharingProblem;
-use solve::held;
+use solve::clamped_weight;

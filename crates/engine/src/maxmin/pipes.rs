@@ -1,8 +1,7 @@
 //! Fair sharing with pipes: links (SimGrid's `FATPIPE`) whose capacity limits the fastest of their flows, not the sum of all
 //! flows.
 //!
-//! The expressions are SimGrid's. With p the weight of a flow, b its bound and c the share of a link's capacity that it takes per
-//! unit of rate:
+//! The expressions are SimGrid's. With p the weight of a flow, b its bound and c the load on a link per unit of its rate:
 //!
 //! ```text
 //! level of a link:  capacity left / Σ c/p        of a pipe: capacity / max c/p        over the flows without a rate
@@ -24,7 +23,7 @@ struct Link {
     left: f64,
     pull: f64,
     /// Number of flows on the link whose rate is not fixed yet.
-    open: u32,
+    open_flows: u32,
 }
 
 /// A sharing problem with links and pipes; its arrays are reused for the next problem.
@@ -35,7 +34,7 @@ pub(crate) struct PipesProblem {
     flows: Vec<(f64, f64, Option<f64>, usize)>,
     uses: Vec<(u32, f64)>,
     /// The links that at least one flow crosses.
-    used: Vec<u32>,
+    used_links: Vec<u32>,
 }
 
 /// Ratio up to which a bound counts as equal to the smallest bound.
@@ -51,7 +50,7 @@ impl PipesProblem {
             is_pipe,
             left: 0.0,
             pull: 0.0,
-            open: 0,
+            open_flows: 0,
         };
         Self {
             links: links.map(link).collect(),
@@ -70,31 +69,31 @@ impl PipesProblem {
         self.uses.clear();
     }
 
-    /// Adds a flow with a weight and a bound \[B/s\]; `uses` are its links, each with the share of its capacity that the flow
-    /// takes per unit of rate.
+    /// Adds a flow with a weight and a bound \[B/s\]; `uses` are its links, each with the load on the link per unit of the flow's
+    /// rate.
     pub(crate) fn add_flow(
         &mut self,
         weight: f64,
         bound: f64,
         uses: impl Iterator<Item = (u32, f64)>,
     ) {
-        let weight = super::held(weight, bound);
+        let weight = super::clamped_weight(weight, bound);
         self.flows.push((weight, bound, None, self.uses.len()));
         self.uses.extend(uses);
     }
 
     /// Computes the rate of each flow \[B/s\], and returns the rates in the order in which the flows were added.
     pub(crate) fn solve(&mut self) -> impl Iterator<Item = f64> + '_ {
-        self.used.clear();
-        self.used.extend(self.uses.iter().map(|used| used.0));
-        self.used.sort_unstable();
-        self.used.dedup();
-        for &link in &self.used {
+        self.used_links.clear();
+        self.used_links.extend(self.uses.iter().map(|used| used.0));
+        self.used_links.sort_unstable();
+        self.used_links.dedup();
+        for &link in &self.used_links {
             let link = &mut self.links[link as usize];
             link.left = link.capacity;
         }
-        while let Some(level) = self.least_level() {
-            self.fix(level);
+        while let Some(level) = self.lowest_level() {
+            self.fix_rates(level);
         }
         // The rate of a flow without links is its bound.
         self.flows.iter().map(|flow| flow.2.unwrap_or(flow.1))
@@ -109,10 +108,10 @@ impl PipesProblem {
     }
 
     /// Returns the lowest fair-share level of the links with flows whose rate is not fixed yet; `None` if there are none.
-    fn least_level(&mut self) -> Option<f64> {
-        for &link in &self.used {
+    fn lowest_level(&mut self) -> Option<f64> {
+        for &link in &self.used_links {
             let link = &mut self.links[link as usize];
-            (link.pull, link.open) = (0.0, 0);
+            (link.pull, link.open_flows) = (0.0, 0);
         }
         for flow in 0..self.flows.len() {
             let (weight, _, rate, first) = self.flows[flow];
@@ -120,7 +119,7 @@ impl PipesProblem {
             for at in first..first + if rate.is_none() { count } else { 0 } {
                 let (link, share) = self.uses[at];
                 let link = &mut self.links[link as usize];
-                link.open += 1;
+                link.open_flows += 1;
                 link.pull = if link.is_pipe {
                     link.pull.max(share / weight)
                 } else {
@@ -128,17 +127,17 @@ impl PipesProblem {
                 };
             }
         }
-        let open = self.used.iter().map(|&link| &self.links[link as usize]);
-        let levels = open.filter(|link| link.open > 0).map(Link::level);
+        let open = self.used_links.iter().map(|&link| &self.links[link as usize]);
+        let levels = open.filter(|link| link.open_flows > 0).map(Link::level);
         levels.reduce(f64::min)
     }
 
     /// Fixes the rates of the flows on the links with the level `level`, the lowest one. If bounds are below it, only the flows
     /// with the smallest bound get their rates.
-    fn fix(&mut self, level: f64) {
+    fn fix_rates(&mut self, level: f64) {
         let is_full = |link: u32| {
             let link = &self.links[link as usize];
-            link.open > 0 && link.level() <= level
+            link.open_flows > 0 && link.level() <= level
         };
         let full: Vec<u32> = (0..to_u32(self.flows.len()))
             .filter(|&flow| {

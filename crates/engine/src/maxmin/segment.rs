@@ -3,7 +3,7 @@
 use super::solve::HIGHEST;
 use migsim_base::units::{greater, lesser};
 
-/// Ratio of load to capacity up to which a link counts as unsaturated if its flows are limited elsewhere; for example, the bounds
+/// Ratio of load to capacity up to which a link counts as unsaturated if its flows are limited elsewhere. For example, the bounds
 /// of its flows may add up to its capacity.
 const NOT_FULL: f64 = 1.0 + 1e-14;
 
@@ -41,7 +41,7 @@ impl Default for Segment {
 impl Segment {
     /// Returns the segment at a level, and the number of groups whose ceiling is below the level.
     #[inline]
-    fn at(level: f64, groups: &[impl Rising]) -> (Self, usize) {
+    fn at_level(level: f64, groups: &[impl Rising]) -> (Self, usize) {
         let mut segment = Self::default();
         let mut count = 0;
         for group in groups {
@@ -74,7 +74,7 @@ impl Segment {
 
     /// Adds a group whose ceiling is not below the segment, to the growing part of the load.
     #[inline]
-    pub(super) fn add(&mut self, pull: f64, ceiling: f64) {
+    pub(super) fn add_rising(&mut self, pull: f64, ceiling: f64) {
         self.rising += pull;
         self.to = lesser(self.to, ceiling);
     }
@@ -92,11 +92,11 @@ impl Segment {
             return (self.taken <= capacity * NOT_FULL).then_some(f64::INFINITY);
         }
         let level = (capacity - self.taken) / self.rising;
-        self.holds(level).then(|| lesser(level, HIGHEST))
+        self.contains(level).then(|| lesser(level, HIGHEST))
     }
 
     /// Whether the segment is valid at `level`.
-    fn holds(&self, level: f64) -> bool {
+    fn contains(&self, level: f64) -> bool {
         self.from < level && level <= self.to
     }
 }
@@ -109,21 +109,21 @@ impl Segment {
 #[inline]
 pub(super) fn level_of(capacity: f64, groups: &[impl Rising], from: f64) -> (f64, f64) {
     let full = capacity * NOT_FULL;
-    let (mut segment, mut below) = Segment::at(from, groups);
+    let (mut segment, mut below) = Segment::at_level(from, groups);
     if segment.rising <= 0.0 {
         // The demand does not grow above this level.
         if segment.taken <= full {
             return (f64::INFINITY, segment.taken);
         }
-        (segment, below) = Segment::at(0.0, groups);
+        (segment, below) = Segment::at_level(0.0, groups);
     }
     let mut climbs = false;
     loop {
         let level = (capacity - segment.taken) / segment.rising;
-        if segment.holds(level) {
+        if segment.contains(level) {
             return (lesser(level, HIGHEST), capacity);
         }
-        let (next, next_below) = Segment::at(level, groups);
+        let (next, next_below) = Segment::at_level(level, groups);
         if climbs && next_below < below {
             // Rounding put the level below the segment that it is on.
             return (level.max(segment.from), capacity);
@@ -165,7 +165,7 @@ mod tests {
                 if ceiling < from {
                     segment.add_below(pull, ceiling);
                 } else {
-                    segment.add(pull, ceiling);
+                    segment.add_rising(pull, ceiling);
                 }
             }
             let (level, _) = level_of(capacity, &groups, from);

@@ -2,9 +2,9 @@
 //!
 //! One level x rises from 0 for all flows together; flow f runs at the rate `x / w_f`, where `w_f` is its weight. The rate of a
 //! flow stops rising at its bound `b_f`, or when a link of its route is saturated: `Σ c_fl · r_f = C_l` over the flows of link l
-//! with capacity `C_l`. Here `c_fl` is 1 or, with cross-traffic, the share of the link's capacity that the flow takes per unit of
-//! rate (0.05, 1.05). This is progressive filling (Bertsekas & Gallager, *Data Networks*, 1992, §6.5.2) with weights, the sharing
-//! of SimGrid's CM02 and LV08 models.
+//! with capacity `C_l`. Here `c_fl` is the load of flow f on link l per unit of its rate `r_f`: 1 or, with cross-traffic, 0.05 or
+//! 1.05. This is progressive filling (Bertsekas & Gallager, *Data Networks*, 1992, §6.5.2) with weights, the sharing of SimGrid's
+//! CM02 and LV08 models.
 //!
 //! Cost: O(rounds · links + uses), where a round fixes the flows of all links that become saturated at the same level.
 
@@ -19,7 +19,7 @@ pub struct SharingProblem {
     weight: Vec<f64>,
     /// Maximum rate of each flow \[B/s\].
     bound: Vec<f64>,
-    /// The links of all flows, each with the share of its capacity that the flow takes per unit of rate; those of flow f are
+    /// The links of all flows, each with the load on the link per unit of the flow's rate. The links of flow f are
     /// `uses[first_use[f]..first_use[f + 1]]`.
     uses: Vec<(u32, f64)>,
     /// For each flow, the index in `uses` of its first link; one more entry ends the list.
@@ -34,7 +34,7 @@ struct Scratch {
     level: Vec<f64>,
     /// For each use of a link: the share c divided by the weight w of the flow, which is the load per unit of level.
     pulls: Vec<f64>,
-    /// The flows of all links; those of link l are `flow_of[first_flow[l]..first_flow[l + 1]]`.
+    /// The flows of all links. The flows of link l are `flow_of[first_flow[l]..first_flow[l + 1]]`.
     flow_of: Vec<u32>,
     /// For each link, the index in `flow_of` of its first flow; one more entry ends the list.
     first_flow: Vec<u32>,
@@ -100,8 +100,8 @@ impl SharingProblem {
         to_u32(self.capacity.len() - 1)
     }
 
-    /// Adds a flow with the given weight and bound \[B/s\]; `links` are the links of its route, each with the share of its
-    /// capacity that the flow takes per unit of rate.
+    /// Adds a flow with the given weight and bound \[B/s\]; `links` are the links of its route, each with the load on the link
+    /// per unit of its rate.
     #[inline]
     pub fn add_flow(
         &mut self,
@@ -109,7 +109,7 @@ impl SharingProblem {
         bound: f64,
         links: impl IntoIterator<Item = (u32, f64)>,
     ) {
-        self.weight.push(held(weight, bound));
+        self.weight.push(clamped_weight(weight, bound));
         self.bound.push(bound);
         self.uses.extend(links);
         self.first_use.push(to_u32(self.uses.len()));
@@ -122,7 +122,7 @@ impl SharingProblem {
         self.prepare();
         let mut next_bounded = 0;
         loop {
-            let level = self.least_level();
+            let level = self.next_level();
             // Bounds reached before the next link is saturated, in the order of their levels.
             let mut fixed_by_bound = false;
             while let Some(&(bound_level, flow)) = self.scratch.bounded.get(next_bounded) {
@@ -132,7 +132,7 @@ impl SharingProblem {
                 next_bounded += 1;
                 if !self.scratch.is_fixed[flow as usize] {
                     rates[flow as usize] = self.bound[flow as usize];
-                    self.fix(flow, rates[flow as usize]);
+                    self.fix_flow(flow, rates[flow as usize]);
                     fixed_by_bound = true;
                     break; // levels of links may have risen
                 }
@@ -149,7 +149,7 @@ impl SharingProblem {
 
     /// Returns a link that would be overloaded with `rates` by more than a millionth of its capacity, where `Σ c · r > C`; `None`
     /// if there is none.
-    pub(crate) fn overloaded(&mut self, rates: &[f64]) -> Option<u32> {
+    pub(crate) fn find_overloaded(&mut self, rates: &[f64]) -> Option<u32> {
         let taken = &mut self.scratch.taken;
         taken.clear();
         taken.resize(self.capacity.len(), 0.0);
@@ -237,7 +237,7 @@ impl SharingProblem {
     }
 
     /// Returns the level at which the next link becomes saturated; infinite if no other link becomes saturated.
-    fn least_level(&self) -> f64 {
+    fn next_level(&self) -> f64 {
         let mut lanes = [f64::INFINITY; 8];
         let (chunks, rest) = self.scratch.level.as_chunks::<8>();
         for chunk in chunks {
@@ -259,7 +259,7 @@ impl SharingProblem {
                     if !self.scratch.is_fixed[flow as usize] {
                         rates[flow as usize] =
                             (level / self.weight[flow as usize]).min(self.bound[flow as usize]);
-                        self.fix(flow, rates[flow as usize]);
+                        self.fix_flow(flow, rates[flow as usize]);
                     }
                 }
             }
@@ -267,7 +267,7 @@ impl SharingProblem {
     }
 
     /// Removes a flow, which has reached its final rate, from the sums of its links.
-    fn fix(&mut self, flow: u32, rate: f64) {
+    fn fix_flow(&mut self, flow: u32, rate: f64) {
         self.scratch.is_fixed[flow as usize] = true;
         let first = self.first_use[flow as usize];
         let end = self.first_use[flow as usize + 1];
@@ -281,14 +281,14 @@ impl SharingProblem {
             state.rising -= 1;
             self.scratch.level[link] = state.level();
             if state.rising > 0 && state.pull < RESUM_BELOW * state.summed {
-                self.resum(link);
+                self.recompute_pull(link);
             }
         }
     }
 
     /// Recomputes the pull of a link from its flows, because its running difference has lost precision.
     #[cold]
-    fn resum(&mut self, link: usize) {
+    fn recompute_pull(&mut self, link: usize) {
         let Self {
             weight,
             uses,
@@ -319,7 +319,7 @@ impl SharingProblem {
 
 /// Returns the weight, limited to a range in which both its inverse and the level at the bound are finite.
 #[inline]
-pub(crate) fn held(weight: f64, bound: f64) -> f64 {
+pub(crate) fn clamped_weight(weight: f64, bound: f64) -> f64 {
     let weight = weight.clamp(LIGHTEST, HEAVIEST);
     if weight * bound <= HIGHEST || !bound.is_finite() {
         weight

@@ -1,6 +1,6 @@
 //! The state of links and of groups of flows in the incremental solver, with the indices that connect them.
 
-use super::held;
+use super::clamped_weight;
 use super::segment::{Rising, level_of};
 use migsim_base::units::lesser;
 
@@ -14,7 +14,7 @@ pub(super) struct Link {
     pub(super) capacity: f64,
     /// Demand on the link \[B/s\], at least `Σ pull · ceiling` up to rounding; only valid while the link is unsaturated and not
     /// marked.
-    pub(super) wanted: f64,
+    pub(super) demand: f64,
     pub(super) groups: Vec<Membership>,
     pub(super) is_marked: bool,
     /// Whether the link is in the list of links that have had groups since the last reset.
@@ -23,9 +23,9 @@ pub(super) struct Link {
 
 impl Link {
     /// Adds `more` \[B/s\] to the demand on an unsaturated link; returns whether the link may now be saturated.
-    pub(super) fn may_fill(&mut self, more: f64) -> bool {
-        self.wanted += more;
-        let is_free = self.wanted <= self.capacity * FREE;
+    pub(super) fn add_demand(&mut self, more: f64) -> bool {
+        self.demand += more;
+        let is_free = self.demand <= self.capacity * FREE;
         !is_free // also if that is no number
     }
 
@@ -34,7 +34,7 @@ impl Link {
     pub(super) fn find_level(&mut self, from: f64) -> f64 {
         let (level, wanted) = level_of(self.capacity, &self.groups, from);
         if level == f64::INFINITY {
-            self.wanted = wanted;
+            self.demand = wanted;
         }
         level
     }
@@ -42,7 +42,7 @@ impl Link {
     /// Sets the ceiling of a group on the link, whose level is `level`. Marks the link if its level may change as a result;
     /// returns whether it has been marked by this call.
     #[inline]
-    pub(super) fn raise(&mut self, slot: u32, ceiling: f64, level: f64) -> bool {
+    pub(super) fn set_ceiling(&mut self, slot: u32, ceiling: f64, level: f64) -> bool {
         let slot = &mut self.groups[slot as usize];
         let before = std::mem::replace(&mut slot.ceiling, ceiling);
         let more = slot.pull * (ceiling - before);
@@ -50,7 +50,7 @@ impl Link {
         let matters = if level < f64::INFINITY {
             level > lesser(ceiling, before) && ceiling != before
         } else {
-            self.may_fill(more) && ceiling > before
+            self.add_demand(more) && ceiling > before
         };
         let marks = matters && !self.is_marked;
         self.is_marked |= marks;
@@ -63,7 +63,7 @@ impl Link {
 pub(super) struct Membership {
     pub(super) group: u32,
     /// Index of this link among the links of the group.
-    pub(super) which: u32,
+    pub(super) use_index: u32,
     /// For a group with two links: the other link; otherwise [`NO_LINK`].
     pub(super) other_link: u32,
     /// For a group with two links: the position of the group in the list of the other link.
@@ -92,7 +92,7 @@ pub(super) struct Use {
     pub(super) link: u32,
     /// Position of the group in the list of the link.
     pub(super) slot: u32,
-    /// Share of the link's capacity that a flow takes per unit of rate: c in the equation of the solver.
+    /// Load on the link per unit of a flow's rate: c in the equation of the solver.
     pub(super) share: f64,
 }
 
@@ -101,7 +101,7 @@ pub(super) struct Group {
     pub(super) weight: f64,
     pub(super) bound: f64,
     /// The level at which the flows of the group reach their bound: bound times weight.
-    pub(super) highest: f64,
+    pub(super) bound_level: f64,
     /// The level of the group: the minimum of the levels of its links and of its bound.
     pub(super) level: f64,
     /// Number of links that the group uses.
@@ -114,12 +114,12 @@ pub(super) struct Group {
 impl Group {
     #[inline]
     pub(super) fn set(&mut self, weight: f64, bound: f64) {
-        (self.weight, self.bound) = (held(weight, bound), bound);
-        self.highest = bound * self.weight;
+        (self.weight, self.bound) = (clamped_weight(weight, bound), bound);
+        self.bound_level = bound * self.weight;
     }
 
     pub(super) fn rate(&self) -> f64 {
-        if self.level >= self.highest {
+        if self.level >= self.bound_level {
             self.bound
         } else {
             self.level / self.weight
@@ -131,30 +131,30 @@ impl Group {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Least {
     /// The minimum.
-    pub(super) first: f64,
+    pub(super) minimum: f64,
     /// The link that has the minimum; [`NO_LINK`] if the bound of the group is the minimum.
-    pub(super) at: u32,
+    pub(super) link: u32,
     /// The minimum without that link.
-    pub(super) second: f64,
+    pub(super) minimum_without_link: f64,
 }
 
 impl Least {
     /// Computes the minimum over the bound of the group and the links in `uses`, except for `link`.
-    pub(super) fn but_for(link: u32, group: &Group, uses: &[Use], level: &[f64]) -> Self {
+    pub(super) fn except(link: u32, group: &Group, uses: &[Use], level: &[f64]) -> Self {
         let mut least = Self {
-            first: group.highest,
-            at: NO_LINK,
-            second: f64::INFINITY,
+            minimum: group.bound_level,
+            link: NO_LINK,
+            minimum_without_link: f64::INFINITY,
         };
         for used in uses {
             let here = level[used.link as usize];
             if used.link == link {
                 continue;
             }
-            if here < least.first {
-                (least.second, least.first, least.at) = (least.first, here, used.link);
-            } else if here < least.second {
-                least.second = here;
+            if here < least.minimum {
+                (least.minimum_without_link, least.minimum, least.link) = (least.minimum, here, used.link);
+            } else if here < least.minimum_without_link {
+                least.minimum_without_link = here;
             }
         }
         least
@@ -162,10 +162,10 @@ impl Least {
 
     /// Returns the minimum without `link`.
     pub(super) fn without(&self, link: u32) -> f64 {
-        if link == self.at {
-            self.second
+        if link == self.link {
+            self.minimum_without_link
         } else {
-            self.first
+            self.minimum
         }
     }
 }

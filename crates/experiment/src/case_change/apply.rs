@@ -44,7 +44,7 @@ pub(in super::super) fn apply(texts: &[String], mut parts: Parts) -> Result<Part
                 .map(|problem| problem.key(format!("changes[{index}]"))),
         );
     }
-    super::super::resolve::none(problems)?;
+    super::super::resolve::fail_on_any(problems)?;
     if memory != 1.0 || imbalance != 1.0 {
         let shares = balanced_shares(&parts);
         parts.workload = Box::new(Reworked::new(parts.workload, shares, (imbalance, memory)));

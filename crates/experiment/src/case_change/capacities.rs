@@ -70,8 +70,8 @@ fn find_link(platform: &Platform, name: &str) -> Result<Vec<LinkId>, Problem> {
         let names = platform.links.iter().map(|link| link.name.as_str());
         return Err(Problem::unknown("link", name).known("links", names));
     };
-    let first = platform.undirected(found);
-    let second = platform.back(first);
+    let first = platform.first_direction(found);
+    let second = platform.opposite_link(first);
     let mut both = vec![first, second];
     both.dedup();
     Ok(both)
@@ -96,7 +96,7 @@ pub(in super::super) fn links_of(changed: &Changed, platform: &Platform) -> Vec<
 /// Returns the access links that only this host uses, in both directions; empty if the hosts of the cluster share their access
 /// link.
 pub(super) fn own_links(platform: &Platform, host: HostId) -> Vec<LinkId> {
-    let Some(access) = platform.access() else {
+    let Some(access) = platform.access_links() else {
         return own_links_in_zones(platform, host);
     };
     let Some(first) = access[host.index()] else {
@@ -110,13 +110,13 @@ pub(super) fn own_links(platform: &Platform, host: HostId) -> Vec<LinkId> {
     if other.is_some_and(|other| access[other as usize] == Some(first)) {
         return Vec::new();
     }
-    let mut links = vec![first, platform.back(first)];
+    let mut links = vec![first, platform.opposite_link(first)];
     links.dedup();
     links
 }
 
 /// Returns the access links of a host on a platform of zones: the first link of its routes out and the last link of its routes
-/// in, unless the routes between two other hosts of the cluster use these links as well.
+/// in. Links that the routes between two other hosts of the cluster use as well do not count.
 fn own_links_in_zones(platform: &Platform, host: HostId) -> Vec<LinkId> {
     let hosts = platform.clusters[platform.cluster_of(host).index()]
         .hosts

@@ -29,8 +29,8 @@ pub struct Possible {
 }
 
 impl Experiment {
-    /// Lists the quantities whose change could matter for a run with this outcome, because some part of the run uses them: speeds
-    /// and links of clusters, individual links, latencies of routes, costs of rescheduling, load and imbalance.
+    /// Lists the quantities whose change could matter for a run with this outcome, because some part of the run uses them. These
+    /// are speeds and links of clusters, individual links, latencies of routes, costs of rescheduling, load and imbalance.
     pub fn possible_changes(&self, outcome: &Outcome) -> Possible {
         let platform = &self.platform.platform;
         let clusters = clusters(platform, &self.placement, outcome);
@@ -140,7 +140,7 @@ fn links_between(platform: &Platform, clusters: &[ClusterId]) -> Vec<LinkId> {
         }
     }
     let between = links.into_iter().filter(|link| !own.contains(link));
-    let undirected: BTreeSet<LinkId> = between.map(|link| platform.undirected(link)).collect();
+    let undirected: BTreeSet<LinkId> = between.map(|link| platform.first_direction(link)).collect();
     undirected.into_iter().collect()
 }
 

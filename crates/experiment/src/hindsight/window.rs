@@ -81,7 +81,7 @@ impl<'w> Window<'w> {
     }
 
     /// Returns the moves to the placement with the lowest cost that the search reaches: process and host, both counted from 0.
-    pub(super) fn moves(mut self) -> Vec<(u32, HostId)> {
+    pub(super) fn find_moves(mut self) -> Vec<(u32, HostId)> {
         let processes = self.hosts.len();
         for _ in 0..2 * processes {
             let Some((process, host)) = self.best_move() else {
@@ -198,7 +198,7 @@ impl<'w> Window<'w> {
         };
         let memory: Bytes = self.view.memory[process];
         let price: Seconds =
-            costs.price(self.view.platform, (from, HostId::from_index(host)), memory);
+            costs.time_without_flow(self.view.platform, (from, HostId::from_index(host)), memory);
         price.get()
     }
 

@@ -2,7 +2,7 @@
 
 use super::platform::above;
 use super::rules::{Finding, LATE_LOAD, LONG_SUPERSTEP, MOVE, SHORT_SUPERSTEP, YEAR};
-use super::settings::is_of_a_clock;
+use super::settings::is_epoch_time;
 use crate::resolve::Experiment;
 use crate::run::{Results, ScenarioRun};
 use migsim_base::quantities::duration;
@@ -41,7 +41,7 @@ fn of_results(experiment: &Experiment, results: &Results) -> Vec<Finding> {
 
 /// Returns a finding if a load begins after the end of the run.
 fn late_load(name: &str, begins: Seconds, makespan: f64) -> Option<Finding> {
-    let is_late = begins.get() > LATE_LOAD.threshold * makespan && !is_of_a_clock(begins);
+    let is_late = begins.get() > LATE_LOAD.threshold * makespan && !is_epoch_time(begins);
     is_late.then(|| {
         let (begins, end) = (duration(begins.get()), duration(makespan));
         let what = format!("the load of {name} begins at {begins}, and the run ends at {end}");

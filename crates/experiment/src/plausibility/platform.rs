@@ -43,13 +43,13 @@ pub(super) fn clusters_of_policy(
     let mut found = is_idle.then(|| of_single_cluster(platform)).flatten()?;
     let cluster = &platform.clusters[0].name;
     let name = policy.name;
-    found.what = format!(
+    found.description = format!(
         "the platform has one cluster, `{cluster}`, and `{name}` moves processes between clusters only, so that it moves none here"
     );
     let inside = policy.option_for_moves_inside();
     if !inside.is_empty() {
         let _ = write!(
-            found.what,
+            found.description,
             " (`--set policy.{name}.{inside}` lets it move inside the cluster)"
         );
     }

@@ -20,7 +20,8 @@ pub struct Rule {
     pub name: &'static str,
     /// The stage at which the rule is checked.
     pub stage: Stage,
-    /// The condition under which a note is shown. `{}` stands for the threshold; a threshold of 1 is not shown.
+    /// The condition under which a note is shown. `{}` stands for the threshold; a threshold of 1 may be expressed in words
+    /// instead.
     pub condition: &'static str,
     /// The threshold above or below which a value is implausible, in the unit of the condition.
     pub threshold: f64,
@@ -172,17 +173,17 @@ pub struct Finding {
     /// The rule that the value violates.
     pub(super) rule: Rule,
     /// The value in words, as the beginning of a note.
-    pub(super) what: String,
+    pub(super) description: String,
 }
 
 impl Finding {
     pub(super) fn new(rule: Rule, what: String) -> Self {
-        Self { rule, what }
+        Self { rule, description: what }
     }
 
     /// Returns the note for the user: the implausible value, followed by the advice of the rule.
     pub fn note(&self) -> String {
-        format!("{}: {}", self.what, self.rule.advice)
+        format!("{}: {}", self.description, self.rule.advice)
     }
 }
 

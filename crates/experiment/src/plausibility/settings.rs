@@ -13,7 +13,7 @@ use migsim_policies as policy;
 use migsim_workloads::{Plan, Workload};
 
 /// Maximum number of processes that a note names.
-const MOST_NAMES: usize = 3;
+const MAX_NAMES: usize = 3;
 
 /// The settings that are checked for implausible values.
 #[derive(Clone, Copy, Debug)]
@@ -69,12 +69,12 @@ fn shares(policy: &policy::Entry, options: &Value) -> Vec<Finding> {
 
 /// Returns a finding if a load begins at a time that looks like seconds since 1970.
 fn epoch(name: &str, begins: Seconds) -> Option<Finding> {
-    let is_late = is_of_a_clock(begins);
+    let is_late = is_epoch_time(begins);
     is_late.then(|| Finding::new(EPOCH, format!("the load of {name} begins at {begins}")))
 }
 
 /// Returns whether a load begins so late that its times are probably seconds since 1970.
-pub(super) fn is_of_a_clock(begins: Seconds) -> bool {
+pub(super) fn is_epoch_time(begins: Seconds) -> bool {
     begins.get() >= EPOCH.threshold
 }
 
@@ -103,8 +103,8 @@ fn idle(workload: &dyn Workload) -> Option<Finding> {
     (left as f64 >= IDLE.threshold).then(|| {
         let all = (1..).zip(&is_active).filter(|(_, is_active)| !**is_active);
         let names = all.map(|(number, _)| format!("p{number}"));
-        let mut named = names.take(MOST_NAMES).collect::<Vec<_>>().join(", ");
-        if left > MOST_NAMES {
+        let mut named = names.take(MAX_NAMES).collect::<Vec<_>>().join(", ");
+        if left > MAX_NAMES {
             named += ", ...";
         }
         let what = format!(

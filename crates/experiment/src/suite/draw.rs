@@ -54,7 +54,7 @@ impl Drawn {
             Self::Hosts { hosts: [a, b] } => {
                 let share = a + (b - a) * random.unit();
                 let count = (share * measures.hosts.len() as f64).ceil().max(1.0);
-                json!(some(measures.hosts, count, random))
+                json!(random_subset(measures.hosts, count, random))
             }
             Self::Object { object } => {
                 let values = object.iter();
@@ -97,7 +97,7 @@ fn plain(number: f64) -> Value {
 }
 
 /// Draws `count` of the names at random, in their original order; each set of names has the same probability.
-fn some(names: &[String], count: f64, random: &mut Stream) -> Vec<String> {
+fn random_subset(names: &[String], count: f64, random: &mut Stream) -> Vec<String> {
     let mut left = count.min(names.len() as f64);
     let mut chosen = Vec::new();
     for (index, name) in names.iter().enumerate() {
@@ -167,7 +167,7 @@ mod tests {
         let names: Vec<String> = (0..10).map(|index| format!("h{index}")).collect();
         let mut random = stream(1, "c", "p");
         for count in 1..=10_u32 {
-            let chosen = some(&names, f64::from(count), &mut random).len();
+            let chosen = random_subset(&names, f64::from(count), &mut random).len();
             assert_eq!(u32::try_from(chosen), Ok(count));
         }
     }

@@ -24,13 +24,13 @@ use draw::{Measures, stream};
 use file::Settings;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, Instructions, Seconds};
-use platform::{Machine, whole};
+use platform::{Machine, draw_whole};
 
 /// The name and the text of each built-in suite.
 const SUITES: [(&str, &str); 1] = [("lb-1", include_str!("../../../../workloads/lb-1.json"))];
 
 /// Minimum number of processes of a case.
-const FEWEST_PROCESSES: u64 = 4;
+const MIN_PROCESSES: u64 = 4;
 
 /// A built-in suite of benchmark cases.
 #[derive(Clone, Copy, Debug)]
@@ -84,14 +84,14 @@ impl Suite {
         let machine = suite.platform.draw((draw, &name));
         let mut making = Making {
             suite,
-            at: (draw, &name),
+            draw_and_name: (draw, &name),
             machine: &machine,
             settings: Settings::new(),
             classes: Vec::new(),
             superstep: 1.0,
             supersteps: 1,
         };
-        making.draw();
+        making.draw_parts();
         making.classify();
         let classes = making.classes.clone();
         Case {
@@ -119,7 +119,7 @@ pub fn case_named(name: &str) -> Option<Case> {
 struct Making<'a> {
     suite: &'static SuiteFile,
     /// The number of the draw, and the name of the case.
-    at: (u64, &'a str),
+    draw_and_name: (u64, &'a str),
     /// The platform that was drawn for the case.
     machine: &'a Machine,
     /// The settings drawn so far.
@@ -134,14 +134,14 @@ struct Making<'a> {
 
 impl Making<'_> {
     /// Draws the settings and classes of all parts of the suite.
-    fn draw(&mut self) {
+    fn draw_parts(&mut self) {
         for part in &self.suite.parts {
             let app = self.settings.get("workload.app").and_then(Value::as_str);
             let is_own = part.app.is_none() || part.app.as_deref() == app;
             if !is_own {
                 continue;
             }
-            let mut random = stream(self.at.0, self.at.1, &part.name);
+            let mut random = stream(self.draw_and_name.0, self.draw_and_name.1, &part.name);
             let choice = part.choice(&mut random);
             self.classes.extend(choice.class.clone());
             let measures = Measures {
@@ -157,20 +157,20 @@ impl Making<'_> {
                 self.superstep = usual.superstep.get();
                 self.supersteps = usual.supersteps;
             } else if choice.settings.contains_key("workload.app") {
-                self.size();
+                self.draw_size();
             }
         }
     }
 
     /// Draws the numbers of processes and supersteps of an application without a typical size.
-    fn size(&mut self) {
-        let mut random = stream(self.at.0, self.at.1, "size");
+    fn draw_size(&mut self) {
+        let mut random = stream(self.draw_and_name.0, self.draw_and_name.1, "size");
         let most = self.suite.process_supersteps;
         let shortest = 30;
         let per_core = self.suite.processes_per_core.number(&mut random);
         let processes = (per_core * self.machine.cores).round();
-        let processes = processes.clamp(FEWEST_PROCESSES as f64, (most / shortest) as f64);
-        let supersteps = whole(&self.suite.supersteps, &mut random) as f64;
+        let processes = processes.clamp(MIN_PROCESSES as f64, (most / shortest) as f64);
+        let supersteps = draw_whole(&self.suite.supersteps, &mut random) as f64;
         let supersteps = supersteps.min((most as f64 / processes).floor());
         let work = self.quantity(
             "workload.instructions",
@@ -180,9 +180,9 @@ impl Making<'_> {
         // If there are more processes than cores, processes share a core and take longer.
         let rounds = (processes / self.machine.cores).max(1.0);
         self.superstep = work.unwrap_or(1e9) * rounds / self.machine.speed;
-        self.supersteps = number(supersteps);
+        self.supersteps = to_count(supersteps);
         self.settings
-            .insert("workload.procs".into(), json!(number(processes)));
+            .insert("workload.procs".into(), json!(to_count(processes)));
         self.settings
             .insert("workload.supersteps".into(), json!(self.supersteps));
     }
@@ -215,7 +215,7 @@ impl Making<'_> {
         let memory = self.quantity("workload.memory", Bytes::parse, Bytes::get);
         let fixed = self.quantity("costs.move.fixed", Seconds::parse, Seconds::get);
         if let Some(memory) = memory {
-            let price = fixed.unwrap_or(0.0) + memory / self.machine.slowest;
+            let price = fixed.unwrap_or(0.0) + memory / self.machine.slowest_link;
             let supersteps = price / self.superstep;
             if supersteps < limits.cheap {
                 self.classes.push("cheap moves".into());
@@ -227,7 +227,7 @@ impl Making<'_> {
 
     /// Returns the settings of the case as the JSON value of an experiment file.
     fn experiment(self) -> Value {
-        let (draw, name) = self.at;
+        let (draw, name) = self.draw_and_name;
         let case = name.rsplit('.').next().unwrap_or_default();
         let description = format!(
             "Case {case} of draw {draw} of the suite {}: {}.",
@@ -253,7 +253,7 @@ impl Making<'_> {
     clippy::cast_sign_loss,
     reason = "a count of processes or supersteps"
 )]
-fn number(count: f64) -> u64 {
+fn to_count(count: f64) -> u64 {
     count.max(1.0) as u64
 }
 

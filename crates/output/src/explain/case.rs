@@ -80,11 +80,11 @@ fn predicted_changes(narrator: &dyn Narrator, call: &Call) -> Option<Vec<Change>
     let change = |process: u64| {
         let mut judged = call.candidates.iter();
         let judged = judged.find(|one| one.process == process && one.accepted)?;
-        let [computation, sends] = narrator.changes(call.record(), judged)?;
+        let [computation, sends] = narrator.slowdown_factors(call.record(), judged)?;
         Some(Change {
             process,
             computation_ratio: computation,
-            sends,
+            send_ratio: sends,
         })
     };
     let migrations = call.migrations.iter();
@@ -106,14 +106,14 @@ fn describe_makespans(of: [&Meaning; 2], makespans: [f64; 2], gains: [&Meaning; 
     let [without, with] = makespans;
     let gain = without - with;
     let (word, gain) = if gain < 0.0 {
-        ("loss", gains[1].of(-gain))
+        ("loss", gains[1].with_value(-gain))
     } else {
-        ("gain", gains[0].of(gain))
+        ("gain", gains[0].with_value(gain))
     };
     say!(
         "{} without these moves, {} with them, a {} of {}",
-        of[0].of(without),
-        of[1].of(with),
+        of[0].with_value(without),
+        of[1].with_value(with),
         word,
         gain
     )
@@ -133,21 +133,21 @@ pub(super) fn describe_effect(effect: &Effect, supersteps: u64, is_last: bool) -
         until
     )];
     sentences.push(describe_prediction(effect));
-    let (without, with) = (&effect.without, &effect.with_moves);
+    let (without, with) = (&effect.without_moves, &effect.with_moves);
     sentences.push(say!(
         "  realised: {} (the same run, repeated without these moves).",
         describe_makespans(
             [&quantity::REALISED_WITHOUT, &quantity::REALISED_WITH],
             [without.total.get(), with.total.get()],
-            [&quantity::GAIN, &quantity::REALISED_LOSS],
+            [&quantity::REALISED_GAIN, &quantity::REALISED_LOSS],
         )
     ));
     sentences.push(say!(
         "  of that: computation {} instead of {}, communication and barrier {} instead of {}.",
-        quantity::COMPUTATION_WITH.of(with.computation.get()),
-        quantity::COMPUTATION_WITHOUT.of(without.computation.get()),
-        quantity::COMMUNICATION_WITH.of(with.rest.get()),
-        quantity::REST_WITHOUT.of(without.rest.get()),
+        quantity::COMPUTATION_WITH.with_value(with.computation.get()),
+        quantity::COMPUTATION_WITHOUT.with_value(without.computation.get()),
+        quantity::COMMUNICATION_WITH.with_value(with.rest.get()),
+        quantity::COMMUNICATION_WITHOUT.with_value(without.rest.get()),
     ));
     sentences.push(describe_break_even(
         effect,
@@ -155,9 +155,9 @@ pub(super) fn describe_effect(effect: &Effect, supersteps: u64, is_last: bool) -
     ));
     let net = effect.net_gain_s();
     let (word, net) = if net < 0.0 {
-        ("later", quantity::NET_LOSS.of(-net))
+        ("later", quantity::NET_LOSS.with_value(-net))
     } else {
-        ("earlier", quantity::NET_GAIN.of(net))
+        ("earlier", quantity::NET_GAIN.with_value(net))
     };
     sentences.push(say!(
         "With the price of the moves, superstep {} ended {} {} than it would have without them.",
@@ -192,16 +192,16 @@ pub(super) fn supersteps_left(effect: &Effect, supersteps: u64) -> u64 {
 /// Describes after how many supersteps the gain of the moves has paid for their cost, and whether the run has `left` supersteps
 /// enough for it.
 fn describe_break_even(effect: &Effect, left: u64) -> Sentence {
-    let price = quantity::PRICE.of(effect.cost.get());
+    let price = quantity::PRICE.with_value(effect.cost.get());
     let rate = effect.gain_per_superstep_s();
     let count = |meaning: &Meaning, count: u64| -> Quantity {
-        meaning.count(count).shown_as(counted(count, "superstep"))
+        meaning.with_count(count).shown_as(counted(count, "superstep"))
     };
     match effect.break_even() {
         None if rate < 0.0 => say!(
             "The moves held up the run for {}, and a superstep takes {} longer: they are not paid back.",
             price,
-            quantity::LOSS_RATE.of(-rate)
+            quantity::LOSS_PER_SUPERSTEP.with_value(-rate)
         ),
         None => say!(
             "The moves held up the run for {} and gain nothing: they are not paid back.",
@@ -211,14 +211,14 @@ fn describe_break_even(effect: &Effect, left: u64) -> Sentence {
         Some(supersteps) if supersteps > left => say!(
             "The moves held up the run for {} and are not paid back: at {} a superstep that takes {}, and {} left.",
             price,
-            quantity::GAIN_PER_SUPERSTEP.of(rate),
+            quantity::GAIN_PER_SUPERSTEP.with_value(rate),
             count(&quantity::BREAK_EVEN, supersteps),
             left_with_verb(left)
         ),
         Some(supersteps) => say!(
             "The moves held up the run for {}; at {} a superstep they pay for themselves after {}; {} left after the call.",
             price,
-            quantity::GAIN_PER_SUPERSTEP.of(rate),
+            quantity::GAIN_PER_SUPERSTEP.with_value(rate),
             count(&quantity::BREAK_EVEN, supersteps),
             left_with_verb(left)
         ),
@@ -228,7 +228,7 @@ fn describe_break_even(effect: &Effect, left: u64) -> Sentence {
 /// Formats the number of supersteps after the call with a verb: `56 are`.
 fn left_with_verb(left: u64) -> Sentence {
     let verb = singular_or_plural(left, ["is", "are"]);
-    say!("{} {}", quantity::SUPERSTEPS_LEFT.count(left), verb)
+    say!("{} {}", quantity::SUPERSTEPS_LEFT.with_count(left), verb)
 }
 
 /// Returns the effect of a call as JSON, in a run of `supersteps` supersteps.
@@ -258,7 +258,7 @@ pub(super) fn effect_json(effect: &Result<Effect, String>, supersteps: u64) -> V
         "until_superstep": effect.last_superstep,
         "predicted": predicted,
         "realised": {
-            "without": makespan(&effect.without),
+            "without": makespan(&effect.without_moves),
             "with": makespan(&effect.with_moves),
             "gain_s": effect.gain_s(),
             "gain_per_superstep_s": effect.gain_per_superstep_s(),

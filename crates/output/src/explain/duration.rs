@@ -10,7 +10,7 @@ const MOST_PIECES: usize = 8;
 
 /// A piece of the critical path is left out as a rounding error if its share of the time of the superstep is not above this
 /// value.
-const ROUNDING: f64 = 1e-12;
+const ROUNDING_SHARE: f64 = 1e-12;
 
 /// Meaning of the quantity `path_s`: the time that a superstep takes on the critical path \[s\].
 const ON_PATH: Meaning = Meaning::new(
@@ -30,7 +30,7 @@ const PIECE: Meaning = Meaning::new(
 pub fn time_of_superstep(path: &[PathRow], number: u64) -> Vec<Sentence> {
     let own: Vec<&PathRow> = path.iter().filter(|row| row.superstep == number).collect();
     let whole: f64 = own.iter().map(|row| row.seconds()).sum();
-    let is_seen = |row: &&PathRow| row.seconds() > ROUNDING * whole;
+    let is_seen = |row: &&PathRow| row.seconds() > ROUNDING_SHARE * whole;
     let own: Vec<&PathRow> = own.into_iter().filter(is_seen).collect();
     if own.is_empty() {
         return vec![say!(
@@ -46,12 +46,12 @@ pub fn time_of_superstep(path: &[PathRow], number: u64) -> Vec<Sentence> {
     let mut sentences = vec![say!(
         "Superstep {} takes {} of the critical path:",
         superstep(number),
-        ON_PATH.of(whole)
+        ON_PATH.with_value(whole)
     )];
     for place in longest {
         let part = &parts[place];
         let (seconds, words) = (part.seconds, part.describe());
-        sentences.push(say!("  {}: {}", PIECE.of(seconds), words));
+        sentences.push(say!("  {}: {}", PIECE.with_value(seconds), words));
     }
     let rest = parts.len().saturating_sub(MOST_PIECES);
     if rest > 0 {

@@ -83,7 +83,7 @@ pub(super) const REALISED_WITH: Meaning = seconds(
     "the time of the supersteps until the next call, without the time for which the moves held up the run",
 );
 /// Meaning of the realised gain: the makespan without the moves of a call, minus the makespan with them \[s\].
-pub(super) const GAIN: Meaning = seconds("realised_gain_s", "realised_without_s - realised_with_s");
+pub(super) const REALISED_GAIN: Meaning = seconds("realised_gain_s", "realised_without_s - realised_with_s");
 /// Meaning of the realised loss: the makespan with the moves of a call, minus the makespan without them \[s\].
 pub(super) const REALISED_LOSS: Meaning =
     seconds("realised_loss_s", "realised_with_s - realised_without_s");
@@ -103,7 +103,7 @@ pub(super) const COMMUNICATION_WITH: Meaning = seconds(
     "the rest of realised_with_s: communication and barrier",
 );
 /// Meaning of the part of the makespan without the moves that is communication and barrier \[s\].
-pub(super) const REST_WITHOUT: Meaning = seconds(
+pub(super) const COMMUNICATION_WITHOUT: Meaning = seconds(
     "communication_barrier_without_s",
     "the rest of realised_without_s: communication and barrier",
 );
@@ -116,7 +116,7 @@ pub(super) const GAIN_PER_SUPERSTEP: Meaning = seconds(
     "realised_gain_s divided by the number of supersteps until the next call",
 );
 /// Meaning of the realised loss per superstep until the next call \[s\].
-pub(super) const LOSS_RATE: Meaning = seconds(
+pub(super) const LOSS_PER_SUPERSTEP: Meaning = seconds(
     "loss_per_superstep_s",
     "realised_loss_s divided by the number of supersteps until the next call",
 );

@@ -36,7 +36,7 @@ impl Answer<'_> {
 
     fn cost(&self, call: &Call) -> Sentence {
         let decided = call.migrations.len() as u64;
-        let cost = quantity::CALL_COST.of(call.cost_s);
+        let cost = quantity::CALL_COST.with_value(call.cost_s);
         if decided == 0 {
             return say!("Nothing moved; the call cost {}.", cost);
         }
@@ -47,7 +47,7 @@ impl Answer<'_> {
                 "the run was over"
             };
             let decided = DECIDED
-                .count(decided)
+                .with_count(decided)
                 .shown_as(counted(decided, "migration"));
             return say!("{} decided, but {}; the call cost {}.", decided, why, cost);
         }
@@ -55,10 +55,10 @@ impl Answer<'_> {
         say!(
             "{} happened; the call cost {}, the migrations {}.{}",
             quantity::MOVED
-                .count(moved)
+                .with_count(moved)
                 .shown_as(counted(moved, "migration")),
             cost,
-            quantity::MIGRATION.of(call.migration_s),
+            quantity::MIGRATION.with_value(call.migration_s),
             self.move_of_process(call)
         )
     }
@@ -72,9 +72,9 @@ impl Answer<'_> {
             say!(
                 " p{} was moved from {} to {} after the start of the run, with {} of memory.",
                 one.process.to_string(),
-                quantity::MOVE_START.of(one.start_s),
-                quantity::MOVE_END.of(one.end_s),
-                quantity::SIZE.of(one.size_bytes)
+                quantity::MOVE_START.with_value(one.start_s),
+                quantity::MOVE_END.with_value(one.end_s),
+                quantity::SIZE.with_value(one.size_bytes)
             )
         })
     }
@@ -87,13 +87,13 @@ impl Answer<'_> {
                 .next_call()
                 .map_or(self.this.supersteps.len() as u64, |next| next.superstep),
         );
-        let base = self.run.get(Scenario::I).filter(|_| from <= until)?;
+        let base = self.run.scenario(Scenario::I).filter(|_| from <= until)?;
         Some(say!(
             "Supersteps {} to {} took {}, and {} in scenario i, without moves.",
             superstep(from),
             superstep(until),
-            quantity::TOOK.of(total_time(self.this, from, until)),
-            quantity::TOOK_IN_I.of(total_time(base, from, until)),
+            quantity::TOOK.with_value(total_time(self.this, from, until)),
+            quantity::TOOK_IN_I.with_value(total_time(base, from, until)),
         ))
     }
 }
@@ -104,7 +104,7 @@ fn predicted_sum(call: &Call) -> Option<Sentence> {
     let sum = call.t1_minus_t2_sum_s.filter(|sum| *sum > 0.0)?;
     Some(say!(
         "t1 - t2 of the accepted candidates add up to {}: a sum over processes, not a time of the run.",
-        quantity::SUM.of(sum)
+        quantity::SUM.with_value(sum)
     ))
 }
 

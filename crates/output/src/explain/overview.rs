@@ -5,15 +5,15 @@ use serde_json::{Value, json};
 use super::meanings as quantity;
 use super::question::find_scenario;
 use crate::read::{Call, Run, RunOfScenario};
-use crate::table::{Group as Way, by_clusters, ranges};
-use crate::table_format::{Cell, Form, Sheet, Table, numbers, words};
+use crate::table::{MoveGroup as Way, group_by_clusters, process_ranges};
+use crate::table_format::{Cell, OutputForm, Sheet, Table, number_column, text_column};
 use migsim_base::error::Problem;
 use migsim_base::units::ProcessId;
 use migsim_base::words::counted;
 use migsim_bsp::Scenario;
 use migsim_policies::explain::meanings::SUPERSTEPS;
 use migsim_policies::explain::{
-    Narrator, Quantity, Quiet, Sentence, Short, definitions, duration, say,
+    Narrator, Quantity, NoMoveReason, Sentence, Shortfall, definitions, format_duration, say,
 };
 
 /// Maximum number of calls with moves, and of reasons for calls without moves, that the overview shows.
@@ -38,7 +38,7 @@ struct Group<'a> {
     why: Sentence,
     calls: Vec<&'a Call>,
     /// Amount by which each call or candidate missed the condition of a move; empty if the policy does not record it.
-    by: Vec<Short>,
+    missed_by: Vec<Shortfall>,
 }
 
 impl<'a> Overview<'a> {
@@ -59,12 +59,12 @@ impl<'a> Overview<'a> {
             match quiet.iter_mut().find(|group| group.why == why) {
                 Some(group) => {
                     group.calls.push(call);
-                    group.by.extend(by);
+                    group.missed_by.extend(by);
                 }
                 None => quiet.push(Group {
                     why,
                     calls: vec![call],
-                    by,
+                    missed_by: by,
                 }),
             }
         }
@@ -81,20 +81,20 @@ impl<'a> Overview<'a> {
     pub fn text(&self) -> String {
         let mut sheet = self.sheet();
         self.add_suggestions(&mut sheet);
-        sheet.render(Form::Table)
+        sheet.render(OutputForm::Table)
     }
 
     pub(super) fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::default();
         self.add_totals(&mut sheet);
         if self.listed_calls().next().is_some() {
-            sheet.line("");
-            sheet.table(self.moves_table());
+            sheet.add_line("");
+            sheet.add_table(self.moves_table());
             add_rest(&mut sheet, self.listed_calls().count(), "more call");
         }
         if !self.quiet.is_empty() {
-            sheet.line("");
-            sheet.table(self.reasons_table());
+            sheet.add_line("");
+            sheet.add_table(self.reasons_table());
             add_rest(&mut sheet, self.quiet.len(), "more reason");
         }
         sheet
@@ -103,10 +103,10 @@ impl<'a> Overview<'a> {
     fn add_totals(&self, sheet: &mut Sheet) {
         let totals = self.totals();
         let (heading, totals) = totals.split_first().expect("a heading");
-        sheet.line(heading.text());
-        sheet.line("");
+        sheet.add_line(heading.text());
+        sheet.add_line("");
         for one in totals {
-            sheet.line(one.text());
+            sheet.add_line(one.text());
         }
     }
 
@@ -119,7 +119,7 @@ impl<'a> Overview<'a> {
             this.scenario.name(),
             *policy,
             SUPERSTEPS
-                .count(supersteps)
+                .with_count(supersteps)
                 .shown_as(counted(supersteps, "superstep"))
         );
         if this.calls.is_empty() {
@@ -135,7 +135,7 @@ impl<'a> Overview<'a> {
             say!(
                 "{}: {}.",
                 quantity::CALLS
-                    .count(calls)
+                    .with_count(calls)
                     .shown_as(counted(calls, "call")),
                 self.describe_moves()
             ),
@@ -170,16 +170,16 @@ impl<'a> Overview<'a> {
             0 => say!("none of them {} anybody", would),
             moving => say!(
                 "{} of them {} {}",
-                quantity::MOVING_CALLS.count(moving),
+                quantity::MOVING_CALLS.with_count(moving),
                 would,
                 quantity::PROCESSES_MOVED
-                    .count(count)
+                    .with_count(count)
                     .shown_as(counted(count, "process"))
             ),
         };
         let late = self.moving.iter().find(|call| !self.is_listed(call));
         let late = late.map_or_else(Sentence::default, |call| {
-            let late = quantity::LATE.count(call.migrations.len() as u64);
+            let late = quantity::LATE.with_count(call.migrations.len() as u64);
             say!("; {} decided at the end of the run did not happen", late)
         });
         say!("{}{}", moved, late)
@@ -190,12 +190,12 @@ impl<'a> Overview<'a> {
         let this = self.this;
         let moves = match this.migration_s {
             0.0 => Sentence::default(),
-            price => say!(", the migrations {}", quantity::MIGRATIONS.of(price)),
+            price => say!(", the migrations {}", quantity::MIGRATIONS.with_value(price)),
         };
         say!(
             "The calls cost {}, {} each on average{}.",
-            quantity::SCHEDULING.of(this.scheduling_s),
-            quantity::MEAN_COST.of(this.scheduling_s / this.calls.len() as f64),
+            quantity::SCHEDULING.with_value(this.scheduling_s),
+            quantity::MEAN_COST.with_value(this.scheduling_s / this.calls.len() as f64),
             moves
         )
     }
@@ -207,18 +207,18 @@ impl<'a> Overview<'a> {
             if relative_overhead < 0.0 {
                 say!(
                     ", {} less than scenario i",
-                    quantity::LESS_THAN_I.of(percent)
+                    quantity::LESS_THAN_I.with_value(percent)
                 )
             } else {
                 say!(
                     ", {} more than scenario i",
-                    quantity::MORE_THAN_I.of(percent)
+                    quantity::MORE_THAN_I.with_value(percent)
                 )
             }
         });
         say!(
             "With that the run took {}{}.",
-            quantity::MAKESPAN.of(self.this.makespan_s),
+            quantity::MAKESPAN.with_value(self.this.makespan_s),
             against.unwrap_or_default()
         )
     }
@@ -230,14 +230,14 @@ impl<'a> Overview<'a> {
             _ => "Calls that moved processes",
         };
         let columns = [
-            numbers("superstep", "superstep"),
-            numbers("candidates", "candidates"),
-            numbers("moved", "moved"),
-            words("from", "from"),
-            words("to", "to"),
-            numbers("call", "cost_s"),
-            numbers("moves", "migration_s"),
-            words("processes", "processes"),
+            number_column("superstep", "superstep"),
+            number_column("candidates", "candidates"),
+            number_column("moved", "moved"),
+            text_column("from", "from"),
+            text_column("to", "to"),
+            number_column("call", "cost_s"),
+            number_column("moves", "migration_s"),
+            text_column("processes", "processes"),
         ];
         let mut table = Table::new("moving", title, &columns);
         for call in self.listed_calls().take(MOST_SHOWN) {
@@ -250,15 +250,15 @@ impl<'a> Overview<'a> {
                         Cell::empty()
                     }
                 };
-                table.push([
+                table.push_row([
                     of_call(call.superstep.to_string()),
                     of_call(call.candidates.len().to_string()),
                     Cell::count(way.processes.len()),
                     Cell::text(way.from),
                     Cell::text(way.to),
-                    of_call(duration(call.cost_s)),
-                    of_call(duration(call.migration_s)),
-                    Cell::text(ranges(&way.processes)),
+                    of_call(format_duration(call.cost_s)),
+                    of_call(format_duration(call.migration_s)),
+                    Cell::text(process_ranges(&way.processes)),
                 ]);
             }
         }
@@ -267,9 +267,9 @@ impl<'a> Overview<'a> {
 
     fn reasons_table(&self) -> Table {
         let columns = [
-            numbers("calls", "calls"),
-            words("why", "why"),
-            words("after supersteps", "supersteps"),
+            number_column("calls", "calls"),
+            text_column("why", "why"),
+            text_column("after supersteps", "supersteps"),
         ];
         let mut table = Table::new("quiet", "Calls without moves", &columns);
         for group in self.quiet.iter().take(MOST_SHOWN) {
@@ -280,7 +280,7 @@ impl<'a> Overview<'a> {
             } else {
                 ""
             };
-            table.push([
+            table.push_row([
                 Cell::count(group.calls.len()),
                 Cell::text(group.describe().text()),
                 Cell::text(format!("{}{more}", listed.join(", "))),
@@ -293,7 +293,7 @@ impl<'a> Overview<'a> {
         let Some(first) = self.this.calls.first() else {
             return;
         };
-        sheet.line("");
+        sheet.add_line("");
         let moving = self.moving.first();
         if let Some(call) = moving {
             let superstep = call.superstep;
@@ -301,16 +301,16 @@ impl<'a> Overview<'a> {
                 Scenario::Ii => "why they would have moved",
                 _ => "why they moved, and when that was paid back",
             };
-            sheet.line(format!("Add --superstep {superstep} to see {what},"));
+            sheet.add_line(format!("Add --superstep {superstep} to see {what},"));
         }
         let quiet = self.quiet.first().and_then(|group| group.calls.first());
         if let Some(call) = quiet {
             let add = if moving.is_some() { "or" } else { "Add" };
             let superstep = call.superstep;
-            sheet.line(format!("{add} --superstep {superstep} to see the reasons,"));
+            sheet.add_line(format!("{add} --superstep {superstep} to see the reasons,"));
         }
         let one = first.candidates.first().map_or(1, |one| one.process);
-        sheet.line(format!(
+        sheet.add_line(format!(
             "and with it --process p{one}, or --why-not p{one}, to see one process."
         ));
     }
@@ -375,7 +375,7 @@ impl Group<'_> {
         let considered = self.calls.iter().map(|call| call.candidates.len() as f64);
         let candidates = match min_and_max(considered) {
             Some((least, most)) if most > 0.0 => {
-                let shown = |count: f64| quantity::CONSIDERED.of(count);
+                let shown = |count: f64| quantity::CONSIDERED.with_value(count);
                 let noun = if most > 1.0 {
                     "candidates"
                 } else {
@@ -385,11 +385,11 @@ impl Group<'_> {
             }
             _ => Sentence::default(),
         };
-        let values = self.by.iter().map(|short| short.value);
-        let measured = match (self.by.first(), min_and_max(values)) {
+        let values = self.missed_by.iter().map(|short| short.value);
+        let measured = match (self.missed_by.first(), min_and_max(values)) {
             (Some(short), Some((least, most))) => {
                 let range = range_text(least, most, |value| short.quantity(value));
-                say!("{}{}", short.words, range)
+                say!("{}{}", short.leading_words, range)
             }
             _ => Sentence::default(),
         };
@@ -400,7 +400,7 @@ impl Group<'_> {
 /// Formats a range of a quantity, such as `1 to 3`; if both ends have the same text, returns one of them.
 fn range_text(least: f64, most: f64, quantity: impl Fn(f64) -> Quantity) -> Sentence {
     let (least, most) = (quantity(least), quantity(most));
-    if least.shown() == most.shown() {
+    if least.text() == most.text() {
         least.into()
     } else {
         say!("{} to {}", least, most)
@@ -410,7 +410,7 @@ fn range_text(least: f64, most: f64, quantity: impl Fn(f64) -> Quantity) -> Sent
 /// Adds a line that tells how many of the `count` rows were left out, if there are more rows than the overview shows.
 fn add_rest(sheet: &mut Sheet, count: usize, noun: &str) {
     if count > MOST_SHOWN {
-        sheet.line(format!(
+        sheet.add_line(format!(
             "and {}; --json has all",
             counted(count - MOST_SHOWN, noun)
         ));
@@ -425,9 +425,9 @@ fn min_and_max(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
 }
 
 /// Describes in plain words why a call decided no move, and lists the amounts by which moves were missed.
-fn reason_of(narrator: &dyn Narrator, call: &Call) -> (Sentence, Vec<Short>) {
+fn reason_of(narrator: &dyn Narrator, call: &Call) -> (Sentence, Vec<Shortfall>) {
     if call.candidates.is_empty() {
-        let Quiet { why, by } = narrator.quiet(call.record());
+        let NoMoveReason { reason: why, shortfall: by } = narrator.reason_without_candidates(call.record());
         return (why, by.into_iter().collect());
     }
     let reasons = call.candidates.iter();
@@ -435,8 +435,8 @@ fn reason_of(narrator: &dyn Narrator, call: &Call) -> (Sentence, Vec<Short>) {
     reasons.sort_unstable();
     reasons.dedup();
     let missed = call.candidates.iter().filter_map(|one| {
-        Some(Short {
-            words: ", by ",
+        Some(Shortfall {
+            leading_words: ", by ",
             meaning: quantity::MISSED,
             value: one.go_s? - one.stay_s?,
         })
@@ -456,7 +456,7 @@ fn without_number(reason: &str) -> String {
 
 /// Groups the moves of a call by origin and destination cluster.
 fn group_moves(call: &Call) -> Vec<Way<'_>> {
-    by_clusters(call.migrations.iter().map(|decided| {
+    group_by_clusters(call.migrations.iter().map(|decided| {
         // The record counts processes from 1.
         let process = ProcessId(u32::try_from(decided.process - 1).unwrap_or(u32::MAX));
         (&*decided.from_cluster, &*decided.to_cluster, process)

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::question::Answer;
 use crate::read::Call;
 use migsim_base::words::counted;
-use migsim_policies::explain::{Judged, Meaning, Narrator, Sentence, Unit, say};
+use migsim_policies::explain::{RecordedCandidate, Meaning, Narrator, Sentence, Unit, say};
 
 /// Maximum number of candidates that are described one by one in an answer.
 const MOST_CANDIDATES: usize = 12;
@@ -27,7 +27,7 @@ const MORE_ACCEPTED: Meaning = Meaning::new(
 
 impl Answer<'_> {
     /// Describes the candidates `asked` that the question is about, and the moves of processes that were no candidates.
-    pub(super) fn placement(&self, call: &Call, asked: &[&Judged]) -> Vec<Sentence> {
+    pub(super) fn placement(&self, call: &Call, asked: &[&RecordedCandidate]) -> Vec<Sentence> {
         let mut sentences = Vec::new();
         for one in asked.iter().take(MOST_CANDIDATES) {
             add_candidate(self.run.narrator, call, one, &mut sentences);
@@ -39,15 +39,15 @@ impl Answer<'_> {
             sentences.push(say!(
                 "{}, {} accepted; ask for one with --process.",
                 MORE_CANDIDATES
-                    .count(count)
+                    .with_count(count)
                     .shown_as(counted(count, "more candidate")),
-                MORE_ACCEPTED.count(moved)
+                MORE_ACCEPTED.with_count(moved)
             ));
         }
         sentences.extend(self.other_moves(call, asked));
         if let Some(process) = self.question.process.filter(|_| self.question.why_not) {
             let process = process.to_string();
-            let is_moved = |one: &migsim_policies::explain::Decided| {
+            let is_moved = |one: &migsim_policies::explain::RecordedMigration| {
                 self.question.process == Some(one.process)
             };
             if call.migrations.iter().any(is_moved) {
@@ -66,11 +66,11 @@ impl Answer<'_> {
     }
 
     /// Describes the moves of processes in the question that are not among the candidates `asked`.
-    fn other_moves(&self, call: &Call, asked: &[&Judged]) -> Vec<Sentence> {
+    fn other_moves(&self, call: &Call, asked: &[&RecordedCandidate]) -> Vec<Sentence> {
         let judged: BTreeSet<u64> = asked.iter().map(|one| one.process).collect();
         let others = call.migrations.iter();
         let others =
-            others.filter(|one| self.scene.is_asked(one.process) && !judged.contains(&one.process));
+            others.filter(|one| self.scene.includes_process(one.process) && !judged.contains(&one.process));
         others
             .map(|one| {
                 say!(
@@ -90,11 +90,11 @@ impl Answer<'_> {
 fn add_candidate(
     narrator: &dyn Narrator,
     call: &Call,
-    one: &Judged,
+    one: &RecordedCandidate,
     sentences: &mut Vec<Sentence>,
 ) {
     let offered = one.to_host.as_ref().map_or_else(Sentence::default, |host| {
-        let what = narrator.offer(call.record(), one);
+        let what = narrator.describe_offered_host(call.record(), one);
         say!(" and was offered {}{}", host, what)
     });
     let verdict = if one.accepted {
@@ -115,8 +115,8 @@ fn add_candidate(
     let (Some(stay), Some(go)) = (one.stay_s, one.go_s) else {
         return;
     };
-    let parts = narrator.times(call.record(), one, [stay, go]);
-    let saving = narrator.saving(call.record(), one, [stay, go]);
+    let parts = narrator.describe_times(call.record(), one, [stay, go]);
+    let saving = narrator.describe_saving(call.record(), one, [stay, go]);
     let parts = parts.into_iter().chain([saving]);
     sentences.extend(parts.map(|part| say!("  {}", part)));
 }

@@ -4,7 +4,7 @@ use crate::read::{Run, RunOfScenario};
 use migsim_base::error::Problem;
 use migsim_bsp::Scenario;
 use migsim_experiment::Effect;
-use migsim_policies::explain::Scene;
+use migsim_policies::explain::ExplainContext;
 
 /// A question about the rescheduling call after a superstep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,8 +27,8 @@ pub(super) fn find_scenario(
 ) -> Result<&RunOfScenario, Problem> {
     let found = match wanted {
         Some(Scenario::I) => None,
-        Some(wanted) => run.get(wanted),
-        None => run.get(Scenario::Iii).or_else(|| run.get(Scenario::Ii)),
+        Some(wanted) => run.scenario(wanted),
+        None => run.scenario(Scenario::Iii).or_else(|| run.scenario(Scenario::Ii)),
     };
     found.ok_or_else(|| {
         let names = run.scenarios.iter().map(|run| run.scenario.name());
@@ -51,7 +51,7 @@ pub(crate) struct Answer<'a> {
     pub(super) this: &'a RunOfScenario,
     pub(super) question: Question,
     /// The records of the rescheduling calls, in the form in which the policy describes them.
-    pub(super) scene: Scene<'a>,
+    pub(super) scene: ExplainContext<'a>,
     /// Effect of the moves of the call, or the reason why it is not known; `None` if no process moved.
     pub(super) effect: Option<&'a Result<Effect, String>>,
 }

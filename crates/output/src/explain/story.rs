@@ -8,7 +8,7 @@ use crate::frame::{Page, list, section};
 use crate::read::{Call, Run, RunOfScenario};
 use migsim_base::error::Problem;
 use migsim_experiment::Effect;
-use migsim_policies::explain::{Judged, Scene, Sentence, definitions};
+use migsim_policies::explain::{RecordedCandidate, ExplainContext, Sentence, definitions};
 
 /// The answer to a question about a superstep: titled parts, each with sentences.
 #[derive(Clone, Debug)]
@@ -71,12 +71,12 @@ impl<'a> Story<'a> {
         let answer = Answer::new(run, this, question, effect);
         let mut calls = this.calls.iter();
         let call = calls.find(|call| call.superstep == question.superstep);
-        let mut parts = vec![("When", run.narrator.trigger(&answer.scene))];
+        let mut parts = vec![("When", run.narrator.describe_trigger(&answer.scene))];
         if let Some(call) = call {
-            let asked: Vec<&Judged> = call
+            let asked: Vec<&RecordedCandidate> = call
                 .candidates
                 .iter()
-                .filter(|one| answer.scene.is_asked(one.process))
+                .filter(|one| answer.scene.includes_process(one.process))
                 .collect();
             parts.extend(answer.decision(call, &asked));
             parts.push(("What happened then", answer.outcome(call)));
@@ -180,13 +180,13 @@ impl<'a> Answer<'a> {
     ) -> Self {
         let policy = &run.experiment["policy"];
         let name = policy["name"].as_str().unwrap_or("?");
-        let scene = Scene {
+        let scene = ExplainContext {
             policy: name,
             options: &policy[name],
             superstep: question.superstep,
             supersteps: this.supersteps.len() as u64,
             process: question.process,
-            why_not: question.why_not,
+            asks_why_not: question.why_not,
             calls: this.calls.iter().map(Call::record).collect(),
         };
         Self {
@@ -203,9 +203,9 @@ impl<'a> Answer<'a> {
     pub(crate) fn decision(
         &self,
         call: &Call,
-        asked: &[&Judged],
+        asked: &[&RecordedCandidate],
     ) -> [(&'static str, Vec<Sentence>); 2] {
-        let selection = self.run.narrator.selection(&self.scene, call.record());
+        let selection = self.run.narrator.describe_selection(&self.scene, call.record());
         [
             ("Which", selection),
             ("Where and whether", self.placement(call, asked)),
@@ -241,7 +241,7 @@ impl<'a> Answer<'a> {
                 list.retain(|entry| entry["process"].as_u64().is_none_or(|own| own == process));
             }
         }
-        let is_asked = |process: u64| self.scene.is_asked(process);
+        let is_asked = |process: u64| self.scene.includes_process(process);
         let candidates: Vec<_> = call
             .candidates
             .iter()
@@ -277,6 +277,6 @@ impl<'a> Answer<'a> {
                 case::effect_json(effect, self.scene.supersteps),
             );
         }
-        facts.extend(self.run.narrator.facts(&self.scene, call.record()));
+        facts.extend(self.run.narrator.additional_values(&self.scene, call.record()));
     }
 }

@@ -162,10 +162,10 @@ impl Axis {
 
     /// Computes the width of the widest tick label of a vertical axis \[pt\].
     pub(super) fn label_width(&self, style: &Style) -> f64 {
-        let ticks = self.ticks(2.2 * style.size(), style);
+        let ticks = self.ticks(2.2 * style.font_points(), style);
         let widths = ticks
             .iter()
-            .map(|(_, label)| font::width(label, style.size()));
+            .map(|(_, label)| font::width(label, style.font_points()));
         widths.fold(0.0, f64::max)
     }
 
@@ -176,11 +176,11 @@ impl Axis {
         (x, right): (f64, f64),
         style: &Style,
     ) {
-        for (value, label) in self.ticks(2.2 * style.size(), style) {
+        for (value, label) in self.ticks(2.2 * style.font_points(), style) {
             let y = self.position_of(value);
             drawing.line((x, y), (right, y), (GRID, THIN));
-            let below = y + 0.35 * style.size();
-            drawing.text((x - 3.0, below), Anchor::End, &label, (style.size(), BLACK));
+            let below = y + 0.35 * style.font_points();
+            drawing.text((x - 3.0, below), Anchor::End, &label, (style.font_points(), BLACK));
         }
         drawing.line((x, self.ends.0), (x, self.ends.1), (AXIS, LINE));
     }
@@ -201,16 +201,16 @@ impl Axis {
     /// Lists the ticks of a horizontal axis, as many as have labels that do not touch. Labels stay between the positions `edges`
     /// \[pt\].
     fn horizontal_ticks(&self, edges: (f64, f64), style: &Style) -> Vec<(f64, String)> {
-        let mut gap = 2.5 * style.size();
+        let mut gap = 2.5 * style.font_points();
         let middle = |tick: &(f64, String)| self.label_middle(tick, edges, style);
         for _ in 0..12 {
             let ticks = self.ticks(gap, style);
             let touch = |pair: &[(f64, String)]| {
                 let widths = pair
                     .iter()
-                    .map(|(_, label)| font::width(label, style.size()));
+                    .map(|(_, label)| font::width(label, style.font_points()));
                 let room = (middle(&pair[1]) - middle(&pair[0])).abs();
-                room < widths.sum::<f64>() / 2.0 + 0.7 * style.size()
+                room < widths.sum::<f64>() / 2.0 + 0.7 * style.font_points()
             };
             if !ticks.windows(2).any(touch) {
                 return ticks;
@@ -228,7 +228,7 @@ impl Axis {
         edges: (f64, f64),
         style: &Style,
     ) -> f64 {
-        let half = font::width(label, style.size()) / 2.0;
+        let half = font::width(label, style.font_points()) / 2.0;
         let most = (edges.1 - half).max(edges.0 + half);
         self.position_of(*value).clamp(edges.0 + half, most)
     }
@@ -243,7 +243,7 @@ impl Axis {
         edges: (f64, f64),
         style: &Style,
     ) -> f64 {
-        let size = style.size();
+        let size = style.font_points();
         drawing.line((self.ends.0, y), (self.ends.1, y), (AXIS, LINE));
         for tick in self.horizontal_ticks(edges, style) {
             let x = self.position_of(tick.0);
@@ -266,7 +266,7 @@ pub(super) fn colour_bar(
     style: &Style,
 ) -> f64 {
     const STEPS: usize = 48;
-    let size = style.size();
+    let size = style.font_points();
     let ends = (size, drawing.width - size);
     let step = (ends.1 - ends.0) / STEPS as f64;
     for index in 0..STEPS {
@@ -290,7 +290,7 @@ pub(super) fn draw_title(
     edges: (f64, f64),
     style: &Style,
 ) {
-    let size = style.size();
+    let size = style.font_points();
     let title = super::drawing::shortened(title, size, edges.1 - edges.0);
     let half = font::width(&title, size) / 2.0;
     let x = x.clamp(edges.0 + half, (edges.1 - half).max(edges.0 + half));
@@ -345,7 +345,7 @@ pub(super) fn draw_legend(
     top: f64,
     style: &Style,
 ) -> f64 {
-    let size = style.size();
+    let size = style.font_points();
     let (mut x, mut y) = (1.0, top + 0.85 * size);
     for entry in entries {
         let name = super::drawing::shortened(&entry.name, size, drawing.width - 1.5 * size - 2.0);
@@ -357,7 +357,7 @@ pub(super) fn draw_legend(
         let middle = (x + 0.45 * size, y - 0.3 * size);
         match entry.symbol {
             Symbol::Mark(mark, filled) => {
-                drawing.mark(mark, middle, radius(style), entry.colour, filled);
+                drawing.mark(mark, middle, mark_radius(style), entry.colour, filled);
             }
             Symbol::Area => drawing.rectangle(
                 (middle.0 - 0.4 * size, middle.1 - 0.35 * size),
@@ -381,8 +381,8 @@ pub(super) fn draw_legend(
 }
 
 /// Returns the radius of the mark of a point \[pt\].
-pub(super) fn radius(style: &Style) -> f64 {
-    0.27 * style.size()
+pub(super) fn mark_radius(style: &Style) -> f64 {
+    0.27 * style.font_points()
 }
 
 /// Returns a colour of the colour map viridis (Smith and van der Walt 2015) at `share`, from 0 to 1. The brightness of the map

@@ -43,7 +43,7 @@ pub struct Bars {
 impl Bars {
     /// Draws the chart.
     pub fn draw(&self, style: &Style) -> Drawing {
-        let size = style.size();
+        let size = style.font_points();
         let mut drawing = Drawing::new(&self.name, style.width.points());
         let top = match &self.meaning {
             ColourMeaning::Named(keys) => {

@@ -50,7 +50,7 @@ struct Layout {
 impl Heat {
     /// Draws the chart.
     pub fn draw(&self, style: &Style) -> Drawing {
-        let size = style.size();
+        let size = style.font_points();
         let mut drawing = Drawing::new(&self.name, style.width.points());
         let values = self.panels.iter().flat_map(|panel| &panel.cells);
         let (least, most) = values.fold((f64::MAX, f64::MIN), |(least, most), cell| {
@@ -75,7 +75,7 @@ impl Heat {
         };
         let labels = self.label_fits(&layout, style);
         for (index, panel) in self.panels.iter().enumerate() {
-            let at = layout.place(index);
+            let at = layout.panel_position(index);
             let middle = at.0 + layout.width / 2.0;
             let name = shortened(&panel.name, size, layout.width);
             drawing.text(
@@ -98,7 +98,7 @@ impl Heat {
     }
 
     fn layout(&self, drawing: &Drawing, top: f64, style: &Style) -> Layout {
-        let size = style.size();
+        let size = style.font_points();
         let widest = |texts: &mut dyn Iterator<Item = &String>| {
             texts
                 .map(|text| font::width(text, size))
@@ -130,7 +130,7 @@ impl Heat {
 
     /// Returns whether each cell has room for the text of its value.
     fn label_fits(&self, layout: &Layout, style: &Style) -> bool {
-        let size = style.size();
+        let size = style.font_points();
         let (width, height) = self.cell_size(layout);
         let values = self.panels.iter().flat_map(|panel| &panel.cells);
         let texts =
@@ -162,9 +162,9 @@ impl Heat {
             drawing.rectangle((x, y), size, viridis(share(value)));
             if labels {
                 let colour = if share(value) < 0.55 { WHITE } else { BLACK };
-                let middle = (x + width / 2.0, y + height / 2.0 + 0.35 * style.size());
+                let middle = (x + width / 2.0, y + height / 2.0 + 0.35 * style.font_points());
                 let text = style.format_number(&(self.label)(value));
-                drawing.text(middle, Anchor::Middle, &text, (style.size(), colour));
+                drawing.text(middle, Anchor::Middle, &text, (style.font_points(), colour));
             }
         }
     }
@@ -172,9 +172,9 @@ impl Heat {
     /// Draws the values of both parameters as labels: left of the first column of panels, and below the last panel of each
     /// column.
     fn draw_labels(&self, drawing: &mut Drawing, index: usize, layout: &Layout, style: &Style) {
-        let size = style.size();
+        let size = style.font_points();
         let (width, height) = self.cell_size(layout);
-        let at = layout.place(index);
+        let at = layout.panel_position(index);
         if index.is_multiple_of(layout.panels_per_row) {
             let labels = &self.axes[1].1;
             let each = label_interval(1.1 * size, height);
@@ -201,7 +201,7 @@ impl Heat {
 }
 
 impl Layout {
-    fn place(&self, index: usize) -> (f64, f64) {
+    fn panel_position(&self, index: usize) -> (f64, f64) {
         let (column, row) = (index % self.panels_per_row, index / self.panels_per_row);
         (
             self.left + column as f64 * (self.width + GAP),

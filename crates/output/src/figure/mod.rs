@@ -51,7 +51,7 @@ pub const SCENARIOS: [(Colour, Mark); 3] = [
 
 /// Returns the name of a scenario for a legend, in the language of the style: `scenario ii`.
 pub fn scenario_label(style: &Style, name: &str) -> String {
-    format!("{} {name}", style.say("scenario", "cenário"))
+    format!("{} {name}", style.translate("scenario", "cenário"))
 }
 
 /// A figure for an article: its name, and its drawing.
@@ -84,7 +84,7 @@ impl Figure {
     }
 
     /// Returns the smallest font size in the figure \[pt\]; `None` if there is no text.
-    pub fn smallest_letter(&self) -> Option<f64> {
+    pub fn smallest_font_size(&self) -> Option<f64> {
         self.drawing.smallest_font_size()
     }
 

@@ -137,7 +137,7 @@ enum Segment {
 struct Outline(Vec<Segment>);
 
 #[expect(clippy::cast_possible_truncation, reason = "a pixel of an image")]
-fn at((x, y): Place) -> Point {
+fn to_point((x, y): Place) -> Point {
     point(x as f32, y as f32)
 }
 
@@ -145,13 +145,13 @@ impl Outline {
     fn from_points(points: &[Place]) -> Self {
         let next = points.iter().cycle().skip(1);
         let parts = points.iter().zip(next);
-        Self(parts.map(|(a, b)| Segment::Line(at(*a), at(*b))).collect())
+        Self(parts.map(|(a, b)| Segment::Line(to_point(*a), to_point(*b))).collect())
     }
 
     fn circle((x, y): Place, radius: f64) -> Self {
         let bow = radius * CIRCLE_CONTROL;
         let quarter = |a: Place, b: Place, c: Place, d: Place| {
-            let moved = |(dx, dy): Place| at((x + dx, y + dy));
+            let moved = |(dx, dy): Place| to_point((x + dx, y + dy));
             Segment::Cubic(moved(a), moved(b), moved(c), moved(d))
         };
         let r = radius;
@@ -207,7 +207,7 @@ impl GlyphBuilder {
     /// Converts a position in font units, where y points up, to a position in pixels.
     fn to_pixels(&self, x: f32, y: f32) -> Point {
         let (x, y) = (f64::from(x) * self.scale, f64::from(y) * self.scale);
-        at((self.origin.0 + x, self.origin.1 - y))
+        to_point((self.origin.0 + x, self.origin.1 - y))
     }
 
     fn add(&mut self, part: Segment, end: Point) {

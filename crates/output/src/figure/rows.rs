@@ -2,7 +2,7 @@
 //! heading.
 
 use super::SCENARIOS;
-use super::axis::{Axis, Entry, Symbol, draw_legend, radius};
+use super::axis::{Axis, Entry, Symbol, draw_legend, mark_radius};
 use super::drawing::{AXIS, Anchor, BLACK, Colour, Drawing, GRID, Mark, shortened};
 use super::font;
 use super::style::Style;
@@ -100,7 +100,7 @@ pub struct Rows {
 impl Rows {
     /// Draws the chart.
     pub fn draw(&self, style: &Style) -> Drawing {
-        let size = style.size();
+        let size = style.font_points();
         let mut drawing = Drawing::new(&self.name, style.width.points());
         let entries: Vec<Entry> = self.keys.iter().map(legend_entry).collect();
         let shown = if entries.len() > 1 { &entries[..] } else { &[] };
@@ -116,7 +116,7 @@ impl Rows {
             [low, high, dot.value]
         });
         let zero = self.has_zero_line.then_some(0.0);
-        let edge = radius(style) + 2.0;
+        let edge = mark_radius(style) + 2.0;
         let ends = (left, drawing.width - edge);
         let axis = Axis::new(values.chain(zero), self.is_log, ends);
         let bottom = top + self.group_heights(size).iter().sum::<f64>();
@@ -159,7 +159,7 @@ impl Rows {
         (left, top): (f64, f64),
         style: &Style,
     ) {
-        let size = style.size();
+        let size = style.font_points();
         let pitch = self.row_pitch(size);
         let mut y = top;
         for group in &self.groups {
@@ -202,7 +202,7 @@ impl Rows {
             } else {
                 dot.key as f64 - middle
             };
-            let y = y + 0.45 * style.size() * shift;
+            let y = y + 0.45 * style.font_points() * shift;
             if let Some((low, high)) = dot.interval {
                 let pen = (key.colour, 0.9);
                 drawing.line((axis.position_of(low), y), (axis.position_of(high), y), pen);
@@ -211,7 +211,7 @@ impl Rows {
                     drawing.line((x, y - 1.4), (x, y + 1.4), pen);
                 }
             }
-            let radius = if key.is_filled { 0.8 } else { 1.1 } * radius(style);
+            let radius = if key.is_filled { 0.8 } else { 1.1 } * mark_radius(style);
             let at = (axis.position_of(dot.value), y);
             drawing.mark(key.mark, at, radius, key.colour, key.is_filled);
         }

@@ -1,7 +1,7 @@
 //! A chart of one quantity against another in the same unit, on logarithmic axes, with the diagonal on which both quantities are
 //! equal.
 
-use super::axis::{Axis, Entry, Symbol, draw_legend, radius};
+use super::axis::{Axis, Entry, Symbol, draw_legend, mark_radius};
 use super::drawing::{AXIS, Anchor, BLACK, Colour, Drawing, Mark, shortened};
 use super::style::Style;
 
@@ -33,11 +33,11 @@ pub struct Scatter {
 impl Scatter {
     /// Draws the chart.
     pub fn draw(&self, style: &Style) -> Drawing {
-        let size = style.size();
+        let size = style.font_points();
         let mut drawing = Drawing::new(&self.name, style.width.points());
         let mut entries: Vec<Entry> = self.keys.iter().map(legend_entry).collect();
         let percent = style.format_number(&format!("{}", 100.0 * self.margin));
-        let equal = style.say("equal, and ±", "igual, e ±");
+        let equal = style.translate("equal, and ±", "igual, e ±");
         entries.push(Entry {
             name: format!("{equal}{percent} %"),
             colour: AXIS,
@@ -54,7 +54,7 @@ impl Scatter {
             .flat_map(|point| [point.values.0, point.values.1]);
         let axis = Axis::new(values, true, (0.0, 100.0));
         let left = axis.label_width(style) + 5.0;
-        let right = drawing.width - radius(style) - 1.0;
+        let right = drawing.width - mark_radius(style) - 1.0;
         // The height is limited to the width of a page.
         let bottom = top + (right - left).min(300.0);
         let (level, upright) = (axis.with_ends((left, right)), axis.with_ends((bottom, top)));
@@ -67,7 +67,7 @@ impl Scatter {
                 level.position_of(point.values.0),
                 upright.position_of(point.values.1),
             );
-            drawing.mark(*mark, at, 0.9 * radius(style), *colour, false);
+            drawing.mark(*mark, at, 0.9 * mark_radius(style), *colour, false);
         }
         let edges = (1.0, drawing.width - 1.0);
         let height = level.draw_horizontal(&mut drawing, bottom, &self.axes[0], edges, style);

@@ -29,7 +29,7 @@ pub struct Series {
 impl Series {
     /// Draws the chart.
     pub fn draw(&self, style: &Style) -> Drawing {
-        let size = style.size();
+        let size = style.font_points();
         let mut drawing = Drawing::new(&self.name, style.width.points());
         let entries = self.curves.iter().map(|curve| Entry {
             name: curve.name.clone(),

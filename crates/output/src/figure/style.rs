@@ -177,7 +177,7 @@ impl Default for Style {
 
 impl Style {
     /// Returns the text in the language of the figure, out of its two translations.
-    pub fn say<'t>(&self, english: &'t str, portuguese: &'t str) -> &'t str {
+    pub fn translate<'t>(&self, english: &'t str, portuguese: &'t str) -> &'t str {
         match self.language {
             Language::English => english,
             Language::Portuguese => portuguese,
@@ -193,7 +193,7 @@ impl Style {
     }
 
     /// Returns the font size of the figure \[pt\].
-    pub fn size(&self) -> f64 {
+    pub fn font_points(&self) -> f64 {
         self.font_size.get()
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn write(drawing: &Drawing) -> String {
     let (width, height) = (number(drawing.width), number(drawing.height));
     let mut svg = String::new();
     let name = escaped(&drawing.name);
-    line(
+    push_line(
         &mut svg,
         format_args!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}pt\" height=\"{height}pt\" viewBox=\"0 0 {width} {height}\" \
@@ -24,8 +24,8 @@ pub(super) fn write(drawing: &Drawing) -> String {
             font::NAME
         ),
     );
-    line(&mut svg, format_args!("<title>{name}</title>"));
-    line(
+    push_line(&mut svg, format_args!("<title>{name}</title>"));
+    push_line(
         &mut svg,
         format_args!("<rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>"),
     );
@@ -47,7 +47,7 @@ pub(super) fn write(drawing: &Drawing) -> String {
     svg
 }
 
-fn line(svg: &mut String, text: Arguments<'_>) {
+fn push_line(svg: &mut String, text: Arguments<'_>) {
     svg.write_fmt(text).expect("a string can be written to");
     svg.push('\n');
 }
@@ -80,7 +80,7 @@ fn push_rectangles(svg: &mut String, items: &[Item]) {
         write!(way, "M{x} {y}h{width}v{height}h-{width}z").expect("a string can be written to");
     }
     for (fill, way) in ways {
-        line(svg, format_args!("<path d=\"{way}\" fill=\"{fill}\"/>"));
+        push_line(svg, format_args!("<path d=\"{way}\" fill=\"{fill}\"/>"));
     }
 }
 
@@ -101,7 +101,7 @@ fn push_element(svg: &mut String, item: &Item) {
             if *is_closed {
                 way.push('Z');
             }
-            line(
+            push_line(
                 svg,
                 format_args!("<path d=\"{way}\"{}/>", fill_and_stroke(*fill, *pen)),
             );
@@ -111,7 +111,7 @@ fn push_element(svg: &mut String, item: &Item) {
             radius,
             fill,
             pen,
-        } => line(
+        } => push_line(
             svg,
             format_args!(
                 "<circle cx=\"{}\" cy=\"{}\" r=\"{}\"{}/>",
@@ -127,7 +127,7 @@ fn push_element(svg: &mut String, item: &Item) {
             size,
             width,
             colour,
-        } => line(
+        } => push_line(
             svg,
             format_args!(
                 "<text x=\"{}\" y=\"{}\" font-size=\"{}\" textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\"{}>{}</text>",

@@ -56,7 +56,7 @@ pub struct Winners {
 impl Winners {
     /// Draws the chart.
     pub fn draw(&self, style: &Style) -> Drawing {
-        let size = style.size();
+        let size = style.font_points();
         let mut drawing = Drawing::new(&self.name, style.width.points());
         let top = self.draw_legend(&mut drawing, style) + 1.4 * size;
         let title = shortened(&self.axes[1].0, size, drawing.width - 2.0);
@@ -106,7 +106,7 @@ impl Winners {
 
     /// Draws the legend, with the colour, the letter and the name of each winner; returns the position of its lower end \[pt\].
     fn draw_legend(&self, drawing: &mut Drawing, style: &Style) -> f64 {
-        let size = style.size();
+        let size = style.font_points();
         let side = BOX_SIDE * size;
         let (mut x, mut y) = (1.0, 2.0);
         for winner in 0..self.names.len() {
@@ -140,7 +140,7 @@ fn draw_cell(
     ((x, y), (width, height)): ((f64, f64), (f64, f64)),
     style: &Style,
 ) {
-    let size = style.size();
+    let size = style.font_points();
     let fill = colour(won.winner);
     drawing.rectangle((x, y), (width - 1.0, height - 1.0), fill);
     let (width, height) = (width - 1.0, height - 1.0);

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::super::svg::{escaped, open, stroke};
-use super::{Way, tree};
+use super::super::svg::{escaped, open_svg, stroke_width};
+use super::{RouteProperties, tree};
 use migsim_base::quantities::{duration, rate, speed};
 use migsim_base::units::{BytesPerSecond, ClusterId};
 use migsim_base::words::counted;
@@ -39,7 +39,7 @@ fn circle(platform: &Platform) -> String {
             centre.1 + radius * turn.sin(),
         )
     };
-    let mut svg = open(width, height, &platform.name);
+    let mut svg = open_svg(width, height, &platform.name);
     let mut title = format!(
         "{}: {} in {}",
         platform.name,
@@ -59,7 +59,7 @@ fn circle(platform: &Platform) -> String {
     let has_labels = shown * shown.saturating_sub(1) / 2 <= MOST_LABELS;
     for from in 0..shown {
         for to in from + 1..shown {
-            route(
+            draw_route(
                 platform,
                 (from, to),
                 (place(from), place(to)),
@@ -71,7 +71,7 @@ fn circle(platform: &Platform) -> String {
     }
     svg += &labels;
     for index in 0..shown {
-        cluster(platform, index, place(index), &mut svg);
+        draw_cluster(platform, index, place(index), &mut svg);
     }
     svg += "</svg>\n";
     svg
@@ -79,7 +79,7 @@ fn circle(platform: &Platform) -> String {
 
 /// Draws the route between two clusters as a line; the line is wider for a higher bandwidth. A label is added if `has_label` is
 /// true.
-fn route(
+fn draw_route(
     platform: &Platform,
     (from, to): (usize, usize),
     (a, b): ((f64, f64), (f64, f64)),
@@ -88,11 +88,11 @@ fn route(
     labels: &mut String,
 ) {
     let manager = |index: usize| platform.manager(ClusterId::from_index(index));
-    let Some(way) = Way::between(platform, manager(from), manager(to)) else {
+    let Some(way) = RouteProperties::between(platform, manager(from), manager(to)) else {
         return;
     };
     let bandwidth = way.bandwidth.map_or(0.0, BytesPerSecond::get);
-    let stroke = stroke(bandwidth);
+    let stroke = stroke_width(bandwidth);
     let name = |index: usize| escaped(&platform.clusters[index].name);
     let numbers = match way.bandwidth {
         Some(bandwidth) => format!("{}, {}", duration(way.latency.get()), rate(bandwidth.get())),
@@ -120,7 +120,7 @@ fn route(
 }
 
 /// Draws a cluster as a box with its name, the number of its hosts and their speeds.
-fn cluster(platform: &Platform, index: usize, (x, y): (f64, f64), svg: &mut String) {
+fn draw_cluster(platform: &Platform, index: usize, (x, y): (f64, f64), svg: &mut String) {
     let cluster = &platform.clusters[index];
     let hosts = &platform.hosts[cluster.hosts.start as usize..cluster.hosts.end as usize];
     let speeds = hosts.iter().map(|host| host.speed.get());

@@ -19,14 +19,14 @@ pub(super) struct Pack {
 }
 
 impl Pack {
-    pub(super) fn f64(&mut self, name: &str, numbers: &[f64]) {
+    pub(super) fn add_f64(&mut self, name: &str, numbers: &[f64]) {
         self.begin(name, "f64", numbers.len());
         self.bytes
             .extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
     }
 
     /// Adds an array of 32-bit floats, reduced to the precision of [`rounded`].
-    pub(super) fn f32(&mut self, name: &str, numbers: &[f32]) {
+    pub(super) fn add_f32(&mut self, name: &str, numbers: &[f32]) {
         self.begin(name, "f32", numbers.len());
         self.bytes.extend(
             numbers
@@ -35,13 +35,13 @@ impl Pack {
         );
     }
 
-    pub(super) fn u32(&mut self, name: &str, numbers: &[u32]) {
+    pub(super) fn add_u32(&mut self, name: &str, numbers: &[u32]) {
         self.begin(name, "u32", numbers.len());
         self.bytes
             .extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
     }
 
-    pub(super) fn u8(&mut self, name: &str, numbers: &[u8]) {
+    pub(super) fn add_u8(&mut self, name: &str, numbers: &[u8]) {
         self.begin(name, "u8", numbers.len());
         self.bytes.extend_from_slice(numbers);
     }
@@ -78,7 +78,7 @@ fn rounded(number: f32) -> f32 {
     clippy::cast_sign_loss,
     reason = "between 0 and 255"
 )]
-pub(super) fn share(part: f64, whole: f64) -> u8 {
+pub(super) fn fraction_to_byte(part: f64, whole: f64) -> u8 {
     if whole > 0.0 {
         (255.0 * (part / whole).clamp(0.0, 1.0)).round() as u8
     } else {
@@ -104,8 +104,8 @@ mod tests {
     #[test]
     fn arrays_are_aligned() {
         let mut pack = Pack::default();
-        pack.u8("a", &[1, 2, 3]);
-        pack.f64("b", &[0.5]);
+        pack.add_u8("a", &[1, 2, 3]);
+        pack.add_f64("b", &[0.5]);
         let (directory, block) = pack.finish();
         assert_eq!(directory, json!({ "a": ["u8", 0, 3], "b": ["f64", 8, 1] }));
         assert!(
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn shares_are_bytes() {
         assert_eq!(
-            [share(1.0, 2.0), share(3.0, 2.0), share(1.0, 0.0)],
+            [fraction_to_byte(1.0, 2.0), fraction_to_byte(3.0, 2.0), fraction_to_byte(1.0, 0.0)],
             [128, 255, 0]
         );
     }

@@ -7,17 +7,17 @@ use serde_json::{Value, json};
 
 use super::super::read::{Call, RunOfScenario};
 use super::page_data::Report;
-use migsim_policies::explain::Judged;
+use migsim_policies::explain::RecordedCandidate;
 
 /// Texts of the page, each stored once and referred to by its index.
 #[derive(Debug, Default)]
-struct Texts<'a> {
+struct TextIndex<'a> {
     known: BTreeMap<&'a str, usize>,
     list: Vec<&'a str>,
 }
 
-impl<'a> Texts<'a> {
-    fn place(&mut self, text: &'a str) -> usize {
+impl<'a> TextIndex<'a> {
+    fn index_of(&mut self, text: &'a str) -> usize {
         *self.known.entry(text).or_insert_with(|| {
             self.list.push(text);
             self.list.len() - 1
@@ -26,24 +26,24 @@ impl<'a> Texts<'a> {
 }
 
 /// Creates the data for the page: `calls` by scenario, and the `texts` that the calls refer to by index.
-pub(super) fn facts(report: &Report) -> Value {
-    let mut texts = Texts::default();
+pub(super) fn decisions_data(report: &Report) -> Value {
+    let mut texts = TextIndex::default();
     let calls: Vec<Value> = report
         .run
         .scenarios
         .iter()
         .map(|run| {
-            let calls = run.calls.iter().map(|call| self::call(call, &mut texts));
+            let calls = run.calls.iter().map(|call| self::encode_call(call, &mut texts));
             calls.collect()
         })
         .collect();
     json!({ "calls": calls, "texts": texts.list })
 }
 
-fn call<'a>(call: &'a Call, texts: &mut Texts<'a>) -> Value {
+fn encode_call<'a>(call: &'a Call, texts: &mut TextIndex<'a>) -> Value {
     let decided: Vec<u64> = call.migrations.iter().map(|one| one.process).collect();
     let candidates = call.candidates.iter();
-    let candidates: Vec<Value> = candidates.map(|one| candidate(one, texts)).collect();
+    let candidates: Vec<Value> = candidates.map(|one| encode_candidate(one, texts)).collect();
     json!({
         "superstep": call.superstep,
         "start_s": call.start_s,
@@ -58,24 +58,24 @@ fn call<'a>(call: &'a Call, texts: &mut Texts<'a>) -> Value {
 }
 
 /// Encodes a candidate as an array: `[process, from cluster, from host, to cluster, to host, score, t1, t2, accepted, reason]`.
-fn candidate<'a>(one: &'a Judged, texts: &mut Texts<'a>) -> Value {
+fn encode_candidate<'a>(one: &'a RecordedCandidate, texts: &mut TextIndex<'a>) -> Value {
     json!([
         one.process,
-        texts.place(&one.from_cluster),
-        texts.place(&one.from_host),
-        texts.place(&one.to_cluster),
-        one.to_host.as_deref().map(|host| texts.place(host)),
+        texts.index_of(&one.from_cluster),
+        texts.index_of(&one.from_host),
+        texts.index_of(&one.to_cluster),
+        one.to_host.as_deref().map(|host| texts.index_of(host)),
         one.score,
         one.stay_s,
         one.go_s,
         one.accepted,
-        texts.place(&one.reason),
+        texts.index_of(&one.reason),
     ])
 }
 
 /// Encodes the moves of a scenario as arrays `[superstep, process, to host, start, end]`, in which hosts are indices from
 /// `hosts`.
-pub(super) fn moves(
+pub(super) fn encode_moves(
     run: &RunOfScenario,
     hosts: &BTreeMap<(usize, &str), usize>,
     report: &Report,

@@ -21,28 +21,28 @@ const MOST_BARS: usize = 48;
 const MOST_POINTS: usize = 200;
 
 /// A figure that a run can have: its name, a sentence about it, and the function that draws it.
-type Picture = (&'static str, &'static str, fn(&Report, &Style) -> Drawing);
+type FigureEntry = (&'static str, &'static str, fn(&Report, &Style) -> Drawing);
 
-const PICTURES: [Picture; 4] = [
+const PICTURES: [FigureEntry; 4] = [
     (
         "gantt",
         "when each process computes, communicates and waits; of more than 48 supersteps the share of time computing",
-        gantt,
+        draw_gantt,
     ),
     (
         "makespan",
         "the time of each scenario: supersteps, rescheduling calls, migrations",
-        makespan,
+        draw_makespans,
     ),
     (
         "placement",
         "the number of processes of each cluster, in the last scenario",
-        placement,
+        draw_placement,
     ),
     (
         "supersteps",
         "the time of each superstep, scenario by scenario",
-        supersteps,
+        draw_superstep_times,
     ),
 ];
 
@@ -76,19 +76,19 @@ impl Report {
     }
 
     /// Returns the index and the results of the last scenario, which the figures of a single scenario show.
-    fn last(&self) -> (usize, &RunOfScenario) {
+    fn last_scenario(&self) -> (usize, &RunOfScenario) {
         let last = self.run.scenarios.iter().enumerate().next_back();
         last.expect("a run has a scenario")
     }
 }
 
-fn seconds(style: &Style) -> String {
-    style.say("time [s]", "tempo [s]").to_owned()
+fn time_title(style: &Style) -> String {
+    style.translate("time [s]", "tempo [s]").to_owned()
 }
 
 /// Draws the activity of each process over time in the last scenario.
-fn gantt(report: &Report, style: &Style) -> Drawing {
-    let (index, run) = report.last();
+fn draw_gantt(report: &Report, style: &Style) -> Drawing {
+    let (index, run) = report.last_scenario();
     let activity = report.activity.as_ref().map(|all| &all[index]);
     let is_coarse = run.supersteps.len() > MOST_BARS;
     let bars = |process: usize| {
@@ -96,32 +96,32 @@ fn gantt(report: &Report, style: &Style) -> Drawing {
             return Vec::new();
         };
         if is_coarse {
-            shares(run, activity, (process, report.processes()))
+            share_bars(run, activity, (process, report.processes()))
         } else {
-            parts(run, activity, (process, report.processes()))
+            superstep_bars(run, activity, (process, report.processes()))
         }
     };
     let rows = (0..report.processes()).map(|process| (format!("p{}", process + 1), bars(process)));
     let meaning = if is_coarse {
-        let title = style.say(
+        let title = style.translate(
             "share of time computing [%]",
             "parte do tempo em computação [%]",
         );
         ColourMeaning::Scale(title.to_owned(), (0.0, 100.0))
     } else {
         ColourMeaning::Named(vec![
-            (style.say("computes", "computa").to_owned(), COMPUTES),
+            (style.translate("computes", "computa").to_owned(), COMPUTES),
             (
-                style.say("communicates", "comunica").to_owned(),
+                style.translate("communicates", "comunica").to_owned(),
                 COMMUNICATES,
             ),
-            (style.say("waits", "espera").to_owned(), WAITS),
+            (style.translate("waits", "espera").to_owned(), WAITS),
         ])
     };
-    let title = style.say("process", "processo");
+    let title = style.translate("process", "processo");
     let chart = Bars {
         name: format!("processes in scenario {}", run.scenario.name()),
-        axes: [seconds(style), title.to_owned()],
+        axes: [time_title(style), title.to_owned()],
         meaning,
         rows: rows.collect(),
     };
@@ -129,7 +129,7 @@ fn gantt(report: &Report, style: &Style) -> Drawing {
 }
 
 /// Creates the bars of a process: for each superstep its computation, its communication and its waiting.
-fn parts(
+fn superstep_bars(
     run: &RunOfScenario,
     activity: &Activity,
     (process, processes): (usize, usize),
@@ -158,7 +158,7 @@ fn parts(
 
 /// Creates the bars of a process in a long run: each bar covers several supersteps, and its colour is the share of time for
 /// computation.
-fn shares(
+fn share_bars(
     run: &RunOfScenario,
     activity: &Activity,
     (process, processes): (usize, usize),
@@ -184,7 +184,7 @@ fn shares(
 }
 
 /// Draws the makespan of each scenario, divided into supersteps, rescheduling calls and migrations.
-fn makespan(report: &Report, style: &Style) -> Drawing {
+fn draw_makespans(report: &Report, style: &Style) -> Drawing {
     let rows = report.run.scenarios.iter().map(|run| {
         let ends = [
             run.makespan_s - run.scheduling_s - run.migration_s,
@@ -204,16 +204,16 @@ fn makespan(report: &Report, style: &Style) -> Drawing {
     });
     let chart = Bars {
         name: "makespan by scenario".to_owned(),
-        axes: [seconds(style), style.say("scenario", "cenário").to_owned()],
+        axes: [time_title(style), style.translate("scenario", "cenário").to_owned()],
         meaning: ColourMeaning::Named(vec![
-            (style.say("supersteps", "superpassos").to_owned(), COMPUTES),
+            (style.translate("supersteps", "superpassos").to_owned(), COMPUTES),
             (
                 style
-                    .say("rescheduling calls", "chamadas de reescalonamento")
+                    .translate("rescheduling calls", "chamadas de reescalonamento")
                     .to_owned(),
                 COMMUNICATES,
             ),
-            (style.say("migrations", "migrações").to_owned(), MIGRATES),
+            (style.translate("migrations", "migrações").to_owned(), MIGRATES),
         ]),
         rows: rows.collect(),
     };
@@ -221,16 +221,16 @@ fn makespan(report: &Report, style: &Style) -> Drawing {
 }
 
 /// Returns the title of an axis of supersteps, where one point stands for `size` supersteps.
-fn superstep(style: &Style, size: usize) -> String {
-    let name = style.say("superstep", "superpasso");
+fn superstep_title(style: &Style, size: usize) -> String {
+    let name = style.translate("superstep", "superpasso");
     if size == 1 {
         return name.to_owned();
     }
-    format!("{name} ({} {size})", style.say("mean of", "média de"))
+    format!("{name} ({} {size})", style.translate("mean of", "média de"))
 }
 
 /// Draws the duration of each superstep in each scenario.
-fn supersteps(report: &Report, style: &Style) -> Drawing {
+fn draw_superstep_times(report: &Report, style: &Style) -> Drawing {
     let size = match report.supersteps().div_ceil(MOST_POINTS) {
         size @ (0 | 1) => size.max(1),
         // The size is even, since many applications alternate between two kinds of supersteps.
@@ -252,9 +252,9 @@ fn supersteps(report: &Report, style: &Style) -> Drawing {
     let chart = Series {
         name: "durations of supersteps".to_owned(),
         axes: [
-            superstep(style, size),
+            superstep_title(style, size),
             style
-                .say(
+                .translate(
                     "duration of a superstep [s]",
                     "duração de um superpasso [s]",
                 )
@@ -266,8 +266,8 @@ fn supersteps(report: &Report, style: &Style) -> Drawing {
 }
 
 /// Draws the number of processes in each cluster over the supersteps of the last scenario.
-fn placement(report: &Report, style: &Style) -> Drawing {
-    let (_, run) = report.last();
+fn draw_placement(report: &Report, style: &Style) -> Drawing {
+    let (_, run) = report.last_scenario();
     let mut places = Whereabouts::new(&report.machine, run);
     let names: Vec<&str> = report
         .machine
@@ -311,9 +311,9 @@ fn placement(report: &Report, style: &Style) -> Drawing {
     let chart = Series {
         name: format!("processes by cluster in scenario {}", run.scenario.name()),
         axes: [
-            superstep(style, 1),
+            superstep_title(style, 1),
             style
-                .say("processes by cluster", "processos por cluster")
+                .translate("processes by cluster", "processos por cluster")
                 .to_owned(),
         ],
         curves: used.collect(),

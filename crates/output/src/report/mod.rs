@@ -38,7 +38,7 @@ pub use page_data::Report;
 
 /// Returns the key by which names are sorted such that `h9` comes before `h10`: the text before the first number, the number, and
 /// the whole name.
-fn numbered(name: &str) -> (&str, u64, &str) {
+fn sort_key(name: &str) -> (&str, u64, &str) {
     let start = name
         .find(|letter: char| letter.is_ascii_digit())
         .unwrap_or(name.len());
@@ -55,12 +55,12 @@ fn numbered(name: &str) -> (&str, u64, &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::numbered;
+    use super::sort_key;
 
     #[test]
     fn names_with_numbers_are_sorted_by_them() {
         let mut names = ["h10", "g", "h9", "h9-link", "99999999999999999999999", "h"];
-        names.sort_by_key(|name| numbered(name));
+        names.sort_by_key(|name| sort_key(name));
         assert_eq!(
             names,
             ["99999999999999999999999", "g", "h9", "h9-link", "h10", "h"]

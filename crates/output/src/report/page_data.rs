@@ -6,7 +6,7 @@ use super::super::activity::{self, Activity};
 use super::super::inside::read_if_there;
 use super::super::machine::{Machine, SCHEMA};
 use super::super::path_rows::{PathRow, read_path};
-use super::super::read::{Run, damaged, rows};
+use super::super::read::{Run, damaged, parse_rows};
 use super::super::traffic::{LinkTraffic, group_size, traffic};
 use migsim_base::document::read_text;
 use migsim_base::error::Error;
@@ -35,7 +35,7 @@ impl Report {
         let run = Run::read(registry, folder)?;
         let machine = read_machine(&folder.join("platform.json"))?;
         check_machine(&machine, &run)
-            .map_err(|what| damaged(what).source(name(&folder.join("platform.json"))))?;
+            .map_err(|what| damaged(what).source(path_text(&folder.join("platform.json"))))?;
         let activity = activity::read(&folder.join("processes.csv"), &run, &machine)?;
         let traffic = read_traffic(&folder.join("links.csv"), &run)?;
         let path = read_path(folder, &run)?;
@@ -52,13 +52,13 @@ impl Report {
     ///
     /// # Errors
     /// None, unless the data in the format of the files cannot be read.
-    pub fn of(
+    pub fn from_results(
         experiment: &Experiment,
         results: &Results,
         activity: Vec<Activity>,
     ) -> Result<Self, Error> {
         Ok(Self {
-            run: Run::of(experiment, results)?,
+            run: Run::from_results(experiment, results)?,
             machine: Machine::from_experiment(experiment),
             activity: Some(activity),
             traffic: Some(traffic(experiment, results)),
@@ -89,25 +89,25 @@ impl Report {
     }
 }
 
-fn name(path: &Path) -> String {
+fn path_text(path: &Path) -> String {
     path.display().to_string()
 }
 
 /// Reads the text of a file of a run folder; returns `None` if the file does not exist.
-fn text(path: &Path) -> Result<Option<String>, Error> {
+fn read_optional_text(path: &Path) -> Result<Option<String>, Error> {
     Ok(read_if_there(path, read_text)?)
 }
 
 fn read_machine(path: &Path) -> Result<Machine, Error> {
-    let text = text(path)?.ok_or_else(|| damaged("the file is missing").source(name(path)))?;
+    let text = read_optional_text(path)?.ok_or_else(|| damaged("the file is missing").source(path_text(path)))?;
     let machine: Machine = serde_json::from_str(&text).map_err(|error| {
         damaged(&error)
-            .source(name(path))
+            .source(path_text(path))
             .at(error.line(), error.column())
     })?;
     if machine.schema != SCHEMA {
         let what = format!("schema `{}` instead of `{SCHEMA}`", machine.schema);
-        return Err(damaged(what).source(name(path)).into());
+        return Err(damaged(what).source(path_text(path)).into());
     }
     Ok(machine)
 }
@@ -147,14 +147,14 @@ fn check_machine(machine: &Machine, run: &Run) -> Result<(), String> {
 }
 
 fn read_traffic(path: &Path, run: &Run) -> Result<Option<Vec<LinkTraffic>>, Error> {
-    let Some(text) = text(path)? else {
+    let Some(text) = read_optional_text(path)? else {
         return Ok(None);
     };
-    let all: Vec<LinkTraffic> = rows(&text, &name(path))?;
+    let all: Vec<LinkTraffic> = parse_rows(&text, &path_text(path))?;
     for (row, line) in all.iter().zip(2..) {
-        let Some(scenario) = run.get(row.scenario) else {
+        let Some(scenario) = run.scenario(row.scenario) else {
             let what = format!("scenario {} was not run", row.scenario.name());
-            return Err(damaged(what).source(name(path)).at(line, 1).into());
+            return Err(damaged(what).source(path_text(path)).at(line, 1).into());
         };
         let count = scenario.supersteps.len();
         let size = group_size(count) as u64;
@@ -165,7 +165,7 @@ fn read_traffic(path: &Path, run: &Run) -> Result<Option<Vec<LinkTraffic>>, Erro
         let is_amount = |value: f64| value.is_finite() && value >= 0.0;
         if !is_group || !is_amount(row.bytes) || !is_amount(row.bandwidth_bytes_per_s) {
             let what = "the row is not as it was written";
-            return Err(damaged(what).source(name(path)).at(line, 1).into());
+            return Err(damaged(what).source(path_text(path)).at(line, 1).into());
         }
     }
     Ok(Some(all))

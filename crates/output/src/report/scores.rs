@@ -15,18 +15,18 @@ const MOST_NUMBERS: usize = 4_000_000;
 
 /// A rescheduling call with scores: the superstep after which it took place, the scores, and the threshold for a move (`None` if
 /// the policy has none).
-type Scored<'a> = (u64, Vec<Score<'a>>, Option<f64>);
+type ScoredCall<'a> = (u64, Vec<Score<'a>>, Option<f64>);
 
 /// Adds the scores to the block of arrays, and returns their description for the page: the names of the terms, and the calls by
 /// scenario.
-pub(super) fn pack(report: &Report, pack: &mut Pack) -> Value {
+pub(super) fn pack_scores(report: &Report, pack: &mut Pack) -> Value {
     let words = report.run.narrator.score_words();
     let (processes, clusters) = (report.processes(), report.machine.clusters.len());
     let mut left = MOST_NUMBERS;
     let mut scenarios: Vec<Value> = report.run.scenarios.iter().map(|_| Value::Null).collect();
     // The last scenario comes first, because processes move in it.
     for (scenario, run) in report.run.scenarios.iter().enumerate().rev() {
-        let calls = scored(report, run);
+        let calls = scored_calls(report, run);
         let cells = calls.len() * processes * clusters;
         if calls.is_empty() {
             continue;
@@ -36,11 +36,11 @@ pub(super) fn pack(report: &Report, pack: &mut Pack) -> Value {
             continue;
         }
         left -= cells * words.terms.len();
-        for (term, numbers) in numbers(report, words.terms.len(), &calls)
+        for (term, numbers) in term_values(report, words.terms.len(), &calls)
             .iter()
             .enumerate()
         {
-            pack.f32(&format!("score/{scenario}/{term}"), numbers);
+            pack.add_f32(&format!("score/{scenario}/{term}"), numbers);
         }
         let supersteps: Vec<u64> = calls.iter().map(|(superstep, ..)| *superstep).collect();
         let thresholds: Vec<Option<f64>> = calls.iter().map(|(.., threshold)| *threshold).collect();
@@ -56,7 +56,7 @@ pub(super) fn pack(report: &Report, pack: &mut Pack) -> Value {
 }
 
 /// Lists the rescheduling calls of a scenario whose records contain scores.
-fn scored<'a>(report: &Report, run: &'a RunOfScenario) -> Vec<Scored<'a>> {
+fn scored_calls<'a>(report: &Report, run: &'a RunOfScenario) -> Vec<ScoredCall<'a>> {
     let of = |call: &'a super::super::read::Call| {
         let (scores, threshold) = report.run.narrator.scores(&call.explanation);
         (call.superstep, scores, threshold)
@@ -70,7 +70,7 @@ fn scored<'a>(report: &Report, run: &'a RunOfScenario) -> Vec<Scored<'a>> {
     clippy::cast_possible_truncation,
     reason = "seven digits are enough for pictures"
 )]
-fn numbers(report: &Report, terms: usize, calls: &[Scored<'_>]) -> Vec<Vec<f32>> {
+fn term_values(report: &Report, terms: usize, calls: &[ScoredCall<'_>]) -> Vec<Vec<f32>> {
     let names = report.machine.clusters.iter().map(|one| one.name.as_str());
     let clusters: BTreeMap<&str, usize> = names.zip(0..).collect();
     let cells = calls.len() * report.processes() * clusters.len();

@@ -19,7 +19,7 @@ impl TraceFormat {
     pub const ALL: [Self; 2] = [Self::Perfetto, Self::Paje];
 
     /// Returns the file name of the trace of a scenario in this format.
-    pub fn file(self, scenario: Scenario) -> String {
+    pub fn file_name(self, scenario: Scenario) -> String {
         let suffix = match self {
             Self::Perfetto => "perfetto.json",
             Self::Paje => "paje",
@@ -30,7 +30,7 @@ impl TraceFormat {
 
 /// The scenario and platform that a trace describes.
 #[derive(Clone, Copy, Debug)]
-pub struct Traced<'a> {
+pub struct TraceSubject<'a> {
     /// Platform on which the processes run.
     pub platform: &'a Platform,
     /// The first host of each process.
@@ -41,7 +41,7 @@ pub struct Traced<'a> {
     pub narrator: &'static dyn Narrator,
 }
 
-impl Traced<'_> {
+impl TraceSubject<'_> {
     /// Returns the title of the whole trace.
     pub(super) fn title(&self) -> String {
         format!("{}, scenario {}", self.platform.name, self.scenario.name())

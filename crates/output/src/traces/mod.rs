@@ -16,5 +16,5 @@ mod perfetto;
 mod timeline;
 mod writer;
 
-pub use format::{TraceFormat, Traced};
+pub use format::{TraceFormat, TraceSubject};
 pub use writer::Trace;

@@ -12,8 +12,8 @@
 
 use std::fmt::Write as _;
 
-use super::Traced;
-use super::lines::{Lines, Short, float_text};
+use super::TraceSubject;
+use super::lines::{LineWriter, ShortText, write_float_text};
 use super::timeline::{Counter, Sink, State};
 use migsim_base::units::{ClusterId, HostId, Time};
 use migsim_bsp::MigrationRecord;
@@ -140,22 +140,22 @@ const TYPES: &str = r#"0 A 0 "Site"
 
 #[derive(Debug)]
 pub(super) struct Paje<'a> {
-    lines: Lines,
+    lines: LineWriter,
     platform: &'a Platform,
     /// For each process, the text that gives its type and name in state events, and the number of its migrations so far.
-    processes: Vec<(Short<32>, u32)>,
+    processes: Vec<(ShortText<32>, u32)>,
     is_known: Vec<bool>,
     is_known_cluster: Vec<bool>,
     /// Events that are not written yet: the time (as bits, which have the same order), and the index into `events`, in the order
     /// of arrival.
-    dates: Vec<(u64, u32)>,
-    events: Vec<What>,
+    pending: Vec<(u64, u32)>,
+    event_kinds: Vec<What>,
     migrations: Vec<MigrationRecord>,
     /// Time that was written last \[s\]; the field below is its text.
-    last: f64,
-    text: Vec<u8>,
+    last_time: f64,
+    last_time_text: Vec<u8>,
     /// Time up to which all events are written \[s\]; events that follow are not earlier.
-    written: f64,
+    written_until: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -169,7 +169,7 @@ enum What {
 }
 
 impl<'a> Paje<'a> {
-    pub(super) fn new(lines: Lines, traced: Traced<'a>) -> Self {
+    pub(super) fn new(lines: LineWriter, traced: TraceSubject<'a>) -> Self {
         let platform = traced.platform;
         let mut sink = Self {
             lines,
@@ -177,41 +177,41 @@ impl<'a> Paje<'a> {
             processes: Vec::with_capacity(traced.placement.len()),
             is_known: vec![false; platform.hosts.len()],
             is_known_cluster: vec![false; platform.clusters.len()],
-            dates: Vec::new(),
-            events: Vec::new(),
+            pending: Vec::new(),
+            event_kinds: Vec::new(),
             migrations: Vec::new(),
-            last: 0.0,
-            text: b"0.0".into(),
-            written: 0.0,
+            last_time: 0.0,
+            last_time_text: b"0.0".into(),
+            written_until: 0.0,
         };
-        sink.lines.push(head().as_bytes());
-        sink.create("s", "A", "0", &traced.title());
+        sink.lines.push(file_head().as_bytes());
+        sink.create_container("s", "A", "0", &traced.title());
         for (process, &host) in traced.placement.iter().enumerate() {
             let alias = format!("p{}", process + 1);
-            sink.processes.push((Short::new(b""), 0));
-            sink.settle(process, &alias, host);
+            sink.processes.push((ShortText::new(b""), 0));
+            sink.create_process(process, &alias, host);
             let wait = What::State(
                 u32::try_from(process).expect("workloads have fewer than 2^32 processes"),
                 State::Wait,
             );
-            sink.write(wait);
+            sink.write_event(wait);
         }
         sink
     }
 
-    pub(super) fn end(mut self, end: Time) -> Lines {
+    pub(super) fn end(mut self, end: Time) -> LineWriter {
         self.commit(f64::INFINITY);
-        self.reach(end.get());
+        self.set_time(end.get());
         for process in 0..self.processes.len() {
-            self.destroy("P", &self.alias(process));
+            self.destroy_container("P", &self.alias(process));
         }
         for host in (0..self.is_known.len()).filter(|&host| self.is_known[host]) {
-            destroy(&mut self.lines, &self.text, "H", &format!("h{host}"));
+            write_destroy(&mut self.lines, &self.last_time_text, "H", &format!("h{host}"));
         }
         for cluster in (0..self.is_known_cluster.len()).filter(|&one| self.is_known_cluster[one]) {
-            destroy(&mut self.lines, &self.text, "C", &format!("c{cluster}"));
+            write_destroy(&mut self.lines, &self.last_time_text, "C", &format!("c{cluster}"));
         }
-        self.destroy("A", "s");
+        self.destroy_container("A", "s");
         self.lines
     }
 
@@ -223,83 +223,83 @@ impl<'a> Paje<'a> {
     }
 
     /// Creates the container of a process on a host.
-    fn settle(&mut self, process: usize, alias: &str, host: HostId) {
+    fn create_process(&mut self, process: usize, alias: &str, host: HostId) {
         let platform = self.platform;
         let cluster: ClusterId = platform.cluster_of(host);
         let (in_cluster, on_host) = (format!("c{}", cluster.0), format!("h{}", host.0));
         if !std::mem::replace(&mut self.is_known_cluster[cluster.index()], true) {
             let name = &platform.clusters[cluster.index()].name;
-            self.create(&in_cluster, "C", "s", name);
+            self.create_container(&in_cluster, "C", "s", name);
         }
         if !std::mem::replace(&mut self.is_known[host.index()], true) {
             let name = &platform.hosts[host.index()].name;
-            self.create(&on_host, "H", &in_cluster, name);
+            self.create_container(&on_host, "H", &in_cluster, name);
         }
-        self.create(alias, "P", &on_host, alias);
-        self.processes[process].0 = Short::new(format!(" S {alias} ").as_bytes()); // two numbers have at most 20 digits
+        self.create_container(alias, "P", &on_host, alias);
+        self.processes[process].0 = ShortText::new(format!(" S {alias} ").as_bytes()); // two numbers have at most 20 digits
     }
 
-    fn create(&mut self, alias: &str, kind: &str, parent: &str, name: &str) {
-        self.lines.push(b"5 ").push(&self.text);
+    fn create_container(&mut self, alias: &str, kind: &str, parent: &str, name: &str) {
+        self.lines.push(b"5 ").push(&self.last_time_text);
         let rest = format!(" {alias} {kind} {parent} {}", quoted(name));
         self.lines.push(rest.as_bytes()).end_line();
     }
 
-    fn destroy(&mut self, kind: &str, alias: &str) {
-        destroy(&mut self.lines, &self.text, kind, alias);
+    fn destroy_container(&mut self, kind: &str, alias: &str) {
+        write_destroy(&mut self.lines, &self.last_time_text, kind, alias);
     }
 
     /// Writes an event if no earlier event can follow; otherwise stores it until then.
-    fn add(&mut self, date: f64, what: What) {
-        if date <= self.written {
-            self.reach(date);
-            self.write(what);
+    fn add_event(&mut self, date: f64, what: What) {
+        if date <= self.written_until {
+            self.set_time(date);
+            self.write_event(what);
             return;
         }
-        let order = u32::try_from(self.events.len()).expect("fewer than 2^32 events at a time");
-        self.dates.push((date.max(0.0).to_bits(), order));
-        self.events.push(what);
+        let order = u32::try_from(self.event_kinds.len()).expect("fewer than 2^32 events at a time");
+        self.pending.push((date.max(0.0).to_bits(), order));
+        self.event_kinds.push(what);
     }
 
     /// Sets the time of the events that are written next to `date` \[s\]; a time before the last one is replaced by the last one.
-    fn reach(&mut self, date: f64) {
-        if date > self.last {
-            self.last = date;
-            float_text(date, &mut self.text);
+    fn set_time(&mut self, date: f64) {
+        if date > self.last_time {
+            self.last_time = date;
+            write_float_text(date, &mut self.last_time_text);
         }
     }
 
-    fn write(&mut self, what: What) {
+    fn write_event(&mut self, what: What) {
         match what {
             What::State(process, state) => {
                 let end = [state_letter(state), b'\n'];
                 self.lines
-                    .push_short(&const { Short::<2>::new(b"7 ") })
-                    .push(&self.text)
+                    .push_short(&const { ShortText::<2>::new(b"7 ") })
+                    .push(&self.last_time_text)
                     .push_short(&self.processes[process as usize].0)
-                    .push_short(&Short::<2>::new(&end));
+                    .push_short(&ShortText::<2>::new(&end));
             }
             What::Superstep(number) => self.set_variable("V", number),
             What::Counter(counter, value) => self.set_variable(counter_alias(counter), value),
             What::Leaves(index) => {
                 let process = self.migrations[index as usize].process.index();
                 let alias = self.alias(process);
-                self.link("9", &alias, index);
+                self.write_link("9", &alias, index);
             }
             What::Arrives(index) => {
                 let migration = self.migrations[index as usize];
                 let process = migration.process.index();
-                self.destroy("P", &self.alias(process));
+                self.destroy_container("P", &self.alias(process));
                 self.processes[process].1 += 1;
                 let alias = self.alias(process);
-                self.settle(process, &alias, migration.to);
-                self.link("10", &alias, index);
+                self.create_process(process, &alias, migration.to);
+                self.write_link("10", &alias, index);
             }
         }
     }
 
     fn set_variable(&mut self, kind: &str, value: f64) {
-        self.lines.push(b"8 ").push(&self.text);
+        self.lines.push(b"8 ").push(&self.last_time_text);
         let head = format!(" {kind} s ");
         self.lines
             .push(head.as_bytes())
@@ -307,9 +307,9 @@ impl<'a> Paje<'a> {
             .end_line();
     }
 
-    fn link(&mut self, event: &str, alias: &str, key: u32) {
+    fn write_link(&mut self, event: &str, alias: &str, key: u32) {
         self.lines.push(event.as_bytes()).push(b" ");
-        self.lines.push(&self.text);
+        self.lines.push(&self.last_time_text);
         let rest = format!(" L s m {alias} m{key}");
         self.lines.push(rest.as_bytes()).end_line();
     }
@@ -317,44 +317,44 @@ impl<'a> Paje<'a> {
 
 impl Sink for Paje<'_> {
     fn enter(&mut self, process: u32, state: State, date: f64) {
-        self.add(date, What::State(process, state));
+        self.add_event(date, What::State(process, state));
     }
 
-    fn moved(&mut self, migration: &MigrationRecord, start: f64, end: f64) {
+    fn migrate(&mut self, migration: &MigrationRecord, start: f64, end: f64) {
         let index = u32::try_from(self.migrations.len()).expect("fewer than 2^32 migrations");
         self.migrations.push(*migration);
-        self.add(start, What::Leaves(index));
-        self.add(end, What::Arrives(index));
+        self.add_event(start, What::Leaves(index));
+        self.add_event(end, What::Arrives(index));
     }
 
     fn superstep(&mut self, superstep: usize, date: f64) {
-        self.add(date, What::Superstep((superstep + 1) as f64));
+        self.add_event(date, What::Superstep((superstep + 1) as f64));
     }
 
-    fn count(&mut self, counter: Counter, value: f64, date: f64) {
-        self.add(date, What::Counter(counter, value));
+    fn set_counter(&mut self, counter: Counter, value: f64, date: f64) {
+        self.add_event(date, What::Counter(counter, value));
     }
 
     fn commit(&mut self, date: f64) {
-        self.dates.sort_unstable();
+        self.pending.sort_unstable();
         let ready = self
-            .dates
+            .pending
             .partition_point(|(bits, _)| f64::from_bits(*bits) <= date);
         for at in 0..ready {
-            let (bits, order) = self.dates[at];
-            self.reach(f64::from_bits(bits));
-            self.write(self.events[order as usize]);
+            let (bits, order) = self.pending[at];
+            self.set_time(f64::from_bits(bits));
+            self.write_event(self.event_kinds[order as usize]);
         }
-        if ready == self.dates.len() {
-            self.events.clear();
+        if ready == self.pending.len() {
+            self.event_kinds.clear();
         }
-        self.dates.drain(..ready);
-        self.written = date;
+        self.pending.drain(..ready);
+        self.written_until = date;
     }
 }
 
 /// Returns the head of the file: the definitions of events, types and values.
-fn head() -> String {
+fn file_head() -> String {
     let mut text = String::new();
     for (name, number, fields) in EVENTS.into_iter().chain([END_LINK]) {
         writeln!(text, "%EventDef {name} {number}").expect("a string");
@@ -406,7 +406,7 @@ const fn state_colour(state: State) -> &'static str {
     }
 }
 
-fn destroy(lines: &mut Lines, date: &[u8], kind: &str, alias: &str) {
+fn write_destroy(lines: &mut LineWriter, date: &[u8], kind: &str, alias: &str) {
     lines.push(b"6 ").push(date);
     lines.push(format!(" {kind} {alias}").as_bytes()).end_line();
 }

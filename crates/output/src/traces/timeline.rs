@@ -72,13 +72,13 @@ pub(super) trait Sink: Send {
     fn enter(&mut self, process: u32, state: State, date: f64);
 
     /// Puts a migrating process on its new host; its migration lasts from `start` to `end` \[s\].
-    fn moved(&mut self, migration: &MigrationRecord, start: f64, end: f64);
+    fn migrate(&mut self, migration: &MigrationRecord, start: f64, end: f64);
 
     /// Starts the superstep number `superstep` (counted from 0) at the time `date` \[s\].
     fn superstep(&mut self, superstep: usize, date: f64);
 
     /// Sets the value of a counter from the time `date` on \[s\].
-    fn count(&mut self, counter: Counter, value: f64, date: f64);
+    fn set_counter(&mut self, counter: Counter, value: f64, date: f64);
 
     /// Tells the writer that no event before the time `date` \[s\] will follow.
     fn commit(&mut self, date: f64);
@@ -90,12 +90,12 @@ pub(super) struct Timeline<S> {
     sink: S,
     origin: f64,
     /// Start of each process in the current superstep, relative to `origin` \[s\]; empty if all start at `origin`.
-    after: Vec<f64>,
-    now: f64,
+    start_offsets: Vec<f64>,
+    barrier_time: f64,
     /// Time at which each process reached the previous barrier \[s\].
     arrived: Vec<f64>,
     /// Whether each process has been reported to the writer as waiting since it reached the previous barrier.
-    waits: Vec<bool>,
+    is_waiting: Vec<bool>,
     /// Times for which all processes waited for rescheduling calls after the previous barrier.
     calls: Vec<Wait>,
     moves: Vec<MigrationRecord>, // sorted by process before they are read
@@ -109,10 +109,10 @@ impl<S: Sink> Timeline<S> {
         Self {
             sink,
             origin: 0.0,
-            after: Vec::new(),
-            now: 0.0,
+            start_offsets: Vec::new(),
+            barrier_time: 0.0,
             arrived: vec![0.0; processes],
-            waits: vec![true; processes],
+            is_waiting: vec![true; processes],
             calls: Vec::new(),
             moves: Vec::new(),
             intervals: Vec::new(),
@@ -121,11 +121,11 @@ impl<S: Sink> Timeline<S> {
     }
 
     /// Ends the activities of all processes at the end of the run, and returns the writer.
-    pub(super) fn end(mut self, makespan: Time) -> S {
+    pub(super) fn finish(mut self, makespan: Time) -> S {
         self.moves.sort_by_key(|one| one.process);
-        self.tell_intervals();
+        self.report_intervals();
         for process in 0..self.arrived.len() {
-            self.wait_until(process, makespan.get());
+            self.report_until(process, makespan.get());
         }
         self.sink.commit(makespan.get());
         self.sink
@@ -133,10 +133,10 @@ impl<S: Sink> Timeline<S> {
 
     /// Reports the activities of a process between its arrival at the barrier and the time `until` \[s\], at which it continues
     /// with the next superstep.
-    fn wait_until(&mut self, process: usize, until: f64) {
+    fn report_until(&mut self, process: usize, until: f64) {
         let id = ProcessId::from_index(process);
         let mut at = self.arrived[process].min(until);
-        if !self.waits[process] && at < until {
+        if !self.is_waiting[process] && at < until {
             self.enter_wait(process, at);
         }
         let first = self.moves.partition_point(|one| one.process < id);
@@ -160,13 +160,13 @@ impl<S: Sink> Timeline<S> {
             at = end;
             if let Some(migration) = migration {
                 self.sink.enter(id.0, State::Migrate, start);
-                self.sink.moved(&migration, start, end);
+                self.sink.migrate(&migration, start, end);
             } else if start < end {
                 self.sink.enter(id.0, State::Rescheduling, start);
             } else {
                 continue;
             }
-            self.waits[process] = false;
+            self.is_waiting[process] = false;
             if end < until {
                 self.enter_wait(process, end);
             }
@@ -177,37 +177,37 @@ impl<S: Sink> Timeline<S> {
     fn enter_wait(&mut self, process: usize, date: f64) {
         let id = ProcessId::from_index(process).0;
         self.sink.enter(id, State::Wait, date);
-        self.waits[process] = true;
+        self.is_waiting[process] = true;
     }
 
-    fn tell_intervals(&mut self) {
+    fn report_intervals(&mut self) {
         for (interval, date) in self.intervals.drain(..) {
-            self.sink.count(Counter::Interval, interval, date.get());
+            self.sink.set_counter(Counter::Interval, interval, date.get());
         }
     }
 }
 
 impl<S: Sink> Recorder for Timeline<S> {
-    fn began(&mut self, beginnings: Beginnings<'_>) {
+    fn on_beginnings(&mut self, beginnings: Beginnings<'_>) {
         self.origin = beginnings.origin.get();
-        self.now = beginnings.now.get();
-        self.after.clear();
-        self.after.extend_from_slice(beginnings.after);
+        self.barrier_time = beginnings.now.get();
+        self.start_offsets.clear();
+        self.start_offsets.extend_from_slice(beginnings.delays);
     }
 
-    fn superstep(&mut self, superstep: usize, measures: &Measures, _: &[HostId]) {
-        let (origin, now) = (self.origin, self.now);
-        let mut first = if self.after.is_empty() { origin } else { now };
+    fn on_superstep(&mut self, superstep: usize, measures: &Measures, _: &[HostId]) {
+        let (origin, now) = (self.origin, self.barrier_time);
+        let mut first = if self.start_offsets.is_empty() { origin } else { now };
         let (mut longest, mut sum) = (0.0_f64, 0.0);
-        self.tell_intervals();
+        self.report_intervals();
         self.moves.sort_by_key(|one| one.process);
         let times = measures.compute.iter().zip(&measures.communication);
         for (process, (compute, communication)) in times.enumerate() {
             let id = ProcessId::from_index(process).0;
-            let after = self.after.get(process).copied().unwrap_or(0.0);
+            let after = self.start_offsets.get(process).copied().unwrap_or(0.0);
             let began = (origin + after).min(now);
             first = first.min(began);
-            self.wait_until(process, began);
+            self.report_until(process, began);
             let (compute, communication) = (compute.get(), communication.get());
             // Add the local times first and then the origin, in the same order as the runtime.
             let computed = (origin + (after + compute)).clamp(began, now);
@@ -220,8 +220,8 @@ impl<S: Sink> Recorder for Timeline<S> {
                 self.sink.enter(id, State::Communicate, computed);
             }
             self.arrived[process] = arrived;
-            self.waits[process] &= arrived == began;
-            if !self.waits[process] && arrived <= now {
+            self.is_waiting[process] &= arrived == began;
+            if !self.is_waiting[process] && arrived <= now {
                 self.enter_wait(process, arrived);
             }
             longest = longest.max(compute + communication);
@@ -233,21 +233,21 @@ impl<S: Sink> Recorder for Timeline<S> {
         if sum > 0.0 {
             let mean = sum / measures.compute.len() as f64;
             let imbalance = (longest / mean - 1.0).max(0.0); // negative only by rounding
-            self.sink.count(Counter::Imbalance, imbalance, first);
+            self.sink.set_counter(Counter::Imbalance, imbalance, first);
         }
         self.sink.commit(now);
     }
 
-    fn call(&mut self, call: &CallRecord) {
+    fn on_call(&mut self, call: &CallRecord) {
         if call.wait.from < call.wait.until {
             self.calls.push(call.wait);
         }
-        if let Some(interval) = self.narrator.interval(&call.decision.outlined()) {
-            self.intervals.push((interval.next as f64, call.wait.until));
+        if let Some(interval) = self.narrator.interval(&call.decision.outline_json()) {
+            self.intervals.push((interval.next_length as f64, call.wait.until));
         }
     }
 
-    fn migration(&mut self, migration: &MigrationRecord) {
+    fn on_migration(&mut self, migration: &MigrationRecord) {
         self.moves.push(*migration);
     }
 }

@@ -20,7 +20,7 @@ pub struct Load {
 }
 
 /// Computes the totals of each superstep of the application of an experiment.
-pub fn loads(experiment: &Experiment) -> Vec<Load> {
+pub fn superstep_loads(experiment: &Experiment) -> Vec<Load> {
     let workload = &experiment.workload;
     let processes = workload.processes();
     let mut plan = Plan::default();
@@ -34,13 +34,13 @@ pub fn loads(experiment: &Experiment) -> Vec<Load> {
         }
         plan.clear(processes);
         workload.fill(superstep, &mut plan);
-        loads.push(load(&plan, &mut sent, &mut received));
+        loads.push(superstep_load(&plan, &mut sent, &mut received));
     }
     loads
 }
 
 /// Computes the totals of the superstep described by `plan`. `sent` and `received` are buffers with an entry per process.
-fn load(plan: &Plan, sent: &mut [f64], received: &mut [f64]) -> Load {
+fn superstep_load(plan: &Plan, sent: &mut [f64], received: &mut [f64]) -> Load {
     sent.fill(0.0);
     received.fill(0.0);
     let mut volume = 0.0;
@@ -93,11 +93,11 @@ mod tests {
             volume: 27.0,
             h: 17.0,
         };
-        assert_eq!(load(&plan, &mut [0.0; 3], &mut [0.0; 3]), expected);
+        assert_eq!(superstep_load(&plan, &mut [0.0; 3], &mut [0.0; 3]), expected);
         let idle = Plan {
             work: vec![Instructions::default(); 3],
             messages: Vec::new(),
         };
-        assert_eq!(load(&idle, &mut [9.0; 3], &mut [9.0; 3]), Load::default());
+        assert_eq!(superstep_load(&idle, &mut [9.0; 3], &mut [9.0; 3]), Load::default());
     }
 }

@@ -14,6 +14,6 @@ mod loads;
 mod picture;
 mod table;
 
-pub use loads::{Load, loads};
-pub use picture::picture;
+pub use loads::{Load, superstep_loads};
+pub use picture::draw_workload;
 pub use table::workload_sheet;

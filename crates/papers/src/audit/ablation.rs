@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::super::reproduce::reproduce_changed;
 use super::choices::{Alternatives, alternatives};
 use super::score::Achieved;
-use super::settings::{Setting, in_words};
+use super::settings::{Setting, display_value};
 use migsim_experiment::Progress;
 
 /// Number of reproduced results if an option has another value.
@@ -51,7 +51,7 @@ pub struct Ablation {
 
 impl Ablation {
     /// Returns whether all results are still reproduced with the other value.
-    pub(super) fn is_free(&self) -> bool {
+    pub(super) fn loses_nothing(&self) -> bool {
         self.refused.is_empty() && self.lost_cells + self.lost_decisions + self.lost_schedules == 0
     }
 }
@@ -60,7 +60,7 @@ impl Ablation {
 /// different values, each key gets rows of its own.
 pub(super) fn ablation(setting: &Setting, base: &Achieved, progress: &Progress) -> Vec<Ablation> {
     let parts = parts(setting);
-    let rows = parts.iter().map(|part| of_part(part, base, progress));
+    let rows = parts.iter().map(|part| rows_of_part(part, base, progress));
     rows.collect::<Vec<_>>().concat()
 }
 
@@ -84,7 +84,7 @@ fn parts(setting: &Setting) -> Vec<Setting> {
     pairs().map(part).collect()
 }
 
-fn of_part(setting: &Setting, base: &Achieved, progress: &Progress) -> Vec<Ablation> {
+fn rows_of_part(setting: &Setting, base: &Achieved, progress: &Progress) -> Vec<Ablation> {
     let (key, value) = (setting.keys.first(), setting.values.first());
     let found = key
         .zip(value)
@@ -98,12 +98,12 @@ fn of_part(setting: &Setting, base: &Achieved, progress: &Progress) -> Vec<Ablat
                 let changes = setting.set_to(&value);
                 let there = reproduce_changed(setting.paper, changes, progress);
                 let row = Ablation {
-                    other: in_words(&value),
+                    other: display_value(&value),
                     is_default,
-                    ..empty(setting)
+                    ..empty_row(setting)
                 };
                 match there {
-                    Ok(compared) => filled(row, base, &Achieved::of(&compared)),
+                    Ok(compared) => filled_row(row, base, &Achieved::from_comparison(&compared)),
                     Err(error) => Ablation {
                         refused: error.to_string(),
                         ..row
@@ -113,21 +113,21 @@ fn of_part(setting: &Setting, base: &Achieved, progress: &Progress) -> Vec<Ablat
             .collect(),
         Alternatives::Without(reason) => vec![Ablation {
             refused: reason.into(),
-            ..empty(setting)
+            ..empty_row(setting)
         }],
         Alternatives::Unknown => vec![Ablation {
             refused: "no other value is known".into(),
-            ..empty(setting)
+            ..empty_row(setting)
         }],
     }
 }
 
-fn empty(setting: &Setting) -> Ablation {
+fn empty_row(setting: &Setting) -> Ablation {
     Ablation {
         paper: setting.paper.name.into(),
         what: setting.what.clone(),
         keys: setting.keys.join(" "),
-        value: setting.value(),
+        value: setting.value_text(),
         origin: setting.origin.name().into(),
         is_counted: setting.is_counted,
         other: String::new(),
@@ -143,7 +143,7 @@ fn empty(setting: &Setting) -> Ablation {
     }
 }
 
-fn filled(row: Ablation, base: &Achieved, there: &Achieved) -> Ablation {
+fn filled_row(row: Ablation, base: &Achieved, there: &Achieved) -> Ablation {
     let (score, lost) = (there.score(), base.lost_in(there));
     Ablation {
         cells: score.cells,

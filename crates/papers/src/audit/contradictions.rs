@@ -33,15 +33,15 @@ pub struct Contradictions {
 }
 
 /// Computes the shares of the errors within 2.5 % and within 5 %, and the median of the absolute errors, all in percent \[%\].
-pub(super) fn figures(errors: &[f64]) -> (f64, f64, f64) {
+pub(super) fn shares_and_median(errors: &[f64]) -> (f64, f64, f64) {
     let totals = Totals {
         errors: errors.iter().map(|error| error.abs()).collect(),
         ..Totals::default()
     };
     (
-        totals.within(TIGHT),
-        totals.within(WIDE),
-        totals.median().unwrap_or_default(),
+        totals.share_within(TIGHT),
+        totals.share_within(WIDE),
+        totals.median_error().unwrap_or_default(),
     )
 }
 

@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 
 use super::super::Paper;
-use super::super::cells::column;
+use super::super::cells::column_name;
 use super::super::facts::{Cell, Facts};
 use super::score::TIGHT;
 use super::settings::Setting;
@@ -26,11 +26,11 @@ pub struct Freedom {
     /// Number of constants that were chosen for the reproduction of this paper.
     pub constants: usize,
     /// Number of constants that were already counted for another paper, and how many of these are numbers.
-    pub shared: (usize, usize),
+    pub shared_constants: (usize, usize),
     /// Number of constants that are numbers; the other constants are options.
-    pub numbers: usize,
+    pub numeric_constants: usize,
     /// Number of constants in an earlier count, which did not include options under other names; `None` if it was equal.
-    pub former: Option<usize>,
+    pub former_constants: Option<usize>,
     /// Number of published times in tables.
     pub cells: usize,
     /// Number of columns of the tables: times that differ only in the size of the run.
@@ -44,7 +44,7 @@ pub struct Freedom {
     /// Number of published schedules of rescheduling calls.
     pub schedules: usize,
     /// Number of runs for which the paper publishes decisions or schedules.
-    pub told_runs: usize,
+    pub runs_with_decisions: usize,
 }
 
 /// Counts the constants of the reproduction of a paper and the independent data of the paper.
@@ -61,7 +61,7 @@ pub(super) fn freedom(paper: &'static Paper, facts: &Facts, settings: &[Setting]
         .iter()
         .filter(|cell| !is_of_figure(facts, cell));
     let tables: Vec<&Cell> = tables.collect();
-    let (columns, repeated, independent) = independent(&tables);
+    let (columns, repeated, independent) = count_independent(&tables);
     let told = facts.decisions.iter().map(|one| &one.config);
     let told = told.chain(facts.call_schedules.iter().map(|one| &one.config));
     let mut runs: Vec<String> = told
@@ -73,19 +73,19 @@ pub(super) fn freedom(paper: &'static Paper, facts: &Facts, settings: &[Setting]
     Freedom {
         paper: paper.name,
         constants: facts.fitted.len(),
-        shared: (
+        shared_constants: (
             shared().count(),
             shared().filter(|one| one.is_number()).count(),
         ),
-        numbers: counted.filter(|one| one.is_number()).count(),
-        former: facts.audit.former_constants,
+        numeric_constants: counted.filter(|one| one.is_number()).count(),
+        former_constants: facts.audit.former_constants,
         cells: tables.len(),
         columns,
         repeated,
         independent,
         decisions: facts.decisions.len(),
         schedules: facts.call_schedules.len(),
-        told_runs: runs.len(),
+        runs_with_decisions: runs.len(),
     }
 }
 
@@ -94,7 +94,7 @@ fn is_of_figure(facts: &Facts, cell: &Cell) -> bool {
 }
 
 /// Counts the columns, the times that do not count in their row, and the independent data.
-fn independent(cells: &[&Cell]) -> (usize, usize, usize) {
+fn count_independent(cells: &[&Cell]) -> (usize, usize, usize) {
     let mut rows: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     let mut columns: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
     let mut repeated = 0;
@@ -108,7 +108,7 @@ fn independent(cells: &[&Cell]) -> (usize, usize, usize) {
             .entry(format!("{} {}", cell.table, row.join(" ")))
             .or_default();
         let column = columns
-            .entry(column(&cell.table, &cell.config))
+            .entry(column_name(&cell.table, &cell.config))
             .or_default();
         if row.iter().any(|&known| is_near(cell.seconds, known)) {
             repeated += 1;
@@ -121,7 +121,7 @@ fn independent(cells: &[&Cell]) -> (usize, usize, usize) {
             .and_then(serde_json::Value::as_f64);
         column.push((supersteps.unwrap_or(f64::NAN), cell.seconds));
     }
-    let count = columns.values().map(|column| parameters(column)).sum();
+    let count = columns.values().map(|column| count_parameters(column)).sum();
     (columns.len(), repeated, count)
 }
 
@@ -131,7 +131,7 @@ fn is_near(value: f64, other: f64) -> bool {
 
 /// Counts the numbers that describe a column of (supersteps, time): 0 if it is empty, 1 for a multiple of the supersteps, 2 for a
 /// straight line, otherwise all.
-fn parameters(column: &[(f64, f64)]) -> usize {
+fn count_parameters(column: &[(f64, f64)]) -> usize {
     let fits = |line: (f64, f64)| {
         column
             .iter()
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn a_rate_is_one_number_and_a_line_two() {
         let of = |times: [f64; 4]| {
-            parameters(
+            count_parameters(
                 &[10.0, 50.0, 100.0, 500.0]
                     .into_iter()
                     .zip(times)
@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(of([10.1, 50.5, 101.0, 505.0]), 1);
         assert_eq!(of([15.0, 55.0, 105.0, 505.0]), 2);
         assert_eq!(of([15.0, 55.0, 125.0, 505.0]), 4);
-        assert_eq!(parameters(&[]), 0);
-        assert_eq!(parameters(&[(10.0, 1.0), (20.0, 5.0)]), 2);
+        assert_eq!(count_parameters(&[]), 0);
+        assert_eq!(count_parameters(&[(10.0, 1.0), (20.0, 5.0)]), 2);
     }
 }

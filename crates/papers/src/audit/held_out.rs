@@ -9,17 +9,17 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::super::Paper;
-use super::super::cells::{CellResult, column, median};
+use super::super::cells::{CellResult, column_name, median};
 use super::super::changes::Changes;
 use super::linear::{Row, fit};
 use super::score::{Achieved, TIGHT, WIDE};
-use super::sensitivity::score;
+use super::sensitivity::achieved_with;
 use super::settings::Setting;
 use migsim_base::error::{Error, Problem};
 use migsim_experiment::Progress;
 
 /// Relative change of a constant by which the slopes of the linear model are computed.
-const STEP: f64 = 1e-3;
+const SLOPE_STEP: f64 = 1e-3;
 
 /// Quality of the prediction of published times that were not used for fitting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -91,7 +91,7 @@ pub(super) fn held_out(
         .map(|(constant, change)| Refitted {
             paper: paper.name.into(),
             what: constant.what.clone(),
-            value: constant.value(),
+            value: constant.value_text(),
             change: *change,
         });
     let refitted = refitted.collect();
@@ -113,16 +113,16 @@ pub(super) fn held_out(
         let predicted: Vec<f64> = context
             .rows
             .iter()
-            .map(|row| row.after(&plain(&fitted)))
+            .map(|row| row.error_after(&unfixed_as_zero(&fitted)))
             .collect();
         let unfixed = count_unfixed(&fitted);
         all.push(context.row("nothing; fitted to all of them", (1, unfixed), &predicted));
         if scope == ALL {
             let mut changes = Changes::default();
-            for (constant, change) in constants.iter().zip(plain(&fitted)) {
+            for (constant, change) in constants.iter().zip(unfixed_as_zero(&fitted)) {
                 constant.add_scaled(&mut changes, 1.0 + change);
             }
-            let there = score(paper, changes, progress);
+            let there = achieved_with(paper, changes, progress);
             let errors = there.map(|there| there.errors).unwrap_or_default();
             all.push(context.row(
                 "nothing; fitted to all of them, and simulated",
@@ -143,15 +143,15 @@ const SCOPES: [(&str, Inside); 2] = [(ALL, |_| true), ("scenario i", |cell| cell
 /// Computes for each published time the change of its relative error per relative change of a constant.
 fn slopes_of(constant: &Setting, base: &Achieved, progress: &Progress) -> Result<Vec<f64>, Error> {
     let errors = |factor: f64| {
-        let there = score(constant.paper, constant.scaled(factor), progress);
+        let there = achieved_with(constant.paper, constant.scaled(factor), progress);
         let refused = || Problem::new(format!("`{}` cannot be moved", constant.what));
         Ok::<_, Error>(there.ok_or_else(refused)?.errors)
     };
-    let (below, above) = rayon::join(|| errors(1.0 - STEP), || errors(1.0 + STEP));
+    let (below, above) = rayon::join(|| errors(1.0 - SLOPE_STEP), || errors(1.0 + SLOPE_STEP));
     let (below, above) = (below?, above?);
     let slope = |cell: usize| {
         let here = base.errors[cell];
-        let sides = [(here - below[cell]) / STEP, (above[cell] - here) / STEP];
+        let sides = [(here - below[cell]) / SLOPE_STEP, (above[cell] - here) / SLOPE_STEP];
         if sides[0].abs() <= sides[1].abs() {
             sides[0]
         } else {
@@ -161,7 +161,7 @@ fn slopes_of(constant: &Setting, base: &Achieved, progress: &Progress) -> Result
     Ok((0..base.errors.len()).map(slope).collect())
 }
 
-fn plain(change: &[Option<f64>]) -> Vec<f64> {
+fn unfixed_as_zero(change: &[Option<f64>]) -> Vec<f64> {
     change.iter().map(|one| one.unwrap_or_default()).collect()
 }
 
@@ -185,18 +185,18 @@ type Part = fn(&CellResult) -> String;
 const PARTITIONS: [(&str, Part); 7] = [
     ("one cell", |cell| cell.id.clone()),
     ("one row (a run size, all its scenarios)", |cell| {
-        without(cell, &["scenario", "alpha"])
+        config_without(cell, &["scenario", "alpha"])
     }),
     ("one column (all its run sizes)", |cell| {
-        column(&cell.table, &cell.config)
+        column_name(&cell.table, &cell.config)
     }),
-    ("one order n", |cell| only(cell, "n")),
-    ("one number of processes", |cell| only(cell, "procs")),
-    ("one number of supersteps", |cell| only(cell, "supersteps")),
+    ("one order n", |cell| config_value(cell, "n")),
+    ("one number of processes", |cell| config_value(cell, "procs")),
+    ("one number of supersteps", |cell| config_value(cell, "supersteps")),
     ("one table", |cell| cell.table.clone()),
 ];
 
-fn without(cell: &CellResult, keys: &[&str]) -> String {
+fn config_without(cell: &CellResult, keys: &[&str]) -> String {
     let rest = cell
         .config
         .iter()
@@ -205,7 +205,7 @@ fn without(cell: &CellResult, keys: &[&str]) -> String {
     format!("{} {}", cell.table, rest.join(" "))
 }
 
-fn only(cell: &CellResult, key: &str) -> String {
+fn config_value(cell: &CellResult, key: &str) -> String {
     let value = cell.config.get(key);
     value.map(ToString::to_string).unwrap_or_default()
 }
@@ -265,9 +265,9 @@ impl Scope<'_> {
             let training: Vec<&Row> = left.iter().map(|&cell| self.rows[cell]).collect();
             let change = fit(&training, self.constants);
             unfixed = unfixed.max(count_unfixed(&change));
-            let change = plain(&change);
+            let change = unfixed_as_zero(&change);
             for cell in out {
-                errors[cell] = self.rows[cell].after(&change);
+                errors[cell] = self.rows[cell].error_after(&change);
             }
         }
         self.row(name, (count, unfixed), &errors)

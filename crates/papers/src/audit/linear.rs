@@ -29,18 +29,18 @@ pub(super) struct Row {
 
 impl Row {
     /// Computes the error that the model predicts after the relative changes `change` of the constants.
-    pub(super) fn after(&self, change: &[f64]) -> f64 {
+    pub(super) fn error_after(&self, change: &[f64]) -> f64 {
         self.error + dot(&self.slopes, change)
     }
 }
 
 /// Computes the relative change of each constant that fits the rows best; `None` for a constant that the rows do not determine.
 pub(super) fn fit(rows: &[&Row], constants: usize) -> Vec<Option<f64>> {
-    let taken = known(rows, constants);
+    let taken = determined_constants(rows, constants);
     let mut change = vec![0.0; constants];
     for _ in 0..ROUNDS {
         let weights = rows.iter().map(|row| {
-            let error = row.after(&change).abs();
+            let error = row.error_after(&change).abs();
             if error <= BEND { 1.0 } else { BEND / error }
         });
         let weights: Vec<f64> = weights.collect();
@@ -76,7 +76,7 @@ pub(super) fn fit(rows: &[&Row], constants: usize) -> Vec<Option<f64>> {
 }
 
 /// Lists the constants that the rows determine; the constant that is determined best comes first.
-fn known(rows: &[&Row], constants: usize) -> Vec<usize> {
+fn determined_constants(rows: &[&Row], constants: usize) -> Vec<usize> {
     let column = |k: usize| rows.iter().map(|row| row.slopes[k]).collect::<Vec<f64>>();
     let mut rests: Vec<Vec<f64>> = (0..constants).map(column).collect();
     let mut taken: Vec<usize> = Vec::new();

@@ -34,7 +34,7 @@ pub use freedom::Freedom;
 pub use held_out::{HeldOut, Refitted};
 pub use rounding::Rounding;
 pub use score::{Achieved, Score, TIGHT, WIDE};
-pub use sensitivity::{GRID, Sensitivity};
+pub use sensitivity::{WINDOW_STEPS, Sensitivity};
 pub(crate) use splits::{SPLIT_COLUMNS, splits};
 pub use tables::Tables;
 
@@ -48,7 +48,7 @@ use migsim_experiment::Progress;
 /// # Errors
 /// A run fails.
 pub fn audit(progress: &Progress) -> Result<(Page, Tables), Error> {
-    let subjects = Subject::all(progress)?;
+    let subjects = Subject::read_all(progress)?;
     let tables = Tables::compute(&subjects, progress)?;
     Ok((page_of(&subjects, &tables)?, tables))
 }
@@ -56,7 +56,7 @@ pub fn audit(progress: &Progress) -> Result<(Page, Tables), Error> {
 fn page_of(subjects: &[Subject], tables: &Tables) -> Result<Page, Error> {
     let papers = subjects
         .iter()
-        .map(Subject::quick)
+        .map(Subject::counts)
         .collect::<Result<Vec<_>, _>>()?;
     Ok(Page {
         name: "audit.md".into(),

@@ -18,9 +18,9 @@ pub struct Rounding {
     /// Number of simulated times within 2.5 % of none of the times that round to the published time.
     pub missed: usize,
     /// Description of the shortest published time, and the time \[s\].
-    pub least: (String, f64),
+    pub shortest: (String, f64),
     /// Largest relative rounding error: half a unit of the last decimal divided by the shortest time.
-    pub relative: f64,
+    pub largest_relative: f64,
     /// Number of published times whose relative rounding error exceeds the median error of the paper.
     pub coarse: usize,
 }
@@ -40,7 +40,7 @@ pub(super) fn rounding(
     let median = super::super::cells::median(cells.iter().map(|cell| cell.error.abs()))?;
     let mut counts = [0; 3];
     for cell in cells {
-        counts[kind(cell.simulated_s, cell.published_s, half)] += 1;
+        counts[rounding_class(cell.simulated_s, cell.published_s, half)] += 1;
     }
     let is_coarse = |cell: &&&CellResult| half / cell.published_s > median;
     Some(Rounding {
@@ -49,15 +49,15 @@ pub(super) fn rounding(
         certain: counts[0],
         possible: counts[1],
         missed: counts[2],
-        least: (words(least), least.published_s),
-        relative: half / least.published_s,
+        shortest: (words(least), least.published_s),
+        largest_relative: half / least.published_s,
         coarse: cells.iter().filter(is_coarse).count(),
     })
 }
 
 /// Classifies a simulated time: 0 if it is within the tolerance of all times that round to the published time, 1 of some of them,
 /// 2 of none. `half` is half a unit of the last decimal.
-fn kind(simulated: f64, published: f64, half: f64) -> usize {
+fn rounding_class(simulated: f64, published: f64, half: f64) -> usize {
     // |simulated/t - 1| <= TIGHT for t in [simulated/(1 + TIGHT), simulated/(1 - TIGHT)].
     let (low, high) = (simulated / (1.0 + TIGHT), simulated / (1.0 - TIGHT));
     let (from, to) = (published - half, published + half);
@@ -86,8 +86,8 @@ mod tests {
         assert_eq!(decimals(76.2), 1);
         assert_eq!(decimals(1.68), 2);
         // The published time means 1.675 to 1.685 s: 1.72 s is 2.7 % above the lower end, and 2.1 % above the upper end.
-        assert_eq!(kind(1.72, 1.68, 0.005), 1);
-        assert_eq!(kind(1.69, 1.68, 0.005), 0);
-        assert_eq!(kind(1.74, 1.68, 0.005), 2);
+        assert_eq!(rounding_class(1.72, 1.68, 0.005), 1);
+        assert_eq!(rounding_class(1.69, 1.68, 0.005), 0);
+        assert_eq!(rounding_class(1.74, 1.68, 0.005), 2);
     }
 }

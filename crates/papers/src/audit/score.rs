@@ -36,7 +36,7 @@ pub struct Achieved {
 impl Achieved {
     /// Evaluates the comparison of a reproduction with its paper. Times that are quoted from figures are left out, as in the
     /// totals of the other pages.
-    pub fn of(compared: &Compared) -> Self {
+    pub fn from_comparison(compared: &Compared) -> Self {
         let in_tables = compared.cells.iter().filter(|cell| !cell.in_figure);
         let matches = |verdict: Verdict| verdict == Verdict::Match;
         let decisions = compared.decisions.iter().map(|one| matches(one.verdict));

@@ -13,10 +13,10 @@ use migsim_experiment::Progress;
 
 /// Relative changes that are tried in the search for the window of a number \[%\]: the number is multiplied or divided by `1 +
 /// step/100`.
-pub const GRID: [f64; 10] = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0];
+pub const WINDOW_STEPS: [f64; 10] = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0];
 
 /// Relative change of a number upwards and downwards for the test of sensitivity.
-const MOVED: f64 = 0.01;
+const CHANGE: f64 = 0.01;
 
 /// Numbers of reproduced results if a number of the reproduction is changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -62,11 +62,11 @@ pub struct Sensitivity {
 /// Counts the reproduced results with a number 1 % lower and higher, and searches for the window in which none is lost.
 pub(super) fn sensitivity(setting: &Setting, base: &Achieved, progress: &Progress) -> Sensitivity {
     let (row, windows) = rayon::join(
-        || moved(setting, base, progress),
+        || sensitivity_without_window(setting, base, progress),
         || {
             [false, true]
                 .into_par_iter()
-                .map(|is_above| window(setting, is_above, base, progress))
+                .map(|is_above| find_window(setting, is_above, base, progress))
                 .collect::<Vec<f64>>()
         },
     );
@@ -78,9 +78,9 @@ pub(super) fn sensitivity(setting: &Setting, base: &Achieved, progress: &Progres
 }
 
 /// Counts the reproduced results with a constant 1 % lower and 1 % higher. Does not search for the window in which none is lost.
-pub(super) fn moved(setting: &Setting, base: &Achieved, progress: &Progress) -> Sensitivity {
-    let ends = [1.0 - MOVED, 1.0 + MOVED].map(|factor| {
-        let there = score(setting.paper, setting.scaled(factor), progress);
+pub(super) fn sensitivity_without_window(setting: &Setting, base: &Achieved, progress: &Progress) -> Sensitivity {
+    let ends = [1.0 - CHANGE, 1.0 + CHANGE].map(|factor| {
+        let there = achieved_with(setting.paper, setting.scaled(factor), progress);
         there.map(|there| there.score())
     });
     let [below, above] = ends.map(Option::unwrap_or_default);
@@ -89,7 +89,7 @@ pub(super) fn moved(setting: &Setting, base: &Achieved, progress: &Progress) -> 
         paper: setting.paper.name.into(),
         what: setting.what.clone(),
         keys: setting.keys.join(" "),
-        value: setting.value(),
+        value: setting.value_text(),
         origin: setting.origin.name().into(),
         is_counted: setting.is_counted,
         below_cells: below.cells,
@@ -124,43 +124,43 @@ impl Sensitivity {
 
     /// Returns whether a result is lost before the number has doubled or halved, unless a paper states the number.
     pub(super) fn matters(&self) -> bool {
-        let end = GRID[GRID.len() - 1];
+        let end = WINDOW_STEPS[WINDOW_STEPS.len() - 1];
         self.origin != Origin::Stated.name() && (self.window_below < end || self.window_above < end)
     }
 }
 
 /// Finds the largest step upwards or downwards for which no result is lost \[%\]. If the largest step changes no time, it is
 /// returned without trying smaller steps.
-fn window(setting: &Setting, is_above: bool, base: &Achieved, progress: &Progress) -> f64 {
-    let end = GRID[GRID.len() - 1];
+fn find_window(setting: &Setting, is_above: bool, base: &Achieved, progress: &Progress) -> f64 {
+    let end = WINDOW_STEPS[WINDOW_STEPS.len() - 1];
     let is_without_effect = |there: Achieved| there.errors == base.errors;
-    if keeps_all((setting, is_above, end), base, progress).is_some_and(is_without_effect) {
+    if results_without_loss((setting, is_above, end), base, progress).is_some_and(is_without_effect) {
         return end;
     }
     let loses_nothing =
-        |step: &&f64| keeps_all((setting, is_above, **step), base, progress).is_some();
-    let steps = GRID.iter().take_while(loses_nothing);
+        |step: &&f64| results_without_loss((setting, is_above, **step), base, progress).is_some();
+    let steps = WINDOW_STEPS.iter().take_while(loses_nothing);
     steps.last().copied().unwrap_or_default()
 }
 
 /// Returns the results with the number changed by one step, or `None` if a reproduced result is lost there.
-pub(super) fn keeps_all(
+pub(super) fn results_without_loss(
     (setting, is_above, step): (&Setting, bool, f64),
     base: &Achieved,
     progress: &Progress,
 ) -> Option<Achieved> {
     let factor = 1.0 + step / 100.0;
     let factor = if is_above { factor } else { 1.0 / factor };
-    let there = score(setting.paper, setting.scaled(factor), progress);
+    let there = achieved_with(setting.paper, setting.scaled(factor), progress);
     there.filter(|there| base.lost_in(there).is_nothing())
 }
 
 /// Reproduces a paper with changed settings; returns `None` if the changed settings are refused.
-pub(super) fn score(
+pub(super) fn achieved_with(
     paper: &'static Paper,
     changes: Changes,
     progress: &Progress,
 ) -> Option<Achieved> {
     let compared = reproduce_changed(paper, changes, progress).ok()?;
-    Some(Achieved::of(&compared))
+    Some(Achieved::from_comparison(&compared))
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::super::changes::{Changes, source_of};
+use super::super::changes::{Changes, experiment_document};
 use super::super::facts::Facts;
 use super::super::runs::{Case, Runs};
 use super::super::{PAPERS, Paper};
@@ -66,21 +66,21 @@ impl Setting {
     /// Returns whether all values of the setting are non-zero numbers, with or without units. Whole numbers without a unit count
     /// as options, not as numbers.
     pub(super) fn is_number(&self) -> bool {
-        self.values.iter().all(|value| quantity(value).is_some())
+        self.values.iter().all(|value| parse_quantity(value).is_some())
     }
 
     /// Returns the changes that multiply all values of the setting by `factor`.
     pub(super) fn scaled(&self, factor: f64) -> Changes {
-        let values = self.values.iter().map(|value| scaled(value, factor));
-        self.changed(values)
+        let values = self.values.iter().map(|value| scaled_value(value, factor));
+        self.with_values(values)
     }
 
     /// Returns the changes that give all keys of the setting the value `value`.
     pub(super) fn set_to(&self, value: &Value) -> Changes {
-        self.changed(self.values.iter().map(|_| value.clone()))
+        self.with_values(self.values.iter().map(|_| value.clone()))
     }
 
-    fn changed(&self, values: impl Iterator<Item = Value>) -> Changes {
+    fn with_values(&self, values: impl Iterator<Item = Value>) -> Changes {
         let mut changes = Changes::default();
         self.add_to(&mut changes, values);
         changes
@@ -88,7 +88,7 @@ impl Setting {
 
     /// Adds to `changes` the values of the setting multiplied by `factor`.
     pub(super) fn add_scaled(&self, changes: &mut Changes, factor: f64) {
-        let values = self.values.iter().map(|value| scaled(value, factor));
+        let values = self.values.iter().map(|value| scaled_value(value, factor));
         self.add_to(changes, values);
     }
 
@@ -100,16 +100,16 @@ impl Setting {
     }
 
     /// Formats the value of the first key of the setting.
-    pub(super) fn value(&self) -> String {
-        in_words(self.values.first().unwrap_or(&Value::Null))
+    pub(super) fn value_text(&self) -> String {
+        display_value(self.values.first().unwrap_or(&Value::Null))
     }
 }
 
 /// Formats a value for people, with at most six digits and a convenient unit.
-pub(super) fn in_words(value: &Value) -> String {
-    match (quantity(value), value) {
+pub(super) fn display_value(value: &Value) -> String {
+    match (parse_quantity(value), value) {
         (Some((number, unit)), _) => {
-            let (number, unit) = readable(number, unit);
+            let (number, unit) = in_readable_unit(number, unit);
             let rounded: f64 = format!("{number:.5e}").parse().unwrap_or(number);
             format!("{rounded} {unit}").trim_end().to_owned()
         }
@@ -119,7 +119,7 @@ pub(super) fn in_words(value: &Value) -> String {
 }
 
 /// Converts a quantity to a unit in which the number is short, such as 0.0005 s to 500 us.
-fn readable(number: f64, unit: &str) -> (f64, &str) {
+fn in_readable_unit(number: f64, unit: &str) -> (f64, &str) {
     match (unit, number) {
         ("s", ..1e-3) => (number * 1e6, "us"),
         ("s", ..1.0) => (number * 1e3, "ms"),
@@ -131,7 +131,7 @@ fn readable(number: f64, unit: &str) -> (f64, &str) {
 
 /// Parses a value as a number with its unit (empty if it has none). Returns `None` for zero, for whole numbers without a unit
 /// (counts), and for other texts.
-fn quantity(value: &Value) -> Option<(f64, &str)> {
+fn parse_quantity(value: &Value) -> Option<(f64, &str)> {
     let found = match value {
         Value::Number(number) if number.is_f64() => (number.as_f64()?, ""),
         Value::String(text) => {
@@ -143,8 +143,8 @@ fn quantity(value: &Value) -> Option<(f64, &str)> {
     (found.0 != 0.0).then_some(found)
 }
 
-fn scaled(value: &Value, factor: f64) -> Value {
-    match quantity(value) {
+fn scaled_value(value: &Value, factor: f64) -> Value {
+    match parse_quantity(value) {
         Some((number, "")) => (number * factor).into(),
         Some((number, unit)) => format!("{} {unit}", number * factor).into(),
         None => value.clone(),
@@ -152,7 +152,7 @@ fn scaled(value: &Value, factor: f64) -> Value {
 }
 
 /// Lists the papers that have an experiment with settings.
-pub(super) fn papers() -> impl Iterator<Item = &'static Paper> {
+pub(super) fn papers_with_settings() -> impl Iterator<Item = &'static Paper> {
     PAPERS.iter().filter(|paper| paper.experiment.is_some())
 }
 
@@ -162,7 +162,7 @@ pub(super) fn papers() -> impl Iterator<Item = &'static Paper> {
 /// # Errors
 /// An experiment cannot be read.
 pub(super) fn settings(paper: &'static Paper, facts: &Facts) -> Result<Vec<Setting>, Error> {
-    let files = Files::of(paper)?;
+    let files = Files::read(paper)?;
     let mut all = Vec::new();
     let mut seen = BTreeSet::new();
     for fitted in &facts.fitted {
@@ -177,7 +177,7 @@ pub(super) fn settings(paper: &'static Paper, facts: &Facts) -> Result<Vec<Setti
         let is_open = match Origin::of(text) {
             Origin::Fitted | Origin::Inferred => true,
             // A value that is stated, or that has no origin, is of interest only if another choice is possible.
-            Origin::Stated | Origin::Unstated => choices::is_choice(key, &value),
+            Origin::Stated | Origin::Unstated => choices::is_option(key, &value),
         };
         if seen.contains(key) || !is_open {
             continue;
@@ -200,14 +200,14 @@ pub(super) fn settings(paper: &'static Paper, facts: &Facts) -> Result<Vec<Setti
             .push(key.clone());
     }
     for keys in groups.into_values() {
-        let what = files.words(&keys)?;
+        let what = files.describe(&keys)?;
         all.push(files.setting(paper, what, keys, false)?);
     }
     Ok(all)
 }
 
 /// Subject that is named for keys with a given prefix; a longer prefix comes before a shorter one.
-const PARTS: [(&str, &str); 7] = [
+const SUBJECTS: [(&str, &str); 7] = [
     ("runtime.barrier.", "barrier"),
     ("runtime.", "runtime"),
     ("costs.call.", "call"),
@@ -228,14 +228,14 @@ struct Files {
 }
 
 impl Files {
-    fn of(paper: &Paper) -> Result<Self, Error> {
+    fn read(paper: &Paper) -> Result<Self, Error> {
         let experiment = paper.experiment.unwrap_or_default();
         let progress = Progress::default();
         let runs = Runs::new(paper, Changes::default(), &progress)?;
         let mut resolved = BTreeMap::new();
         let own = runs.load(&Case::new(experiment))?;
         let mut origins = BTreeMap::new();
-        let document = source_of(experiment)?.value;
+        let document = experiment_document(experiment)?.value;
         add_leaves(&document, "", &mut origins);
         let known = own.config.origins.iter();
         origins.extend(known.map(|(key, text)| (key.clone(), Some(text.clone()))));
@@ -243,7 +243,7 @@ impl Files {
         origins
             .extend(of_platform.map(|(key, text)| (format!("platform:{key}"), Some(text.clone()))));
         for other in built_in_names() {
-            let document = source_of(other)?.value;
+            let document = experiment_document(other)?.value;
             if document["extends"].as_str() != paper.experiment {
                 continue;
             }
@@ -256,7 +256,7 @@ impl Files {
             origins.extend(texts);
             resolved.insert(other.to_owned(), runs.load(&Case::new(other))?.resolved);
         }
-        let platform = platform_of(&own.resolved)?;
+        let platform = read_platform(&own.resolved)?;
         resolved.insert(experiment.to_owned(), own.resolved);
         Ok(Self {
             experiment,
@@ -300,12 +300,12 @@ impl Files {
 
     /// Describes the subject of some keys: the description of the first key in the schema, and the clusters if the keys belong to
     /// a platform.
-    fn words(&self, keys: &[String]) -> Result<String, Error> {
+    fn describe(&self, keys: &[String]) -> Result<String, Error> {
         let first = keys.first().map_or("", String::as_str);
         let described = choices::description(first);
         let Some(rest) = first.strip_prefix("platform:") else {
             let (place, key) = first.split_once(':').unwrap_or(("", first));
-            let part = PARTS.iter().find(|(prefix, _)| key.starts_with(prefix));
+            let part = SUBJECTS.iter().find(|(prefix, _)| key.starts_with(prefix));
             let part = part.map_or("", |(_, part)| part);
             let last = key.rsplit('.').next().unwrap_or(key);
             let name = format!("{place} {last}");
@@ -348,7 +348,7 @@ fn add_leaves(value: &Value, path: &str, keys: &mut BTreeMap<String, Option<Stri
 }
 
 /// Reads the platform file that the complete settings of an experiment name.
-fn platform_of(resolved: &Value) -> Result<Value, Error> {
+fn read_platform(resolved: &Value) -> Result<Value, Error> {
     let file = resolved["platform"].as_str().unwrap_or_default();
     let mut all = platform::built_in().iter();
     let (_, text) = all
@@ -365,24 +365,24 @@ mod tests {
 
     #[test]
     fn numbers_keep_their_units_and_counts_are_no_numbers() {
-        assert_eq!(scaled(&json!("2 us"), 1.5), json!("3 us"));
-        assert_eq!(scaled(&json!(0.5), 0.5), json!(0.25));
+        assert_eq!(scaled_value(&json!("2 us"), 1.5), json!("3 us"));
+        assert_eq!(scaled_value(&json!(0.5), 0.5), json!(0.25));
         for choice in [json!(1), json!("0 s"), json!("fair"), json!(true)] {
-            assert_eq!(quantity(&choice), None, "{choice}");
+            assert_eq!(parse_quantity(&choice), None, "{choice}");
         }
-        assert_eq!(in_words(&json!("0.05200000000001 s")), "52 ms");
-        assert_eq!(in_words(&json!("500000 B")), "500 kB");
+        assert_eq!(display_value(&json!("0.05200000000001 s")), "52 ms");
+        assert_eq!(display_value(&json!("500000 B")), "500 kB");
     }
 
     #[test]
     fn every_fitted_or_inferred_key_belongs_to_one_setting() {
-        for paper in papers() {
+        for paper in papers_with_settings() {
             let facts = Facts::parse(paper.name, paper.facts).unwrap();
             let all = settings(paper, &facts).unwrap();
             let keys: Vec<&String> = all.iter().flat_map(|one| &one.keys).collect();
             let once: BTreeSet<&&String> = keys.iter().collect();
             assert_eq!(once.len(), keys.len(), "{}", paper.name);
-            for (key, origin) in &Files::of(paper).unwrap().origins {
+            for (key, origin) in &Files::read(paper).unwrap().origins {
                 let origin = Origin::of(origin.as_deref());
                 let is_open = matches!(origin, Origin::Fitted | Origin::Inferred);
                 assert!(!is_open || keys.contains(&key), "{}: {key}", paper.name);

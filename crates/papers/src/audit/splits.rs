@@ -3,7 +3,7 @@
 
 use super::held_out::{ALL, HeldOut};
 use super::tables::committed_held_out;
-use crate::named::subject;
+use crate::named::application_of;
 use migsim_base::error::Error;
 
 /// Column headings of the table that [`splits`] returns, separated by bars.
@@ -21,7 +21,7 @@ pub(super) struct Extremes<'t> {
 
 /// Finds for each paper the splits with the most and with the fewest published times predicted within 2.5 %, in the order of the
 /// table.
-pub(super) fn extremes(held_out: &[HeldOut]) -> Vec<Extremes<'_>> {
+pub(super) fn extreme_splits(held_out: &[HeldOut]) -> Vec<Extremes<'_>> {
     let of_all = held_out.iter().filter(|row| row.scope == ALL);
     let mut all: Vec<Extremes<'_>> = Vec::new();
     for row in of_all {
@@ -48,10 +48,10 @@ pub(super) fn extremes(held_out: &[HeldOut]) -> Vec<Extremes<'_>> {
 
 /// Creates the rows of a table with the mildest and the harshest split of each paper, and the sums over all papers.
 pub(super) fn split_rows(held_out: &[HeldOut]) -> Vec<String> {
-    let all = extremes(held_out);
+    let all = extreme_splits(held_out);
     let rows = all.iter().map(|one| {
         let part = |split: &HeldOut| format!("{} | {}", split.left_out, split.within);
-        let (name, base) = (subject(&one.base.paper), one.base);
+        let (name, base) = (application_of(&one.base.paper), one.base);
         let parts = [part(one.mildest), part(one.harshest)].join(" | ");
         format!("{name} | {} | {} | {parts}", base.cells, base.within)
     });

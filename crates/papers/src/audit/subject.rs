@@ -6,7 +6,7 @@ use super::contradictions::{Contradictions, contradictions};
 use super::freedom::{Freedom, freedom};
 use super::rounding::{Rounding, rounding};
 use super::score::{Achieved, Score};
-use super::settings::{Setting, papers, settings};
+use super::settings::{Setting, papers_with_settings, settings};
 use crate::cells::CellResult;
 use crate::changes::Changes;
 use crate::facts::{Facts, Searched};
@@ -22,12 +22,12 @@ pub(super) struct Subject {
     pub(super) facts: Facts,
     pub(super) settings: Vec<Setting>,
     pub(super) compared: Compared,
-    pub(super) base: Achieved,
+    pub(super) achieved: Achieved,
 }
 
 /// Results of the audit of a paper that need no further simulations.
 #[derive(Debug)]
-pub(super) struct Quick {
+pub(super) struct AuditCounts {
     pub(super) paper: &'static Paper,
     pub(super) cells: Vec<CellResult>,
     pub(super) score: Score,
@@ -38,22 +38,22 @@ pub(super) struct Quick {
 }
 
 impl Subject {
-    pub(super) fn all(progress: &Progress) -> Result<Vec<Self>, Error> {
-        let papers: Vec<&'static Paper> = papers().collect();
+    pub(super) fn read_all(progress: &Progress) -> Result<Vec<Self>, Error> {
+        let papers: Vec<&'static Paper> = papers_with_settings().collect();
         papers
             .into_par_iter()
-            .map(|paper| Self::of(paper, progress))
+            .map(|paper| Self::from_paper(paper, progress))
             .collect()
     }
 
-    fn of(paper: &'static Paper, progress: &Progress) -> Result<Self, Error> {
+    fn from_paper(paper: &'static Paper, progress: &Progress) -> Result<Self, Error> {
         let compared = reproduce_changed(paper, Changes::default(), progress)?;
         let facts = facts_of(paper)?;
         Ok(Self {
             paper,
             settings: settings(paper, &facts)?,
             facts,
-            base: Achieved::of(&compared),
+            achieved: Achieved::from_comparison(&compared),
             compared,
         })
     }
@@ -64,13 +64,13 @@ impl Subject {
         all.filter(|cell| !cell.in_figure).collect()
     }
 
-    pub(super) fn quick(&self) -> Result<Quick, Error> {
-        let words = |cell: &CellResult| named::cell(self.paper, &cell.config);
+    pub(super) fn counts(&self) -> Result<AuditCounts, Error> {
+        let words = |cell: &CellResult| named::describe_cell(self.paper, &cell.config);
         let cells = &self.compared.cells;
-        Ok(Quick {
+        Ok(AuditCounts {
             paper: self.paper,
             cells: cells.clone(),
-            score: self.base.score(),
+            score: self.achieved.score(),
             freedom: freedom(self.paper, &self.facts, &self.settings),
             rounding: rounding(self.paper.name, &self.cells(), words),
             contradictions: contradictions(self.paper.name, &self.facts, cells, words)?,

@@ -51,18 +51,18 @@ impl Tables {
             .par_iter()
             .map(|subject| {
                 let cells = subject.cells();
-                let cells = (&*cells, &subject.base);
+                let cells = (&*cells, &subject.achieved);
                 held_out(subject.paper, &subject.settings, cells, progress)
             })
             .collect::<Result<_, Error>>()?;
         let (held_out, refitted): (Vec<_>, Vec<_>) = held.into_iter().unzip();
         let sensitivity = numbers
             .par_iter()
-            .map(|(subject, setting)| sensitivity(setting, &subject.base, progress))
+            .map(|(subject, setting)| sensitivity(setting, &subject.achieved, progress))
             .collect();
         let ablation: Vec<Vec<Ablation>> = options
             .par_iter()
-            .map(|(subject, setting)| ablation(setting, &subject.base, progress))
+            .map(|(subject, setting)| ablation(setting, &subject.achieved, progress))
             .collect();
         Ok(Self {
             held_out: held_out.concat(),
@@ -76,12 +76,12 @@ impl Tables {
     ///
     /// # Errors
     /// A table cannot be written.
-    pub fn pages(&self) -> Result<Vec<Page>, Error> {
+    pub fn csv_pages(&self) -> Result<Vec<Page>, Error> {
         Ok(vec![
-            written(HELD_OUT, &self.held_out)?,
-            written(REFITTED, &self.refitted)?,
-            written(SENSITIVITY, &self.sensitivity)?,
-            written(ABLATION, &self.ablation)?,
+            csv_page(HELD_OUT, &self.held_out)?,
+            csv_page(REFITTED, &self.refitted)?,
+            csv_page(SENSITIVITY, &self.sensitivity)?,
+            csv_page(ABLATION, &self.ablation)?,
         ])
     }
 
@@ -91,10 +91,10 @@ impl Tables {
     /// A file is missing, or is not such a table.
     pub fn read(file: impl Fn(&str) -> Result<String, Error>) -> Result<Self, Error> {
         Ok(Self {
-            held_out: rows(HELD_OUT, &file(HELD_OUT)?)?,
-            refitted: rows(REFITTED, &file(REFITTED)?)?,
-            sensitivity: rows(SENSITIVITY, &file(SENSITIVITY)?)?,
-            ablation: rows(ABLATION, &file(ABLATION)?)?,
+            held_out: parse_rows(HELD_OUT, &file(HELD_OUT)?)?,
+            refitted: parse_rows(REFITTED, &file(REFITTED)?)?,
+            sensitivity: parse_rows(SENSITIVITY, &file(SENSITIVITY)?)?,
+            ablation: parse_rows(ABLATION, &file(ABLATION)?)?,
         })
     }
 }
@@ -105,10 +105,10 @@ impl Tables {
 /// The file is not such a table.
 pub(super) fn committed_held_out() -> Result<Vec<HeldOut>, Error> {
     let text = include_str!("../../../../results/audit-held-out.csv");
-    rows(HELD_OUT, text)
+    parse_rows(HELD_OUT, text)
 }
 
-fn written<R: Serialize>(name: &str, rows: &[R]) -> Result<Page, Error> {
+fn csv_page<R: Serialize>(name: &str, rows: &[R]) -> Result<Page, Error> {
     let mut table = csv::Writer::from_writer(Vec::new());
     let problem = |error: String| Error::Output(Problem::new(error).source(name));
     for row in rows {
@@ -125,7 +125,7 @@ fn written<R: Serialize>(name: &str, rows: &[R]) -> Result<Page, Error> {
     })
 }
 
-fn rows<R: DeserializeOwned>(name: &str, text: &str) -> Result<Vec<R>, Error> {
+fn parse_rows<R: DeserializeOwned>(name: &str, text: &str) -> Result<Vec<R>, Error> {
     let mut table = csv::Reader::from_reader(text.as_bytes());
     table
         .deserialize()

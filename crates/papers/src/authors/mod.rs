@@ -28,7 +28,7 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::packed::unpacked;
+use super::packed::unpack;
 use migsim_base::document::read_text;
 use migsim_base::error::{Error, Problem};
 
@@ -148,19 +148,19 @@ impl Authors {
 ///
 /// # Errors
 /// A file cannot be read or is not a stored case. The problems of all files are reported together.
-pub fn authors(folder: Option<&Path>) -> Result<Authors, Error> {
+pub fn compare_with_authors(folder: Option<&Path>) -> Result<Authors, Error> {
     let cases = match folder {
-        Some(folder) => in_folder(folder)?,
-        None => built_in()?,
+        Some(folder) => cases_in_folder(folder)?,
+        None => built_in_cases()?,
     };
-    let by_case: Vec<CaseResult> = cases.iter().map(replay::judge).collect();
+    let by_case: Vec<CaseResult> = cases.iter().map(replay::replay_calls).collect();
     let mut counts = Counts::default();
     for one in &by_case {
         counts.add(&one.counts);
     }
     let run = |case: &Case| {
         let compared = compare(&case.stored);
-        compared.map_err(|error| error.map_nowhere(|problem| problem.source(&case.source)))
+        compared.map_err(|error| error.map_unplaced(|problem| problem.source(&case.source)))
     };
     let runs = cases.par_iter().map(run);
     let runs = runs.collect::<Result<Vec<_>, Error>>()?;
@@ -173,23 +173,23 @@ pub fn authors(folder: Option<&Path>) -> Result<Authors, Error> {
         makespans_within_1e6: are_equal.count(),
         makespans: by_run.len(),
         by_run,
-        common_reading: predicted::common_runs()?,
-        answered: predicted::answered_runs()?,
-        without_slips: slips::without(&cases),
+        common_reading: predicted::simulate_common_runs()?,
+        answered: predicted::simulate_answered_runs()?,
+        without_slips: slips::results_without_slips(&cases),
         by_case,
     })
 }
 
 /// Reads the built-in cases.
-fn built_in() -> Result<Vec<Case>, Error> {
-    let text = unpacked(CASES)?;
+fn built_in_cases() -> Result<Vec<Case>, Error> {
+    let text = unpack(CASES)?;
     let lines = (1..).zip(text.lines());
     let read = |(line, text): (usize, &str)| case::read(&format!("built-in case {line}"), text);
     lines.map(read).collect()
 }
 
 /// Reads the cases in the JSON files of a folder, sorted by name.
-fn in_folder(folder: &Path) -> Result<Vec<Case>, Error> {
+fn cases_in_folder(folder: &Path) -> Result<Vec<Case>, Error> {
     let shown = folder.display().to_string();
     let wrong = |message: String| {
         let problem = Problem::new(message).source(format!("--cases {shown}"));

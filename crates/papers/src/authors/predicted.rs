@@ -23,7 +23,7 @@ const DEPLOYMENTS: [&str; 3] = ["authors-cpu", "authors-decrescent", "authors-ro
 
 /// A run of the program with its usual parameters, and the same run simulated with the policy `authors-2015`.
 #[derive(Debug)]
-pub(super) struct Predicted<'a> {
+pub(super) struct PredictedRun<'a> {
     /// Name of the deployment (the initial placement of the processes).
     pub(super) deployment: &'a str,
     /// Heuristic and scenario of the run; only the scenario if the run has no calls.
@@ -35,7 +35,7 @@ pub(super) struct Predicted<'a> {
 }
 
 /// Selects the runs with usual parameters, whose names contain no parameter: `cpu-i`, `cpu-one-ii`, `cpu-migcube-iii`.
-pub(super) fn predicted(runs: &[ComparedRun]) -> Vec<Predicted<'_>> {
+pub(super) fn usual_runs(runs: &[ComparedRun]) -> Vec<PredictedRun<'_>> {
     let named = |run: &ComparedRun| format!("-{}", run.scenario);
     let alone = runs.iter().filter(|run| run.scenario == "i");
     let mut found = Vec::new();
@@ -55,7 +55,7 @@ pub(super) fn predicted(runs: &[ComparedRun]) -> Vec<Predicted<'_>> {
             let is_usual = ["i", "one", "percentage", "migcube", "mighull"].contains(&heuristic);
             if is_usual {
                 let gain = |end: f64, base: f64| 100.0 * (base - end) / base;
-                found.push(Predicted {
+                found.push(PredictedRun {
                     deployment,
                     run: rest,
                     ends_s: [one.program_s, one.simulated_s],
@@ -86,7 +86,7 @@ pub struct CommonRun {
 ///
 /// # Errors
 /// A run fails.
-pub(super) fn common_runs() -> Result<Vec<CommonRun>, Error> {
+pub(super) fn simulate_common_runs() -> Result<Vec<CommonRun>, Error> {
     let rules = options_of(DEFAULT)?;
     let simulate = |experiment: &&'static str| {
         let case = Case::new(experiment).with("policy.name", "migbsp");
@@ -126,7 +126,7 @@ pub struct AnsweredRun {
 ///
 /// # Errors
 /// A run fails.
-pub(super) fn answered_runs() -> Result<Vec<AnsweredRun>, Error> {
+pub(super) fn simulate_answered_runs() -> Result<Vec<AnsweredRun>, Error> {
     let simulate = |experiment: &&'static str| {
         let makespan = |scenario, setting: Option<(&str, &str)>| {
             let case = Case::new(experiment);

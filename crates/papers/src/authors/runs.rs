@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::ties::{Reports, Tie, tie};
+use super::ties::{Reports, Tie, compare_potentials};
 use crate::runs::Case;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{HostId, Time};
@@ -19,7 +19,7 @@ use migsim_platform::Platform;
 /// Built-in experiment that contains the settings common to all cases.
 const EXPERIMENT: &str = "authors-cpu";
 /// Maximum relative difference of two times that count as equal. Stored times have 7 digits; stored end times have more.
-const EQUAL: f64 = 1e-6;
+const TIME_TOLERANCE: f64 = 1e-6;
 
 /// A whole run of the program compared with the simulated run.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -56,7 +56,7 @@ pub struct ComparedRun {
 impl ComparedRun {
     /// Returns whether the end times of process 1 are equal to a relative difference of 1e-6.
     pub fn is_makespan_equal(&self) -> bool {
-        self.relative_error.abs() <= EQUAL
+        self.relative_error.abs() <= TIME_TOLERANCE
     }
 }
 
@@ -123,23 +123,23 @@ pub fn compare(case: &Value) -> Result<Option<ComparedRun>, Error> {
             "a case of a whole run has `placement`, `superstep_starts_of_process_1` and `end`",
         )
     })?;
-    let experiment = settings(&stored)?.load()?;
+    let experiment = case_settings(&stored)?.load()?;
     let mut dates = Starts::default();
     let progress = Progress::default();
     let run = experiment.run_scenario(stored.scenario, &progress, &mut dates, None)?;
-    let simulated = end_of_first(&run.outcome).get();
+    let simulated = end_of_first_process(&run.outcome).get();
     let starts = stored.superstep_starts_of_process_1.iter().zip(&dates.0);
-    let are_equal = |(program, ours): &(&f64, &f64)| (*ours - *program).abs() <= EQUAL * **program;
+    let are_equal = |(program, ours): &(&f64, &f64)| (*ours - *program).abs() <= TIME_TOLERANCE * **program;
     let platform = &experiment.platform.platform;
     let calls = stored.calls.iter().zip(&run.outcome.calls);
     let same = |(program, ours): &(&Call, &migsim_bsp::CallRecord)| {
-        moves_of(program) == decided(ours, platform)
+        program_moves(program) == simulated_moves(ours, platform)
     };
     let calls_equal = calls.clone().take_while(same).count();
     let other = calls.clone().nth(calls_equal);
     let tie = other.and_then(|(program, ours)| {
         let reports = program.reports.as_ref()?;
-        tie(program.superstep, reports, ours)
+        compare_potentials(program.superstep, reports, ours)
     });
     let decisions = run.outcome.calls.iter().map(|call| &call.decision);
     Ok(Some(ComparedRun {
@@ -163,11 +163,11 @@ pub fn compare(case: &Value) -> Result<Option<ComparedRun>, Error> {
 }
 
 /// Creates the settings of a case: those of the built-in experiment with the parameters, placement and Sets of the case.
-fn settings(stored: &Stored) -> Result<Case, Problem> {
+fn case_settings(stored: &Stored) -> Result<Case, Problem> {
     let Stored {
         parameters, sets, ..
     } = stored;
-    let hosts = stored.placement.iter().map(|name| our_name(name));
+    let hosts = stored.placement.iter().map(|name| simulated_host_name(name));
     let hosts: Vec<String> = hosts.collect::<Result<_, _>>()?;
     let set = |set: &Set| {
         let power = format!("{} Hz", set.power);
@@ -201,7 +201,7 @@ fn settings(stored: &Stored) -> Result<Case, Problem> {
 ///
 /// # Errors
 /// The name does not end with a number of at least 1.
-fn our_name(name: &str) -> Result<String, Problem> {
+fn simulated_host_name(name: &str) -> Result<String, Problem> {
     let parts = name.rsplit_once('-');
     let number = parts.and_then(|(cluster, number)| {
         let number: u32 = number.parse().ok()?;
@@ -215,15 +215,15 @@ fn our_name(name: &str) -> Result<String, Problem> {
 }
 
 /// Lists the moves of a call of the program, sorted by rank: the rank of the process (from 1), and the name of its new host.
-fn moves_of(call: &Call) -> Vec<(usize, String)> {
+fn program_moves(call: &Call) -> Vec<(usize, String)> {
     let rows = call.decided_moves.rows.iter();
-    let moves = rows.filter_map(|(rank, _, host, _)| Some((*rank, our_name(host).ok()?)));
+    let moves = rows.filter_map(|(rank, _, host, _)| Some((*rank, simulated_host_name(host).ok()?)));
     sorted(moves.collect())
 }
 
 /// Lists the moves of a call of the simulated run, sorted by rank: the rank of the process (from 1), and the name of its new
 /// host.
-fn decided(call: &migsim_bsp::CallRecord, platform: &Platform) -> Vec<(usize, String)> {
+fn simulated_moves(call: &migsim_bsp::CallRecord, platform: &Platform) -> Vec<(usize, String)> {
     let migrations = call.decision.migrations.iter();
     let name = |host: HostId| platform.hosts[host.index()].name.clone();
     sorted(
@@ -239,10 +239,10 @@ fn sorted(mut moves: Vec<(usize, String)>) -> Vec<(usize, String)> {
 }
 
 /// Returns the time at which process 1 leaves its last call, or the last barrier if no call follows this barrier \[s\].
-fn end_of_first(outcome: &Outcome) -> Time {
+fn end_of_first_process(outcome: &Outcome) -> Time {
     let last = outcome.supersteps.len() - 1;
     let call = outcome.calls.last().filter(|call| call.superstep == last);
-    let answered = call.and_then(|call| call.answered.first().copied());
+    let answered = call.and_then(|call| call.answer_times.first().copied());
     answered.unwrap_or(outcome.supersteps[last].end)
 }
 
@@ -251,10 +251,10 @@ fn end_of_first(outcome: &Outcome) -> Time {
 struct Starts(Vec<f64>);
 
 impl Recorder for Starts {
-    fn began(&mut self, beginnings: Beginnings<'_>) {
-        let after = beginnings.after.first().copied().unwrap_or(0.0);
+    fn on_beginnings(&mut self, beginnings: Beginnings<'_>) {
+        let after = beginnings.delays.first().copied().unwrap_or(0.0);
         self.0.push(beginnings.origin.get() + after);
     }
 
-    fn superstep(&mut self, _: usize, _: &Measures, _: &[HostId]) {}
+    fn on_superstep(&mut self, _: usize, _: &Measures, _: &[HostId]) {}
 }

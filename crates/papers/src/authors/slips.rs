@@ -26,7 +26,7 @@ impl Slip {
     const ALL: [Self; 3] = [Self::Memory, Self::Marks, Self::LeftBehind];
 
     /// Describes in a few words how calls are decided without the mistake.
-    pub(super) fn mended(self) -> &'static str {
+    pub(super) fn correction(self) -> &'static str {
         match self {
             Self::Memory => "no Mem, which punishes staying",
             Self::Marks => "no candidates of earlier calls",
@@ -47,11 +47,11 @@ pub struct Without {
 }
 
 /// Decides all stored calls again without each of the mistakes in turn.
-pub(super) fn without(cases: &[Case]) -> Vec<Without> {
-    Slip::ALL.map(|slip| one(slip, cases)).to_vec()
+pub(super) fn results_without_slips(cases: &[Case]) -> Vec<Without> {
+    Slip::ALL.map(|slip| result_without(slip, cases)).to_vec()
 }
 
-fn one(slip: Slip, cases: &[Case]) -> Without {
+fn result_without(slip: Slip, cases: &[Case]) -> Without {
     let mut without = Without {
         slip,
         calls_changed: 0,
@@ -60,7 +60,7 @@ fn one(slip: Slip, cases: &[Case]) -> Without {
     for case in cases {
         for call in &case.calls {
             if let (Some(reports), Some(heuristic)) = (&call.reports, case.heuristic) {
-                let moves = mended(slip, case, (call, reports), heuristic);
+                let moves = moves_without(slip, case, (call, reports), heuristic);
                 without.calls_changed += usize::from(moves != call.moves);
                 without.moves += moves.len();
             }
@@ -70,7 +70,7 @@ fn one(slip: Slip, cases: &[Case]) -> Without {
 }
 
 /// Decides the moves of a stored call without one of the program's mistakes.
-fn mended(
+fn moves_without(
     slip: Slip,
     case: &Case,
     (call, stored): (&StoredCall, &Reports),
@@ -96,7 +96,7 @@ fn mended(
         sets: &sets,
         reports: &reports,
         was_candidate: &marked,
-        ..case.call(call, stored, heuristic)
+        ..case.call_input(call, stored, heuristic)
     };
     decided.decide().moves
 }

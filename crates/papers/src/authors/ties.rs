@@ -58,7 +58,7 @@ impl Reports {
 
 /// Compares the potentials of migration in a call of the simulated run with the stored ones. Returns `None` if their numbers
 /// differ or none are recorded.
-pub(super) fn tie(superstep: u64, stored: &Reports, call: &CallRecord) -> Option<Tie> {
+pub(super) fn compare_potentials(superstep: u64, stored: &Reports, call: &CallRecord) -> Option<Tie> {
     let theirs = stored.potentials();
     let record = call.decision.explanation.as_ref()?.to_json();
     let ours = record.get("potentials")?.as_array()?.iter();
@@ -73,8 +73,8 @@ pub(super) fn tie(superstep: u64, stored: &Reports, call: &CallRecord) -> Option
     let equal = both
         .clone()
         .filter(|(one, other)| one.to_bits() == other.to_bits());
-    let differences = both.clone().map(|(&one, &other)| distance(one, other));
-    let (pairs, largest_distance) = compared(&largest(&ours), &largest(&theirs));
+    let differences = both.clone().map(|(&one, &other)| relative_distance(one, other));
+    let (pairs, largest_distance) = pairs_that_differ(&largest_by_process(&ours), &largest_by_process(&theirs));
     Some(Tie {
         superstep,
         equal: equal.count(),
@@ -86,21 +86,21 @@ pub(super) fn tie(superstep: u64, stored: &Reports, call: &CallRecord) -> Option
 }
 
 /// Returns the largest PM of each process.
-fn largest(potentials: &[Vec<f64>]) -> Vec<f64> {
+fn largest_by_process(potentials: &[Vec<f64>]) -> Vec<f64> {
     let of_row = |row: &Vec<f64>| row.iter().copied().fold(0.0, f64::max);
     potentials.iter().map(of_row).collect()
 }
 
 /// Counts the pairs of processes that compare differently in the two lists, and returns the largest relative distance within such
 /// a pair.
-fn compared(ours: &[f64], theirs: &[f64]) -> (usize, f64) {
+fn pairs_that_differ(ours: &[f64], theirs: &[f64]) -> (usize, f64) {
     let (mut pairs, mut farthest) = (0, 0.0_f64);
     for first in 0..ours.len() {
         for second in first + 1..ours.len() {
             if ours[first].total_cmp(&ours[second]) != theirs[first].total_cmp(&theirs[second]) {
                 pairs += 1;
                 for run in [ours, theirs] {
-                    farthest = farthest.max(distance(run[first], run[second]));
+                    farthest = farthest.max(relative_distance(run[first], run[second]));
                 }
             }
         }
@@ -109,7 +109,7 @@ fn compared(ours: &[f64], theirs: &[f64]) -> (usize, f64) {
 }
 
 /// Computes the relative distance of two numbers: their difference divided by the larger of their magnitudes.
-fn distance(one: f64, other: f64) -> f64 {
+fn relative_distance(one: f64, other: f64) -> f64 {
     let scale = one.abs().max(other.abs());
     if scale > 0.0 {
         (one - other).abs() / scale
@@ -127,11 +127,11 @@ mod tests {
         // The program has p1 = p2 > p0. In the simulated run p2 is larger by one digit, so that the pair (p1, p2) is not a tie. In both
         // runs p0 is below both.
         let ours = [1.0, 2.0, 2.0 + 4e-16];
-        let (pairs, farthest) = compared(&ours, &[1.0, 2.0, 2.0]);
+        let (pairs, farthest) = pairs_that_differ(&ours, &[1.0, 2.0, 2.0]);
         assert_eq!(pairs, 1);
         assert!((1e-16..4e-16).contains(&farthest), "{farthest}");
         // This is a real difference: p0 is above p1 in one run, and below it by a third in the other.
-        assert_eq!(compared(&[3.0, 2.0], &[2.0, 3.0]), (1, 1.0 / 3.0));
+        assert_eq!(pairs_that_differ(&[3.0, 2.0], &[2.0, 3.0]), (1, 1.0 / 3.0));
         let tie = |largest_difference, largest_distance, pairs| Tie {
             superstep: 8,
             equal: 0,

@@ -25,7 +25,7 @@ use migsim_policies::Never;
 use migsim_workloads::{Workload, trace::Trace};
 
 pub use page::{csv, figures, markdown};
-use recorded::{Machine, Recorded, recorded};
+use recorded::{Machine, Recorded, predict_recorded};
 
 /// Platforms of the measurements: the name by which a case refers to a platform, and the text of its file.
 const PLATFORMS: [(&str, &str); 4] = [
@@ -80,13 +80,13 @@ pub struct Predicted {
     /// The measured program.
     pub case: Case,
     /// Simulated execution time of the program \[s\].
-    pub time: f64,
+    pub simulated_s: f64,
 }
 
 impl Predicted {
     /// Computes the relative error of the simulated time against the median of the measured times.
-    pub fn error(&self) -> f64 {
-        self.time / self.case.median_s - 1.0
+    pub fn relative_error(&self) -> f64 {
+        self.simulated_s / self.case.median_s - 1.0
     }
 }
 
@@ -99,7 +99,7 @@ struct Ablation {
 
 /// Measured and predicted time of a barrier \[s\], averaged over the empty supersteps of a program.
 #[derive(Clone, Debug)]
-struct Barriers {
+struct BarrierTimes {
     kind: BarrierKind,
     case: String,
     measured: f64,
@@ -114,47 +114,47 @@ pub struct Reality {
     /// Predicted times of all measured programs with all effects of the model.
     pub predicted: Vec<Predicted>,
     ablation: Vec<Ablation>,
-    barriers: Vec<Barriers>,
+    barriers: Vec<BarrierTimes>,
     /// Measured times of the program `backbone-both` with other protocols: name of the protocol, and time \[s\].
     variants: Vec<(String, f64)>,
     /// Calibrated library of the second machine.
-    second: Calibration,
+    second_calibration: Calibration,
     recorded: Vec<Recorded>,
 }
 
 /// Name of the table of measured message times with which the library is calibrated.
-const TABLE: &str = "pingpong.csv";
+const PINGPONG_TABLE: &str = "pingpong.csv";
 /// Name of the table of measured message times on the second machine.
-const SECOND: &str = "pingpong-second.csv";
+const SECOND_PINGPONG_TABLE: &str = "pingpong-second.csv";
 
 /// Simulates all measured programs, and compares the times.
 ///
 /// # Errors
 /// A file of the study cannot be read, or a program cannot be simulated. Both would be a fault of the program.
-pub fn reality() -> Result<Reality, Error> {
+pub fn compare_with_measurements() -> Result<Reality, Error> {
     let measured: Measured = serde_json::from_str(include_str!("measured.json"))
         .map_err(|error| Problem::new(format!("measured.json: {error}")))?;
     let two = platform_named("two")?;
-    let pings = read_pings(TABLE, include_str!("pingpong.csv"), &two, None)?;
-    let calibration = calibrate(&two, &pings, "open-mpi", ("calibrated", TABLE))?;
+    let pings = read_pings(PINGPONG_TABLE, include_str!("pingpong.csv"), &two, None)?;
+    let calibration = calibrate(&two, &pings, "open-mpi", ("calibrated", PINGPONG_TABLE))?;
     let whole = library_models(&calibration.library)?;
-    let second = read_pings(SECOND, include_str!("pingpong-second.csv"), &two, None)?;
-    let second = calibrate(&two, &second, "open-mpi", ("calibrated", SECOND))?;
+    let second = read_pings(SECOND_PINGPONG_TABLE, include_str!("pingpong-second.csv"), &two, None)?;
+    let second = calibrate(&two, &second, "open-mpi", ("calibrated", SECOND_PINGPONG_TABLE))?;
     let on_second = library_models(&second.library)?;
     let mut ablation = Vec::new();
-    for (name, models) in steps(whole) {
-        let predicted = predict(&measured.cases, &models)?;
+    for (name, models) in ablation_steps(whole) {
+        let predicted = predict_all(&measured.cases, &models)?;
         ablation.push(Ablation { name, predicted });
     }
-    let predicted = predict(&measured.cases, &whole)?;
+    let predicted = predict_all(&measured.cases, &whole)?;
     let mut barriers = Vec::new();
     for one in &measured.barriers {
         let case = measured.cases.iter().find(|case| case.name == one.case);
         let case = case.ok_or_else(|| Problem::new(format!("no case `{}`", one.case)))?;
         let (network, mut runtime) = whole;
         runtime.barrier.kind = one.kind;
-        let (time, supersteps) = run(case, &(network, runtime))?;
-        barriers.push(Barriers {
+        let (time, supersteps) = simulate_case(case, &(network, runtime))?;
+        barriers.push(BarrierTimes {
             kind: one.kind,
             case: one.case.clone(),
             measured: one.median_s / supersteps,
@@ -169,22 +169,22 @@ pub fn reality() -> Result<Reality, Error> {
         ablation,
         barriers,
         variants: variants.map(|one| (one.variant, one.median_s)).collect(),
-        second,
-        recorded: recorded(|(machine, platform), trace, placement, (kind, queues)| {
+        second_calibration: second,
+        recorded: predict_recorded(|(machine, platform), trace, placement, (kind, queues)| {
             let (mut network, mut runtime) = match machine {
                 Machine::First => whole,
                 Machine::Second => on_second,
             };
             runtime.barrier.kind = kind;
             network.queues = queues;
-            run_on(platform, trace, placement, (network, runtime))
+            simulate_trace(platform, trace, placement, (network, runtime))
         })?,
     })
 }
 
 /// Lists the models of the ablation with their names: effects are first added one after the other, and then left out one at a
 /// time.
-fn steps((network, runtime): (NetworkModel, RuntimeConfig)) -> Vec<(&'static str, Models)> {
+fn ablation_steps((network, runtime): (NetworkModel, RuntimeConfig)) -> Vec<(&'static str, Models)> {
     let plain = NetworkModel {
         weights: Weights::Equal,
         ..NetworkModel::default()
@@ -224,18 +224,18 @@ fn steps((network, runtime): (NetworkModel, RuntimeConfig)) -> Vec<(&'static str
 /// Model of messages, and settings of the runtime with the model of barriers, that a library consists of.
 type Models = (NetworkModel, RuntimeConfig);
 
-fn predict(cases: &[Case], models: &Models) -> Result<Vec<Predicted>, Error> {
+fn predict_all(cases: &[Case], models: &Models) -> Result<Vec<Predicted>, Error> {
     let one = |case: &Case| {
         Ok(Predicted {
             case: case.clone(),
-            time: run(case, models)?.0,
+            simulated_s: simulate_case(case, models)?.0,
         })
     };
     cases.iter().map(one).collect()
 }
 
 /// Simulates a measured program; returns its time \[s\] and its number of supersteps.
-fn run(case: &Case, models: &Models) -> Result<(f64, f64), Error> {
+fn simulate_case(case: &Case, models: &Models) -> Result<(f64, f64), Error> {
     let platform = platform_named(&case.platform)?;
     let trace = Trace::parse(&case.name, &case.trace)?;
     let place = |process| {
@@ -244,12 +244,12 @@ fn run(case: &Case, models: &Models) -> Result<(f64, f64), Error> {
     };
     let placement: Option<Vec<HostId>> = (0..trace.processes()).map(place).collect();
     let placement = placement.ok_or_else(|| Problem::new("a process has no host"))?;
-    let time = run_on(&case.platform, &trace, &placement, *models)?;
+    let time = simulate_trace(&case.platform, &trace, &placement, *models)?;
     Ok((time, trace.supersteps() as f64))
 }
 
 /// Simulates the trace of a program on a platform; returns the makespan of scenario i \[s\].
-fn run_on(
+fn simulate_trace(
     platform: &str,
     workload: &Trace,
     placement: &[HostId],

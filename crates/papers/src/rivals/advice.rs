@@ -33,9 +33,9 @@ pub struct Verdict {
     /// Number of cases of the class in the draw.
     pub cases: usize,
     /// Mean ratio of the recommended policy (makespan over the best known makespan).
-    pub own: f64,
+    pub mean_ratio: f64,
     /// Mean ratio of the best policy it is compared with.
-    pub other: f64,
+    pub best_other_ratio: f64,
     /// 95 % interval of the mean difference between the ratios of these two policies.
     pub interval: [f64; 2],
     /// Whether the recommended policy has the lowest mean ratio.
@@ -51,20 +51,20 @@ impl Claim {
     }
 
     /// Checks the claim on a draw. Returns `None` if a policy did not run on this draw or the class has no case.
-    pub fn on(&self, bench: &Bench) -> Option<Verdict> {
+    pub fn check(&self, bench: &Bench) -> Option<Verdict> {
         let own = self.ratios(bench, &self.policy)?;
         let mut worst: Option<Verdict> = None;
         let mut is_significant = true;
         for other in &self.than {
             let other = self.ratios(bench, other)?;
-            let interval = paired(&own, &other, bench.draw);
+            let interval = bootstrap_interval(&own, &other, bench.draw);
             is_significant &= interval[1] < 0.0;
             let (own, other) = (mean(&own), mean(&other));
-            if worst.is_none_or(|worst| other < worst.other) {
+            if worst.is_none_or(|worst| other < worst.best_other_ratio) {
                 worst = Some(Verdict {
                     cases: bench.cases.len(),
-                    own,
-                    other,
+                    mean_ratio: own,
+                    best_other_ratio: other,
                     interval,
                     holds: own < other,
                     is_significant: false,
@@ -100,7 +100,7 @@ fn mean(numbers: &[f64]) -> f64 {
 
 /// Computes the 95 % interval of the mean of `own - other`, paired by cases, with a bootstrap whose random numbers depend on
 /// `draw`.
-fn paired(own: &[f64], other: &[f64], draw: u64) -> [f64; 2] {
+fn bootstrap_interval(own: &[f64], other: &[f64], draw: u64) -> [f64; 2] {
     let differences: Vec<f64> = own
         .iter()
         .zip(other)
@@ -126,9 +126,9 @@ mod tests {
     fn a_difference_in_each_case_is_significant_and_one_in_a_single_case_is_not() {
         let other = [1.5; 20];
         let clear: Vec<f64> = (0..20).map(|case| 1.0 + 0.01 * f64::from(case)).collect();
-        assert!(paired(&clear, &other, 1)[1] < 0.0);
+        assert!(bootstrap_interval(&clear, &other, 1)[1] < 0.0);
         let mut once = other;
         once[3] = 1.0;
-        assert!(paired(&once, &other, 1)[1] >= 0.0);
+        assert!(bootstrap_interval(&once, &other, 1)[1] >= 0.0);
     }
 }

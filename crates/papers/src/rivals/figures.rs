@@ -2,10 +2,10 @@
 //! triggers.
 
 use super::Outcome;
-use super::page::{by_part, standing};
+use super::page::{mean_ratio_by_name, standing};
 use migsim_base::error::Error;
 use migsim_output::figure::{Dot, Figure, Group, Row, Rows, SeriesKey, Style, select_figures};
-use migsim_study::bench::profiles;
+use migsim_study::bench::draw_profiles;
 
 /// Names of the figures, as the option `--figure` accepts them.
 const NAMES: [&str; 2] = ["means", "profile"];
@@ -14,7 +14,7 @@ const NAMES: [&str; 2] = ["means", "profile"];
 ///
 /// # Errors
 /// There is no figure of this name.
-pub fn check(wanted: &str) -> Result<(), Error> {
+pub fn check_figure_name(wanted: &str) -> Result<(), Error> {
     select_figures(wanted, &NAMES)?;
     Ok(())
 }
@@ -27,8 +27,8 @@ pub fn figures(outcome: &Outcome, wanted: &str, style: &Style) -> Result<Vec<Fig
     let wanted = select_figures(wanted, &NAMES)?;
     let draw = |name: &&str| {
         let drawing = match *name {
-            "means" => means(outcome).draw(style),
-            _ => profiles(&outcome.public, style),
+            "means" => means_chart(outcome).draw(style),
+            _ => draw_profiles(&outcome.public, style),
         };
         Figure::new(format!("rivals-{name}"), drawing)
     };
@@ -37,7 +37,7 @@ pub fn figures(outcome: &Outcome, wanted: &str, style: &Style) -> Result<Vec<Fig
 
 /// Creates the chart of mean ratios: those of the default set of policies with their intervals, and the means of each strategy
 /// and each trigger.
-fn means(outcome: &Outcome) -> Rows {
+fn means_chart(outcome: &Outcome) -> Rows {
     let bench = &outcome.public;
     let defaults = bench
         .standings
@@ -47,12 +47,12 @@ fn means(outcome: &Outcome) -> Rows {
             label: one.policy.clone(),
             dots: vec![Dot {
                 key: 0,
-                value: one.mean,
-                interval: Some((one.mean_ci95[0], one.mean_ci95[1])),
+                value: one.mean_ratio,
+                interval: Some((one.mean_ratio_ci95[0], one.mean_ratio_ci95[1])),
             }],
         });
     let part = |names: &[String], name: &dyn Fn(&str) -> Vec<String>| -> Vec<Row> {
-        let ranked = by_part(bench, names, name);
+        let ranked = mean_ratio_by_name(bench, names, name);
         let row = |(name, mean): (String, f64)| Row {
             label: name,
             dots: vec![Dot {
@@ -72,7 +72,7 @@ fn means(outcome: &Outcome) -> Rows {
         label: one.policy.clone(),
         dots: vec![Dot {
             key: 0,
-            value: one.mean,
+            value: one.mean_ratio,
             interval: None,
         }],
     });

@@ -19,7 +19,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 pub use advice::{Claim, Verdict};
-pub use figures::{check as check_figure, figures};
+pub use figures::{check_figure_name as check_figure, figures};
 pub use page::{csv, markdown};
 
 use migsim_base::error::Error;
@@ -79,7 +79,7 @@ impl Study {
     }
 
     /// Lists all combinations of a strategy with a trigger, as names of policies.
-    pub fn cross(&self) -> Vec<String> {
+    pub fn combinations(&self) -> Vec<String> {
         let all = self.strategies.iter();
         all.flat_map(|strategy| self.with_strategy(strategy))
             .collect()
@@ -102,7 +102,7 @@ impl Study {
     }
 
     /// Lists the interpretations of MigBSP as policies with settings.
-    pub fn migbsp(&self) -> Vec<Reading> {
+    pub fn migbsp_variants(&self) -> Vec<Reading> {
         let one = |(name, options): (&String, &BTreeMap<String, Value>)| Reading {
             name: format!("migbsp, {name}"),
             policy: "migbsp".into(),
@@ -115,7 +115,7 @@ impl Study {
     }
 
     /// Lists the policies with inexact reports, first all policies with the first kind of reports, then with the next.
-    pub fn noisy(&self) -> Vec<Reading> {
+    pub fn noisy_variants(&self) -> Vec<Reading> {
         let one = |(view, settings): (&String, &BTreeMap<String, Value>)| {
             let settings = settings.iter();
             let settings: BTreeMap<String, Value> = settings
@@ -123,7 +123,7 @@ impl Study {
                 .collect();
             let policies = self.viewed.iter();
             let readings = policies.map(|policy| Reading {
-                name: seen_through(policy, view),
+                name: name_with_view(policy, view),
                 policy: policy.clone(),
                 settings: settings.clone(),
             });
@@ -134,7 +134,7 @@ impl Study {
 
     /// Lists the policies with `only_if_paid_back`, with which a call is skipped if the remaining supersteps are too few to pay
     /// for it.
-    pub fn paid(&self) -> Vec<Reading> {
+    pub fn paid_back_variants(&self) -> Vec<Reading> {
         let one = |policy: &String| Reading {
             name: format!("{policy}, if paid back"),
             policy: policy.clone(),
@@ -148,28 +148,28 @@ impl Study {
     ///
     /// # Errors
     /// There is no such suite.
-    pub fn request(&self, draw: u64) -> Result<Request, Error> {
+    pub fn request_for(&self, draw: u64) -> Result<Request, Error> {
         let is_public = draw == self.public_draw;
         let named = |name: &str| is_public || self.advice.iter().any(|claim| claim.names(name));
-        let others = self.paid().into_iter().chain(self.noisy());
+        let others = self.paid_back_variants().into_iter().chain(self.noisy_variants());
         let others = others.filter(|one| named(&one.name));
         Ok(Request {
             suite: Suite::find(&self.suite)?,
             draw,
             cases: self.cases,
             rivals: self
-                .cross()
+                .combinations()
                 .into_iter()
                 .filter(|name| named(name))
                 .collect(),
-            readings: self.migbsp().into_iter().chain(others).collect(),
+            rivals_with_settings: self.migbsp_variants().into_iter().chain(others).collect(),
             seeds: Some(Spec::parse(&self.seeds).expect("the seeds of the study can be read")),
         })
     }
 }
 
 /// Returns the name in tables of a policy with inexact reports of the kind `view`.
-fn seen_through(policy: &str, view: &str) -> String {
+fn name_with_view(policy: &str, view: &str) -> String {
     format!("{policy}, {view}")
 }
 
@@ -177,12 +177,12 @@ fn seen_through(policy: &str, view: &str) -> String {
 ///
 /// # Errors
 /// A draw cannot be simulated.
-pub fn study(registry: &Registry, limits: Limits, done: &Done) -> Result<Outcome, Error> {
+pub fn run_study(registry: &Registry, limits: Limits, done: &Done) -> Result<Outcome, Error> {
     let study = Study::built_in();
     let of_draw = |draw: &u64| {
         let (common, store) = (Common::default(), Mutex::new(Store::in_memory()));
         run(
-            &study.request(*draw)?,
+            &study.request_for(*draw)?,
             registry,
             (limits, &common),
             &store,

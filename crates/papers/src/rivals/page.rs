@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::{Claim, Outcome, Verdict, seen_through};
+use super::{Claim, Outcome, Verdict, name_with_view};
 use migsim_policies::trigger::USUAL;
 use migsim_study::bench::{BEST_START, Bench, Standing, csv_of_policies};
 
@@ -30,7 +30,7 @@ pub(super) fn standing<'b>(bench: &'b Bench, policy: &str) -> Option<&'b Standin
 
 /// Lists the mean ratio of each name (strategy or trigger), the lowest first. It is the mean over the policies that `of` returns
 /// for the name.
-pub(super) fn by_part(
+pub(super) fn mean_ratio_by_name(
     bench: &Bench,
     names: &[String],
     of: &dyn Fn(&str) -> Vec<String>,
@@ -39,7 +39,7 @@ pub(super) fn by_part(
         let policies = of(name);
         let means = policies
             .iter()
-            .filter_map(|policy| Some(standing(bench, policy)?.mean));
+            .filter_map(|policy| Some(standing(bench, policy)?.mean_ratio));
         let means: Vec<f64> = means.collect();
         (
             name.clone(),
@@ -54,7 +54,7 @@ pub(super) fn by_part(
 /// Creates the Markdown page of the study.
 pub fn markdown(outcome: &Outcome) -> String {
     let mut text = String::from("# Rivals: which policy when?\n\n");
-    text += &advice(outcome);
+    text += &advice_section(outcome);
     text += "\n![performance profiles of policies](rivals-profile.svg)\n\n";
     let study = &outcome.study;
     let fresh: Vec<String> = study.fresh_draws.iter().map(u64::to_string).collect();
@@ -71,20 +71,20 @@ pub fn markdown(outcome: &Outcome) -> String {
     text += "The best known makespan of a case is the shortest of all policies of the default set. On the public draw the stored best also counts: the shortest of any strategy with any trigger. \
              Ratios of different draws therefore do not compare.\n\n";
     text += "## The default set\n\n";
-    text += &rows(&outcome.public, &|one| {
+    text += &policies_table(&outcome.public, &|one| {
         one.is_default || one.policy == BEST_START
     });
     text += "\nThe best static start is no policy: the application alone, from the best of the built-in starts, chosen after the runs. A ratio below 1 \
              means that the start matters more than any policy.\n\n";
-    text += &cross(outcome);
-    text += &band(outcome);
-    text += &paid_back(outcome);
-    text += &noisy(outcome);
-    text += &classes(&outcome.public);
-    text += &verdicts(outcome);
+    text += &combinations_table(outcome);
+    text += &interpretations_section(outcome);
+    text += &paid_back_section(outcome);
+    text += &noise_section(outcome);
+    text += &classes_section(&outcome.public);
+    text += &verdicts_table(outcome);
     for bench in &outcome.fresh {
         let _ = write!(text, "## Draw {}\n\n", bench.draw);
-        text += &rows(bench, &|one| one.is_default || one.policy == BEST_START);
+        text += &policies_table(bench, &|one| one.is_default || one.policy == BEST_START);
         text.push('\n');
     }
     text += "## What this does not show\n\n";
@@ -93,16 +93,16 @@ pub fn markdown(outcome: &Outcome) -> String {
 }
 
 /// Returns whether a claim holds on the public draw and on each fresh draw.
-fn holds(outcome: &Outcome, claim: &Claim) -> bool {
+fn holds_on_all_draws(outcome: &Outcome, claim: &Claim) -> bool {
     let all = std::iter::once(&outcome.public).chain(&outcome.fresh);
-    let mut verdicts = all.map(|bench| claim.on(bench));
+    let mut verdicts = all.map(|bench| claim.check(bench));
     verdicts.all(|verdict| verdict.is_some_and(|one| one.holds))
 }
 
 /// Creates the section with the claims that hold on all draws, and the evidence for them on the fresh draws.
-fn advice(outcome: &Outcome) -> String {
+fn advice_section(outcome: &Outcome) -> String {
     let claims = outcome.study.advice.iter();
-    let (held, failed): (Vec<&Claim>, Vec<&Claim>) = claims.partition(|one| holds(outcome, one));
+    let (held, failed): (Vec<&Claim>, Vec<&Claim>) = claims.partition(|one| holds_on_all_draws(outcome, one));
     if held.is_empty() {
         return format!(
             "None of {} claims from the public draw held on it and on all fresh draws.\n",
@@ -132,13 +132,13 @@ fn advice(outcome: &Outcome) -> String {
 ///
 /// The advantages are computed from the ratios with three decimals that the page shows.
 fn evidence(outcome: &Outcome, claim: &Claim) -> String {
-    let verdicts = outcome.fresh.iter().filter_map(|bench| claim.on(bench));
+    let verdicts = outcome.fresh.iter().filter_map(|bench| claim.check(bench));
     let verdicts: Vec<Verdict> = verdicts.collect();
     let clear = verdicts.iter().filter(|one| one.is_significant).count();
     let rounded = |ratio: f64| (1000.0 * ratio).round();
     let lower = verdicts
         .iter()
-        .map(|one| 100.0 * (1.0 - rounded(one.own) / rounded(one.other)));
+        .map(|one| 100.0 * (1.0 - rounded(one.mean_ratio) / rounded(one.best_other_ratio)));
     let (least, most) = lower.fold((f64::INFINITY, 0.0_f64), |(least, most), one| {
         (least.min(one), most.max(one))
     });
@@ -149,27 +149,27 @@ fn evidence(outcome: &Outcome, claim: &Claim) -> String {
 }
 
 /// Creates a table with those policies of a draw for which `is_shown` returns true.
-fn rows(bench: &Bench, is_shown: &dyn Fn(&Standing) -> bool) -> String {
+fn policies_table(bench: &Bench, is_shown: &dyn Fn(&Standing) -> bool) -> String {
     let mut text = String::from(
         "| policy | mean ratio | 95 % | median | worst (case) | wins | within 1.1 [%] | calls | moves | straight returns | calls cost [%] | moves cost [%] | failures |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
     );
     for one in bench.standings.iter().filter(|one| is_shown(one)) {
-        let [low, high] = one.mean_ci95;
+        let [low, high] = one.mean_ratio_ci95;
         let _ = writeln!(
             text,
             "| `{}` | {:.3} | {low:.3} to {high:.3} | {:.3} | {:.2} ({}) | {} | {:.0} | {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {} |",
             one.policy,
-            one.mean,
-            one.median,
-            one.worst,
+            one.mean_ratio,
+            one.median_ratio,
+            one.worst_ratio,
             one.worst_case,
             one.wins,
-            one.within(1.1),
+            one.share_within(1.1),
             one.counts[0],
             one.counts[1],
             one.counts[2],
-            one.shares[0],
-            one.shares[1],
+            one.cost_shares[0],
+            one.cost_shares[1],
             one.failures
         );
     }
@@ -177,10 +177,10 @@ fn rows(bench: &Bench, is_shown: &dyn Fn(&Standing) -> bool) -> String {
 }
 
 /// Creates a table of the mean ratios of all strategies with all triggers.
-fn cross(outcome: &Outcome) -> String {
+fn combinations_table(outcome: &Outcome) -> String {
     let (study, bench) = (&outcome.study, &outcome.public);
-    let strategies = by_part(bench, &study.strategies, &|name| study.with_strategy(name));
-    let triggers = by_part(bench, &study.triggers, &|name| study.with_trigger(name));
+    let strategies = mean_ratio_by_name(bench, &study.strategies, &|name| study.with_strategy(name));
+    let triggers = mean_ratio_by_name(bench, &study.triggers, &|name| study.with_trigger(name));
     let mut text = format!(
         "## Strategies and triggers\n\nMean ratios on draw {}, {} policies. A row is a strategy (where processes go), a column a trigger (when it is called). Both are ordered by their means.\n\n| strategy |",
         bench.draw,
@@ -196,7 +196,7 @@ fn cross(outcome: &Outcome) -> String {
         let _ = write!(text, "| `{strategy}` |");
         for (trigger, _) in &triggers {
             let cell = standing(bench, &format!("{strategy}/{trigger}"));
-            let shown = cell.map_or("-".to_owned(), |one| format!("{:.3}", one.mean));
+            let shown = cell.map_or("-".to_owned(), |one| format!("{:.3}", one.mean_ratio));
             let _ = write!(text, " {shown} |");
         }
         let _ = writeln!(text, " {mean:.3} |");
@@ -210,7 +210,7 @@ fn cross(outcome: &Outcome) -> String {
 }
 
 /// Creates the section about the range of results of MigBSP over its interpretations.
-fn band(outcome: &Outcome) -> String {
+fn interpretations_section(outcome: &Outcome) -> String {
     let mut text = String::from(
         "## MigBSP with other readings of its papers\n\nThe papers leave options open. `neutral` has the defaults on a platform of your own. Each other reading changes these options of `policy.migbsp`:\n\n",
     );
@@ -229,18 +229,18 @@ fn band(outcome: &Outcome) -> String {
     let mut most: f64 = 0.0;
     let all = std::iter::once(&outcome.public).chain(&outcome.fresh);
     for bench in all.clone() {
-        let readings = outcome.study.migbsp();
+        let readings = outcome.study.migbsp_variants();
         let is_one = |policy: &str| readings.iter().any(|one| one.name == policy);
         let own = standing(bench, "migbsp").into_iter();
         let others = bench.standings.iter().filter(|one| is_one(&one.policy));
         for one in own.chain(others) {
             let name = one.policy.strip_prefix("migbsp, ").unwrap_or("neutral");
-            (least, most) = (least.min(one.mean), most.max(one.mean));
-            let [low, high] = one.mean_ci95;
+            (least, most) = (least.min(one.mean_ratio), most.max(one.mean_ratio));
+            let [low, high] = one.mean_ratio_ci95;
             let _ = writeln!(
                 text,
                 "| {name} | {} | {:.3} | {low:.3} to {high:.3} | {:.2} | {:.1} |",
-                bench.draw, one.mean, one.worst, one.counts[1]
+                bench.draw, one.mean_ratio, one.worst_ratio, one.counts[1]
             );
         }
     }
@@ -252,17 +252,17 @@ fn band(outcome: &Outcome) -> String {
 }
 
 /// Creates the section about the effect of the option `only_if_paid_back`.
-fn paid_back(outcome: &Outcome) -> String {
+fn paid_back_section(outcome: &Outcome) -> String {
     let mut text = String::from(
         "## Calls that the rest of the run pays back\n\nWith `only_if_paid_back` a call is skipped if the remaining supersteps are too few to gain what it costs.\n\n| policy | mean ratio | with it | calls | with it |\n|---|---|---|---|---|\n",
     );
-    for one in outcome.study.paid() {
+    for one in outcome.study.paid_back_variants() {
         let plain = standing(&outcome.public, &one.policy);
         if let (Some(plain), Some(paid)) = (plain, standing(&outcome.public, &one.name)) {
             let _ = writeln!(
                 text,
                 "| `{}` | {:.3} | {:.3} | {:.1} | {:.1} |",
-                one.policy, plain.mean, paid.mean, plain.counts[0], paid.counts[0]
+                one.policy, plain.mean_ratio, paid.mean_ratio, plain.counts[0], paid.counts[0]
             );
         }
     }
@@ -271,7 +271,7 @@ fn paid_back(outcome: &Outcome) -> String {
 }
 
 /// Creates the section with the mean ratios for inexact reports, and the rank of each policy in this table.
-fn noisy(outcome: &Outcome) -> String {
+fn noise_section(outcome: &Outcome) -> String {
     let (study, bench) = (&outcome.study, &outcome.public);
     let mut text = String::from(
         "## Rankings under noise\n\nMean ratio and rank among the policies of this table, with exact reports and with reports that are noisy, old, averaged or missing. \
@@ -287,7 +287,7 @@ fn noisy(outcome: &Outcome) -> String {
     let mut columns = vec![exact];
     for view in study.views.keys() {
         let names = study.viewed.iter();
-        columns.push(mean_ratios(bench, names.map(|one| seen_through(one, view))));
+        columns.push(mean_ratios(bench, names.map(|one| name_with_view(one, view))));
     }
     for (row, policy) in study.viewed.iter().enumerate() {
         let _ = write!(text, "| `{policy}` |");
@@ -311,7 +311,7 @@ fn noisy(outcome: &Outcome) -> String {
 /// Returns the mean ratio of each named policy; `None` for a policy that did not run.
 fn mean_ratios(bench: &Bench, names: impl Iterator<Item = String>) -> Vec<Option<f64>> {
     names
-        .map(|name| standing(bench, &name).map(|one| one.mean))
+        .map(|name| standing(bench, &name).map(|one| one.mean_ratio))
         .collect()
 }
 
@@ -325,7 +325,7 @@ fn is_ranked(policy: &str) -> bool {
 }
 
 /// Creates the section with the three policies of lowest mean ratio in each class of cases of the public draw.
-fn classes(bench: &Bench) -> String {
+fn classes_section(bench: &Bench) -> String {
     let mut text = String::from(
         "## Classes of cases\n\nThe three policies with the lowest mean ratio in each class of cases of the public draw, among all policies that ran. With many policies and few cases, the first places are partly luck.\n\n| class | cases | first | second | third | `never` |\n|---|---|---|---|---|---|\n",
     );
@@ -333,13 +333,13 @@ fn classes(bench: &Bench) -> String {
         let own = bench.standings_among(|case| case.classes.iter().any(|one| one == class));
         let _ = write!(text, "| {class} | {count} |");
         for one in own.iter().filter(|one| is_ranked(&one.policy)).take(3) {
-            let _ = write!(text, " `{}` {:.3} |", one.policy, one.mean);
+            let _ = write!(text, " `{}` {:.3} |", one.policy, one.mean_ratio);
         }
         let never = own.iter().find(|one| one.policy == "never");
         let _ = writeln!(
             text,
             " {} |",
-            never.map_or("-".into(), |one| format!("{:.3}", one.mean))
+            never.map_or("-".into(), |one| format!("{:.3}", one.mean_ratio))
         );
     }
     text.push('\n');
@@ -347,7 +347,7 @@ fn classes(bench: &Bench) -> String {
 }
 
 /// Creates the table with the verdict on each claim for each draw.
-fn verdicts(outcome: &Outcome) -> String {
+fn verdicts_table(outcome: &Outcome) -> String {
     let mut text = String::from(
         "## The advice on each draw\n\nA claim holds if the mean ratio of its policy is below that of each policy to which it is compared. The columns show the mean ratio of the policy, that of the best other policy, and the 95 % interval of the \
          difference, paired by case: below 0 the policy is better. A star marks claims that are significant against each of the others.\n\n| claim | draw | cases | policy | best other | difference, 95 % | holds |\n|---|---|---|---|---|---|---|\n",
@@ -355,8 +355,8 @@ fn verdicts(outcome: &Outcome) -> String {
     for claim in &outcome.study.advice {
         for bench in std::iter::once(&outcome.public).chain(&outcome.fresh) {
             let verdict = claim
-                .on(bench)
-                .map_or("- | - | - | - | not run".to_owned(), shown);
+                .check(bench)
+                .map_or("- | - | - | - | not run".to_owned(), verdict_columns);
             let _ = writeln!(text, "| {} | {} | {verdict} |", claim.text, bench.draw);
         }
     }
@@ -365,7 +365,7 @@ fn verdicts(outcome: &Outcome) -> String {
 }
 
 /// Formats a verdict as columns of this table.
-fn shown(verdict: Verdict) -> String {
+fn verdict_columns(verdict: Verdict) -> String {
     let [low, high] = verdict.interval;
     let holds = match (verdict.holds, verdict.is_significant) {
         (true, true) => "yes *",
@@ -374,7 +374,7 @@ fn shown(verdict: Verdict) -> String {
     };
     format!(
         "{} | {:.3} | {:.3} | {low:.3} to {high:.3} | {holds}",
-        verdict.cases, verdict.own, verdict.other
+        verdict.cases, verdict.mean_ratio, verdict.best_other_ratio
     )
 }
 

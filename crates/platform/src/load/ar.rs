@@ -25,7 +25,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::constant::Constant;
-use super::range::{LONGEST, Ranges};
+use super::range::{MAX_DURATION, Ranges};
 use super::sampled::Sampled;
 use super::{Load, LoadOptions, MOST_LOAD};
 use crate::Steps;
@@ -75,7 +75,7 @@ impl LoadOptions for ArConfig {
             .number("mean", self.mean, &(0.0..=MOST_LOAD))
             .number("deviation", self.deviation, &(0.0..=1.0))
             .number("hurst", self.hurst, &(0.5..=0.99))
-            .duration("memory", self.memory, &(self.period.get()..=LONGEST))
+            .duration("memory", self.memory, &(self.period.get()..=MAX_DURATION))
             .number("most", self.most, &(0.0..=MOST_LOAD))
             .check()?;
         if self.deviation <= 0.0 {
@@ -212,7 +212,7 @@ mod tests {
                 mean: 0.5,
                 deviation: 0.08,
                 hurst,
-                memory: Seconds::of(LONGEST),
+                memory: Seconds::of(MAX_DURATION),
                 ..ArConfig::default()
             };
             let variance = |periods: usize| {

@@ -81,7 +81,7 @@ pub(super) struct Spec {
     /// Name of the kind of load, such as `ar`.
     pub(super) kind: &'static str,
     /// Hosts and links that use the load.
-    pub(super) on: On,
+    pub(super) places: On,
     /// The load itself: a kind with its parameters.
     pub(super) load: Arc<dyn Load>,
     /// The keys of the load in JSON, with all defaults filled in.
@@ -194,7 +194,7 @@ fn read_one(table: &Table, key: &str, keys: &Map<String, Value>) -> Result<Spec,
     Ok(Spec {
         key: key.to_owned(),
         kind: entry.name,
-        on,
+        places: on,
         load,
         resolved,
     })

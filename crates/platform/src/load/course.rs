@@ -19,15 +19,15 @@ use migsim_base::random::Stream;
 
 /// Number of further steps that the loads of one platform may store; clones share the same counter.
 #[derive(Clone, Debug)]
-pub(super) struct Room(Arc<AtomicUsize>);
+pub(super) struct StepBudget(Arc<AtomicUsize>);
 
-impl Default for Room {
+impl Default for StepBudget {
     fn default() -> Self {
         Self::with_steps(1 << 18) // 4 MB
     }
 }
 
-impl Room {
+impl StepBudget {
     /// Creates a budget of this number of steps.
     fn with_steps(steps: usize) -> Self {
         Self(Arc::new(AtomicUsize::new(steps)))
@@ -52,14 +52,14 @@ fn block_size(number: usize) -> usize {
 /// A load on one host or link, its stream of random numbers, and the shares of the capacity drawn so far. All runs read the same
 /// object.
 #[derive(Debug)]
-pub(super) struct Course {
+pub(super) struct DrawnLoad {
     load: Arc<dyn Load>,
     /// Random stream in its initial state; a copy generates the steps from the beginning.
     random: Stream,
     /// Budget of stored steps, common to all loads of the platform.
-    budget: Room,
+    budget: StepBudget,
     /// The steps that are stored for all runs.
-    stored: Mutex<Drawn>,
+    stored_steps: Mutex<Drawn>,
 }
 
 #[derive(Debug, Default)]
@@ -69,20 +69,20 @@ struct Drawn {
     generator: Option<Box<dyn Steps>>,
 }
 
-impl Course {
-    pub(super) fn new(load: &Arc<dyn Load>, random: Stream, room: &Room) -> Self {
+impl DrawnLoad {
+    pub(super) fn new(load: &Arc<dyn Load>, random: Stream, room: &StepBudget) -> Self {
         Self {
             load: Arc::clone(load),
             random,
             budget: room.clone(),
-            stored: Mutex::default(),
+            stored_steps: Mutex::default(),
         }
     }
 
     /// Returns a reader of the shares that the load leaves, which begins with the first step.
-    pub(super) fn reader(self: &Arc<Self>) -> CourseReader {
-        CourseReader {
-            course: Arc::clone(self),
+    pub(super) fn reader(self: &Arc<Self>) -> DrawnLoadReader {
+        DrawnLoadReader {
+            load: Arc::clone(self),
             block: Arc::new([]),
             next_index: 0,
             blocks_read: 0,
@@ -103,7 +103,7 @@ impl Course {
     /// Returns the block with the number `number`, drawn if necessary. The block is empty after the last step; `None` if there is
     /// no memory to store it.
     fn block(&self, number: usize) -> Option<Block> {
-        let mut drawn = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut drawn = self.stored_steps.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(block) = drawn.blocks.get(number) {
             return Some(Arc::clone(block));
         }
@@ -119,8 +119,8 @@ impl Course {
 
 /// Reads the steps of a load on one host or link in the order of time.
 #[derive(Debug)]
-pub(super) struct CourseReader {
-    course: Arc<Course>,
+pub(super) struct DrawnLoadReader {
+    load: Arc<DrawnLoad>,
     /// The block of steps that is being read.
     block: Block,
     /// Index in the present block of the next step.
@@ -133,7 +133,7 @@ pub(super) struct CourseReader {
     own_generator: Option<Box<dyn Steps>>,
 }
 
-impl CourseReader {
+impl DrawnLoadReader {
     #[cold]
     fn load_next_block(&mut self) -> Option<(f64, f64)> {
         if self.blocks_read > 0 && self.block.is_empty() {
@@ -142,10 +142,10 @@ impl CourseReader {
         self.steps_before += self.block.len();
         let are_shared = self.own_generator.is_none();
         let shared = are_shared
-            .then(|| self.course.block(self.blocks_read))
+            .then(|| self.load.block(self.blocks_read))
             .flatten();
         self.block = shared.unwrap_or_else(|| {
-            let (course, passed) = (&self.course, self.steps_before);
+            let (course, passed) = (&self.load, self.steps_before);
             let start = || -> Box<dyn Steps> { Box::new(course.generate().skip(passed)) };
             let own = self.own_generator.get_or_insert_with(start);
             own.take(block_size(self.blocks_read)).collect()
@@ -156,7 +156,7 @@ impl CourseReader {
     }
 }
 
-impl Iterator for CourseReader {
+impl Iterator for DrawnLoadReader {
     type Item = (f64, f64);
 
     #[inline]
@@ -167,14 +167,14 @@ impl Iterator for CourseReader {
     }
 }
 
-impl Clone for CourseReader {
+impl Clone for DrawnLoadReader {
     /// Returns a reader at the same position. Once the copy reaches steps beyond the stored blocks, it generates the steps again
     /// from the beginning.
     fn clone(&self) -> Self {
         let begun = self.steps_before + self.block.len();
-        let own = |_: &_| -> Box<dyn Steps> { Box::new(self.course.generate().skip(begun)) };
+        let own = |_: &_| -> Box<dyn Steps> { Box::new(self.load.generate().skip(begun)) };
         Self {
-            course: Arc::clone(&self.course),
+            load: Arc::clone(&self.load),
             block: Arc::clone(&self.block),
             own_generator: self.own_generator.as_ref().map(own),
             ..*self
@@ -182,18 +182,18 @@ impl Clone for CourseReader {
     }
 }
 
-impl StepsAhead for CourseReader {
+impl StepsAhead for DrawnLoadReader {
     fn boxed_clone(&self) -> Box<dyn StepsAhead> {
         Box::new(self.clone())
     }
 
     #[inline]
-    fn ahead(&self) -> &[(f64, f64)] {
+    fn computed_steps(&self) -> &[(f64, f64)] {
         self.block.get(self.next_index..).unwrap_or_default() // nothing behind the last step
     }
 
     #[inline]
-    fn pass(&mut self, count: usize) {
+    fn skip_steps(&mut self, count: usize) {
         self.next_index += count;
     }
 }
@@ -223,7 +223,7 @@ mod tests {
             let expected: Vec<_> = loads.map(|(date, load)| (date, 1.0 - load)).collect();
             let mut known_with_no_room = None;
             for room in [0, 7, 8, 24, 100, 1000] {
-                let course = Arc::new(Course::new(&load, random(), &Room::with_steps(room)));
+                let course = Arc::new(DrawnLoad::new(&load, random(), &StepBudget::with_steps(room)));
                 let few: Vec<_> = course.reader().take(3).collect();
                 assert_eq!(few, expected[..count.min(3)]);
                 for _ in 0..2 {
@@ -237,10 +237,10 @@ mod tests {
                     let (mut at_once, mut ahead, mut known) = (course.reader(), vec![], vec![]);
                     while let Some(step) = at_once.next() {
                         ahead.push(step);
-                        let some = &at_once.ahead()[..at_once.ahead().len().min(40)];
+                        let some = &at_once.computed_steps()[..at_once.computed_steps().len().min(40)];
                         ahead.extend_from_slice(some);
-                        known.push(at_once.ahead().len());
-                        at_once.pass(known[known.len() - 1].min(40));
+                        known.push(at_once.computed_steps().len());
+                        at_once.skip_steps(known[known.len() - 1].min(40));
                     }
                     assert_eq!(ahead, expected);
                     let first = known_with_no_room.get_or_insert_with(|| known.clone());

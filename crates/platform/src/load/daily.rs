@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::constant::Constant;
-use super::range::{LONGEST, Ranges};
+use super::range::{MAX_DURATION, Ranges};
 use super::sampled::Sampled;
 use super::{Load, LoadOptions, MOST_LOAD};
 use crate::Steps;
@@ -62,7 +62,7 @@ impl LoadOptions for DailyConfig {
     fn load(self) -> Result<Arc<dyn Load>, Error> {
         let times = 0.0..=self.day.get();
         Ranges::default()
-            .duration("day", self.day, &(super::range::SHORTEST_PERIOD..=LONGEST))
+            .duration("day", self.day, &(super::range::SHORTEST_PERIOD..=MAX_DURATION))
             .duration(
                 "period",
                 self.period,

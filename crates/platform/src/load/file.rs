@@ -24,8 +24,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::lines::{VALUES, Wrong, problem_with_hint, read_csv, read_values};
-use super::range::{LONGEST, Ranges, SHORTEST_PERIOD};
+use super::lines::{VALUES_HINT, Wrong, problem_with_hint, read_csv, read_values};
+use super::range::{MAX_DURATION, Ranges, SHORTEST_PERIOD};
 use super::{Load, LoadOptions, MOST_LOAD};
 use crate::{Profile, Steps, read_profile};
 use migsim_base::document::{FileKind, read_text, sha256};
@@ -153,7 +153,7 @@ impl FileConfig {
             (None, Format::Simgrid) => {
                 let profile = read_profile(&self.file, text)
                     .map_err(|problem| with_period_hint(problem, text))?;
-                let steps = profile.once().iter().zip(1..);
+                let steps = profile.steps_without_repetition().iter().zip(1..);
                 let load = |(&(date, value), number): (&(f64, f64), usize)| {
                     let load = load_of(value).map(|load| (date, load));
                     load.map_err(|(what, hint)| {
@@ -183,7 +183,7 @@ impl FileConfig {
         let mut ranges = Ranges::default().number("most", self.most, &(0.0..=MOST_LOAD));
         for (key, value) in [("period", self.period), ("repeat", self.repeat)] {
             if let Some(value) = value {
-                ranges = ranges.duration(key, value, &(SHORTEST_PERIOD..=LONGEST));
+                ranges = ranges.duration(key, value, &(SHORTEST_PERIOD..=MAX_DURATION));
             }
         }
         ranges.check()?;
@@ -225,7 +225,7 @@ fn with_period_hint(problem: Problem, text: &str) -> Problem {
     let line = problem.location.line_column.map_or(1, |at| at.0);
     let line = text.lines().nth(line - 1).unwrap_or_default();
     if line.trim().parse::<f64>().is_ok() {
-        problem.hint(VALUES)
+        problem.hint(VALUES_HINT)
     } else {
         problem
     }
@@ -257,7 +257,7 @@ impl LoadOptions for FileConfig {
             profile,
             is_shifted: self.shift,
             // A user who sets a lower bound expects clipping.
-            clipped: if self.most < MOST_LOAD { 0 } else { cut },
+            clipped_count: if self.most < MOST_LOAD { 0 } else { cut },
         }))
     }
 
@@ -282,7 +282,7 @@ pub struct Measured {
     /// Whether each host begins at a different time of the trace.
     is_shifted: bool,
     /// Number of loads that were clipped at the maximum and are reported in a note.
-    clipped: usize,
+    clipped_count: usize,
 }
 
 impl Load for Measured {
@@ -293,7 +293,7 @@ impl Load for Measured {
         };
         // The shift is at most a period; it starts in the second round, so that there is a step before it.
         let begin = period * (1.0 + random.unit());
-        let steps = profile.once();
+        let steps = profile.steps_without_repetition();
         let before = steps.partition_point(|step| step.0 + period <= begin);
         let first = steps.len() + before - 1; // the last step not after `begin`
         Box::new((first..).map_while(move |index| {
@@ -303,7 +303,7 @@ impl Load for Measured {
     }
 
     fn first_positive_time(&self) -> Option<Seconds> {
-        let mut steps = self.profile.once().iter();
+        let mut steps = self.profile.steps_without_repetition().iter();
         let (date, _) = steps.find(|(_, load)| *load > 0.0 && !self.is_shifted)?;
         Seconds::new(*date)
     }
@@ -319,7 +319,7 @@ impl Load for Measured {
     fn note(&self) -> Option<String> {
         let Self {
             source,
-            clipped: cut,
+            clipped_count: cut,
             ..
         } = self;
         let loads = match cut {

@@ -19,7 +19,7 @@ pub(super) fn problem_with_hint(what: String, hint: Option<&str>) -> Problem {
 }
 
 /// Hint for a file that has values but no times.
-pub(super) const VALUES: &str = "does the file have a value a line and no times? name the time between two of them, and their unit: `period=5min,scale=percent`";
+pub(super) const VALUES_HINT: &str = "does the file have a value a line and no times? name the time between two of them, and their unit: `period=5min,scale=percent`";
 
 /// Returns the lines of a text with their numbers, counted from 1; empty lines and comments are left out.
 fn numbered_lines(text: &str) -> impl Iterator<Item = (&str, usize)> {
@@ -127,7 +127,7 @@ impl Row<'_> {
         let first = usize::from(index.is_some());
         if is_value(self) {
             let what = format!("`{}` is a value without a time", self.fields[0].trim());
-            return Err(self.problem(0, what).hint(VALUES));
+            return Err(self.problem(0, what).hint(VALUES_HINT));
         }
         if self.fields.len() != first + 2 {
             let line = self

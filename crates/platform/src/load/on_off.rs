@@ -12,7 +12,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::range::{LONGEST, Ranges};
+use super::range::{MAX_DURATION, Ranges};
 use super::{Load, LoadOptions, MOST_LOAD};
 use crate::Steps;
 use migsim_base::error::Error;
@@ -47,7 +47,7 @@ impl Default for OnOffConfig {
 
 impl LoadOptions for OnOffConfig {
     fn load(self) -> Result<Arc<dyn Load>, Error> {
-        let times = self.period.get()..=LONGEST;
+        let times = self.period.get()..=MAX_DURATION;
         Ranges::default()
             .period(self.period)
             .number("load", self.load, &(0.0..=MOST_LOAD))

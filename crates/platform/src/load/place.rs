@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::config::{Loads, On, Spec};
-use super::course::{Course, Room};
+use super::course::{DrawnLoad, StepBudget};
 use crate::{Background, Platform, StepsAhead};
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::{Purpose, Stream};
@@ -49,9 +49,9 @@ fn targets(on: &On, platform: &Platform) -> Result<Vec<Target>, Problem> {
 
 /// A varying load on one host or link.
 #[derive(Clone, Debug)]
-struct Placed(Arc<Course>);
+struct PlacedLoad(Arc<DrawnLoad>);
 
-impl Background for Placed {
+impl Background for PlacedLoad {
     fn remaining_shares(&self) -> Box<dyn StepsAhead> {
         Box::new(self.0.reader())
     }
@@ -65,9 +65,9 @@ impl Loads {
     pub fn put_on(&self, platform: &mut Platform, seed: u64) -> Result<(), Error> {
         // Number of loads of a kind on a host or link: equal loads have different random streams.
         let mut before: BTreeMap<(&str, Target), u32> = BTreeMap::new();
-        let (mut problems, room) = (Vec::new(), Room::default());
+        let (mut problems, room) = (Vec::new(), StepBudget::default());
         for spec in &self.specs {
-            let targets = targets(&spec.on, platform).unwrap_or_else(|problem| {
+            let targets = targets(&spec.places, platform).unwrap_or_else(|problem| {
                 problems.push(problem.key(format!("{}.on", spec.key)));
                 Vec::new()
             });
@@ -89,7 +89,7 @@ impl Loads {
 }
 
 fn apply_load(
-    (spec, room): (&Spec, &Room),
+    (spec, room): (&Spec, &StepBudget),
     count: u32,
     target: Target,
     platform: &mut Platform,
@@ -101,7 +101,7 @@ fn apply_load(
     let placed = |purpose, name: &str| {
         let name = format!("{}[{count}] {name}", spec.kind);
         let random = Stream::for_object(seed, purpose, &name);
-        Arc::new(Placed(Arc::new(Course::new(&spec.load, random, room))))
+        Arc::new(PlacedLoad(Arc::new(DrawnLoad::new(&spec.load, random, room))))
     };
     match target {
         Target::Host(index) => {

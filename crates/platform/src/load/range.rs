@@ -8,7 +8,7 @@ use migsim_base::units::Seconds;
 use migsim_base::words::percent_hint;
 
 /// Maximum duration that a parameter of a load may have \[s\], about thirty years.
-pub(super) const LONGEST: f64 = 1e9;
+pub(super) const MAX_DURATION: f64 = 1e9;
 
 /// Checks parameters of a load against their ranges, and collects the errors.
 #[derive(Debug, Default)]
@@ -44,7 +44,7 @@ impl Ranges {
 
     /// Checks that the parameter `period` of a load is at least [`SHORTEST_PERIOD`] and at most the maximum duration.
     pub(super) fn period(self, value: Seconds) -> Self {
-        self.duration("period", value, &(SHORTEST_PERIOD..=LONGEST))
+        self.duration("period", value, &(SHORTEST_PERIOD..=MAX_DURATION))
     }
 
     /// Returns all errors found so far, or nothing if all parameters are in range.

@@ -55,9 +55,9 @@ fn read(text: &str, platform: &Platform, processes: usize) -> Result<Vec<HostId>
         }
         let is_head = separator.is_none();
         let separator = *separator.get_or_insert_with(|| Separator::from_heading(line));
-        let row = Row::of(line, number, separator);
+        let row = Row::from_line(line, number, separator);
         if !is_head {
-            table.add(&row);
+            table.add_row(&row);
             continue;
         }
         if row.fields != COLUMNS {
@@ -86,7 +86,7 @@ pub(crate) struct Row<'t> {
 
 impl<'t> Row<'t> {
     /// Splits a line into fields, without surrounding spaces and quotes.
-    pub(crate) fn of(line: &'t str, number: usize, separator: Separator) -> Self {
+    pub(crate) fn from_line(line: &'t str, number: usize, separator: Separator) -> Self {
         let plain = |field: &'t str| {
             let field = field.trim();
             let inner = field
@@ -122,7 +122,7 @@ struct Table<'p> {
 
 impl Table<'_> {
     /// Adds a row: stores the host of a process, or a problem.
-    fn add(&mut self, row: &Row<'_>) {
+    fn add_row(&mut self, row: &Row<'_>) {
         let [process, host] = row.fields[..] else {
             let message = format!(
                 "`{}` is not a process and a host separated by a comma",
@@ -131,7 +131,7 @@ impl Table<'_> {
             self.problems.push(row.problem(0, message));
             return;
         };
-        let process = self.process(row, process);
+        let process = self.process_without_host(row, process);
         let place = self.hosts.get(host).copied();
         if place.is_none() {
             let problem = self.unknown_host(row, host);
@@ -144,7 +144,7 @@ impl Table<'_> {
 
     /// Returns the index of the process named `text`. Reports a problem and returns `None` if there is no such process or it
     /// already has a host.
-    fn process(&mut self, row: &Row<'_>, text: &str) -> Option<usize> {
+    fn process_without_host(&mut self, row: &Row<'_>, text: &str) -> Option<usize> {
         let count = self.places.len();
         // Programs write 1 as `1.0` in tables of numbers with gaps.
         let whole = text.trim_end_matches('0').strip_suffix('.').unwrap_or(text);

@@ -96,7 +96,7 @@ impl Rule {
     }
 
     /// Returns the rule with this name; `None` if there is none.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|rule| rule.name() == name)
     }
 
@@ -122,14 +122,14 @@ impl Rule {
                 let unit = fastest.log2().floor().exp2();
                 let power = |id| speed(id) / unit * f64::from(host(id).cores);
                 let shares = shares(hosts.clone().map(power), processes);
-                in_order(hosts, &shares)
+                repeat_hosts(hosts, &shares)
             }
             Self::FastFirst => {
                 let places = hosts
                     .clone()
                     .map(|id| (host(id).speed.get(), host(id).cores));
                 let places: Vec<(f64, u32)> = places.collect();
-                in_order(hosts, &fast_first::counts(&places, processes))
+                repeat_hosts(hosts, &fast_first::processes_per_host(&places, processes))
             }
         }
     }
@@ -148,11 +148,11 @@ impl FromStr for Mapping {
     fn from_str(text: &str) -> Result<Self, Infallible> {
         let text = text.trim();
         let entries = |list: &str| list.split(',').map(|name| name.trim().to_owned()).collect();
-        if let Some(rule) = Rule::named(text) {
+        if let Some(rule) = Rule::from_name(text) {
             return Ok(Self::Rule(rule, Vec::new()));
         }
         if let Some((name, list)) = text.split_once(':')
-            && let Some(rule) = Rule::named(name.trim_end())
+            && let Some(rule) = Rule::from_name(name.trim_end())
         {
             return Ok(Self::Rule(rule, entries(list)));
         }
@@ -187,7 +187,7 @@ impl Mapping {
                 Ok(rule.place(platform, hosts, processes))
             }
             Self::Rule(rule, entries) => {
-                let hosts = hosts_of_all(platform, entries)?;
+                let hosts = hosts_of_entries(platform, entries)?;
                 Ok(rule.place(platform, hosts.into_iter(), processes))
             }
             Self::Explicit(entries) => explicit(platform, entries, processes),
@@ -197,7 +197,7 @@ impl Mapping {
 }
 
 /// Returns a list with each host as often as its number of processes in `counts`.
-fn in_order(hosts: impl Iterator<Item = HostId>, counts: &[usize]) -> Vec<HostId> {
+fn repeat_hosts(hosts: impl Iterator<Item = HostId>, counts: &[usize]) -> Vec<HostId> {
     let placed = hosts.zip(counts);
     placed
         .flat_map(|(host, count)| std::iter::repeat_n(host, *count))
@@ -260,10 +260,10 @@ fn explicit(
     entries: &[String],
     processes: usize,
 ) -> Result<Vec<HostId>, Error> {
-    let hosts = hosts_of_all(platform, entries).map_err(|error| {
+    let hosts = hosts_of_entries(platform, entries).map_err(|error| {
         let first = entries.first().map_or("", String::as_str);
         let is_word = entries.len() == 1 && !first.contains("..");
-        let is_rule = first.contains(':') && hosts_of_all(platform, &entries[..1]).is_err();
+        let is_rule = first.contains(':') && hosts_of_entries(platform, &entries[..1]).is_err();
         if is_word || is_rule {
             return unknown_mapping(platform, first).into();
         }
@@ -291,14 +291,14 @@ fn unknown_mapping(platform: &Platform, name: &str) -> Problem {
 }
 
 /// Returns the hosts that the entries of a list name, in the order of the entries; reports all wrong entries together.
-fn hosts_of_all(platform: &Platform, entries: &[String]) -> Result<Vec<HostId>, Error> {
+fn hosts_of_entries(platform: &Platform, entries: &[String]) -> Result<Vec<HostId>, Error> {
     let names: BTreeMap<&str, u32> = (platform.hosts.iter().zip(0..))
         .map(|(host, id)| (host.name.as_str(), id))
         .collect();
     let mut ranges = Vec::with_capacity(entries.len());
     let mut problems = Vec::new();
     for entry in entries {
-        match hosts_of(platform, &names, entry) {
+        match hosts_of_entry(platform, &names, entry) {
             Ok(range) => ranges.push(range),
             Err(problem) => problems.push(problem),
         }
@@ -310,7 +310,7 @@ fn hosts_of_all(platform: &Platform, entries: &[String]) -> Result<Vec<HostId>, 
     }
 }
 
-fn hosts_of(
+fn hosts_of_entry(
     platform: &Platform,
     names: &BTreeMap<&str, u32>,
     entry: &str,

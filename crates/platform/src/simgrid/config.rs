@@ -2,10 +2,10 @@
 
 /// Name of the property of the outermost zone that sets the rule for links that are not shared: `network.fatpipe` for this file,
 /// unless the experiment sets it. SimGrid ignores this property.
-pub(super) const FATPIPE: &str = "migsim.network.fatpipe";
+pub(super) const FATPIPE_PROPERTY: &str = "migsim.network.fatpipe";
 
 /// Name of the property of a `<host>` or `<cluster>` that sets the memory of each host. SimGrid ignores this property.
-pub(super) const MEMORY: &str = "migsim.memory";
+pub(super) const MEMORY_PROPERTY: &str = "migsim.memory";
 
 /// What a setting of `SimGrid` means for a simulation by migsim.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,7 +87,7 @@ fn constant(name: &'static str, value: &str) -> Meaning {
 }
 
 /// Returns the command-line flag that sets a key of `network` to a value.
-pub(super) fn flag(key: &str, value: &str) -> String {
+pub(super) fn network_flag(key: &str, value: &str) -> String {
     if key == "model" {
         format!("--network {value}")
     } else {
@@ -97,12 +97,12 @@ pub(super) fn flag(key: &str, value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Meaning, flag, meaning};
+    use super::{Meaning, network_flag, meaning};
 
     #[test]
     fn what_changes_times_is_a_setting_or_told() {
         let written = |key: &str, value: &str| match meaning(key, value) {
-            Meaning::Setting(key, value) => flag(key, &value),
+            Meaning::Setting(key, value) => network_flag(key, &value),
             other => format!("{other:?}"),
         };
         assert_eq!(written("network/model", "CM02"), "--network cm02");

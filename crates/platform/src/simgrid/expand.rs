@@ -18,20 +18,20 @@ use roxmltree::Node;
 
 use super::cluster::parse_radical;
 use super::lenient::parse;
-use super::rules::without_rules;
+use super::rules::replace_rules;
 use migsim_base::document::{line_column, read_text, sha256};
 use migsim_base::error::Problem;
 
 const ELEMENTS: [&str; 3] = ["include", "set", "foreach"];
 /// Maximum number of rounds of replacement, and thus of the depth to which files include other files.
-const MOST_ROUNDS: usize = 16;
+const MAX_ROUNDS: usize = 16;
 /// Maximum length of the text after all replacements \[B\].
-pub(super) const LONGEST: usize = 1 << 28;
+pub(super) const MAX_TEXT_LENGTH: usize = 1 << 28;
 
 /// Replaces the elements of a file that stand for other elements. Several rounds may be needed, since a replacement can itself
 /// contain an `<include>` or `<foreach>`.
 #[derive(Debug, Default)]
-pub(super) struct Expansion {
+pub(super) struct Expander {
     /// Names in each `<set>`, by the id of the set.
     sets: BTreeMap<String, Vec<String>>,
     /// Files that were included: path and SHA-256 of each.
@@ -60,7 +60,7 @@ struct Piece {
 impl Piece {
     /// Converts a line and column of the expanded text into a line and column of the included file; `None` if they lie outside
     /// the inserted content.
-    fn place(&self, (line, column): (usize, usize)) -> Option<(usize, usize)> {
+    fn place_in_file(&self, (line, column): (usize, usize)) -> Option<(usize, usize)> {
         let content = content(&self.text);
         let letters = column.checked_sub(self.begin.1)?;
         let (offset, _) = content.char_indices().nth(letters)?;
@@ -69,7 +69,7 @@ impl Piece {
     }
 }
 
-impl Expansion {
+impl Expander {
     /// Creates the state before the first replacement; `may_leave` allows the inclusion of files outside the folder of the
     /// platform.
     pub(super) fn new(may_leave: bool) -> Self {
@@ -85,7 +85,7 @@ impl Expansion {
         let place = problem.location.line_column.filter(|_| self.rounds == 1);
         let found = place.and_then(|place| {
             let mut pieces = self.pieces.iter();
-            pieces.find_map(|piece| Some((piece, piece.place(place)?)))
+            pieces.find_map(|piece| Some((piece, piece.place_in_file(place)?)))
         });
         match found {
             Some((piece, (line, column))) => problem.source(&piece.path).at(line, column),
@@ -98,7 +98,7 @@ impl Expansion {
     ///
     /// # Errors
     /// A file cannot be read, a set is unknown, or files include each other without end; each error has its line and column.
-    pub(super) fn round(&mut self, source: &str, text: &str) -> Result<Option<String>, Problem> {
+    pub(super) fn expand_once(&mut self, source: &str, text: &str) -> Result<Option<String>, Problem> {
         let is_there = |name: &str| text.contains(&format!("<{name}"));
         if !text.contains("RuleBased") && !ELEMENTS.iter().any(|name| is_there(name)) {
             return Ok(None);
@@ -106,7 +106,7 @@ impl Expansion {
         let mut mended = String::new();
         let document = parse(source, text, &mut mended)?;
         let mut found = Vec::new();
-        list(document.root_element(), &mut found);
+        list_replaceable(document.root_element(), &mut found);
         let text = document.input_text();
         let at = |node: Node<'_, '_>, problem: Problem| {
             let place = document.text_pos_at(node.range().start);
@@ -115,11 +115,11 @@ impl Expansion {
         };
         self.rounds += 1;
         if found.is_empty() {
-            return without_rules(document.root_element(), at);
+            return replace_rules(document.root_element(), at);
         }
-        if self.rounds > MOST_ROUNDS {
+        if self.rounds > MAX_ROUNDS {
             let problem = Problem::new(format!(
-                "files include each other more than {MOST_ROUNDS} times"
+                "files include each other more than {MAX_ROUNDS} times"
             ));
             let problem = problem.hint("let no file include itself");
             return Err(at(found[0], problem));
@@ -140,7 +140,7 @@ impl Expansion {
             new.extend(with.chars().map(|c| if c == '\n' { ' ' } else { c }));
             new.extend(text[range.clone()].chars().filter(|c| *c == '\n'));
             done = range.end;
-            if new.len() > LONGEST {
+            if new.len() > MAX_TEXT_LENGTH {
                 let problem = Problem::new("the elements stand for more than 268 MB of text");
                 return Err(at(node, problem.hint("name fewer hosts in the set")));
             }
@@ -162,13 +162,13 @@ impl Expansion {
             })
         };
         match name {
-            "include" => self.included(source, given("file")?),
+            "include" => self.include_file(source, given("file")?),
             "set" => {
                 let (id, radical) = (given("id")?, given("radical")?);
                 let around = ["prefix", "suffix"].map(|name| node.attribute(name).unwrap_or(""));
                 let ranges = parse_radical(radical).map_err(Problem::new)?;
                 let size = |(from, to): &(u64, u64)| to - from;
-                if ranges.iter().map(size).fold(0, u64::saturating_add) > LONGEST as u64 {
+                if ranges.iter().map(size).fold(0, u64::saturating_add) > MAX_TEXT_LENGTH as u64 {
                     return Err(Problem::new(format!("the set `{id}` is too large")));
                 }
                 let numbers = ranges.into_iter().flat_map(|(from, to)| from..=to);
@@ -187,7 +187,7 @@ impl Expansion {
                 let body = inside.map_or("", |(first, last)| {
                     &text[first.range().start..last.range().end]
                 });
-                if names.len().saturating_mul(body.len()) > LONGEST {
+                if names.len().saturating_mul(body.len()) > MAX_TEXT_LENGTH {
                     return Err(
                         Problem::new("the elements stand for more than 268 MB of text")
                             .hint("name fewer hosts in the set"),
@@ -200,7 +200,7 @@ impl Expansion {
     }
 
     /// Returns the elements of an included file, and remembers the file.
-    fn included(&mut self, source: &str, file: &str) -> Result<String, Problem> {
+    fn include_file(&mut self, source: &str, file: &str) -> Result<String, Problem> {
         let folder = Path::new(source).parent().unwrap_or(Path::new(""));
         // SimGrid also searches it in the folder of the command.
         let beside = folder.join(file);
@@ -266,7 +266,7 @@ fn check_content(path: &str, text: &str) -> Result<(), Problem> {
 }
 
 /// Lists the outermost elements that stand for other elements, in the order of the text.
-fn list<'a>(node: Node<'a, 'a>, found: &mut Vec<Node<'a, 'a>>) {
+fn list_replaceable<'a>(node: Node<'a, 'a>, found: &mut Vec<Node<'a, 'a>>) {
     let mut next = vec![node];
     while let Some(node) = next.pop() {
         if ELEMENTS.contains(&node.tag_name().name()) {

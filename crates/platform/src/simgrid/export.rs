@@ -16,7 +16,7 @@ pub struct Export {
 }
 
 /// Maximum length of a name that is used unchanged as part of a file name \[B\]; file systems allow 255.
-const MOST_BYTES: usize = 200;
+const MAX_NAME_LENGTH: usize = 200;
 
 /// Converts a name into a part of a file name that is safe on any operating system. Different names give different file names.
 pub(super) fn file_name(name: &str) -> String {
@@ -28,9 +28,9 @@ pub(super) fn file_name(name: &str) -> String {
             file.push(letter);
         }
     }
-    if file.len() > MOST_BYTES {
+    if file.len() > MAX_NAME_LENGTH {
         let digest = sha256(name.as_bytes());
-        let (short, _) = file.split_at(file.floor_char_boundary(MOST_BYTES - digest.len()));
+        let (short, _) = file.split_at(file.floor_char_boundary(MAX_NAME_LENGTH - digest.len()));
         return format!("{short}%{digest}");
     }
     file
@@ -53,6 +53,6 @@ mod tests {
         assert_eq!(file_name("../a%b"), "..%2fa%25b");
         assert_ne!(file_name("a/b"), file_name("a%2fb"));
         let (one, two) = ("ü".repeat(300), "ü".repeat(301));
-        assert!(file_name(&one).len() <= MOST_BYTES + 1 && file_name(&one) != file_name(&two));
+        assert!(file_name(&one).len() <= MAX_NAME_LENGTH + 1 && file_name(&one) != file_name(&two));
     }
 }

@@ -13,7 +13,7 @@ type Gap = (ZoneId, [Point; 2]);
 
 impl Builder<'_, '_, '_> {
     /// Adds notes about zones in which hosts have no route to a gateway, no links or no coordinates.
-    pub(super) fn note_gaps(&mut self) {
+    pub(super) fn note_missing_routes(&mut self) {
         if !self.reader.problems.is_empty() {
             return;
         }
@@ -24,25 +24,25 @@ impl Builder<'_, '_, '_> {
                 .or_default()
                 .push(host);
         }
-        let unwritten = self.unwritten(&hosts);
+        let unwritten = self.zones_with_missing_routes(&hosts);
         let message = "with routing `Full` has no route";
-        self.note_gap(message, "messages cross no link there", &unwritten);
-        let linkless = self.first_of_each(&hosts, |routing, local| match routing {
+        self.note_missing_route(message, "messages cross no link there", &unwritten);
+        let linkless = self.zones_with_host(&hosts, |routing, local| match routing {
             Routing::Star(star) => star.members[local].links.is_none(),
             _ => false,
         });
         let message = "with routing `Cluster` has no `<host_link>`";
-        self.note_gap(message, "such a host has no link of its own", &linkless);
-        let nowhere = self.first_of_each(&hosts, |routing, local| match routing {
+        self.note_missing_route(message, "such a host has no link of its own", &linkless);
+        let nowhere = self.zones_with_host(&hosts, |routing, local| match routing {
             Routing::Vivaldi(vivaldi) => vivaldi.members[local].is_none(),
             _ => false,
         });
         let message = "with routing `Vivaldi` has no coordinates";
-        self.note_gap(message, "such a host has no routes", &nowhere);
+        self.note_missing_route(message, "such a host has no routes", &nowhere);
     }
 
     /// Adds a note that describes the first of these missing routes and counts the other zones.
-    fn note_gap(&mut self, what: &str, effect: &str, gaps: &[Gap]) {
+    fn note_missing_route(&mut self, what: &str, effect: &str, gaps: &[Gap]) {
         let Some(&(zone, [from, to])) = gaps.first() else {
             return;
         };
@@ -65,14 +65,14 @@ impl Builder<'_, '_, '_> {
 
     /// Returns the zones with routing `Full` in which a message may need a route that the file does not define, each zone with
     /// the first missing route.
-    fn unwritten(&self, hosts: &BTreeMap<ZoneId, Vec<Point>>) -> Vec<Gap> {
+    fn zones_with_missing_routes(&self, hosts: &BTreeMap<ZoneId, Vec<Point>>) -> Vec<Gap> {
         let mut gaps = Vec::new();
-        for (zone, gateways) in self.all_gateways() {
+        for (zone, gateways) in self.gateways_of_zones() {
             let Routing::Full(table) = &self.zones.zone(zone).routing else {
                 continue;
             };
             let is_missing = |(from, to): &(Point, Point)| {
-                from != to && table.find(self.local(*from), self.local(*to)).is_none()
+                from != to && table.find(self.number_in_zone(*from), self.number_in_zone(*to)).is_none()
             };
             let of_zone = hosts.get(&zone).map_or(&[][..], |hosts| &hosts[..]);
             let at_hosts = gateways.keys().flat_map(|&gateway| {
@@ -90,28 +90,28 @@ impl Builder<'_, '_, '_> {
 
     /// Returns the zones that have a host for which `holds` is true, each zone with its first matching host. `holds` gets the
     /// routing of the zone and the number of the host in the zone.
-    fn first_of_each(
+    fn zones_with_host(
         &self,
         hosts: &BTreeMap<ZoneId, Vec<Point>>,
         holds: impl Fn(&Routing, usize) -> bool,
     ) -> Vec<Gap> {
         let first = |(&zone, hosts): (&ZoneId, &Vec<Point>)| {
             let routing = &self.zones.zone(zone).routing;
-            let is_it = |host: &&Point| holds(routing, self.local(**host) as usize);
+            let is_it = |host: &&Point| holds(routing, self.number_in_zone(**host) as usize);
             Some((zone, [*hosts.iter().find(is_it)?; 2]))
         };
         hosts.iter().filter_map(first).collect()
     }
 
     /// Returns the number of a host or router within its zone.
-    fn local(&self, point: Point) -> u32 {
+    fn number_in_zone(&self, point: Point) -> u32 {
         let place = self.zones.place_of(Member::Point(point));
         place.map_or(0, |place| place.local)
     }
 
     /// Returns, for each zone, the hosts and routers at which defined routes enter or leave the zone. The value is true if
     /// messages between other zones may cross the zone there.
-    fn all_gateways(&self) -> BTreeMap<ZoneId, BTreeMap<Point, bool>> {
+    fn gateways_of_zones(&self) -> BTreeMap<ZoneId, BTreeMap<Point, bool>> {
         let mut gateways: BTreeMap<ZoneId, BTreeMap<Point, bool>> = BTreeMap::new();
         let zones = self.zones.iter().enumerate();
         for (id, zone) in zones {

@@ -46,7 +46,7 @@ use std::sync::Arc;
 
 use super::zones::Routing;
 use super::{Grouping, LoadedPlatform, Platform, Routes};
-use expand::Expansion;
+use expand::Expander;
 use lenient::parse;
 use migsim_base::document::{limited, sha256};
 use migsim_base::error::{Error, Problem};
@@ -80,7 +80,7 @@ pub(super) fn from_translation(
     text: &str,
     limits: Limits,
 ) -> Result<LoadedPlatform, Error> {
-    let mut expansion = Expansion::new(limits.may_include_outside);
+    let mut expansion = Expander::new(limits.may_include_outside);
     read(source, text, limits, &mut expansion).map_err(|error| {
         let is_here = |problem: &Problem| problem.location.source.as_deref() == Some(source);
         let error = error.map(|problem| {
@@ -90,13 +90,13 @@ pub(super) fn from_translation(
                 problem
             }
         });
-        in_text(error, source, text)
+        limit_columns(error, source, text)
     })
 }
 
 /// Limits the columns of problems to the lengths of the lines in the file. They can be larger, because an element may stand on
 /// its line for a longer text that replaces it.
-fn in_text(mut error: Error, source: &str, text: &str) -> Error {
+fn limit_columns(mut error: Error, source: &str, text: &str) -> Error {
     if let Error::Input(problems) = &mut error {
         let is_here = |problem: &&mut Problem| problem.location.source.as_deref() == Some(source);
         for problem in problems.iter_mut().filter(is_here) {
@@ -114,11 +114,11 @@ fn read(
     source: &str,
     text: &str,
     limits: Limits,
-    expansion: &mut Expansion,
+    expansion: &mut Expander,
 ) -> Result<LoadedPlatform, Error> {
     let content = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut expanded: Option<String> = None;
-    while let Some(next) = expansion.round(source, expanded.as_deref().unwrap_or(content))? {
+    while let Some(next) = expansion.expand_once(source, expanded.as_deref().unwrap_or(content))? {
         expanded = Some(next);
     }
     let content = expanded.as_deref().unwrap_or(content);
@@ -171,14 +171,14 @@ fn read_root<'a>(reader: &mut Reader<'a, '_>, root: Node<'a>, limits: Limits) ->
         return None;
     }
     reader.check_attributes(root, &["version"]);
-    reader.version = match reader.required(root, "version")? {
+    reader.version = match reader.required_attribute(root, "version")? {
         "3" | "3.0" => Version::Three,
         "4" | "4.0" | "4.1" => Version::Four,
         other => {
             let problem = reader
                 .problem_at(root, "version", format!("unknown version `{other}`"))
                 .with_unknown_name("version", other);
-            reader.note(problem.known("versions", ["3", "4", "4.1"]));
+            reader.record(problem.known("versions", ["3", "4", "4.1"]));
             return None;
         }
     };
@@ -193,12 +193,12 @@ fn read_root<'a>(reader: &mut Reader<'a, '_>, root: Node<'a>, limits: Limits) ->
             "zone" | "AS" | "cluster" if zone.is_none() => zone = Some(child),
             "zone" | "AS" | "cluster" => {
                 let problem = reader.problem(child, "only one zone can stand outside of zones");
-                reader.note(problem.hint("put the zones into one with routing `Full`"));
+                reader.record(problem.hint("put the zones into one with routing `Full`"));
             }
             "trace" | "trace_connect" => {}
             "config" => reader.read_config(child),
-            name @ ("prop" | "random" | "actor" | "process") => reader.pass_over(name),
-            _ => reader.unknown_element(
+            name @ ("prop" | "random" | "actor" | "process") => reader.count_ignored(name),
+            _ => reader.report_unknown_element(
                 child,
                 &["zone", "cluster", "trace", "trace_connect", "config"],
             ),
@@ -209,9 +209,9 @@ fn read_root<'a>(reader: &mut Reader<'a, '_>, root: Node<'a>, limits: Limits) ->
         return None;
     };
     let mut builder = Builder::new(reader, limits);
-    builder.read(zone, None);
-    builder.connect();
-    builder.note_gaps();
+    builder.read_zone_or_cluster(zone, None);
+    builder.read_routes();
+    builder.note_missing_routes();
     builder.finish(zone)
 }
 

@@ -68,7 +68,7 @@ const QUANTITIES: [(&str, &Units, &str); 13] = [
 ///
 /// # Errors
 /// A profile file that the platform refers to can no longer be read.
-pub(super) fn modern(source: &str, text: &str) -> Result<Export, Error> {
+pub(super) fn rewrite(source: &str, text: &str) -> Result<Export, Error> {
     let mut lenient = String::new();
     let document = parse(source, text, &mut lenient)?;
     let root = document.root_element();
@@ -93,8 +93,8 @@ pub(super) fn modern(source: &str, text: &str) -> Result<Export, Error> {
     let is_config = |node: &Node<'_>| node.has_tag_name("config");
     elements()
         .filter(is_config)
-        .for_each(|node| writer.config(node));
-    elements().for_each(|node| writer.element(node, 1));
+        .for_each(|node| writer.write_config(node));
+    elements().for_each(|node| writer.write_element(node, 1));
     writer.xml.push_str("</platform>\n");
     if !writer.reader.problems.is_empty() {
         return Err(Error::Input(writer.reader.problems));
@@ -117,21 +117,21 @@ struct Modern<'a, 'input> {
 
 impl<'a> Modern<'a, '_> {
     /// Writes an element with its attributes and everything inside it, indented by `depth` spaces.
-    fn element(&mut self, node: Node<'a>, depth: usize) {
+    fn write_element(&mut self, node: Node<'a>, depth: usize) {
         let name = node.tag_name().name();
-        if LEFT_OUT.contains(&name) || is_of_one_zone(node) {
+        if LEFT_OUT.contains(&name) || is_route_to_itself(node) {
             return;
         }
         if name == "trace" {
-            return self.trace(node, depth);
+            return self.write_trace(node, depth);
         }
         let indent = " ".repeat(depth);
-        let _ = write!(self.xml, "{indent}<{}", renamed(&ELEMENTS, name));
+        let _ = write!(self.xml, "{indent}<{}", new_name(&ELEMENTS, name));
         for attribute in node.attributes() {
-            self.attribute(node, attribute.name(), attribute.value());
+            self.write_attribute(node, attribute.name(), attribute.value());
         }
         let mut children: Vec<Node<'a>> = node.children().filter(Node::is_element).collect();
-        children.sort_by_key(|child| place_of(child.tag_name().name()));
+        children.sort_by_key(|child| rank_in_zone(child.tag_name().name()));
         if children.is_empty() {
             self.xml.push_str("/>\n");
             return;
@@ -140,17 +140,17 @@ impl<'a> Modern<'a, '_> {
         let is_line = children.iter().all(|child| child.has_tag_name("link_ctn"));
         self.xml.push_str(if is_line { ">" } else { ">\n" });
         for child in children {
-            self.element(child, if is_line { 0 } else { depth + 1 });
+            self.write_element(child, if is_line { 0 } else { depth + 1 });
             if is_line {
                 self.xml.truncate(self.xml.trim_end().len());
             }
         }
         let indent = if is_line { "" } else { &indent };
-        let _ = writeln!(self.xml, "{indent}</{}>", renamed(&ELEMENTS, name));
+        let _ = writeln!(self.xml, "{indent}</{}>", new_name(&ELEMENTS, name));
     }
 
     /// Writes an attribute under its name of version 4, with units added to numbers.
-    fn attribute(&mut self, node: Node<'a>, name: &'a str, value: &str) {
+    fn write_attribute(&mut self, node: Node<'a>, name: &'a str, value: &str) {
         let may_be_empty = matches!(name, "prefix" | "suffix" | "value");
         if matches!(name, "availability" | "state") || (value.trim().is_empty() && !may_be_empty) {
             return;
@@ -158,23 +158,23 @@ impl<'a> Modern<'a, '_> {
         let unit = QUANTITIES.iter().find(|(known, ..)| *known == name);
         let written = match (name, unit) {
             (_, Some((_, units, unit))) => with_unit(value, units, unit),
-            ("routing", _) => known_routing(value).to_owned(),
+            ("routing", _) => canonical_routing(value).to_owned(),
             ("symmetrical", _) => value.to_ascii_uppercase(),
             ("coordinates", _) => value.split_whitespace().collect::<Vec<_>>().join(" "),
             ("pstate", _) => value.trim().trim_end_matches(".0").to_owned(),
-            (_, _) if name.ends_with("_file") => self.file(node, name, value),
+            (_, _) if name.ends_with("_file") => self.add_profile_file(node, name, value),
             _ => match value {
                 "FULLDUPLEX" => "SPLITDUPLEX".to_owned(),
                 "POWER" if node.has_tag_name("trace_connect") => "SPEED".to_owned(),
                 _ => value.to_owned(),
             },
         };
-        let (name, written) = (renamed(&ATTRIBUTES, name), escape(&written));
+        let (name, written) = (new_name(&ATTRIBUTES, name), escape(&written));
         let _ = write!(self.xml, " {name}=\"{written}\"");
     }
 
     /// Adds the profile or state file that an attribute refers to, unless it is already added; returns its new name.
-    fn file(&mut self, node: Node<'a>, attribute: &'a str, value: &str) -> String {
+    fn add_profile_file(&mut self, node: Node<'a>, attribute: &'a str, value: &str) -> String {
         // A plain name is kept, so that an exported platform can be exported again without changes.
         let is_plain = !value.contains(['/', '\\', ':']);
         let name = if is_plain {
@@ -183,31 +183,31 @@ impl<'a> Modern<'a, '_> {
             file_name(value)
         };
         if !self.profiles.contains_key(&name)
-            && let Some(events) = self.reader.events_of(node, attribute)
+            && let Some(events) = self.reader.modern_events_in_file(node, attribute)
         {
-            self.profiles.insert(name.clone(), events.as_file());
+            self.profiles.insert(name.clone(), events.to_file_text());
         }
         name
     }
 
     /// Writes a `<trace>` with all its events; if the original refers to a file, its events are included.
-    fn trace(&mut self, node: Node<'a>, depth: usize) {
+    fn write_trace(&mut self, node: Node<'a>, depth: usize) {
         let Some(id) = node.attribute("id") else {
             return;
         };
-        if let Some(events) = self.reader.inline_trace(id) {
+        if let Some(events) = self.reader.modern_events_of_trace(id) {
             let period = events.period().unwrap_or(0.0);
             let (indent, id) = (" ".repeat(depth), escape(id));
             let _ = write!(
                 self.xml,
                 "{indent}<trace id=\"{id}\" periodicity=\"{period}\">\n{}{indent}</trace>\n",
-                events.lines()
+                events.to_lines()
             );
         }
     }
 
     /// Writes the settings of a `<config>` that have a counterpart in migsim.
-    fn config(&mut self, node: Node<'a>) {
+    fn write_config(&mut self, node: Node<'a>) {
         let of = |prop: Node<'a>, name: &str| prop.attribute(name).unwrap_or("");
         let props = node.children().filter(Node::is_element);
         let kept: Vec<String> = props
@@ -227,20 +227,20 @@ impl<'a> Modern<'a, '_> {
 }
 
 /// Whether the element is the route of a zone to itself, which no message takes and version 4 does not allow.
-fn is_of_one_zone(node: Node<'_>) -> bool {
+fn is_route_to_itself(node: Node<'_>) -> bool {
     matches!(node.tag_name().name(), "ASroute" | "zoneRoute")
         && node.attribute("src") == node.attribute("dst")
 }
 
 /// Returns the new name of an element or attribute; the same name if it did not change.
-fn renamed<'n>(names: &[(&str, &'n str)], name: &'n str) -> &'n str {
+fn new_name<'n>(names: &[(&str, &'n str)], name: &'n str) -> &'n str {
     let known = names.iter().find(|(old, _)| *old == name);
     known.map_or(name, |(_, new)| new)
 }
 
 /// Returns the rank by which an element is sorted within its zone, since the parser of `SimGrid` 4 requires hosts and inner zones
 /// before links and routes.
-fn place_of(name: &str) -> usize {
+fn rank_in_zone(name: &str) -> usize {
     match name {
         "prop" => 0,
         "link" | "backbone" => 2,
@@ -252,7 +252,7 @@ fn place_of(name: &str) -> usize {
 }
 
 /// Returns the name of a routing with the capital letters that SimGrid requires.
-fn known_routing(value: &str) -> &str {
+fn canonical_routing(value: &str) -> &str {
     let known = ROUTINGS
         .iter()
         .find(|known| known.eq_ignore_ascii_case(value));

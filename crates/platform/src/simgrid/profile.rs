@@ -43,14 +43,14 @@ pub(super) fn read_file(path: &str) -> (Result<Events, Problem>, String) {
         Err(problem) => (Err(problem), String::new()),
         Ok(text) => {
             let content = text.strip_prefix('\u{feff}').unwrap_or(&text);
-            let events = Events::read(content, None).map_err(|wrong| in_file(path, wrong));
+            let events = Events::read(content, None).map_err(|wrong| problem_in_file(path, wrong));
             (events, sha256(text.as_bytes()))
         }
     }
 }
 
 /// Creates a problem that is located at a line of the file `path`.
-pub(super) fn in_file(path: &str, (line, message): (usize, String)) -> Problem {
+pub(super) fn problem_in_file(path: &str, (line, message): (usize, String)) -> Problem {
     Problem::new(message).source(path).at(line.max(1), 1)
 }
 
@@ -60,7 +60,7 @@ pub(super) fn in_file(path: &str, (line, message): (usize, String)) -> Problem {
 /// A line is not an event of a profile; the error contains the number of the line.
 pub fn read_profile(path: &str, text: &str) -> Result<Profile, Problem> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    parse(text, None).map_err(|wrong| in_file(path, wrong))
+    parse(text, None).map_err(|wrong| problem_in_file(path, wrong))
 }
 
 /// The events of a profile in SimGrid's format, with the period after which they repeat.
@@ -123,7 +123,7 @@ impl Events {
 
     /// Converts the events into a profile; an error has the number of its line.
     pub(super) fn profile(&self) -> Result<Profile, (usize, String)> {
-        let broken = (0..self.steps.len()).find(|&at| !is_step(&self.steps, at));
+        let broken = (0..self.steps.len()).find(|&at| !is_valid_step(&self.steps, at));
         let line = broken.map_or(1, |at| self.lines[at]);
         Profile::new(self.steps.clone(), self.repeat).map_err(|problem| (line, problem.message))
     }
@@ -134,7 +134,7 @@ impl Events {
     }
 
     /// Returns the events as text, one per line.
-    pub(super) fn lines(&self) -> String {
+    pub(super) fn to_lines(&self) -> String {
         let mut text = String::new();
         for (date, value) in &self.steps {
             let _ = writeln!(text, "{date} {value}");
@@ -143,21 +143,21 @@ impl Events {
     }
 
     /// Returns the text of a profile file with these events and this period.
-    pub(super) fn as_file(&self) -> String {
+    pub(super) fn to_file_text(&self) -> String {
         let period = self.period();
         let first = period.map_or_else(String::new, |period| format!("PERIODICITY {period}\n"));
-        first + &self.lines()
+        first + &self.to_lines()
     }
 
     /// Whether the period ends before the last event, so that the events of a repetition are not complete.
-    pub(super) fn is_cut(&self) -> bool {
+    pub(super) fn exceeds_period(&self) -> bool {
         let last = self.steps.last().map_or(0.0, |step| step.0);
         self.repeat
             .is_some_and(|repeat| repeat > 0.0 && repeat < last)
     }
 
     /// Returns the same events with a longer period: they repeat one old period after the last event.
-    pub(super) fn with_pause(mut self) -> Self {
+    pub(super) fn with_period_after_last(mut self) -> Self {
         let last = self.steps.last().map_or(0.0, |step| step.0);
         self.repeat = self.repeat.map(|period| last + period);
         self
@@ -177,7 +177,7 @@ fn parse(text: &str, period: Option<f64>) -> Result<Profile, (usize, String)> {
 }
 
 /// Whether [`Profile::new`] accepts the step with index `at` after the step before it.
-fn is_step(steps: &[(f64, f64)], at: usize) -> bool {
+fn is_valid_step(steps: &[(f64, f64)], at: usize) -> bool {
     let first = at.saturating_sub(1);
     Profile::new(steps[first..=at].to_vec(), None).is_ok()
 }
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn of_two_steps_at_one_date_the_second_one_holds() {
         let profile = parse("0 1\n5 0.5\n5 0.25\n", None).unwrap();
-        assert_eq!(profile.once(), [(0.0, 1.0), (5.0, 0.25)]);
+        assert_eq!(profile.steps_without_repetition(), [(0.0, 1.0), (5.0, 0.25)]);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use std::ops::Range;
 use regex_lite::{Captures, Regex};
 use roxmltree::Node;
 
-use super::expand::LONGEST;
+use super::expand::MAX_TEXT_LENGTH;
 use super::export::escape;
 use migsim_base::error::Problem;
 
@@ -25,7 +25,7 @@ use migsim_base::error::Problem;
 ///
 /// # Errors
 /// A pattern is not a regular expression, or a `$` refers to a missing group; the error has the line and column of the rule.
-pub(super) fn without_rules(
+pub(super) fn replace_rules(
     root: Node<'_, '_>,
     at: impl Fn(Node<'_, '_>, Problem) -> Problem,
 ) -> Result<Option<String>, Problem> {
@@ -36,12 +36,12 @@ pub(super) fn without_rules(
     let (mut new, mut done) = (String::new(), 0);
     let mut pairs = BTreeSet::new();
     for node in root.descendants().filter(Node::is_element) {
-        if let Some(value) = rule_based(node) {
+        if let Some(value) = routing_position(node) {
             new.extend([&text[done..value.start], "Full"]);
             done = value.end;
         }
-        let zone = node.parent().filter(|zone| rule_based(*zone).is_some());
-        if let Some(zone) = zone.filter(|_| kinds(node).is_some()) {
+        let zone = node.parent().filter(|zone| routing_position(*zone).is_some());
+        if let Some(zone) = zone.filter(|_| joined_elements(node).is_some()) {
             let range = node.range();
             new.push_str(&text[done..range.start]);
             let routes = Rule::new(node).and_then(|rule| rule.routes(zone, &mut pairs));
@@ -50,7 +50,7 @@ pub(super) fn without_rules(
             new.extend(text[range.clone()].chars().filter(|c| *c == '\n'));
             done = range.end;
         }
-        if new.len() > LONGEST {
+        if new.len() > MAX_TEXT_LENGTH {
             let problem = Problem::new("the rules stand for more than 268 MB of routes");
             return Err(at(node, problem.hint("put the hosts into clusters")));
         }
@@ -60,13 +60,13 @@ pub(super) fn without_rules(
 }
 
 /// Returns the position of the word `RuleBased` in the element of a zone with this routing; `None` for another routing.
-fn rule_based(zone: Node<'_, '_>) -> Option<Range<usize>> {
+fn routing_position(zone: Node<'_, '_>) -> Option<Range<usize>> {
     let routing = zone.attribute_node("routing")?;
     (routing.value() == "RuleBased").then(|| routing.range_value())
 }
 
 /// Returns the names of the elements between which a rule defines routes; `None` if the element is not a rule.
-fn kinds(rule: Node<'_, '_>) -> Option<&'static [&'static str]> {
+fn joined_elements(rule: Node<'_, '_>) -> Option<&'static [&'static str]> {
     match rule.tag_name().name() {
         "route" => Some(&["host", "router"]),
         "ASroute" | "zoneRoute" => Some(&["AS", "zone", "cluster", "peer"]),
@@ -106,7 +106,7 @@ impl<'a> Rule<'a, '_> {
         zone: Node<'a, 'a>,
         pairs: &mut BTreeSet<[usize; 2]>,
     ) -> Result<String, Problem> {
-        let kinds = kinds(self.node).unwrap_or(&[]);
+        let kinds = joined_elements(self.node).unwrap_or(&[]);
         let members = || {
             let is_member = |child: &Node<'_, '_>| kinds.contains(&child.tag_name().name());
             let members = zone.children().filter(is_member);
@@ -123,7 +123,7 @@ impl<'a> Rule<'a, '_> {
             for (b, target, dst) in &to {
                 let is_asked = a != b || self.node.has_tag_name("route");
                 if is_asked
-                    && routes.len() <= LONGEST
+                    && routes.len() <= MAX_TEXT_LENGTH
                     && pairs.insert([a, b].map(|id| id.get_usize()))
                 {
                     let route = self.route([source, target], [src, dst])?;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use roxmltree::Node;
 
-use super::profile::{Connection, Events, in_file, read_file};
+use super::profile::{Connection, Events, problem_in_file, read_file};
 use super::xml::{Reader, Version};
 use crate::Profile;
 
@@ -31,7 +31,7 @@ impl<'a> Reader<'a, '_> {
     /// Reads a `<trace>`; if two have the same id, the first one is used, as in SimGrid.
     fn read_inline(&mut self, node: Node<'a, 'a>) {
         self.check_attributes(node, &["id", "periodicity", "file"]);
-        let Some(id) = self.required(node, "id") else {
+        let Some(id) = self.required_attribute(node, "id") else {
             return;
         };
         if self.traces.inline.contains_key(id) {
@@ -40,7 +40,7 @@ impl<'a> Reader<'a, '_> {
             self.notes.push(note);
             return;
         }
-        let events = match self.given(node, "file") {
+        let events = match self.attribute(node, "file") {
             Some(_) => self.events_in_file(node, "file"),
             None => self.inline_events(node),
         };
@@ -59,7 +59,7 @@ impl<'a> Reader<'a, '_> {
                 _ => {
                     let message = format!("periodicity `{number}` is not a number");
                     let problem = self.problem_at(node, "periodicity", message);
-                    self.note(problem);
+                    self.record(problem);
                     return None;
                 }
             },
@@ -76,9 +76,9 @@ impl<'a> Reader<'a, '_> {
     /// Reads a `<trace_connect>`, which connects a trace with a host or link.
     fn read_connection(&mut self, node: Node<'a, 'a>) {
         self.check_attributes(node, &["kind", "trace", "element"]);
-        let kind = self.required(node, "kind");
-        let trace = self.required(node, "trace");
-        let element = self.required(node, "element");
+        let kind = self.required_attribute(node, "kind");
+        let trace = self.required_attribute(node, "trace");
+        let element = self.required_attribute(node, "element");
         let (Some(kind), Some(trace), Some(element)) = (kind, trace, element) else {
             return;
         };
@@ -91,7 +91,7 @@ impl<'a> Reader<'a, '_> {
             _ => {
                 let message = format!("trace kind `{kind}` is not supported");
                 let problem = self.problem_at(node, "kind", message);
-                self.note(problem.known("kinds", KINDS));
+                self.record(problem.known("kinds", KINDS));
                 return;
             }
         };
@@ -110,7 +110,7 @@ impl<'a> Reader<'a, '_> {
         for (element, node) in unmet {
             let message = format!("there is no host or link `{element}` for this kind of trace");
             let problem = self.problem_at(node, "element", message);
-            self.note(problem);
+            self.record(problem);
         }
     }
 
@@ -124,8 +124,8 @@ impl<'a> Reader<'a, '_> {
         kind: Connection,
     ) -> Option<Profile> {
         let (file, mut events) = self.events(node, element, attribute, kind)?;
-        if self.version == Version::Three && events.is_cut() {
-            events = events.with_pause();
+        if self.version == Version::Three && events.exceeds_period() {
+            events = events.with_period_after_last();
             self.notes.push(format!(
                 "the profile of `{element}` is longer than its period: it begins again one period after its last event, as in SimGrid before 3.26"
             ));
@@ -133,7 +133,7 @@ impl<'a> Reader<'a, '_> {
         let profile = match (events.profile(), file) {
             (Ok(profile), _) => profile,
             (Err(wrong), Some(file)) => {
-                self.note(in_file(&file, wrong));
+                self.record(problem_in_file(&file, wrong));
                 return None;
             }
             (Err((_, message)), None) => {
@@ -141,10 +141,10 @@ impl<'a> Reader<'a, '_> {
                 return None;
             }
         };
-        if kind == Connection::Bandwidth && profile.least() <= 0.0 {
+        if kind == Connection::Bandwidth && profile.minimum() <= 0.0 {
             let message = format!("the bandwidth profile of link `{element}` has a value of 0");
             let problem = self.problem_at(node, attribute, message);
-            self.note(problem);
+            self.record(problem);
             return None;
         }
         Some(profile)
@@ -175,7 +175,7 @@ impl<'a> Reader<'a, '_> {
             entry.2 = true;
             (entry.0, entry.1)
         });
-        match (self.given(node, attribute), connected) {
+        match (self.attribute(node, attribute), connected) {
             (None, None) => None,
             (Some(_), None) => self.events_in_file(node, attribute),
             (None, Some((connection, trace))) => {
@@ -186,13 +186,13 @@ impl<'a> Reader<'a, '_> {
                     .problem_at(connection, "trace", format!("unknown trace `{trace}`"))
                     .with_unknown_name("trace", trace);
                 let names: Vec<&str> = self.traces.inline.keys().copied().collect();
-                self.note(problem.known("traces", names));
+                self.record(problem.known("traces", names));
                 None
             }
             (Some(_), Some(_)) => {
                 let message = format!("`{element}` has a trace and the attribute `{attribute}`");
                 let problem = self.problem_at(node, attribute, message);
-                self.note(problem);
+                self.record(problem);
                 None
             }
         }
@@ -214,34 +214,34 @@ impl<'a> Reader<'a, '_> {
             Ok(events) => Some((Some(path), events.clone())),
             Err(problem) if problem.location.line_column.is_some() => {
                 let problem = problem.clone();
-                self.note(problem);
+                self.record(problem);
                 None
             }
             Err(problem) => {
                 let problem = self.problem_at(node, attribute, problem.message.clone());
-                self.note(problem);
+                self.record(problem);
                 None
             }
         }
     }
 
     /// Returns the events in the file that an attribute names, converted to the rules of version 4.
-    pub(super) fn events_of(&mut self, node: Node<'a, 'a>, attribute: &str) -> Option<Events> {
+    pub(super) fn modern_events_in_file(&mut self, node: Node<'a, 'a>, attribute: &str) -> Option<Events> {
         let (_, events) = self.events_in_file(node, attribute)?;
-        Some(self.as_now(events))
+        Some(self.to_version_4(events))
     }
 
     /// Returns the events of the `<trace>` with this id, converted to the rules of version 4.
-    pub(super) fn inline_trace(&self, id: &str) -> Option<Events> {
+    pub(super) fn modern_events_of_trace(&self, id: &str) -> Option<Events> {
         let events = self.traces.inline.get(id)?.clone()?;
-        Some(self.as_now(events))
+        Some(self.to_version_4(events))
     }
 
     /// Converts events to the rules of version 4. In version 3, events that last longer than their period repeat one period after
     /// the last event.
-    fn as_now(&self, events: Events) -> Events {
-        if self.version == Version::Three && events.is_cut() {
-            events.with_pause()
+    fn to_version_4(&self, events: Events) -> Events {
+        if self.version == Version::Three && events.exceeds_period() {
+            events.with_period_after_last()
         } else {
             events
         }

@@ -8,25 +8,25 @@ pub(super) struct Units {
     /// Each unit without prefix, and its factor to the SI unit of the quantity.
     bases: &'static [(&'static str, f64)],
     /// Whether the units can have a prefix: k, M, G, Ki, Mi, Gi, and so on.
-    prefixes: bool,
+    has_prefixes: bool,
     /// List of the most common units, for messages.
-    known: &'static str,
+    examples: &'static str,
 }
 
 /// Units of speeds in floating-point operations per second, each of which counts as one instruction.
 pub(super) const SPEED: Units = Units {
     quantity: "speed",
     bases: &[("f", 1.0), ("flops", 1.0)],
-    prefixes: true,
-    known: "f, kf, Mf, Gf, Tf",
+    has_prefixes: true,
+    examples: "f, kf, Mf, Gf, Tf",
 };
 
 /// Units of bandwidths, converted to bytes per second.
 pub(super) const BANDWIDTH: Units = Units {
     quantity: "bandwidth",
     bases: &[("Bps", 1.0), ("bps", 0.125)],
-    prefixes: true,
-    known: "Bps, kBps, MBps, GBps, KiBps, MiBps, GiBps, bps, kbps, Mbps, Gbps",
+    has_prefixes: true,
+    examples: "Bps, kBps, MBps, GBps, KiBps, MiBps, GiBps, bps, kbps, Mbps, Gbps",
 };
 
 /// Units of durations, converted to seconds.
@@ -43,8 +43,8 @@ pub(super) const LATENCY: Units = Units {
         ("d", 86400.0),
         ("w", 604_800.0),
     ],
-    prefixes: false,
-    known: "ps, ns, us, ms, s, m, h, d, w",
+    has_prefixes: false,
+    examples: "ps, ns, us, ms, s, m, h, d, w",
 };
 
 const PREFIXES: &[(&str, f64)] = &[
@@ -79,7 +79,7 @@ impl Units {
     fn factor(&self, unit: &str) -> Option<f64> {
         self.bases.iter().find_map(|(base, factor)| {
             let prefix = unit.strip_suffix(base)?;
-            let known = if self.prefixes {
+            let known = if self.has_prefixes {
                 PREFIXES
             } else {
                 &PREFIXES[..1]
@@ -105,7 +105,7 @@ pub(super) fn parse(text: &str, units: &Units) -> Result<(f64, bool), String> {
         Some(factor) => Ok((number * factor, false)),
         None => Err(format!(
             "unknown unit `{unit}` for a {quantity} (known units: {})",
-            units.known
+            units.examples
         )),
     }
 }

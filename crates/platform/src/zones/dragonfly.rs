@@ -9,7 +9,7 @@
 //! Blade n of the first chassis of a group is connected to group n. A dragonfly therefore has at most as many groups as a chassis
 //! has blades.
 
-use super::Way;
+use super::PartialRoute;
 use super::torus::OwnLinks;
 use migsim_base::units::LinkId;
 
@@ -46,12 +46,12 @@ struct Blade {
 }
 
 /// Returns the number of unordered pairs of `n` elements.
-fn pairs(n: u64) -> u64 {
+fn pair_count(n: u64) -> u64 {
     n * n.saturating_sub(1) / 2
 }
 
 /// Returns the index of the pair (a, b), a < b, in the list of all pairs of `n` elements.
-fn pair(n: u32, a: u32, b: u32) -> u32 {
+fn pair_index(n: u32, a: u32, b: u32) -> u32 {
     a * n - a * (a + 1) / 2 + (b - a - 1)
 }
 
@@ -74,22 +74,22 @@ impl Dragonfly {
         };
         let counts = [
             members
-                .checked_mul(u64::from(self.links.own()))?
+                .checked_mul(u64::from(self.links.links_per_host()))?
                 .checked_add(limiters)?,
             members,
-            (groups * chassis).checked_mul(pairs(blades))?,
-            (groups * blades).checked_mul(pairs(chassis))?,
-            pairs(groups),
+            (groups * chassis).checked_mul(pair_count(blades))?,
+            (groups * blades).checked_mul(pair_count(chassis))?,
+            pair_count(groups),
         ];
         Some(counts)
     }
 
     /// Returns the number of links; `None` if it is 2^32 or more.
-    pub(crate) fn all_links(&self) -> Option<u32> {
+    pub(crate) fn link_count(&self) -> Option<u32> {
         let [own, connections @ ..] = self.counts()?;
         let mut count = own;
         for connections in connections {
-            count = count.checked_add(connections.checked_mul(u64::from(self.links.width()))?)?;
+            count = count.checked_add(connections.checked_mul(u64::from(self.links.links_per_connection()))?)?;
         }
         u32::try_from(count).ok()
     }
@@ -99,7 +99,7 @@ impl Dragonfly {
     fn link(&self, kind: usize, index: u32, is_back: bool) -> LinkId {
         let counts = self.counts().unwrap_or_default();
         let before: u64 = counts[1..=kind].iter().sum();
-        let width = self.links.width();
+        let width = self.links.links_per_connection();
         #[expect(
             clippy::cast_possible_truncation,
             reason = "all links are fewer than 2^32"
@@ -121,7 +121,7 @@ impl Dragonfly {
             clippy::cast_possible_truncation,
             reason = "all links are fewer than 2^32"
         )]
-        let index = chassis * pairs(u64::from(self.blades)) as u32 + pair(self.blades, a, b);
+        let index = chassis * pair_count(u64::from(self.blades)) as u32 + pair_index(self.blades, a, b);
         self.link(1, index, at.blade > to)
     }
 
@@ -132,19 +132,19 @@ impl Dragonfly {
             clippy::cast_possible_truncation,
             reason = "all links are fewer than 2^32"
         )]
-        let before = at.group * pairs(u64::from(self.chassis)) as u32;
-        let index = (before + pair(self.chassis, a, b)) * self.blades + at.blade;
+        let before = at.group * pair_count(u64::from(self.chassis)) as u32;
+        let index = (before + pair_index(self.chassis, a, b)) * self.blades + at.blade;
         self.link(2, index, at.chassis > to)
     }
 
     /// Returns the blue link from one group to another.
     fn blue(&self, from: u32, to: u32) -> LinkId {
         let (a, b) = (from.min(to), from.max(to));
-        self.link(3, pair(self.groups, a, b), from > to)
+        self.link(3, pair_index(self.groups, a, b), from > to)
     }
 
     /// Returns the blade of a host.
-    fn blade(&self, member: u32) -> Blade {
+    fn blade_of(&self, member: u32) -> Blade {
         let blade = member / self.hosts;
         Blade {
             group: blade / (self.chassis * self.blades),
@@ -155,19 +155,19 @@ impl Dragonfly {
 
     /// Returns the limiter of a blade, if the topology has limiters.
     fn limiter_of_blade(&self, at: Blade) -> Option<LinkId> {
-        let hosts = self.members().unwrap_or(0) * self.links.own();
+        let hosts = self.members().unwrap_or(0) * self.links.links_per_host();
         let index = (at.group * self.chassis + at.chassis) * self.blades + at.blade;
         (self.links.has_limiter).then_some(LinkId(self.first.0 + hosts + index))
     }
 
     /// Returns the limiter of a host, if the topology has limiters.
     fn limiter_of_host(&self, member: u32) -> Option<LinkId> {
-        let own = member * self.links.own() + u32::from(self.links.has_loopback);
+        let own = member * self.links.links_per_host() + u32::from(self.links.has_loopback);
         (self.links.has_limiter).then_some(LinkId(self.first.0 + own))
     }
 
     /// Appends the links of the route between two members to `way`; returns true, since every route exists.
-    pub(super) fn route(&self, from: u32, to: u32, way: &mut Way) -> bool {
+    pub(super) fn route(&self, from: u32, to: u32, way: &mut PartialRoute) -> bool {
         let members = self.members().unwrap_or(0);
         // The gateway is a router without links.
         if from >= members || to >= members {
@@ -175,13 +175,13 @@ impl Dragonfly {
         }
         if from == to && self.links.has_loopback {
             way.links
-                .push(LinkId(self.first.0 + from * self.links.own()));
+                .push(LinkId(self.first.0 + from * self.links.links_per_host()));
             return true;
         }
-        let target = self.blade(to);
+        let target = self.blade_of(to);
         way.links.extend(self.limiter_of_host(from));
         way.links.push(self.local(from, false));
-        self.between_blades(self.blade(from), target, way);
+        self.add_links_between_blades(self.blade_of(from), target, way);
         way.links.extend(self.limiter_of_blade(target));
         way.links.push(self.local(to, true));
         way.links.extend(self.limiter_of_host(to));
@@ -190,7 +190,7 @@ impl Dragonfly {
 
     /// Appends the links between two blades. Between groups, a message crosses a green link to the blade that leads to the other
     /// group, a black link to the first chassis, and the blue link; then a green and a black link to the target.
-    fn between_blades(&self, origin: Blade, target: Blade, way: &mut Way) {
+    fn add_links_between_blades(&self, origin: Blade, target: Blade, way: &mut PartialRoute) {
         if origin == target {
             return;
         }
@@ -228,8 +228,8 @@ impl Dragonfly {
 
     /// Calls `mark` for every link, with whether the link is a loopback.
     pub(super) fn each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
-        let count = self.all_links().unwrap_or(0);
-        let own = self.links.own();
+        let count = self.link_count().unwrap_or(0);
+        let own = self.links.links_per_host();
         for at in 0..count {
             let is_loopback =
                 self.links.has_loopback && at < self.members().unwrap_or(0) * own && at % own == 0;

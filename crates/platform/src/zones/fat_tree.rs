@@ -4,7 +4,7 @@
 //! number of the destination modulo the number of cables (d-mod-k). Among parallel cables on the way down, the number of the
 //! origin determines which one is tried first.
 
-use super::Way;
+use super::PartialRoute;
 use super::torus::OwnLinks;
 use migsim_base::units::LinkId;
 
@@ -54,9 +54,9 @@ impl FatTree {
     }
 
     /// Returns the number of loopbacks and limiters, whose ids precede the ids of the cables.
-    fn own(&self) -> u32 {
+    fn links_before_cables(&self) -> u32 {
         let hosts = self.nodes(0).unwrap_or(0);
-        hosts * self.links.own()
+        hosts * self.links.links_per_host()
             + if self.links.has_limiter {
                 self.switches()
             } else {
@@ -72,12 +72,12 @@ impl FatTree {
     }
 
     /// Returns the number of links; `None` if it is 2^32 or more.
-    pub(crate) fn all_links(&self) -> Option<u32> {
+    pub(crate) fn link_count(&self) -> Option<u32> {
         let nodes: Option<Vec<u32>> = (0..=self.levels.len())
             .map(|level| self.nodes(level))
             .collect();
         let nodes = nodes?;
-        let mut count = u64::from(nodes[0]) * u64::from(self.links.own());
+        let mut count = u64::from(nodes[0]) * u64::from(self.links.links_per_host());
         if self.links.has_limiter {
             count += nodes[1..]
                 .iter()
@@ -87,7 +87,7 @@ impl FatTree {
         for (level, nodes) in self.levels.iter().zip(&nodes) {
             let cables = u64::from(level.parents).checked_mul(u64::from(level.cables))?;
             let links = cables.checked_mul(u64::from(*nodes))?;
-            count = count.checked_add(links.checked_mul(u64::from(self.links.width()))?)?;
+            count = count.checked_add(links.checked_mul(u64::from(self.links.links_per_connection()))?)?;
         }
         u32::try_from(count).ok()
     }
@@ -133,13 +133,13 @@ impl FatTree {
             .map(|level| self.nodes(level).unwrap_or(0) * cables(level))
             .sum();
         let index = below + self.position(node) * cables(node.level) + port;
-        let width = self.links.width();
-        LinkId(self.first.0 + self.own() + index * width + u32::from(is_down).min(width - 1))
+        let width = self.links.links_per_connection();
+        LinkId(self.first.0 + self.links_before_cables() + index * width + u32::from(is_down).min(width - 1))
     }
 
     /// Returns the limiter of a host or switch, if the topology has limiters.
     fn limiter(&self, node: &Node) -> Option<LinkId> {
-        let own = self.links.own();
+        let own = self.links.links_per_host();
         let index = if node.level == 0 {
             self.position(node) * own + u32::from(self.links.has_loopback)
         } else {
@@ -155,7 +155,7 @@ impl FatTree {
     }
 
     /// Appends the links of the route between two members to `way`; returns whether there is a route.
-    pub(super) fn route(&self, from: u32, to: u32, way: &mut Way) -> bool {
+    pub(super) fn route(&self, from: u32, to: u32, way: &mut PartialRoute) -> bool {
         let hosts = self.nodes(0).unwrap_or(0);
         // The gateway is a router without links.
         if from >= hosts || to >= hosts {
@@ -163,7 +163,7 @@ impl FatTree {
         }
         if from == to && self.links.has_loopback {
             way.links
-                .push(LinkId(self.first.0 + from * self.links.own()));
+                .push(LinkId(self.first.0 + from * self.links.links_per_host()));
             return true;
         }
         let target = self.node(0, to);
@@ -189,7 +189,7 @@ impl FatTree {
 
     /// Appends the links from a switch down to the host `target`; `from` is the number of the origin, which selects among
     /// parallel cables.
-    fn descend(&self, mut at: Node, target: &Node, from: u32, way: &mut Way) {
+    fn descend(&self, mut at: Node, target: &Node, from: u32, way: &mut PartialRoute) {
         while at != *target {
             let level = self.levels[at.level - 1];
             // The children are numbered through the cables; a step down continues where the previous one stopped.
@@ -215,8 +215,8 @@ impl FatTree {
 
     /// Calls `mark` for every link, with whether the link is a loopback.
     pub(super) fn each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
-        let count = self.all_links().unwrap_or(0);
-        let own = self.links.own();
+        let count = self.link_count().unwrap_or(0);
+        let own = self.links.links_per_host();
         for at in 0..count {
             let is_loopback =
                 self.links.has_loopback && at < self.nodes(0).unwrap_or(0) * own && at % own == 0;

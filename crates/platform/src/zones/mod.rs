@@ -28,10 +28,10 @@ pub(super) use dragonfly::Dragonfly;
 pub(super) use fat_tree::{FatTree, Level};
 pub(super) use graph::{Dijkstra, Floyd};
 pub use outline::{Inside, WrittenRoute, ZoneOutline};
-pub(super) use star::{Private, Star};
+pub(super) use star::{MemberLinks, Star};
 pub(super) use table::Table;
 pub(super) use torus::{OwnLinks, Torus};
-pub(super) use vivaldi::{Placed, Vivaldi};
+pub(super) use vivaldi::{LocatedMember, Vivaldi};
 
 use migsim_base::units::LinkId;
 
@@ -53,7 +53,7 @@ pub struct Zones {
     points: Vec<Place>,
     /// Whether each flow gets the whole bandwidth of a link that is not shared, as in a JSON platform of clusters; otherwise
     /// SimGrid's rule for `FATPIPE` holds.
-    pub(super) are_pipes_whole: bool,
+    pub(super) unshared_links_have_full_bandwidth: bool,
 }
 
 /// A zone: its members and the rule for the routes between them.
@@ -122,7 +122,7 @@ pub(super) enum Routing {
 
 /// A route under construction: the links so far, and the latency that does not come from links.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Way {
+pub(super) struct PartialRoute {
     /// Links of the route so far, in the order in which a message crosses them.
     pub(super) links: Vec<LinkId>,
     /// Latency from coordinates \[s\], in addition to the latencies of the links.
@@ -137,7 +137,7 @@ pub(super) struct Way {
 type Gateways = [Point; 2];
 
 /// Maximum number of steps from gateway to gateway in a route; a route with more steps is a cycle.
-const MOST_STEPS: u32 = 256;
+const MAX_STEPS: u32 = 256;
 
 impl Zones {
     /// Adds a zone at a place in another zone, or the root zone if there is no place; returns its number.
@@ -166,7 +166,7 @@ impl Zones {
     }
 
     /// Returns the number of hosts and routers added so far.
-    pub(super) fn points(&self) -> Point {
+    pub(super) fn point_count(&self) -> Point {
         Point::try_from(self.points.len()).expect("fewer than 2^32 points")
     }
 
@@ -223,7 +223,7 @@ impl Zones {
     pub(super) fn has_own_loopback(&self, host: Point) -> bool {
         let zone = self.zone(self.zone_of(host));
         // SimGrid refuses messages inside a host of a torus without such links.
-        let has_links = !matches!(&zone.routing, Routing::Torus(torus) if torus.links.own() == 0);
+        let has_links = !matches!(&zone.routing, Routing::Torus(torus) if torus.links.links_per_host() == 0);
         has_links && self.has_route_to_itself(host)
     }
 
@@ -240,10 +240,10 @@ impl Zones {
     }
 
     /// Returns the route between two hosts; `None` if there is none.
-    pub(super) fn route(&self, from: Point, to: Point) -> Option<Way> {
-        let mut way = Way::default();
+    pub(super) fn route(&self, from: Point, to: Point) -> Option<PartialRoute> {
+        let mut way = PartialRoute::default();
         let mut steps = 0;
-        let is_found = self.go(from, to, &mut way, &mut steps);
+        let is_found = self.add_route(from, to, &mut way, &mut steps);
         // SimGrid refuses a message that crosses no link and has no delay.
         let is_nothing = way.has_gap && way.links.is_empty() && way.distance <= 0.0;
         (is_found && !is_nothing).then_some(way)
@@ -251,22 +251,22 @@ impl Zones {
 
     /// Appends the route between two hosts or routers to `way`; returns whether there is one. `steps` counts the calls, to stop
     /// at a cycle.
-    fn go(&self, from: Point, to: Point, way: &mut Way, steps: &mut u32) -> bool {
+    fn add_route(&self, from: Point, to: Point, way: &mut PartialRoute, steps: &mut u32) -> bool {
         *steps += 1;
-        if *steps > MOST_STEPS {
+        if *steps > MAX_STEPS {
             return false;
         }
-        let (common, members) = self.common(from, to);
-        if let Some(((a, b), bypass)) = self.bypass(common, from, to) {
-            return (a == Member::Point(from) || self.reach(from, bypass.gateways[0], way, steps))
+        let (common, members) = self.common_zone(from, to);
+        if let Some(((a, b), bypass)) = self.find_bypass(common, from, to) {
+            return (a == Member::Point(from) || self.add_route_at_bypass(from, bypass.gateways[0], way, steps))
                 && {
                     way.links.extend_from_slice(&bypass.links);
-                    b == Member::Point(to) || self.reach(bypass.gateways[1], to, way, steps)
+                    b == Member::Point(to) || self.add_route_at_bypass(bypass.gateways[1], to, way, steps)
                 };
         }
         let are_members = [from, to].map(|point| self.zone_of(point)) == [common; 2];
-        let mut between = Way::default();
-        let gateways = match self.local(common, members, &mut between, steps) {
+        let mut between = PartialRoute::default();
+        let gateways = match self.add_links_between_members(common, members, &mut between, steps) {
             Some(gateways) => gateways,
             // Between hosts and routers of a zone where every route is given, a missing route has no links, as in SimGrid.
             None if are_members && matches!(self.zone(common).routing, Routing::Full(_)) => {
@@ -275,8 +275,8 @@ impl Zones {
             }
             None => return false,
         };
-        let [out, into] = self.gateways(common, gateways, [from, to]);
-        (out == from || self.go(from, out, way, steps)) && {
+        let [out, into] = self.resolve_gateways(common, gateways, [from, to]);
+        (out == from || self.add_route(from, out, way, steps)) && {
             let is_inside = (out, into) == (from, to);
             if is_inside && matches!(self.zone(common).routing, Routing::Dijkstra(_)) {
                 // SimGrid puts the links in a zone of Dijkstra before all others; no time depends on this order.
@@ -286,22 +286,22 @@ impl Zones {
             way.distance += between.distance;
             way.has_gap |= between.has_gap;
             way.loopbacks += between.loopbacks;
-            into == to || self.go(into, to, way, steps)
+            into == to || self.add_route(into, to, way, steps)
         }
     }
 
     /// Appends the route to or from a gateway of a bypass. If the gateway is the origin or the destination of the message, the
     /// route crosses the loopback of this host, or else that of the network model.
-    fn reach(&self, from: Point, to: Point, way: &mut Way, steps: &mut u32) -> bool {
+    fn add_route_at_bypass(&self, from: Point, to: Point, way: &mut PartialRoute, steps: &mut u32) -> bool {
         if from != to {
-            return self.go(from, to, way, steps);
+            return self.add_route(from, to, way, steps);
         }
         if !self.has_route_to_itself(from) {
             way.loopbacks += 1;
             return true;
         }
         let links = way.links.len();
-        if !self.go(from, to, way, steps) {
+        if !self.add_route(from, to, way, steps) {
             // A zone without routes has no loopback; the loopback of a torus may have no links.
             way.links.truncate(links);
             return !matches!(self.zone(self.zone_of(from)).routing, Routing::Nothing);
@@ -310,7 +310,7 @@ impl Zones {
     }
 
     /// Replaces a gateway by the end of the route itself if this end is a host or router directly in the zone.
-    fn gateways(&self, zone: ZoneId, gateways: Gateways, ends: [Point; 2]) -> Gateways {
+    fn resolve_gateways(&self, zone: ZoneId, gateways: Gateways, ends: [Point; 2]) -> Gateways {
         [0, 1].map(|end| {
             let is_member = self.zone_of(ends[end]) == zone;
             if is_member || gateways[end] == ITSELF {
@@ -322,7 +322,7 @@ impl Zones {
     }
 
     /// Returns the nearest zone that contains two hosts or routers, and the numbers of its two members that contain them.
-    fn common(&self, from: Point, to: Point) -> (ZoneId, [u32; 2]) {
+    fn common_zone(&self, from: Point, to: Point) -> (ZoneId, [u32; 2]) {
         let (mut a, mut b) = (self.points[from as usize], self.points[to as usize]);
         let up = |place: Place| {
             let zone = self.zone(place.zone);
@@ -342,7 +342,7 @@ impl Zones {
 
     /// Returns the bypass of `zone` that holds for two hosts or routers, with the members that the bypass joins; `None` if there
     /// is none.
-    fn bypass(&self, zone: ZoneId, from: Point, to: Point) -> Option<((Member, Member), &Bypass)> {
+    fn find_bypass(&self, zone: ZoneId, from: Point, to: Point) -> Option<((Member, Member), &Bypass)> {
         let bypasses = &self.zone(zone).bypasses;
         if bypasses.is_empty() {
             return None;
@@ -353,7 +353,7 @@ impl Zones {
             return find(Member::Point(from), Member::Point(to));
         }
         // The zones around each point up to the common one are tried, the innermost first; the nearest pair is used.
-        let [a, b] = [a, b].map(|inner| self.below(inner, zone));
+        let [a, b] = [a, b].map(|inner| self.zones_up_to_member(inner, zone));
         for most in 0..a.len().max(b.len()) {
             for other in 0..=most {
                 for (i, j) in [(other, most), (most, other)] {
@@ -369,7 +369,7 @@ impl Zones {
     }
 
     /// Returns the zones from `inner` up to the member of `outer` that contains it; only `outer` if both are equal.
-    fn below(&self, inner: ZoneId, outer: ZoneId) -> Vec<ZoneId> {
+    fn zones_up_to_member(&self, inner: ZoneId, outer: ZoneId) -> Vec<ZoneId> {
         let mut zones = vec![inner];
         let mut at = inner;
         while let Some(place) = self
@@ -385,11 +385,11 @@ impl Zones {
 
     /// Appends the links between two members of a zone to `way`, by the rule of the zone; returns the gateways of the members, or
     /// `None` if there is no route.
-    fn local(
+    fn add_links_between_members(
         &self,
         zone: ZoneId,
         [a, b]: [u32; 2],
-        way: &mut Way,
+        way: &mut PartialRoute,
         steps: &mut u32,
     ) -> Option<Gateways> {
         let no_gateways = [ITSELF; 2];
@@ -402,12 +402,12 @@ impl Zones {
             }
             Routing::Floyd(floyd) => {
                 let path = floyd.path(a, b)?;
-                self.along(&floyd.table, &path, way, steps)
+                self.add_links_along_path(&floyd.table, &path, way, steps)
             }
             Routing::Dijkstra(dijkstra) => {
                 let path = dijkstra.path(a, b)?;
-                let gateways = self.along(&dijkstra.table, &path, way, steps)?;
-                dijkstra.turn_edges(&path, way);
+                let gateways = self.add_links_along_path(&dijkstra.table, &path, way, steps)?;
+                dijkstra.reverse_edges(&path, way);
                 Some(gateways)
             }
             Routing::Star(star) => {
@@ -423,11 +423,11 @@ impl Zones {
 
     /// Appends the links along a path of members. Where consecutive routes of the table use different gateways of an inner zone,
     /// the route between these gateways is added.
-    fn along(
+    fn add_links_along_path(
         &self,
         table: &Table,
         path: &[u32],
-        way: &mut Way,
+        way: &mut PartialRoute,
         steps: &mut u32,
     ) -> Option<Gateways> {
         let mut gateways = [ITSELF; 2];
@@ -436,7 +436,7 @@ impl Zones {
             let [out, into] = edge.gateways;
             if at == 0 {
                 gateways[0] = out;
-            } else if gateways[1] != out && !self.go(gateways[1], out, way, steps) {
+            } else if gateways[1] != out && !self.add_route(gateways[1], out, way, steps) {
                 return None;
             }
             way.links.extend_from_slice(table.links(&edge));

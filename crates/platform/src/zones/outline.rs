@@ -118,7 +118,7 @@ impl Zones {
     }
 
     /// Returns the routes that the file defines in a zone, except routes from a member to itself.
-    pub fn written(&self, zone: ZoneId) -> Vec<WrittenRoute<'_>> {
+    pub fn written_routes(&self, zone: ZoneId) -> Vec<WrittenRoute<'_>> {
         let table = self.table(zone);
         table.map_or_else(Vec::new, |table| self.routes_of(zone, table))
     }

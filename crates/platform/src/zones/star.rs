@@ -5,19 +5,19 @@
 //! of b. A link that occurs twice is crossed once. For a member without an outgoing and incoming link, these links, its limiter
 //! and its backbone are left out.
 
-use super::Way;
+use super::PartialRoute;
 use migsim_base::units::LinkId;
 
 /// The members of a zone, with the links of each.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Star {
     /// Links of each member, by its number in the zone.
-    pub(crate) members: Vec<Private>,
+    pub(crate) members: Vec<MemberLinks>,
 }
 
 /// The links that belong to one member of a zone.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Private {
+pub(crate) struct MemberLinks {
     /// Outgoing and incoming link of the member; `None` if it has neither, and then only its loopback is used.
     pub(crate) links: Option<[LinkId; 2]>,
     /// Link that joins the outgoing and incoming links of all members.
@@ -30,7 +30,7 @@ pub(crate) struct Private {
 
 impl Star {
     /// Appends the links of the route between two members to `way`.
-    pub(super) fn route(&self, from: u32, to: u32, way: &mut Way) {
+    pub(super) fn route(&self, from: u32, to: u32, way: &mut PartialRoute) {
         let [a, b] = [from, to].map(|member| self.members[member as usize]);
         if let Some(loopback) = a.loopback.filter(|_| from == to) {
             way.links.push(loopback);

@@ -85,7 +85,7 @@ impl Table {
     }
 
     /// Returns the routes that begin at a given member of the zone (a host, a router or an inner zone).
-    pub(super) fn from(&self, from: u32) -> &[((u32, u32), Edge)] {
+    pub(super) fn edges_from(&self, from: u32) -> &[((u32, u32), Edge)] {
         let start = self.edges.partition_point(|edge| edge.0.0 < from);
         let count = self.edges[start..].partition_point(|edge| edge.0.0 == from);
         &self.edges[start..start + count]

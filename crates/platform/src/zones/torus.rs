@@ -2,7 +2,7 @@
 //!
 //! A message follows one dimension after the other. In each dimension it takes the shorter direction, as seen from its origin.
 
-use super::Way;
+use super::PartialRoute;
 use migsim_base::units::LinkId;
 
 /// A torus of hosts. The links of member m have consecutive ids that begin at `first + m · (links of a member)`: loopback,
@@ -30,12 +30,12 @@ pub(crate) struct OwnLinks {
 
 impl OwnLinks {
     /// Returns the number of links of a connection: 1, or 2 if connections are duplex.
-    pub(crate) fn width(self) -> u32 {
+    pub(crate) fn links_per_connection(self) -> u32 {
         1 + u32::from(self.is_duplex)
     }
 
     /// Returns the number of loopbacks and limiters of each host: 0, 1 or 2.
-    pub(crate) fn own(self) -> u32 {
+    pub(crate) fn links_per_host(self) -> u32 {
         u32::from(self.has_loopback) + u32::from(self.has_limiter)
     }
 }
@@ -48,7 +48,7 @@ impl Torus {
 
     /// Returns the number of links that belong to each member.
     fn per_member(&self) -> u32 {
-        self.links.own() + self.links.width() * u32::try_from(self.dimensions.len()).unwrap_or(0)
+        self.links.links_per_host() + self.links.links_per_connection() * u32::try_from(self.dimensions.len()).unwrap_or(0)
     }
 
     /// Returns the link with index `at` among the links of a member.
@@ -57,17 +57,17 @@ impl Torus {
     }
 
     /// Appends the links of the route between two members to `way`; returns whether there is a route.
-    pub(super) fn route(&self, from: u32, to: u32, way: &mut Way) -> bool {
+    pub(super) fn route(&self, from: u32, to: u32, way: &mut PartialRoute) -> bool {
         // The gateway is a router without links.
         if from >= self.members() || to >= self.members() {
             return true;
         }
         if from == to {
             // The first own link is the loopback, or else the limiter.
-            if self.links.own() > 0 {
+            if self.links.links_per_host() > 0 {
                 way.links.push(self.link(from, 0));
             }
-            return self.links.own() > 0;
+            return self.links.links_per_host() > 0;
         }
         let limiter = |member: u32| {
             let limiter = self.link(member, u32::from(self.links.has_loopback));
@@ -89,8 +89,8 @@ impl Torus {
                 };
                 way.links.extend(limiter(at));
                 let (lower, is_back) = if is_right { (at, 0) } else { (next, 1) };
-                let width = self.links.width();
-                let own = self.links.own() + dimension * width + is_back.min(width - 1);
+                let width = self.links.links_per_connection();
+                let own = self.links.links_per_host() + dimension * width + is_back.min(width - 1);
                 way.links.push(self.link(lower, own));
                 at = next;
             }

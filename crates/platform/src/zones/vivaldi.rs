@@ -3,7 +3,7 @@
 //!
 //! `latency [ms] = √(Δx² + Δy²) + |h₁| + |h₂|` (Dabek, Cox, Kaashoek and Morris 2004: a plane and a height).
 
-use super::Way;
+use super::PartialRoute;
 use migsim_base::units::LinkId;
 
 /// Coordinates of a member: x and y in the plane, and a height, each in ms.
@@ -13,22 +13,22 @@ pub(crate) type Coordinates = [f64; 3];
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Vivaldi {
     /// Coordinates and links of each member, by its number in the zone; a member without coordinates has no routes.
-    pub(crate) members: Vec<Option<Placed>>,
+    pub(crate) members: Vec<Option<LocatedMember>>,
 }
 
 /// A member of a zone of network coordinates.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Placed {
+pub(crate) struct LocatedMember {
     /// Outgoing and incoming link of the member; if `None`, its messages are delayed only by the distance.
     pub(crate) links: Option<[LinkId; 2]>,
     /// Coordinates of the member.
-    pub(crate) at: Coordinates,
+    pub(crate) coordinates: Coordinates,
 }
 
 impl Vivaldi {
     /// Appends the links of the route between two members to `way` and adds their distance; returns whether both have
     /// coordinates.
-    pub(super) fn route(&self, from: u32, to: u32, way: &mut Way) -> bool {
+    pub(super) fn route(&self, from: u32, to: u32, way: &mut PartialRoute) -> bool {
         let [a, b] = [from, to].map(|member| self.members[member as usize]);
         let (Some(from), Some(to)) = (a, b) else {
             return false;
@@ -39,7 +39,7 @@ impl Vivaldi {
         );
         way.has_gap |= up.is_none() && down.is_none();
         way.links.extend(up.into_iter().chain(down));
-        let (a, b) = (from.at, to.at);
+        let (a, b) = (from.coordinates, to.coordinates);
         let plane = ((a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2)).sqrt();
         way.distance += (plane + a[2].abs() + b[2].abs()) / 1000.0;
         true

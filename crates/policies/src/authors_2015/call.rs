@@ -1,7 +1,7 @@
 //! A rescheduling call as a pure function: computes the potentials of migration, the order of processes, the candidates and the
 //! moves from the reports of the processes.
 
-use super::destination::{Move, destinations};
+use super::destination::{Move, assign_destinations};
 use super::heuristic::{Heuristic, chosen_processes};
 use super::potential::{Report, Set, Terms, occupancy, potential_terms, set_indices};
 use super::ranking::{Wish, exchange_sort, preferred_sets};
@@ -30,7 +30,7 @@ pub struct Call<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// ISet(j), the computing power index of each Set j: 1 for the most powerful Set, less for the others.
-    pub indices: Vec<f64>,
+    pub set_indices: Vec<f64>,
     /// The terms of PM(i,j), the potential of migration of process i to Set j, by process and then by Set.
     pub terms: Vec<Vec<Terms>>,
     /// The processes in decreasing order of their potential of migration, each with the Set that it prefers.
@@ -59,9 +59,9 @@ impl Call<'_> {
         let movers = candidates.iter().enumerate();
         let movers = movers.map(|(process, is_candidate)| *is_candidate && !is_pinned(process));
         let movers: Vec<bool> = movers.collect();
-        let moves = destinations(self.reports, &wishes, &movers, occupancy, self.moves_happen);
+        let moves = assign_destinations(self.reports, &wishes, &movers, occupancy, self.moves_happen);
         Answer {
-            indices,
+            set_indices: indices,
             terms,
             order,
             candidates,
@@ -116,8 +116,8 @@ mod tests {
         let answer = decide([false; 3], &[], true);
         // Power: 1/3 + 1/2 against 2/1 + 2/1, so that ISet is 5/24 and 1.
         let expected = (1.0 / 3.0 + 0.5) / 4.0;
-        assert!((answer.indices[0] - expected).abs() < 1e-15);
-        assert_eq!(answer.indices[1], 1.0);
+        assert!((answer.set_indices[0] - expected).abs() < 1e-15);
+        assert_eq!(answer.set_indices[1], 1.0);
         // p0 for Set 1: 0.5. p1 and p2: 1. At home: p0 0.5 · 5/24 + 0.25 = 0.354, p1 and p2 5/24 + 0.25 - 1 s of Mem.
         let potentials = |process: usize| answer.terms[process].iter().map(Terms::potential);
         let found: Vec<f64> = (0..3).flat_map(potentials).collect();

@@ -21,7 +21,7 @@ pub struct Move {
 /// old host immediately and counts twice on the new host: once as resident and once as sent (an error of the original program).
 /// Otherwise it counts once on the new host and also remains counted on the old one. A host has no limit for its number of
 /// processes.
-pub(super) fn destinations(
+pub(super) fn assign_destinations(
     reports: &[Report],
     wishes: &[Wish],
     movers: &[bool],

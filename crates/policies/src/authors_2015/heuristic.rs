@@ -129,7 +129,7 @@ fn is_near_line(order: &[Wish], points: &[Point]) -> Vec<bool> {
 /// The limit of each plane should be the larger standard deviation of its two coordinates. Instead, the program writes all three
 /// values into the limit of the first plane (another error).
 fn plane_limits(points: &[Point]) -> [f64; 3] {
-    let [x, y, z] = deviations(points);
+    let [x, y, z] = standard_deviations(points);
     let mut xy = x;
     for (larger, smaller) in [(y, x), (z, x), (z, y)] {
         if larger > smaller {
@@ -141,7 +141,7 @@ fn plane_limits(points: &[Point]) -> [f64; 3] {
 
 /// Returns the standard deviation of each coordinate of the points \[s\]; the variance is the sum of squares divided by the
 /// number of points.
-fn deviations(points: &[Point]) -> [f64; 3] {
+fn standard_deviations(points: &[Point]) -> [f64; 3] {
     let count = points.len() as f64;
     [0, 1, 2].map(|axis| {
         let mean = points.iter().map(|point| point[axis]).sum::<f64>() / count;

@@ -57,7 +57,7 @@ impl Interval {
     /// Adds the measures of the superstep that has just ended. `d` is the tolerance D, `sets` the number of Sets, and `set_of`
     /// the Set of each process.
     pub(super) fn observe(&mut self, view: &View<'_>, d: f64, sets: usize, set_of: &[usize]) {
-        let received = received(view);
+        let received = received_bytes(view);
         self.processes
             .resize_with(view.processes(), Process::default);
         let mut times = Vec::with_capacity(view.processes());
@@ -69,7 +69,7 @@ impl Interval {
                 0.0
             };
             times.push(Seconds::of(computation + communication));
-            state.computation = age(state.computation, computation);
+            state.computation = age_value(state.computation, computation);
             state.instructions.push(view.measures.work[process].get());
             state.bytes.push(received[process].map_or(0.0, Bytes::get));
             state.last_communication.resize(sets, 0.0);
@@ -80,7 +80,7 @@ impl Interval {
                 .iter_mut()
                 .zip(&state.last_communication)
             {
-                *aged = age(*aged, *last);
+                *aged = age_value(*aged, *last);
             }
         }
         self.outside_counts.push(count_outside(&times, d));
@@ -97,9 +97,9 @@ impl Interval {
         let state = &self.processes[process];
         let communication = state.communication.iter().copied();
         Aged {
-            computation_pattern: pattern(&state.instructions, margin),
+            computation_pattern: regularity_pattern(&state.instructions, margin),
             computation: Seconds::of(state.computation),
-            communication_pattern: pattern(&state.bytes, margin),
+            communication_pattern: regularity_pattern(&state.bytes, margin),
             communication: communication.map(Seconds::of).collect(),
             bytes: Bytes::of(aged_value(&state.bytes)),
         }
@@ -118,7 +118,7 @@ impl Interval {
 }
 
 /// Returns the bytes that each process received in the superstep; `None` for a process that received no message.
-fn received(view: &View<'_>) -> Vec<Option<Bytes>> {
+fn received_bytes(view: &View<'_>) -> Vec<Option<Bytes>> {
     let mut received = vec![None; view.processes()];
     for message in view.messages {
         let bytes: &mut Option<Bytes> = &mut received[message.to.index()];
@@ -137,17 +137,17 @@ pub fn count_outside(times: &[Seconds], d: f64) -> usize {
 
 /// Returns the aged value after one more measured value: the mean of both. Halving is exact, so that the result equals the sum of
 /// `x_k / 2^(n-k+1)` bit by bit.
-pub fn age(aged: f64, value: f64) -> f64 {
+pub fn age_value(aged: f64, value: f64) -> f64 {
     f64::midpoint(aged, value)
 }
 
 /// Returns the aged value of a sequence of measured values, in the order of the supersteps.
 fn aged_value(values: &[f64]) -> f64 {
-    values.iter().copied().fold(0.0, age)
+    values.iter().copied().fold(0.0, age_value)
 }
 
 /// Returns the pattern (regularity) of a sequence of measured values, from 0.0005 to 1.
-fn pattern(values: &[f64], margin: f64) -> f64 {
+fn regularity_pattern(values: &[f64], margin: f64) -> f64 {
     let (aged, step) = (aged_value(values), 1.0 / values.len() as f64);
     let mut pattern = 1.0_f64;
     for value in values {
@@ -225,8 +225,8 @@ mod tests {
     #[test]
     fn a_pattern_falls_with_each_measure_that_the_aged_value_misses() {
         // Aged: 1/8 + 1/4 + 4/2 = 2.375, within 4 · (1 ± 0.5) and not within 1 · (1 ± 0.5).
-        let found = pattern(&[1.0, 1.0, 4.0], 0.5);
+        let found = regularity_pattern(&[1.0, 1.0, 4.0], 0.5);
         assert!((found - 2.0 / 3.0).abs() < 1e-15, "{found}");
-        assert_eq!(pattern(&[0.0; 4], 0.3), 1.0);
+        assert_eq!(regularity_pattern(&[0.0; 4], 0.3), 1.0);
     }
 }

@@ -73,13 +73,13 @@ pub use call::{Answer, Call};
 pub use config::{Authors2015Config, DeclaredSet};
 pub use destination::Move;
 pub use heuristic::Heuristic;
-pub use interval::{age, count_outside};
+pub use interval::{age_value, count_outside};
 pub use potential::{Report, Set, Terms};
 pub use ranking::Wish;
 
 use self::config::Deployment;
 use self::interval::Interval;
-use super::migbsp::{ALPHA, ALPHAS, LISTED_PAIRS};
+use super::migbsp::{ALPHA_FLAG, ALPHA_RANGE, MAX_LISTED_PAIRS};
 use crate::{Candidate, Decision, Migration, Policy, PolicyOptions, View};
 use migsim_base::error::Error;
 use migsim_base::plugin::OptionFlag;
@@ -101,9 +101,9 @@ pub struct Authors2015 {
     interval: Interval,
     /// Whether each process was a candidate of any call so far.
     was_candidate: Vec<bool>,
-    calls: u32,
+    call_count: u32,
     /// An error that was found at a barrier because the declared Sets contradict the platform; the next call returns it.
-    failure: Option<Error>,
+    pending_error: Option<Error>,
 }
 
 impl Authors2015 {
@@ -121,8 +121,8 @@ impl Authors2015 {
             deployment: None,
             interval: Interval::default(),
             was_candidate: Vec::new(),
-            calls: 0,
-            failure: None,
+            call_count: 0,
+            pending_error: None,
         })
     }
 
@@ -141,7 +141,7 @@ impl Authors2015 {
     }
 
     /// Returns the reports of all processes, which a call evaluates.
-    fn reports(&self, deployment: &Deployment, view: &View<'_>) -> Result<Vec<Report>, Error> {
+    fn process_reports(&self, deployment: &Deployment, view: &View<'_>) -> Result<Vec<Report>, Error> {
         let places = deployment.process_places(view)?.into_iter().enumerate();
         let report = |(process, (set, host))| {
             let aged = self
@@ -164,7 +164,7 @@ impl Authors2015 {
 
     /// Returns the decision record of a call, by key: α, the Set indices, the largest PM and, in the first calls, all terms of
     /// PM.
-    fn explain(
+    fn decision_record(
         &self,
         answer: &Answer,
         deployment: &Deployment,
@@ -175,7 +175,7 @@ impl Authors2015 {
         let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
         put("alpha", json!(self.config.alpha));
         put("outside_d", json!(self.interval.outside_counts()));
-        let indices = answer.indices.iter().enumerate();
+        let indices = answer.set_indices.iter().enumerate();
         let indices = indices.map(|(set, index)| (name(set).clone(), json!(index)));
         put("set_indices", Value::Object(indices.collect()));
         let largest = answer.order.first().map(|wish| wish.potential);
@@ -186,8 +186,8 @@ impl Authors2015 {
             .filter(|is_marked| **is_marked)
             .count();
         put("candidates_of_earlier_calls", json!(kept));
-        if self.calls < EXPLAINED_CALLS
-            && answer.terms.len() * deployment.sets.len() <= LISTED_PAIRS
+        if self.call_count < EXPLAINED_CALLS
+            && answer.terms.len() * deployment.sets.len() <= MAX_LISTED_PAIRS
         {
             let terms = answer.terms.iter().enumerate().flat_map(|(process, sets)| {
                 sets.iter().enumerate().map(move |(set, terms)| {
@@ -261,8 +261,8 @@ fn candidates_and_migrations(
 }
 
 impl PolicyOptions for Authors2015Config {
-    const FLAGS: &'static [OptionFlag] = &[ALPHA];
-    const RANGES: &'static [(&'static str, &'static str)] = &[ALPHAS, ("x", "0.1..1.0:0.05")];
+    const FLAGS: &'static [OptionFlag] = &[ALPHA_FLAG];
+    const RANGES: &'static [(&'static str, &'static str)] = &[ALPHA_RANGE, ("x", "0.1..1.0:0.05")];
     const SHARES: &'static [&'static str] = &["d"];
 
     fn moves_between_clusters(&self) -> bool {
@@ -276,8 +276,8 @@ impl PolicyOptions for Authors2015Config {
 
 impl Policy for Authors2015 {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
-        self.failure = self.observe(view).err();
-        self.failure.is_some() || self.is_call_planned(view.superstep)
+        self.pending_error = self.observe(view).err();
+        self.pending_error.is_some() || self.is_call_planned(view.superstep)
     }
 
     fn is_call_planned(&self, superstep: usize) -> bool {
@@ -285,11 +285,11 @@ impl Policy for Authors2015 {
     }
 
     fn decide(&mut self, view: &View<'_>, _: &mut Stream) -> Result<Decision, Error> {
-        self.failure.take().map_or(Ok(()), Err)?;
+        self.pending_error.take().map_or(Ok(()), Err)?;
         let Some(deployment) = self.deployment.take() else {
             return Ok(Decision::default()); // no superstep was seen
         };
-        let reports = self.reports(&deployment, view)?;
+        let reports = self.process_reports(&deployment, view)?;
         self.was_candidate.resize(reports.len(), false);
         let call = Call {
             sets: &deployment.sets,
@@ -301,10 +301,10 @@ impl Policy for Authors2015 {
             moves_happen: view.migrations_happen,
         };
         let answer = call.decide();
-        let explanation = self.explain(&answer, &deployment, view);
+        let explanation = self.decision_record(&answer, &deployment, view);
         let (candidates, migrations) = candidates_and_migrations(&answer, &deployment, view);
         self.was_candidate = answer.candidates;
-        self.calls = self.calls.saturating_add(1);
+        self.call_count = self.call_count.saturating_add(1);
         self.deployment = Some(deployment);
         Ok(Decision {
             migrations,
@@ -323,7 +323,7 @@ impl Policy for Authors2015 {
     fn memory(&self, pairs: f64, supersteps: f64) -> f64 {
         let calls = (supersteps / f64::from(self.config.alpha)).floor();
         let records = calls.min(f64::from(EXPLAINED_CALLS));
-        let listed = if pairs > LISTED_PAIRS as f64 {
+        let listed = if pairs > MAX_LISTED_PAIRS as f64 {
             0.0
         } else {
             pairs

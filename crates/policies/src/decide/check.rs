@@ -6,24 +6,24 @@ use migsim_base::error::{Error, Problem};
 /// Collects the invalid values of a case; `place` is the path of the case in the document.
 #[derive(Debug)]
 pub(super) struct Check<'p> {
-    place: &'p str,
+    case_path: &'p str,
     problems: Vec<Problem>,
 }
 
 impl<'p> Check<'p> {
     pub(super) fn new(place: &'p str) -> Self {
         Self {
-            place,
+            case_path: place,
             problems: Vec::new(),
         }
     }
 
     /// Adds a problem of the value under `key`, with a hint how to correct it.
-    pub(super) fn add(&mut self, key: &str, message: String, hint: &str) {
-        let path = if self.place.is_empty() {
+    pub(super) fn add_problem(&mut self, key: &str, message: String, hint: &str) {
+        let path = if self.case_path.is_empty() {
             key.to_owned()
         } else {
-            format!("{}.{key}", self.place)
+            format!("{}.{key}", self.case_path)
         };
         self.problems
             .push(Problem::new(message).key(path).hint(hint));
@@ -37,7 +37,7 @@ impl<'p> Check<'p> {
             Range::Positive => (value >= 1.0 / MAX_NUMBER, "positive, at least 1e-30"),
         };
         if !(is_right && value.is_finite() && value.abs() <= MAX_NUMBER) {
-            self.add(
+            self.add_problem(
                 key,
                 format!("`{key}` is {value}"),
                 &format!("it must be {words}, at most 1e30"),
@@ -65,7 +65,7 @@ impl<'p> Check<'p> {
     pub(super) fn check_length(&mut self, key: &str, found: usize, count: usize) {
         if found != count {
             let message = format!("`{key}` has {found} values, not {count}");
-            self.add(
+            self.add_problem(
                 key,
                 message,
                 "lists of one case have a value per host or per process",

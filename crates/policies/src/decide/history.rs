@@ -4,7 +4,7 @@
 use serde::Deserialize;
 
 use super::check::{Check, Range};
-use crate::trigger::{Observed, Plan, Sample, Trigger, WhenOptimum, plan, when_optimum};
+use crate::trigger::{Observed, Plan, Sample, Trigger, WhenOptimum, plan_next_balancing, when_optimum};
 use migsim_base::error::Error;
 use migsim_base::units::Seconds;
 
@@ -54,9 +54,9 @@ pub struct Growth {
 
 /// The supersteps at which a trigger balances in a load history, and the resulting total time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Told {
+pub struct TriggerOutcome {
     /// The supersteps before which the trigger balances, counted from 0.
-    pub balances: Vec<usize>,
+    pub balancings: Vec<usize>,
     /// The total time of all supersteps and balancings \[s\].
     pub total_time: f64,
 }
@@ -68,7 +68,7 @@ impl History {
         let (steps, processors) = (self.average.len(), self.residual.len());
         let mut check = Check::new(place);
         if processors == 0 {
-            check.add(
+            check.add_problem(
                 "residual",
                 "there are no processors".into(),
                 "`residual` has a value per processor",
@@ -91,7 +91,7 @@ impl History {
             ("iterations", self.iterations, steps),
         ] {
             if let Some(said) = said.filter(|said| *said != found) {
-                check.add(
+                check.add_problem(
                     key,
                     format!("`{key}` is {said}, and the lists have {found}"),
                     "leave it out, or mend it",
@@ -132,7 +132,7 @@ impl History {
                         *deviation += more;
                     }
                 }
-                largest(&self.times(step, &deviation))
+                largest_time(&self.times(step, &deviation))
             },
         );
         Some(best)
@@ -142,22 +142,22 @@ impl History {
 /// Maximum of (supersteps)² · processors in the search for the best supersteps to balance.
 const MAX_SEARCH_WORK: u64 = 2_000_000_000;
 
-fn largest(times: &[f64]) -> f64 {
+fn largest_time(times: &[f64]) -> f64 {
     times.iter().copied().fold(0.0, f64::max)
 }
 
 /// Returns the supersteps at which a trigger balances in a load history, with the total time.
-pub fn simulate_trigger(history: &History, trigger: &mut dyn Trigger) -> Told {
+pub fn simulate_trigger(history: &History, trigger: &mut dyn Trigger) -> TriggerOutcome {
     let mut deviation = history.residual.clone();
-    let mut told = Told {
-        balances: Vec::new(),
+    let mut told = TriggerOutcome {
+        balancings: Vec::new(),
         total_time: 0.0,
     };
     let mut last: Option<Observed> = None;
     for step in 0..history.average.len() {
         let is_due = last.is_some_and(|observed| trigger.is_due(&observed));
         if is_due {
-            told.balances.push(step);
+            told.balancings.push(step);
             trigger.on_outcome(1); // a balancing is taken to move somebody
             deviation.clone_from(&history.residual);
             told.total_time += history.balancing_cost;
@@ -169,13 +169,13 @@ pub fn simulate_trigger(history: &History, trigger: &mut dyn Trigger) -> Told {
         let times = history.times(step, &deviation);
         last = Some(Observed {
             superstep: step,
-            max: Seconds::of(largest(&times)),
+            max: Seconds::of(largest_time(&times)),
             avg: Seconds::of(times.iter().sum::<f64>() / times.len() as f64),
             min: Seconds::of(times.iter().copied().fold(f64::INFINITY, f64::min)),
-            price: Seconds::of(history.balancing_cost),
+            balancing_cost: Seconds::of(history.balancing_cost),
             is_first_after_balancing: is_due,
         });
-        told.total_time += largest(&times);
+        told.total_time += largest_time(&times);
     }
     told
 }
@@ -208,13 +208,13 @@ impl Measured {
             })
             .collect();
         let price = Seconds::of(self.strategy_cost + self.migration_cost);
-        plan(&samples, price, self.previous_period, self.first_ratio)
+        plan_next_balancing(&samples, price, self.previous_period, self.first_ratio)
     }
 }
 
 /// Maximum number of supersteps of a growing load, since the optimum takes time and memory proportional to the square of this
 /// number.
-const MOST_STEPS: u32 = 20_000;
+const MAX_GROWTH_STEPS: u32 = 20_000;
 
 impl Growth {
     /// Returns the growing load after checking its values, or an error that names all invalid ones; `place` is the path of the
@@ -222,15 +222,15 @@ impl Growth {
     pub(super) fn checked(self, place: &str) -> Result<Self, Error> {
         let mut check = Check::new(place);
         if self.processors == 0 {
-            check.add(
+            check.add_problem(
                 "processors",
                 "there are no processors".into(),
                 "it must be at least 1",
             );
         }
-        if self.iterations > MOST_STEPS {
+        if self.iterations > MAX_GROWTH_STEPS {
             let message = format!("`iterations` is {}", self.iterations);
-            check.add("iterations", message, "it may be at most 20000");
+            check.add_problem("iterations", message, "it may be at most 20000");
         }
         for (key, value) in [
             ("balancing_cost", self.balancing_cost),

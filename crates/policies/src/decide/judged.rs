@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::choice::{Choice, Selection, choices, is_price, price_options};
-use super::history::{History, Told, simulate_trigger};
+use super::history::{History, TriggerOutcome, simulate_trigger};
 use super::snapshot::Snapshot;
 use crate::EXEC_PREFIX;
-use crate::exec::ask_once;
-use crate::strategy::{self, Assignment, bound, optimum};
+use crate::exec::request_assignment_once;
+use crate::strategy::{self, Assignment, lower_bound, optimum};
 use crate::trigger;
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::{Purpose, Stream};
@@ -17,11 +17,11 @@ use migsim_base::units::Seconds;
 #[derive(Clone, Debug)]
 pub struct Verdict {
     /// The largest time of a host in a superstep with the placement before the decision.
-    pub before: Seconds,
+    pub max_time_before: Seconds,
     /// A lower bound of the largest host time, which no assignment can undercut.
-    pub bound: Seconds,
+    pub lower_bound: Seconds,
     /// The largest host time of the best possible assignment; `None` if there are too many assignments to try.
-    pub optimum: Option<Seconds>,
+    pub optimal_time: Option<Seconds>,
     /// The decision of each strategy: first the strategies in the order of the table, then programs, then the recorded decisions
     /// of the run's policies.
     pub decisions: Vec<StrategyDecision>,
@@ -37,11 +37,11 @@ pub struct StrategyDecision {
     /// The host of each process that the strategy chose.
     pub assignment: Assignment,
     /// The number of processes that the decision moves to another host.
-    pub moves: usize,
+    pub move_count: usize,
     /// The largest time of a host in a superstep with the new assignment.
     pub max_host_time: Seconds,
     /// The predicted cost of the call, including the moves.
-    pub price: Seconds,
+    pub call_cost: Seconds,
 }
 
 /// Maximum number of possible assignments up to which the best one is searched by trying all.
@@ -59,9 +59,9 @@ pub fn decide_all(
     let instance = snapshot.instance();
     let price = price_options(&asked.settings)?;
     let mut verdict = Verdict {
-        before: instance.max_time(&instance.current),
-        bound: Seconds::of(bound(&instance)),
-        optimum: optimum(&instance, MAX_ASSIGNMENTS).map(|(time, _)| Seconds::of(time)),
+        max_time_before: instance.max_time(&instance.current),
+        lower_bound: Seconds::of(lower_bound(&instance)),
+        optimal_time: optimum(&instance, MAX_ASSIGNMENTS).map(|(time, _)| Seconds::of(time)),
         decisions: Vec::new(),
         undecided: Vec::new(),
     };
@@ -82,9 +82,9 @@ pub fn decide_all(
         without_recorded(snapshot, &asked_now)?
     };
     let judged = |choice: Choice, assignment: Assignment| StrategyDecision {
-        moves: snapshot.moves_to(&assignment.hosts).len(),
+        move_count: snapshot.moves_to(&assignment.hosts).len(),
         max_host_time: instance.max_time(&assignment.hosts),
-        price: price.price(&instance, &assignment),
+        call_cost: price.price(&instance, &assignment),
         choice,
         assignment,
     };
@@ -112,7 +112,7 @@ pub fn decide_all(
         original: "",
     };
     for program in &programs {
-        let assignment = ask_once(&program[EXEC_PREFIX.len()..], &instance)?;
+        let assignment = request_assignment_once(&program[EXEC_PREFIX.len()..], &instance)?;
         verdict.decisions.push(judged(named(program), assignment));
     }
     // The decisions of the policies of the run, as far as they are in question.
@@ -177,7 +177,7 @@ pub fn simulate_triggers(
     table: &trigger::Table,
     history: &History,
     asked: &Selection,
-) -> Result<Vec<(Choice, Told)>, Error> {
+) -> Result<Vec<(Choice, TriggerOutcome)>, Error> {
     let known = |entry: &trigger::Entry| (entry.original(), entry.variants());
     let chosen = choices(table, known, "policy.trigger", asked)?;
     let tell = |choice: Choice| {

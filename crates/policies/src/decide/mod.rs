@@ -19,6 +19,6 @@ mod snapshot;
 
 pub use case::{Case, Content, cases};
 pub use choice::{Choice, Selection};
-pub use history::{Growth, History, Measured, Told, optimum_of_growth, simulate_trigger};
+pub use history::{Growth, History, Measured, TriggerOutcome, optimum_of_growth, simulate_trigger};
 pub use judged::{StrategyDecision, Verdict, decide_all, simulate_triggers};
 pub use snapshot::Snapshot;

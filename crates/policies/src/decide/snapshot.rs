@@ -67,7 +67,7 @@ enum Grid {
 }
 
 impl Grid {
-    fn check(&self, check: &mut Check<'_>, key: &str, hosts: usize, range: Range) {
+    fn check_values(&self, check: &mut Check<'_>, key: &str, hosts: usize, range: Range) {
         match self {
             Self::All(value) => check.check_value(key, *value, range),
             Self::Rows(rows) => {
@@ -163,7 +163,7 @@ impl Snapshot {
     }
 }
 
-fn seconds(list: &[f64]) -> Vec<Seconds> {
+fn to_seconds(list: &[f64]) -> Vec<Seconds> {
     list.iter().map(|&value| Seconds::of(value)).collect()
 }
 
@@ -177,7 +177,7 @@ impl Raw {
         check.finish()?;
         let index = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         let current: Vec<usize> = self.current.iter().map(|&host| index(host)).collect();
-        let [time, work] = self.loads(&current);
+        let [time, work] = self.times_and_works(&current);
         let rows = self
             .communication
             .iter()
@@ -188,7 +188,7 @@ impl Raw {
                 bytes: Bytes::of(bytes),
             });
         let instance = Instance {
-            background: seconds(&self.background.unwrap_or_else(|| vec![0.0; hosts])),
+            background: to_seconds(&self.background.unwrap_or_else(|| vec![0.0; hosts])),
             communication: rows.collect(),
             memory: self.memory.iter().map(|&bytes| Bytes::of(bytes)).collect(),
             host_memory: self
@@ -230,16 +230,16 @@ impl Raw {
 
     /// Returns the time and the work of each process. If one of the two is missing in the file, it is computed from the other by
     /// the speed of the host.
-    fn loads(&self, current: &[usize]) -> [Vec<Seconds>; 2] {
+    fn times_and_works(&self, current: &[usize]) -> [Vec<Seconds>; 2] {
         let scaled = |list: &[f64], scale: fn(f64, f64) -> f64| {
             let pairs = list.iter().zip(current);
             let scaled = pairs.map(|(&value, &host)| Seconds::of(scale(value, self.speeds[host])));
             scaled.collect::<Vec<_>>()
         };
         match (&self.time, &self.work) {
-            (Some(time), Some(work)) => [seconds(time), seconds(work)],
-            (None, Some(work)) => [scaled(work, |work, speed| work / speed), seconds(work)],
-            (Some(time), None) => [seconds(time), scaled(time, |time, speed| time * speed)],
+            (Some(time), Some(work)) => [to_seconds(time), to_seconds(work)],
+            (None, Some(work)) => [scaled(work, |work, speed| work / speed), to_seconds(work)],
+            (Some(time), None) => [to_seconds(time), scaled(time, |time, speed| time * speed)],
             (None, None) => [Vec::new(), Vec::new()],
         }
     }
@@ -247,7 +247,7 @@ impl Raw {
     fn check(&self, check: &mut Check<'_>) {
         let (hosts, processes) = (self.speeds.len(), self.current.len());
         if hosts == 0 {
-            check.add(
+            check.add_problem(
                 "speeds",
                 "there are no hosts".into(),
                 "`speeds` has a value per host",
@@ -265,13 +265,13 @@ impl Raw {
         if self.work.is_none() && self.time.is_none() {
             let hint =
                 "`work` are seconds on a host of speed 1, `time` seconds on the present host";
-            check.add("", "a barrier has neither `work` nor `time`".into(), hint);
+            check.add_problem("", "a barrier has neither `work` nor `time`".into(), hint);
         }
         for (at, &host) in self.current.iter().enumerate() {
             if host >= hosts as u64 {
                 let message =
                     format!("process {at} is on host {host}, and there are {hosts} hosts");
-                check.add(
+                check.add_problem(
                     &format!("current[{at}]"),
                     message,
                     "hosts are counted from 0",
@@ -299,15 +299,15 @@ impl Raw {
                     let message = format!("`clusters[{at}]` is {cluster}");
                     let hint =
                         "clusters are counted from 0, and there are no more of them than hosts";
-                    check.add(&format!("clusters[{at}]"), message, hint);
+                    check.add_problem(&format!("clusters[{at}]"), message, hint);
                 }
             }
         }
         self.check_names(check);
         match (&self.latency, &self.bandwidth) {
             (Some(latency), Some(bandwidth)) => {
-                latency.check(check, "latency", hosts, Range::NotNegative);
-                bandwidth.check(check, "bandwidth", hosts, Range::Positive);
+                latency.check_values(check, "latency", hosts, Range::NotNegative);
+                bandwidth.check_values(check, "bandwidth", hosts, Range::Positive);
             }
             (None, None) => {}
             (latency, _) => {
@@ -316,7 +316,7 @@ impl Raw {
                 } else {
                     ["bandwidth", "latency"]
                 };
-                check.add(
+                check.add_problem(
                     given,
                     format!("`{given}` stands without `{missing}`"),
                     "give both, or none",
@@ -334,7 +334,7 @@ impl Raw {
                     let message = format!(
                         "row {at} names process {process}, and there are {processes} processes"
                     );
-                    check.add(
+                    check.add_problem(
                         &format!("communication[{at}]"),
                         message,
                         "processes are counted from 0",
@@ -361,7 +361,7 @@ impl Raw {
         let cores = cores.fold(0_u64, u64::saturating_add);
         if !self.hosts.is_empty() && cores != hosts as u64 {
             let message = format!("`hosts` have {cores} cores, and `speeds` has {hosts} values");
-            check.add("hosts", message, "`speeds` has a value per core");
+            check.add_problem("hosts", message, "`speeds` has a value per core");
         }
         if !self.processes.is_empty() {
             check.check_length("processes", self.processes.len(), processes);
@@ -371,7 +371,7 @@ impl Raw {
             check.check_length(&key, one.assignment.len(), processes);
             if let Some(host) = one.assignment.iter().find(|host| **host >= hosts as u64) {
                 let message = format!("a process goes to host {host}, and there are {hosts} hosts");
-                check.add(&key, message, "hosts are counted from 0");
+                check.add_problem(&key, message, "hosts are counted from 0");
             }
         }
     }

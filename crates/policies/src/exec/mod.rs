@@ -31,7 +31,7 @@ use serde_json::{Number, Value};
 
 use self::program::Program;
 use super::balancer::decide_with;
-use super::probe::{barrier, json_of};
+use super::probe::{barrier_to_json, instance_to_json};
 use super::strategy::{Assignment, Instance};
 use super::window::Window;
 use super::{Decision, Policy, PolicyOptions, View};
@@ -46,7 +46,7 @@ pub const EXEC: &str = "exec";
 pub const PREFIX: &str = "exec:";
 
 /// Maximum number of characters of an invalid answer that an error message quotes.
-const QUOTED: usize = 200;
+const MAX_QUOTED_CHARS: usize = 200;
 
 /// Whether settings in JSON may cause an external program to be started: any text or key contains the word `exec`.
 pub fn may_name_program(settings: &Value) -> bool {
@@ -134,12 +134,12 @@ struct Answer {
 }
 
 /// Reads a number of operations from JSON; a float without a fraction (`1e9`) is also accepted.
-fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+fn deserialize_operations<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     /// Largest whole number (2^53) up to which a float represents every whole number exactly.
-    const MOST: f64 = 9_007_199_254_740_992.0;
+    const MAX_EXACT_FLOAT: f64 = 9_007_199_254_740_992.0;
     let number = Number::deserialize(deserializer)?;
     let float = number.as_f64().filter(|float| float.fract() == 0.0);
-    let float = float.filter(|float| (0.0..=MOST).contains(float));
+    let float = float.filter(|float| (0.0..=MAX_EXACT_FLOAT).contains(float));
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -151,23 +151,23 @@ fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
 }
 
 /// Reads a number of operations that is present in JSON, for an optional field.
-fn some_whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
-    whole(deserializer).map(Some)
+fn deserialize_some_operations<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    deserialize_operations(deserializer).map(Some)
 }
 
 impl Policy for Exec {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
-        self.window.note(view, true);
+        self.window.observe(view, true);
         false
     }
 
     fn decide(&mut self, view: &View<'_>, _: &mut Stream) -> Result<Decision, Error> {
         let (options, program) = (&self.options, &mut self.program);
         let assign = |instance: &Instance<'_>| {
-            let asked = barrier(instance, view).to_string();
-            let answered = ask(options, program, asked);
+            let asked = barrier_to_json(instance, view).to_string();
+            let answered = request_answer(options, program, asked);
             let assigned =
-                answered.and_then(|answer| assignment(&answer, instance, options.operations));
+                answered.and_then(|answer| parse_assignment(&answer, instance, options.operations));
             assigned.map_err(|problem| {
                 let command = &options.command;
                 let place = format!("{command}, call after superstep {}", view.superstep + 1);
@@ -186,19 +186,19 @@ impl Policy for Exec {
 ///
 /// # Errors
 /// The program cannot be started, does not answer in time, or gives an invalid answer.
-pub(super) fn ask_once(command: &str, instance: &Instance<'_>) -> Result<Assignment, Error> {
+pub(super) fn request_assignment_once(command: &str, instance: &Instance<'_>) -> Result<Assignment, Error> {
     let options = ExecOptions {
         command: command.to_owned(),
         ..ExecOptions::default()
     };
-    let answered = ask(&options, &mut None, json_of(instance).to_string());
-    let assigned = answered.and_then(|answer| assignment(&answer, instance, options.operations));
+    let answered = request_answer(&options, &mut None, instance_to_json(instance).to_string());
+    let assigned = answered.and_then(|answer| parse_assignment(&answer, instance, options.operations));
     assigned.map_err(|problem| Error::Run(problem.source(format!("--policy {PREFIX}{command}"))))
 }
 
 /// Sends a barrier to the program and returns its answer; `asked` is the line of JSON. The program is started first if it is not
 /// running.
-fn ask(
+fn request_answer(
     options: &ExecOptions,
     program: &mut Option<Program>,
     asked: String,
@@ -212,13 +212,13 @@ fn ask(
 
 /// Converts an answer of the program into an assignment, after checks. `operations` is the cost of the decision if the answer has
 /// none.
-fn assignment(
+fn parse_assignment(
     answer: &str,
     instance: &Instance<'_>,
     operations: u64,
 ) -> Result<Assignment, Problem> {
     let read: Answer = serde_json::from_str(answer).map_err(|error| {
-        let quoted: String = answer.chars().take(QUOTED).collect();
+        let quoted: String = answer.chars().take(MAX_QUOTED_CHARS).collect();
         let message = format!("the policy answered `{quoted}`: {error}");
         Problem::new(message).hint("an answer is one line: {\"assignment\": [0, 1, ...]}")
     })?;
@@ -238,7 +238,7 @@ fn assignment(
     let places = read.assignment.iter().enumerate().map(host);
     let places = places.collect::<Result<_, _>>()?;
     let mut assignment = Assignment::central(places, read.operations.unwrap_or(operations));
-    assignment.words.extend(read.words);
+    assignment.remarks.extend(read.words);
     Ok(assignment)
 }
 

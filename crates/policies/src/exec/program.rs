@@ -20,13 +20,13 @@ use migsim_base::error::Problem;
 use rustix::process::{Pid, Signal, kill_process_group};
 
 /// Maximum size of an answer of the external program \[B\].
-const MOST_ANSWER: u64 = 64 << 20;
+const MAX_ANSWER_SIZE: u64 = 64 << 20;
 
 /// Maximum size of the part of a program's error output that an error message quotes \[B\].
-const MOST_WORDS: usize = 400;
+const MAX_ERROR_OUTPUT: usize = 400;
 
 /// Maximum number of checks whether a program has ended after its input was closed, and the real time between two checks.
-const FAREWELL: (u32, Duration) = (100, Duration::from_millis(5));
+const END_CHECKS: (u32, Duration) = (100, Duration::from_millis(5));
 
 /// A started external program, with the channels to the threads that write its input and read its output.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub(super) struct Program {
     input: Option<SyncSender<String>>,
     /// Channel from the thread that reads the lines of the program's output; an empty line stands for the end of the output.
     answers: Receiver<io::Result<String>>,
-    words: Arc<Mutex<Vec<u8>>>,
+    error_output: Arc<Mutex<Vec<u8>>>,
     /// The thread that keeps the end of the program's error output.
     listener: Option<JoinHandle<()>>,
     /// The shell that kills the process group when the shell's input is closed; `None` if it could not be started.
@@ -53,7 +53,7 @@ impl Program {
             let message = format!("cannot start the policy `{command}`: {error}");
             Problem::new(message).hint("name an executable file by its path: `exec:./mylb`")
         };
-        let mut parts = words(command).into_iter();
+        let mut parts = split_words(command).into_iter();
         let mut child = Command::new(parts.next().unwrap_or_default())
             .args(parts)
             .process_group(0)
@@ -62,7 +62,7 @@ impl Program {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(cannot)?;
-        let guard = guard(&child);
+        let guard = start_guard(&child);
         let (input, lines) = sync_channel::<String>(1);
         if let Some(mut stdin) = child.stdin.take() {
             thread::spawn(move || {
@@ -76,7 +76,7 @@ impl Program {
             thread::spawn(move || {
                 let mut stdout = BufReader::new(stdout);
                 loop {
-                    let line = line_of(&mut stdout);
+                    let line = read_line(&mut stdout);
                     let is_end = !matches!(&line, Ok(line) if !line.is_empty());
                     if said.send(line).is_err() || is_end {
                         return;
@@ -87,13 +87,13 @@ impl Program {
         let words = Arc::default();
         let listener = child.stderr.take().map(|stderr| {
             let kept = Arc::clone(&words);
-            thread::spawn(move || keep_words(stderr, &kept))
+            thread::spawn(move || keep_error_output(stderr, &kept))
         });
         Ok(Self {
             child,
             input: Some(input),
             answers,
-            words,
+            error_output: words,
             listener,
             guard,
         })
@@ -107,7 +107,7 @@ impl Program {
         if let Ok(Ok(early)) = self.answers.try_recv()
             && !early.is_empty()
         {
-            let message = format!("the policy printed a line too many: `{}`", short(&early));
+            let message = format!("the policy printed a line too many: `{}`", shortened(&early));
             return Err(self.problem(&message));
         }
         line.push('\n');
@@ -133,7 +133,7 @@ impl Program {
 
     /// Returns a problem with this message and the last part of the program's error output.
     fn problem(&self, message: &str) -> Problem {
-        let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
+        let words = self.error_output.lock().unwrap_or_else(PoisonError::into_inner);
         let words = String::from_utf8_lossy(&words).trim().to_owned();
         if words.is_empty() {
             return Problem::new(message);
@@ -154,7 +154,7 @@ impl Program {
     /// exit status as a text.
     fn stop(&mut self) -> String {
         self.input = None;
-        let (looks, pause) = FAREWELL;
+        let (looks, pause) = END_CHECKS;
         for _ in 0..looks {
             let is_heard = self.listener.as_ref().is_none_or(JoinHandle::is_finished);
             match self.child.try_wait() {
@@ -180,7 +180,7 @@ impl Drop for Program {
 }
 
 /// Starts the shell that kills the process group of `leader` when the simulator ends; returns `None` if it cannot be started.
-fn guard(leader: &Child) -> Option<Child> {
+fn start_guard(leader: &Child) -> Option<Child> {
     let mut command = Command::new("sh");
     command.args(["-c", "read -r line; kill -KILL 0"]);
     command.process_group(i32::try_from(leader.id()).ok()?);
@@ -189,7 +189,7 @@ fn guard(leader: &Child) -> Option<Child> {
 }
 
 /// Splits a command into words at spaces, except between double quotes.
-fn words(command: &str) -> Vec<String> {
+fn split_words(command: &str) -> Vec<String> {
     let (mut words, mut word, mut is_quoted) = (Vec::new(), None, false);
     for letter in command.chars() {
         match letter {
@@ -206,27 +206,27 @@ fn words(command: &str) -> Vec<String> {
 }
 
 /// Returns the first characters of a text, for a quotation in an error message.
-fn short(text: &str) -> String {
-    text.trim_end().chars().take(MOST_WORDS).collect()
+fn shortened(text: &str) -> String {
+    text.trim_end().chars().take(MAX_ERROR_OUTPUT).collect()
 }
 
 /// Reads the next line of an output; returns an empty text at the end of the output.
-fn line_of(output: &mut impl BufRead) -> io::Result<String> {
+fn read_line(output: &mut impl BufRead) -> io::Result<String> {
     let mut line = Vec::new();
-    output.take(MOST_ANSWER).read_until(b'\n', &mut line)?;
-    if line.len() as u64 == MOST_ANSWER {
-        return Err(io::Error::other(format!("is longer than {MOST_ANSWER} B")));
+    output.take(MAX_ANSWER_SIZE).read_until(b'\n', &mut line)?;
+    if line.len() as u64 == MAX_ANSWER_SIZE {
+        return Err(io::Error::other(format!("is longer than {MAX_ANSWER_SIZE} B")));
     }
     String::from_utf8(line).map_err(|_| io::Error::other("is not UTF-8"))
 }
 
 /// Reads the error output of a program until it ends, and keeps its last part in `kept`.
-fn keep_words(mut output: impl Read, kept: &Mutex<Vec<u8>>) {
+fn keep_error_output(mut output: impl Read, kept: &Mutex<Vec<u8>>) {
     let mut buffer = [0; 4096];
     while let Ok(count @ 1..) = output.read(&mut buffer) {
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.extend_from_slice(&buffer[..count]);
-        let surplus = kept.len().saturating_sub(MOST_WORDS);
+        let surplus = kept.len().saturating_sub(MAX_ERROR_OUTPUT);
         kept.drain(..surplus);
     }
 }
@@ -238,9 +238,9 @@ mod tests {
     #[test]
     fn spaces_divide_a_command_except_between_quotes() {
         assert_eq!(
-            words("  ./mylb --levels \"1, 2\"  a\"b c\" \"\""),
+            split_words("  ./mylb --levels \"1, 2\"  a\"b c\" \"\""),
             ["./mylb", "--levels", "1, 2", "ab c", ""]
         );
-        assert_eq!(words(" "), [""; 0]);
+        assert_eq!(split_words(" "), [""; 0]);
     }
 }

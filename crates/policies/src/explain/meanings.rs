@@ -27,28 +27,28 @@ pub const DECIDED: Meaning = Meaning::new(
 );
 
 /// Quantity: t1, the predicted time of a candidate if it stays on its host \[s\].
-pub const STAY: Meaning = Meaning::new(
+pub const TIME_STAYING: Meaning = Meaning::new(
     "t1_s",
     Unit::Seconds,
     "t1: the predicted time of a candidate where it is",
 );
 
 /// Quantity: t2, the predicted time of a candidate at its destination, with the costs that the policy includes \[s\].
-pub const GO: Meaning = Meaning::new(
+pub const TIME_MOVING: Meaning = Meaning::new(
     "t2_s",
     Unit::Seconds,
     "t2: the predicted time of a candidate at its destination, as far as the policy counts it",
 );
 
 /// Quantity: t1 - t2 of a candidate that would save time by its move \[s\].
-pub const SAVING: Meaning = Meaning::new(
+pub const TIME_SAVED: Meaning = Meaning::new(
     "t1_minus_t2_s",
     Unit::Seconds,
     "t1 - t2 of one candidate; not a time of the run, since processes overlap",
 );
 
 /// Quantity: t2 - t1 of a candidate that would lose time by its move \[s\].
-pub const LOSS: Meaning = Meaning::new(
+pub const TIME_LOST: Meaning = Meaning::new(
     "t2_minus_t1_s",
     Unit::Seconds,
     "t2 - t1 of one candidate; not a time of the run, since processes overlap",
@@ -56,5 +56,5 @@ pub const LOSS: Meaning = Meaning::new(
 
 /// Returns the number of a superstep, counted from 1, as a quantity of a sentence.
 pub fn superstep(number: u64) -> Quantity {
-    SUPERSTEP.count(number)
+    SUPERSTEP.with_count(number)
 }

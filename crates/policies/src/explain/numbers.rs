@@ -1,7 +1,7 @@
 //! Formatting of numbers in the sentences of `migsim explain`.
 
 /// Returns a duration given in seconds as a text in a suitable unit, such as ms.
-pub fn duration(seconds: f64) -> String {
+pub fn format_duration(seconds: f64) -> String {
     match seconds.abs() {
         0.0 => "0 s".into(),
         1.0.. => format!("{seconds:.3} s"),
@@ -26,7 +26,7 @@ mod tests {
 
     #[test]
     fn durations_have_the_unit_that_suits_them() {
-        let shown = [12.5, -0.00076, 2e-6, 0.0].map(duration);
+        let shown = [12.5, -0.00076, 2e-6, 0.0].map(format_duration);
         assert_eq!(shown, ["12.500 s", "-0.760 ms", "2.000 us", "0 s"]);
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-use super::numbers::duration;
+use super::numbers::format_duration;
 
 /// The unit of a quantity in a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub struct Meaning {
 pub struct Quantity {
     meaning: Meaning,
     value: Value,
-    shown: String,
+    text: String,
 }
 
 impl Unit {
@@ -64,7 +64,7 @@ impl Meaning {
     }
 
     /// Creates the meaning of a number that a policy has written into its record without a definition.
-    pub fn recorded(name: &str) -> Self {
+    pub fn undefined(name: &str) -> Self {
         Self {
             name: Cow::Owned(name.to_owned()),
             unit: Unit::Number,
@@ -88,32 +88,32 @@ impl Meaning {
     }
 
     /// Returns the quantity with this value; the text shows it in the unit of the quantity.
-    pub fn of(&self, value: f64) -> Quantity {
+    pub fn with_value(&self, value: f64) -> Quantity {
         let shown = match self.unit {
-            Unit::Seconds => duration(value),
+            Unit::Seconds => format_duration(value),
             Unit::Count | Unit::Number => value.to_string(),
             Unit::Percent => format!("{value:.1} %"),
             Unit::Bytes => format!("{value:.0} B"),
             Unit::InstructionsPerSecond => format!("{:.3} Ginstr/s", value / 1e9),
         };
-        self.with(json!(value), shown)
+        self.with_text(json!(value), shown)
     }
 
     /// Returns the quantity with this whole number as its value.
-    pub fn count(&self, value: u64) -> Quantity {
-        self.with(json!(value), value.to_string())
+    pub fn with_count(&self, value: u64) -> Quantity {
+        self.with_text(json!(value), value.to_string())
     }
 
     /// Returns the quantity with a number from a decision record as its value; the text shows all its digits.
     pub fn as_recorded(&self, value: &Value) -> Quantity {
-        self.with(value.clone(), value.to_string())
+        self.with_text(value.clone(), value.to_string())
     }
 
-    fn with(&self, value: Value, shown: String) -> Quantity {
+    fn with_text(&self, value: Value, shown: String) -> Quantity {
         Quantity {
             meaning: self.clone(),
             value,
-            shown,
+            text: shown,
         }
     }
 }
@@ -122,7 +122,7 @@ impl Quantity {
     /// Returns the same quantity with another text in the sentence.
     #[must_use]
     pub fn shown_as(mut self, shown: impl Into<String>) -> Self {
-        self.shown = shown.into();
+        self.text = shown.into();
         self
     }
 
@@ -137,8 +137,8 @@ impl Quantity {
     }
 
     /// Returns the value as text, as it is written in the sentence.
-    pub fn shown(&self) -> &str {
-        &self.shown
+    pub fn text(&self) -> &str {
+        &self.text
     }
 
     /// Returns a JSON object with the name and the value of the quantity.
@@ -155,9 +155,9 @@ mod tests {
     fn a_quantity_is_shown_in_its_unit_and_keeps_its_value() {
         let shown = |unit, value| {
             let meaning = Meaning::new("q", unit, "a quantity");
-            let quantity = meaning.of(value);
+            let quantity = meaning.with_value(value);
             assert_eq!(quantity.to_json(), json!({ "name": "q", "value": value }));
-            quantity.shown().to_owned()
+            quantity.text().to_owned()
         };
         assert_eq!(shown(Unit::Seconds, 0.001_234_56), "1.235 ms");
         assert_eq!(shown(Unit::Number, 0.68), "0.68");

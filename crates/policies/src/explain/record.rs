@@ -9,9 +9,9 @@ pub struct Record<'a> {
     /// The superstep after which the call took place, counted from 1.
     pub superstep: u64,
     /// The processes that the call considered for migration.
-    pub candidates: &'a [Judged],
+    pub candidates: &'a [RecordedCandidate],
     /// The migrations that the call decided.
-    pub migrations: &'a [Decided],
+    pub migrations: &'a [RecordedMigration],
     /// The explanation of the decision by the policy: values by key.
     pub explanation: &'a Map<String, Value>,
 }
@@ -19,7 +19,7 @@ pub struct Record<'a> {
 /// A candidate of a call: a process that the policy considered for migration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Judged {
+pub struct RecordedCandidate {
     /// The number of the process, counted from 1.
     pub process: u64,
     /// The name of the cluster of the process at the call.
@@ -45,7 +45,7 @@ pub struct Judged {
 /// A migration that a call decided, as in its decision record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Decided {
+pub struct RecordedMigration {
     /// The number of the process, counted from 1.
     pub process: u64,
     /// The cluster of the process before the move.

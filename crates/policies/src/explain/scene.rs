@@ -9,7 +9,7 @@ use super::sentence::Sentence;
 
 /// The context of a question to `migsim explain`: the superstep and process in question, and the calls of the run.
 #[derive(Clone, Debug)]
-pub struct Scene<'a> {
+pub struct ExplainContext<'a> {
     /// The name of the policy.
     pub policy: &'a str,
     /// The options of the policy, including all default values.
@@ -21,12 +21,12 @@ pub struct Scene<'a> {
     /// The process that the question is about, counted from 1; `None` if it is about the call as a whole.
     pub process: Option<u64>,
     /// Whether the user asks why the process did not move.
-    pub why_not: bool,
+    pub asks_why_not: bool,
     /// The decision records of all calls of the run, in the order of supersteps.
     pub calls: Vec<Record<'a>>,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> ExplainContext<'a> {
     /// Returns the last call before the superstep in question, or `None` if there was none.
     pub fn last_call(&self) -> Option<Record<'a>> {
         let mut calls = self.calls.iter().rev().copied();
@@ -34,7 +34,7 @@ impl<'a> Scene<'a> {
     }
 
     /// Returns the call after the superstep in question, or `None` if there was none.
-    pub fn call(&self) -> Option<Record<'a>> {
+    pub fn call_in_question(&self) -> Option<Record<'a>> {
         let mut calls = self.calls.iter().copied();
         calls.find(|call| call.superstep == self.superstep)
     }
@@ -46,35 +46,35 @@ impl<'a> Scene<'a> {
     }
 
     /// Whether the question is about this process or about all processes.
-    pub fn is_asked(&self, process: u64) -> bool {
+    pub fn includes_process(&self, process: u64) -> bool {
         self.process.is_none_or(|asked| asked == process)
     }
 }
 
 /// The reason why a call moved no process, with the quantity that missed its threshold if there is one.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Quiet {
+pub struct NoMoveReason {
     /// The reason in words; calls with the same reason have equal sentences, so that they can be counted.
-    pub why: Sentence,
+    pub reason: Sentence,
     /// The quantity that missed its threshold at this call, and by how much; `None` for a reason without a number.
-    pub by: Option<Short>,
+    pub shortfall: Option<Shortfall>,
 }
 
 /// The amount by which a quantity missed the threshold for a move at a call.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Short {
+pub struct Shortfall {
     /// The words that are written before the amount in a sentence.
-    pub words: &'static str,
+    pub leading_words: &'static str,
     /// The quantity that missed its threshold: name, unit and definition.
     pub meaning: Meaning,
     /// The amount that was missing to the threshold, in the unit of the quantity.
     pub value: f64,
 }
 
-impl Short {
+impl Shortfall {
     /// Returns the same quantity with another value; a number without a unit is shown with three decimals.
     pub fn quantity(&self, value: f64) -> Quantity {
-        let quantity = self.meaning.of(value);
+        let quantity = self.meaning.with_value(value);
         match self.meaning.unit() {
             Unit::Number => quantity.shown_as(format!("{value:.3}")),
             _ => quantity,
@@ -82,12 +82,12 @@ impl Short {
     }
 }
 
-impl Quiet {
+impl NoMoveReason {
     /// Creates a reason that does not depend on a number.
     pub fn new(why: impl Into<Sentence>) -> Self {
         Self {
-            why: why.into(),
-            by: None,
+            reason: why.into(),
+            shortfall: None,
         }
     }
 }
@@ -98,7 +98,7 @@ pub struct Interval<'a> {
     /// Number of supersteps from the previous call to this call.
     pub length: u64,
     /// Number of supersteps from this call to the next one.
-    pub next: u64,
+    pub next_length: u64,
     /// The results of the stability test for the supersteps of the interval, one character each: `+` stable, `-` unstable, `.`
     /// not tested.
     pub votes: &'a str,

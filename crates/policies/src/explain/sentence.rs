@@ -100,7 +100,7 @@ impl From<String> for Sentence {
 impl From<Quantity> for Sentence {
     fn from(quantity: Quantity) -> Self {
         Self {
-            text: quantity.shown().to_owned(),
+            text: quantity.text().to_owned(),
             quantities: vec![quantity],
         }
     }
@@ -128,8 +128,8 @@ mod tests {
 
     #[test]
     fn a_sentence_has_the_quantities_of_its_parts_in_their_order() {
-        let inner = say!("{} and {}", TIME.of(1.5), TIME.of(2e-3));
-        let mut sentence = say!("p{} takes {}, not {}", "3", inner, TIME.of(0.0));
+        let inner = say!("{} and {}", TIME.with_value(1.5), TIME.with_value(2e-3));
+        let mut sentence = say!("p{} takes {}, not {}", "3", inner, TIME.with_value(0.0));
         sentence.push(".");
         assert_eq!(sentence.text(), "p3 takes 1.500 s and 2.000 ms, not 0 s.");
         let values: Vec<&Value> = sentence.quantities().iter().map(Quantity::value).collect();
@@ -139,7 +139,7 @@ mod tests {
             known,
             json!({ "time_s": { "unit": "s", "definition": "a time" } })
         );
-        let list = Sentence::joined([TIME.of(1.0).into(), "now".into()], ", ");
+        let list = Sentence::joined([TIME.with_value(1.0).into(), "now".into()], ", ");
         assert_eq!(list.text(), "1.000 s, now");
     }
 

@@ -38,7 +38,7 @@ impl Default for AdaptiveOptions {
 }
 
 impl TriggerOptions for AdaptiveOptions {
-    const MAIN: &'static str = "alpha";
+    const MAIN_OPTION: &'static str = "alpha";
 
     fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
         let config = MigBspConfig {
@@ -70,7 +70,7 @@ impl Trigger for Adaptive {
     }
 
     fn on_outcome(&mut self, moved: usize) {
-        self.rule.close(&self.config, moved);
+        self.rule.finish_call(&self.config, moved);
     }
 }
 

@@ -391,7 +391,7 @@ impl WeightRule {
 impl CandidateOrder {
     /// Whether processes with equal PM are tried by decreasing rank. `has_answered` tells whether processes were answered at an
     /// earlier call.
-    pub(super) fn ties_fall(self, has_answered: bool) -> bool {
+    pub(super) fn breaks_ties_by_decreasing_rank(self, has_answered: bool) -> bool {
         match self {
             Self::PotentialLastAnswered => has_answered,
             Self::Potential | Self::RankAscending | Self::RankDescending => false,
@@ -569,11 +569,11 @@ impl Default for MigBspConfig {
 
 /// Largest allowed value of D, as a share of the mean time; a larger D is probably meant as percent. No time of 11 processes is
 /// more than 10 times above their mean, and few applications come near this.
-const LARGEST_D: f64 = 10.0;
+const MAX_D: f64 = 10.0;
 
 /// Describes the allowed range of a share, from 0 to `most`, for an error message. If `value` was probably meant as percent, the
 /// corresponding share is added.
-fn within(most: f64, value: f64) -> String {
+fn range_text(most: f64, value: f64) -> String {
     let share = percent_hint(value).map_or_else(String::new, |share| format!(": {share}"));
     format!("from 0 to {most}{share}")
 }
@@ -602,7 +602,7 @@ impl MigBspConfig {
                 key,
                 (0.0..=1.0).contains(&value),
                 value.to_string(),
-                &within(1.0, value),
+                &range_text(1.0, value),
             );
         }
         check(
@@ -625,9 +625,9 @@ impl MigBspConfig {
         );
         check(
             "d",
-            (0.0..=LARGEST_D).contains(&self.d),
+            (0.0..=MAX_D).contains(&self.d),
             self.d.to_string(),
-            &within(LARGEST_D, self.d),
+            &range_text(MAX_D, self.d),
         );
         let grows = self.d_factor.is_finite() && self.d_factor >= 1.0;
         check(

@@ -42,13 +42,13 @@ impl Exchange {
 
 /// The previous state of a pair and its traffic in a superstep, which together determine its next state.
 #[derive(Clone, Copy, Debug, Default)]
-struct Entrance {
+struct Transition {
     /// The number of the previous state; `NONE` if the pair is new.
-    before: u32,
+    previous_state: u32,
     traffic: Traffic,
 }
 
-impl Entrance {
+impl Transition {
     /// Whether the two transitions are equal to the last bit.
     #[inline]
     fn is_same(&self, other: &Self) -> bool {
@@ -61,7 +61,7 @@ impl Entrance {
     fn bits(&self) -> [u64; 6] {
         let traffic = &self.traffic;
         [
-            u64::from(self.before),
+            u64::from(self.previous_state),
             u64::from(traffic.sent_messages) << 32 | u64::from(traffic.received_messages),
             traffic.sent.get().to_bits(),
             traffic.received.get().to_bits(),
@@ -89,7 +89,7 @@ pub(super) struct Exchanges {
     pairs: Pairs<u32, 6>,
     /// For each process, a set of bits: bit k is set if the process has a pair with a cluster whose number modulo 32 is k. Most
     /// pairs are new, and a bit that is not set shows this without a search.
-    clusters: Vec<u32>,
+    cluster_bits: Vec<u32>,
     states: States,
 }
 
@@ -105,11 +105,11 @@ struct States {
     /// Number of pairs in each state; the bit [`FRESH`] is set if the state includes the traffic of this superstep.
     pairs: Vec<u32>,
     /// If pairs share states: the states that were created in this superstep, in a hash table by their transition.
-    recent: Vec<(Entrance, u32)>,
+    recent_transitions: Vec<(Transition, u32)>,
 }
 
 /// Number of states from which pairs share states. With fewer states, one state per pair is faster.
-const MANY: usize = if cfg!(test) { 8 } else { 1 << 16 };
+const SHARING_THRESHOLD: usize = if cfg!(test) { 8 } else { 1 << 16 };
 /// Number of places of the hash table in which a shared state is searched. A state that is not found there is stored again.
 const RECENT: usize = 1 << RECENT_BITS;
 const RECENT_BITS: u32 = 10;
@@ -121,26 +121,26 @@ impl Exchanges {
     /// Removes all pairs and prepares the table for `processes` processes, without releasing memory.
     pub(super) fn clear(&mut self, processes: usize) {
         self.pairs.clear(processes);
-        refill(&mut self.clusters, processes, 0);
+        refill(&mut self.cluster_bits, processes, 0);
         self.states.resize(0);
     }
 
     /// Removes all pairs, without releasing memory.
-    pub(super) fn forget(&mut self) {
+    pub(super) fn remove_all(&mut self) {
         self.clear(self.pairs.processes());
     }
 
     /// Returns the forecast for a process and a cluster; `None` if they have exchanged no messages.
     pub(super) fn get(&self, process: usize, cluster: usize) -> Option<Exchange> {
         let state = self.pairs.get(process, cluster)?;
-        Some(self.states.at(*state))
+        Some(self.states.exchange(*state))
     }
 
     /// Returns the clusters with which a process has exchanged messages, each with the forecast.
     #[inline]
-    pub(super) fn of(&self, process: usize) -> impl Iterator<Item = (usize, Exchange)> {
-        let pairs = self.pairs.of(process);
-        pairs.map(|(cluster, &state)| (cluster, self.states.at(state)))
+    pub(super) fn of_process(&self, process: usize) -> impl Iterator<Item = (usize, Exchange)> {
+        let pairs = self.pairs.of_process(process);
+        pairs.map(|(cluster, &state)| (cluster, self.states.exchange(state)))
     }
 
     /// Adds the traffic of a superstep. `enter` computes the next forecast of a pair with traffic, `silent` that of a pair
@@ -153,19 +153,19 @@ impl Exchanges {
         silent: impl Fn(Exchange) -> Exchange,
     ) {
         let (pairs, states) = (&mut self.pairs, &mut self.states);
-        for (process, clusters) in self.clusters.iter_mut().enumerate() {
-            for (cluster, traffic) in traffic.of(process) {
-                let bit = bit(cluster);
+        for (process, clusters) in self.cluster_bits.iter_mut().enumerate() {
+            for (cluster, traffic) in traffic.of_process(process) {
+                let bit = cluster_bit(cluster);
                 let known = if *clusters & bit == 0 {
                     None
                 } else {
                     pairs.get_mut(process, cluster)
                 };
                 let before = known.as_deref().copied();
-                if before.is_some_and(|state| states.change(state, traffic, &enter)) {
+                if before.is_some_and(|state| states.change_or_leave(state, traffic, &enter)) {
                     continue;
                 }
-                let state = states.enter(before, first, traffic, &enter);
+                let state = states.enter_state(before, first, traffic, &enter);
                 if let Some(known) = known {
                     *known = state;
                 } else {
@@ -190,8 +190,8 @@ impl Exchanges {
             }
             is_kept
         });
-        for (process, clusters) in self.clusters.iter_mut().enumerate() {
-            let bits = self.pairs.of(process).map(|(cluster, _)| bit(cluster));
+        for (process, clusters) in self.cluster_bits.iter_mut().enumerate() {
+            let bits = self.pairs.of_process(process).map(|(cluster, _)| cluster_bit(cluster));
             *clusters = bits.fold(0, |all, bit| all | bit);
         }
     }
@@ -199,7 +199,7 @@ impl Exchanges {
 
 /// Returns a value with one bit set, whose position is the number of the cluster modulo 32.
 #[inline]
-fn bit(cluster: usize) -> u32 {
+fn cluster_bit(cluster: usize) -> u32 {
     1 << (cluster % 32)
 }
 
@@ -220,7 +220,7 @@ impl States {
 
     /// Returns the forecast of the state with this number.
     #[inline]
-    fn at(&self, state: u32) -> Exchange {
+    fn exchange(&self, state: u32) -> Exchange {
         let at = state as usize;
         Exchange {
             bytes: self.bytes[at],
@@ -234,7 +234,7 @@ impl States {
     /// Updates a state with the traffic of a pair if this is its only pair; otherwise removes the pair from the state. Returns
     /// whether the pair is still in the state.
     #[inline]
-    fn change(
+    fn change_or_leave(
         &mut self,
         state: u32,
         traffic: &Traffic,
@@ -244,7 +244,7 @@ impl States {
         let is_alone = *pairs & !FRESH == 1;
         if is_alone {
             *pairs |= FRESH;
-            self.set(state, enter(self.at(state), traffic));
+            self.set_exchange(state, enter(self.exchange(state), traffic));
         } else {
             *pairs -= 1;
         }
@@ -254,7 +254,7 @@ impl States {
     /// Returns the number of the new state of a pair after traffic. The pair was in the state `before`, or is new and starts from
     /// `first`.
     #[inline]
-    fn enter(
+    fn enter_state(
         &mut self,
         before: Option<u32>,
         first: Exchange,
@@ -262,32 +262,32 @@ impl States {
         enter: impl Fn(Exchange, &Traffic) -> Exchange,
     ) -> u32 {
         let after = |states: &Self| {
-            let exchange = before.map_or(first, |state| states.at(state));
+            let exchange = before.map_or(first, |state| states.exchange(state));
             enter(exchange, traffic)
         };
-        if self.recent.is_empty() {
+        if self.recent_transitions.is_empty() {
             return self.push(after(self));
         }
-        let entrance = Entrance {
-            before: before.unwrap_or(NONE),
+        let entrance = Transition {
+            previous_state: before.unwrap_or(NONE),
             traffic: *traffic,
         };
         let hash = entrance.hash();
-        let (recent, state) = &self.recent[hash];
+        let (recent, state) = &self.recent_transitions[hash];
         if *state != NONE && recent.is_same(&entrance) {
             self.pairs[*state as usize] += 1;
             return *state;
         }
         let state = self.push(after(self));
-        self.recent[hash] = (entrance, state);
+        self.recent_transitions[hash] = (entrance, state);
         state
     }
 
     /// Adds a state with this forecast for one pair, and returns its number.
     fn push(&mut self, exchange: Exchange) -> u32 {
         let state = to_u32(self.pairs.len());
-        if self.pairs.len() == MANY {
-            self.recent.resize(RECENT, (Entrance::default(), NONE));
+        if self.pairs.len() == SHARING_THRESHOLD {
+            self.recent_transitions.resize(RECENT, (Transition::default(), NONE));
         }
         self.bytes.push(exchange.bytes);
         self.time.push(exchange.time);
@@ -299,7 +299,7 @@ impl States {
     }
 
     #[inline]
-    fn set(&mut self, state: u32, exchange: Exchange) {
+    fn set_exchange(&mut self, state: u32, exchange: Exchange) {
         let at = state as usize;
         self.bytes[at] = exchange.bytes;
         self.time[at] = exchange.time;
@@ -310,7 +310,7 @@ impl States {
 
     /// Updates all states that do not include traffic of this superstep, with `silent`.
     fn end_superstep(&mut self, silent: impl Fn(Exchange) -> Exchange) {
-        self.recent.fill((Entrance::default(), NONE));
+        self.recent_transitions.fill((Transition::default(), NONE));
         let count = self.pairs.len();
         let (bytes, time) = (&mut self.bytes[..count], &mut self.time[..count]);
         let (messages, volume) = (&mut self.messages[..count], &mut self.volume[..count]);
@@ -349,7 +349,7 @@ impl States {
     /// Keeps the states for whose regularity `is_kept` is true, without pairs and with only the regularity. Returns the new
     /// number of each old state, or `NONE` if it was removed.
     fn retain(&mut self, is_kept: impl Fn(f64) -> bool) -> Vec<u32> {
-        let is_shared = !self.recent.is_empty();
+        let is_shared = !self.recent_transitions.is_empty();
         let mut known = BTreeMap::new();
         let mut kept = 0;
         let mut becomes = Vec::with_capacity(self.pairs.len());
@@ -425,7 +425,7 @@ mod tests {
                     }
                 }
                 for process in 0..4 {
-                    for (cluster, traffic) in traffic.of(process) {
+                    for (cluster, traffic) in traffic.of_process(process) {
                         map.entry((process, cluster)).or_insert_with(|| enter(Exchange::none(100.0), traffic));
                     }
                 }
@@ -434,7 +434,7 @@ mod tests {
                 for round in 0..2 {
                     for process in 0..4 {
                         let values = |of: Exchange| (of.bytes, of.regularity);
-                        let mut of: Vec<_> = table.of(process).map(|(cluster, of)| (cluster, values(of))).collect();
+                        let mut of: Vec<_> = table.of_process(process).map(|(cluster, of)| (cluster, values(of))).collect();
                         of.sort_by_key(|(cluster, _)| *cluster);
                         let expected: Vec<_> = map.range((process, 0)..(process + 1, 0)).map(|(key, of)| (key.1, values(*of))).collect();
                         for (cluster, of) in &expected {
@@ -451,8 +451,8 @@ mod tests {
                     }
                 }
             }
-            table.forget();
-            prop_assert!((0..4).all(|process| table.of(process).next().is_none()));
+            table.remove_all();
+            prop_assert!((0..4).all(|process| table.of_process(process).next().is_none()));
         }
     }
 }

@@ -34,11 +34,11 @@ pub(crate) struct Forecasts {
     compute: Vec<f64>,
     /// Pcomp(i), the regularity of the computation of each process, from 0 to 1.
     regularity: Vec<f64>,
-    with: Exchanges,
+    exchanges: Exchanges,
     /// The number of the cluster in which each process started.
-    initial: Vec<u32>,
+    initial_clusters: Vec<u32>,
     /// Number of supersteps since the last call.
-    age: u64,
+    interval_age: u64,
     /// For each host, the last superstep in which a process computed there.
     last_computation: Vec<Option<usize>>,
 }
@@ -84,7 +84,7 @@ impl Exchange {
         self.time = aged(self.time, time);
         self.messages = aged(self.messages, messages);
         self.volume = aged(self.volume, volume);
-        judge(&mut self.regularity, self.bytes, bytes, config.beta, step);
+        update_regularity(&mut self.regularity, self.bytes, bytes, config.beta, step);
         self
     }
 }
@@ -92,7 +92,7 @@ impl Exchange {
 /// Returns the forecast after a superstep without traffic. The regularity increases only if the forecast is 0 bytes, whatever the
 /// margin.
 #[inline]
-fn observe_nothing(step: f64, is_first: bool, before: Exchange) -> Exchange {
+fn observe_no_traffic(step: f64, is_first: bool, before: Exchange) -> Exchange {
     let regularity = before.regularity;
     let left = if is_first { 0.0 } else { 0.5 };
     let bytes = before.bytes * left;
@@ -110,24 +110,24 @@ impl Forecasts {
     /// Updates all forecasts with the superstep that has just ended; its interval has `alpha` supersteps.
     pub(crate) fn observe(&mut self, config: &MigBspConfig, alpha: u64, view: &View<'_>) {
         if self.work.is_empty() {
-            self.start(config, view);
+            self.initialise(config, view);
         }
         let step = 1.0 / alpha as f64;
-        let is_first = self.age == 0 && config.ageing == Ageing::FirstValue;
-        self.age += 1;
+        let is_first = self.interval_age == 0 && config.ageing == Ageing::FirstValue;
+        self.interval_age += 1;
         self.observe_work(config, step, view);
         let (traffic, first) = (&view.measures.traffic, NO_EXCHANGE);
-        self.with.observe(
+        self.exchanges.observe(
             traffic,
             first,
             |exchange, traffic| exchange.observe(config, step, is_first, traffic),
-            |exchange| observe_nothing(step, is_first, exchange),
+            |exchange| observe_no_traffic(step, is_first, exchange),
         );
     }
 
     /// Prepares the forecasts for the next interval after a call.
     pub(crate) fn restart(&mut self, config: &MigBspConfig) {
-        self.age = 0;
+        self.interval_age = 0;
         self.has_work.fill(false);
         self.is_active.fill(false);
         if config.ageing == Ageing::FromZero {
@@ -137,10 +137,10 @@ impl Forecasts {
         }
         if config.patterns == Patterns::EachCall {
             self.regularity.fill(1.0);
-            self.with.forget();
+            self.exchanges.remove_all();
         }
         // The next superstep is the first of its interval, so that earlier forecasts do not count.
-        self.with
+        self.exchanges
             .retain(|regularity| regularity < NO_EXCHANGE.regularity);
     }
 
@@ -150,7 +150,7 @@ impl Forecasts {
     }
 
     /// Returns CTP(i), the predicted computation time of process i in a superstep.
-    pub(crate) fn compute(&self, process: usize) -> Seconds {
+    pub(crate) fn computation_time(&self, process: usize) -> Seconds {
         Seconds::of(self.compute[process])
     }
 
@@ -162,18 +162,18 @@ impl Forecasts {
     /// Returns the clusters for which a process has an entry, with the forecasts, in no particular order. For all other clusters
     /// the forecast is [`NO_EXCHANGE`].
     pub(super) fn partners(&self, process: usize) -> impl Iterator<Item = (usize, Exchange)> {
-        self.with.of(process)
+        self.exchanges.of_process(process)
     }
 
     /// Returns the forecast of the communication of a process with a cluster.
     pub(crate) fn exchange(&self, process: usize, cluster: usize) -> Exchange {
-        let found = self.with.get(process, cluster);
+        let found = self.exchanges.get(process, cluster);
         found.unwrap_or(NO_EXCHANGE)
     }
 
     /// Returns the number of the cluster in which a process was at the start of the run.
     pub(crate) fn initial_cluster(&self, process: usize) -> usize {
-        self.initial[process] as usize
+        self.initial_clusters[process] as usize
     }
 
     /// Whether the process computed since the last call.
@@ -195,10 +195,10 @@ impl Forecasts {
         self.last_computation[host].is_some_and(is_within)
     }
 
-    fn start(&mut self, config: &MigBspConfig, view: &View<'_>) {
+    fn initialise(&mut self, config: &MigBspConfig, view: &View<'_>) {
         let processes = view.processes();
         self.last_computation = vec![None; view.platform.hosts.len()];
-        self.initial = (0..processes)
+        self.initial_clusters = (0..processes)
             .map(|process| view.cluster_of(process).0)
             .collect();
         self.has_work = vec![config.ageing == Ageing::FromZero; processes];
@@ -206,7 +206,7 @@ impl Forecasts {
         self.work = vec![0.0; processes];
         self.compute = vec![0.0; processes];
         self.regularity = vec![1.0; processes];
-        self.with.clear(processes);
+        self.exchanges.clear(processes);
     }
 
     /// Updates the forecasts and regularities of computation with the work of all processes in the superstep that has just ended.
@@ -245,7 +245,7 @@ impl Forecasts {
                 }
             }
             if !(is_idle && passes_idle) {
-                judge(
+                update_regularity(
                     &mut regularity[process],
                     foreseen[process],
                     work,
@@ -265,7 +265,7 @@ fn is_right(forecast: f64, value: f64, margin: f64) -> bool {
 }
 
 /// Increases a regularity by `step` if the forecast was right, and decreases it otherwise, within \[0, 1\].
-fn judge(regularity: &mut f64, forecast: f64, value: f64, margin: f64, step: f64) {
+fn update_regularity(regularity: &mut f64, forecast: f64, value: f64, margin: f64, step: f64) {
     *regularity = if is_right(forecast, value, margin) {
         (*regularity + step).min(1.0)
     } else {
@@ -316,7 +316,7 @@ mod tests {
             assert_eq!(values(exchange), first);
             let silent = exchange.observe(&config, 0.25, false, &Traffic::default());
             assert_eq!(values(silent), first.map(|value| value / 2.0));
-            let silent = observe_nothing(0.25, false, exchange);
+            let silent = observe_no_traffic(0.25, false, exchange);
             assert_eq!(values(silent), first.map(|value| value / 2.0));
         }
     }
@@ -325,9 +325,9 @@ mod tests {
     fn a_forecast_of_half_the_value_is_right_within_a_margin_of_half() {
         // Smith-Waterman, order 10: I_1 = 1e6, I_2 = 56.5e6, PI_2 = 28.75e6 = 0.509 · I_2.
         let mut regularity = 0.5;
-        judge(&mut regularity, 28.75e6, 56.5e6, 0.5, 0.25);
+        update_regularity(&mut regularity, 28.75e6, 56.5e6, 0.5, 0.25);
         assert_eq!(regularity, 0.75);
-        judge(&mut regularity, 28.75e6, 56.5e6, 0.01, 0.25);
+        update_regularity(&mut regularity, 28.75e6, 56.5e6, 0.01, 0.25);
         assert_eq!(regularity, 0.5);
     }
 

@@ -22,15 +22,15 @@ struct Group {
     /// Whether the destination of the group was already searched.
     is_decided: bool,
     /// The cluster to which the group moves; `None` if no cluster has room for it.
-    goes: Option<usize>,
+    destination: Option<usize>,
 }
 
 impl Groups {
     /// Creates the groups of all candidates of a call.
-    pub(super) fn of(candidates: &[Potential], view: &View<'_>) -> Self {
+    pub(super) fn from_candidates(candidates: &[Potential], view: &View<'_>) -> Self {
         let mut groups = BTreeMap::new();
         for candidate in candidates {
-            let group: &mut Group = groups.entry(key(candidate, view)).or_default();
+            let group: &mut Group = groups.entry(group_key(candidate, view)).or_default();
             group.members += 1;
         }
         Self(groups)
@@ -44,16 +44,16 @@ impl Groups {
         view: &View<'_>,
         find: impl FnOnce(u32) -> Option<usize>,
     ) -> Option<usize> {
-        let group = self.0.entry(key(candidate, view)).or_default();
+        let group = self.0.entry(group_key(candidate, view)).or_default();
         if !group.is_decided {
-            group.goes = find(group.members);
+            group.destination = find(group.members);
             group.is_decided = true;
         }
-        group.goes
+        group.destination
     }
 }
 
-fn key(candidate: &Potential, view: &View<'_>) -> (usize, usize) {
+fn group_key(candidate: &Potential, view: &View<'_>) -> (usize, usize) {
     let own = view.cluster_of(candidate.process()).index();
     (own, candidate.cluster())
 }

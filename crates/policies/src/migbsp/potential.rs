@@ -29,7 +29,7 @@ use migsim_base::units::{BytesPerSecond, ClusterId, HostId, ProcessId, Seconds, 
 use migsim_platform::{Platform, Route};
 
 /// Maximum of a term of PM \[s\]. It keeps the sum of three terms finite, however fast a host or long a message is.
-const LARGEST: f64 = 1e307;
+const MAX_TERM: f64 = 1e307;
 
 /// PM(i,j), the potential of migration of one process to one cluster, with its terms \[s\]. It takes only 32 B, since a call has
 /// one for each process.
@@ -37,7 +37,7 @@ const LARGEST: f64 = 1e307;
 pub(super) struct Potential {
     process: u32,
     /// Twice the number of the cluster, plus 1 if it is the present cluster of the process.
-    cluster: u32,
+    cluster_and_is_own: u32,
     pub(super) compute: f64,
     pub(super) communication: f64,
     pub(super) memory: f64,
@@ -46,10 +46,10 @@ pub(super) struct Potential {
 impl Potential {
     /// Creates the potential of a process to a cluster with all terms 0. `is_own` tells whether it is the present cluster of the
     /// process.
-    pub(super) fn of(process: usize, cluster: usize, is_own: bool) -> Self {
+    pub(super) fn without_terms(process: usize, cluster: usize, is_own: bool) -> Self {
         Self {
             process: to_u32(process),
-            cluster: to_u32(2 * cluster + usize::from(is_own)),
+            cluster_and_is_own: to_u32(2 * cluster + usize::from(is_own)),
             compute: 0.0,
             communication: 0.0,
             memory: 0.0,
@@ -61,12 +61,12 @@ impl Potential {
     }
 
     pub(super) fn cluster(&self) -> usize {
-        self.cluster as usize / 2
+        self.cluster_and_is_own as usize / 2
     }
 
     /// Whether the cluster is the present cluster of the process.
     pub(super) fn is_own(&self) -> bool {
-        self.cluster % 2 == 1
+        self.cluster_and_is_own % 2 == 1
     }
 
     /// Returns the value of PM(i,j) \[s\]: Comp + Comm - Mem.
@@ -77,7 +77,7 @@ impl Potential {
 
 /// Returns the number of supersteps that a horizon stands for; `alpha` and `next_alpha` are the lengths of the present and next
 /// interval.
-pub(super) fn supersteps(horizon: Horizon, alpha: u64, next_alpha: u64) -> f64 {
+pub(super) fn horizon_supersteps(horizon: Horizon, alpha: u64, next_alpha: u64) -> f64 {
     match horizon {
         Horizon::Superstep => 1.0,
         Horizon::Interval => alpha as f64,
@@ -95,7 +95,7 @@ pub(super) struct Potentials<'a> {
     view: &'a View<'a>,
     /// The computing power of each cluster \[instr/s\].
     powers: Vec<f64>,
-    best: f64,
+    max_power: f64,
     /// The rate of the backbone if `memory_rate` is `backbone` and the platform has one. It is stored because it needs a search
     /// over all links.
     backbone: Option<BytesPerSecond>,
@@ -111,9 +111,9 @@ impl<'a> Potentials<'a> {
         occupancy: &'a [u32],
         view: &'a View<'a>,
     ) -> Self {
-        let powers = set_powers(config, occupancy, view);
+        let powers = cluster_powers(config, occupancy, view);
         Self {
-            best: powers.iter().copied().fold(0.0, f64::max),
+            max_power: powers.iter().copied().fold(0.0, f64::max),
             backbone: match config.memory_rate {
                 MemoryRate::Backbone => view.platform.backbone(),
                 MemoryRate::Managers => None,
@@ -129,46 +129,46 @@ impl<'a> Potentials<'a> {
     }
 
     /// Returns the same potentials with other weights of the terms.
-    pub(super) fn weighted(mut self, weights: &Weights) -> Self {
+    pub(super) fn with_weights(mut self, weights: &Weights) -> Self {
         self.weights = [weights.computation, weights.communication, weights.memory];
         self
     }
 
     /// Returns the number of pairs (i,j) for which PM(i,j) is defined.
-    pub(super) fn count(&self) -> usize {
+    pub(super) fn pair_count(&self) -> usize {
         let excluded = usize::from(self.config.own_cluster == OwnCluster::Excluded);
         self.view.processes() * (self.powers.len() - excluded)
     }
 
     /// Returns the PM of a process to every possible cluster, in the order of clusters.
-    pub(super) fn of(&self, process: usize) -> impl Iterator<Item = Potential> {
-        let subject = self.subject(process);
+    pub(super) fn of_process(&self, process: usize) -> impl Iterator<Item = Potential> {
+        let subject = self.process_terms(process);
         let may_want = move |cluster: &usize| {
-            *cluster != subject.own || self.config.own_cluster != OwnCluster::Excluded
+            *cluster != subject.present_cluster || self.config.own_cluster != OwnCluster::Excluded
         };
         let clusters = (0..self.powers.len()).filter(may_want);
         clusters.map(move |cluster| {
             let exchange = self.forecasts.exchange(process, cluster);
-            let rate = self.rate(self.origin(process), cluster);
-            self.at_rate(&subject, cluster, rate, exchange)
+            let rate = self.memory_rate(self.memory_origin(process), cluster);
+            self.potential_to(&subject, cluster, rate, exchange)
         })
     }
 
     /// Returns the data of process i from which its PM(i,j) is computed for any cluster j.
     #[inline]
-    fn subject(&self, process: usize) -> Subject {
+    fn process_terms(&self, process: usize) -> Subject {
         let forecasts = self.forecasts;
         Subject {
             process,
-            own: self.view.cluster_of(process).index(),
-            compute: forecasts.regularity(process) * forecasts.compute(process).get(),
+            present_cluster: self.view.cluster_of(process).index(),
+            compute: forecasts.regularity(process) * forecasts.computation_time(process).get(),
         }
     }
 
     /// Returns PM(i,j) for cluster j. `rate` is the rate at which the memory is sent to this cluster, `exchange` the forecast of
     /// communication with it.
     #[inline]
-    fn at_rate(
+    fn potential_to(
         &self,
         subject: &Subject,
         cluster: usize,
@@ -176,26 +176,26 @@ impl<'a> Potentials<'a> {
         exchange: Exchange,
     ) -> Potential {
         let (config, horizon) = (self.config, self.horizon);
-        let &Subject { process, own, .. } = subject;
+        let &Subject { process, present_cluster: own, .. } = subject;
         let power = self.powers[cluster];
         let index = match config.index_form {
-            IndexForm::OfBest if self.best > 0.0 => power / self.best,
+            IndexForm::OfBest if self.max_power > 0.0 => power / self.max_power,
             IndexForm::GainOverSource if power > 0.0 => {
-                (1.0 - speed_here(self.occupancy, process, self.view) / power).max(-LARGEST)
+                (1.0 - present_speed(self.occupancy, process, self.view) / power).max(-MAX_TERM)
             }
             IndexForm::OfBest | IndexForm::GainOverSource => 0.0,
         };
         let compute = subject.compute * index * horizon;
         let time = match config.potential_communication {
-            PotentialCommunication::Counted => (exchange.time * horizon).min(LARGEST),
+            PotentialCommunication::Counted => (exchange.time * horizon).min(MAX_TERM),
             PotentialCommunication::Ignored => 0.0,
         };
         Potential {
-            compute: self.weights[0] * compute.clamp(-LARGEST, LARGEST),
+            compute: self.weights[0] * compute.clamp(-MAX_TERM, MAX_TERM),
             communication: self.weights[1] * (exchange.regularity * time),
             memory: self.weights[2]
-                * (self.memory_cost(process, cluster == own, rate).get()).min(LARGEST),
-            ..Potential::of(process, cluster, cluster == own)
+                * (self.memory_cost(process, cluster == own, rate).get()).min(MAX_TERM),
+            ..Potential::without_terms(process, cluster, cluster == own)
         }
     }
 
@@ -208,7 +208,7 @@ impl<'a> Potentials<'a> {
             return Seconds::default();
         }
         let transfer = if self.config.memory_transfer {
-            self.transfer(process, rate)
+            self.transfer_time_at(process, rate)
         } else {
             Seconds::default()
         };
@@ -223,19 +223,19 @@ impl<'a> Potentials<'a> {
     /// Returns M(i) · T(i,j), the time to send the memory of a process to a cluster from the cluster that `memory_origin`
     /// determines.
     pub(super) fn transfer_time(&self, process: usize, to: usize) -> Seconds {
-        self.transfer(process, self.rate(self.origin(process), to))
+        self.transfer_time_at(process, self.memory_rate(self.memory_origin(process), to))
     }
 
     /// Returns the time to send the memory of a process at a rate. Without a route the rate is `None` and the time 0, since the
     /// move itself will report the missing route.
     #[inline]
-    fn transfer(&self, process: usize, rate: Option<BytesPerSecond>) -> Seconds {
+    fn transfer_time_at(&self, process: usize, rate: Option<BytesPerSecond>) -> Seconds {
         rate.map_or_else(Seconds::default, |rate| self.view.memory[process] / rate)
     }
 
     /// Returns the rate at which memory is sent from one cluster to another, or `None` without a route. It is the rate of the
     /// backbone if there is one, otherwise the rate between the managers. A move inside a cluster does not use the backbone.
-    fn rate(&self, from: usize, to: usize) -> Option<BytesPerSecond> {
+    fn memory_rate(&self, from: usize, to: usize) -> Option<BytesPerSecond> {
         let platform = self.view.platform;
         let managers = || platform.bottleneck(&route_between(platform, from, to)?);
         let is_inside = from == to && self.config.own_cluster == OwnCluster::Within;
@@ -243,7 +243,7 @@ impl<'a> Potentials<'a> {
     }
 
     /// Returns the number of the cluster from which the memory of a process is counted to be sent (`memory_origin`).
-    fn origin(&self, process: usize) -> usize {
+    fn memory_origin(&self, process: usize) -> usize {
         match self.config.memory_origin {
             MemoryOrigin::Present => self.view.cluster_of(process).index(),
             MemoryOrigin::Initial => self.forecasts.initial_cluster(process),
@@ -260,7 +260,7 @@ impl<'a> Potentials<'a> {
         let processes = self.view.processes();
         let mut members: Vec<Vec<u32>> = vec![Vec::new(); self.powers.len()];
         for process in 0..processes {
-            members[self.origin(process)].push(ProcessId::from_index(process).0);
+            members[self.memory_origin(process)].push(ProcessId::from_index(process).0);
         }
         let mut best = Vec::with_capacity(processes);
         for (origin, members) in members.iter().enumerate() {
@@ -277,7 +277,7 @@ impl<'a> Potentials<'a> {
 struct Subject {
     process: usize,
     /// The number of the present cluster of the process.
-    own: usize,
+    present_cluster: usize,
     /// Pcomp(i) · CTP(i), the regularity times the predicted computation time \[s\].
     compute: f64,
 }
@@ -299,7 +299,7 @@ struct Row {
     rates: Vec<Option<BytesPerSecond>>,
     classes: Vec<Class>,
     /// The last process for which each cluster was considered individually, because the process is there or communicates with it.
-    apart_for: Vec<u32>,
+    individual_for: Vec<u32>,
 }
 
 const NO_PROCESS: u32 = u32::MAX;
@@ -314,7 +314,7 @@ struct Class {
 impl Row {
     fn new(all: &Potentials<'_>, origin: usize) -> Self {
         let clusters = 0..all.powers.len();
-        let rates: Vec<_> = clusters.clone().map(|to| all.rate(origin, to)).collect();
+        let rates: Vec<_> = clusters.clone().map(|to| all.memory_rate(origin, to)).collect();
         let mut ordered: Vec<usize> = clusters.collect();
         let key = |cluster: usize| {
             let rate = rates[cluster].map(|rate| rate.get().to_bits());
@@ -326,34 +326,34 @@ impl Row {
             classes: classes
                 .map(|class| Class::new(class, &all.powers))
                 .collect(),
-            apart_for: vec![NO_PROCESS; rates.len()],
+            individual_for: vec![NO_PROCESS; rates.len()],
             rates,
         }
     }
 
     /// Returns the highest potential of migration (PM) of a process over all clusters; of equal values, that of the first cluster.
     fn best(&mut self, all: &Potentials<'_>, process: u32) -> Option<Potential> {
-        let subject = all.subject(process as usize);
-        let own = subject.own;
+        let subject = all.process_terms(process as usize);
+        let own = subject.present_cluster;
         let may_stay = all.config.own_cluster != OwnCluster::Excluded;
         let mut best = may_stay.then(|| {
             let exchange = all.forecasts.exchange(subject.process, own);
-            all.at_rate(&subject, own, self.rates[own], exchange)
+            all.potential_to(&subject, own, self.rates[own], exchange)
         });
-        self.apart_for[own] = process;
+        self.individual_for[own] = process;
         // A partner without a forecast of communication is like other clusters.
         for (cluster, exchange) in all.forecasts.partners(subject.process) {
             if cluster != own && exchange.time > 0.0 {
-                self.apart_for[cluster] = process;
-                let other = all.at_rate(&subject, cluster, self.rates[cluster], exchange);
-                best = higher(best, other);
+                self.individual_for[cluster] = process;
+                let other = all.potential_to(&subject, cluster, self.rates[cluster], exchange);
+                best = higher_potential(best, other);
             }
         }
         for class in &self.classes {
             best = self
                 .best_of_class(class, all, &subject, process)
                 .into_iter()
-                .fold(best, higher);
+                .fold(best, higher_potential);
         }
         best
     }
@@ -367,8 +367,8 @@ impl Row {
     ) -> Option<Potential> {
         let first = |clusters: &[usize]| {
             let mut clusters = clusters.iter().copied();
-            let cluster = clusters.find(|&cluster| self.apart_for[cluster] != process)?;
-            Some(all.at_rate(subject, cluster, self.rates[cluster], NO_EXCHANGE))
+            let cluster = clusters.find(|&cluster| self.individual_for[cluster] != process)?;
+            Some(all.potential_to(subject, cluster, self.rates[cluster], NO_EXCHANGE))
         };
         if subject.compute <= 0.0 {
             return first(&class.by_number);
@@ -378,7 +378,7 @@ impl Row {
             if best.is_some_and(|best| potential.value() < best.value()) {
                 break;
             }
-            best = higher(best, potential);
+            best = higher_potential(best, potential);
         }
         best
     }
@@ -399,7 +399,7 @@ impl Class {
 /// Returns the higher of two potentials of a process; if they are equal, the one to the cluster with the lower number.
 #[inline]
 #[expect(clippy::unnecessary_wraps, reason = "what a fold needs")]
-fn higher(best: Option<Potential>, other: Potential) -> Option<Potential> {
+fn higher_potential(best: Option<Potential>, other: Potential) -> Option<Potential> {
     let is_best = |best: &Potential| {
         let (a, b) = (best.value(), other.value());
         a > b || a == b && best.cluster() < other.cluster()
@@ -409,9 +409,9 @@ fn higher(best: Option<Potential>, other: Potential) -> Option<Potential> {
 
 /// Returns the highest PM of each process from a list of all PM, ordered by process. If several PM of a process are equal, the
 /// first is taken.
-pub(super) fn highest(potentials: &[Potential]) -> Vec<Potential> {
+pub(super) fn highest_of_each_process(potentials: &[Potential]) -> Vec<Potential> {
     let by_process = potentials.chunk_by(|a, b| a.process == b.process);
-    let one = |all: &[Potential]| all.iter().copied().fold(None, higher);
+    let one = |all: &[Potential]| all.iter().copied().fold(None, higher_potential);
     by_process.filter_map(one).collect()
 }
 
@@ -420,7 +420,7 @@ pub(super) fn highest(potentials: &[Potential]) -> Vec<Potential> {
 ///
 /// `best` has the highest PM of each process, `own` the present cluster of each process. Processes with equal PM are ordered by
 /// decreasing rank if `ties_fall`, otherwise by increasing rank.
-pub(super) fn candidates(
+pub(super) fn select_candidates(
     config: &MigBspConfig,
     mut best: Vec<Potential>,
     own: &[usize],
@@ -442,7 +442,7 @@ pub(super) fn candidates(
         best.sort_by_cached_key(|potential| {
             let process = potential.process;
             let by_rank = if ties_fall { !process } else { process };
-            (Reverse(ordinal(potential.value())), by_rank)
+            (Reverse(total_order_key(potential.value())), by_rank)
         });
     };
     match (config.heuristic, config.x_of) {
@@ -453,7 +453,7 @@ pub(super) fn candidates(
             (best, Some(highest))
         }
         (Heuristic::One, ThresholdMeaning::OfMaximum) => {
-            let threshold = threshold(config, highest);
+            let threshold = candidate_threshold(config, highest);
             best.retain(|potential| potential.value() > threshold);
             sort(&mut best);
             (best, Some(threshold))
@@ -468,7 +468,7 @@ pub(super) fn candidates(
             best.retain(|potential| {
                 let highest = highest[&own[potential.process()]];
                 let may_be = highest > 0.0 || !config.only_positive;
-                may_be && potential.value() > threshold(config, highest)
+                may_be && potential.value() > candidate_threshold(config, highest)
             });
             sort(&mut best);
             (best, None)
@@ -490,12 +490,12 @@ pub(super) fn candidates(
 }
 
 /// Returns the PM that candidates must exceed: x · max for a positive maximum; for a negative maximum, max - (1 - x) · |max|.
-fn threshold(config: &MigBspConfig, highest: f64) -> f64 {
+fn candidate_threshold(config: &MigBspConfig, highest: f64) -> f64 {
     highest - (1.0 - config.x) * highest.abs()
 }
 
 /// Converts a number to an integer so that integers have the same order as the numbers with [`f64::total_cmp`].
-fn ordinal(value: f64) -> i64 {
+fn total_order_key(value: f64) -> i64 {
     let bits = value.to_bits().cast_signed();
     // For negative values all bits except the first increase as the value decreases.
     if bits < 0 { bits ^ i64::MAX } else { bits }
@@ -503,7 +503,7 @@ fn ordinal(value: f64) -> i64 {
 
 /// Returns the speed that a process has on its present host \[instr/s\]: the clock rate left by external load, shared by the
 /// processes on the host.
-fn speed_here(occupancy: &[u32], process: usize, view: &View<'_>) -> f64 {
+fn present_speed(occupancy: &[u32], process: usize, view: &View<'_>) -> f64 {
     let at = view.placement[process].index();
     let host = &view.platform.hosts[at];
     let crowd = (f64::from(occupancy[at]) / f64::from(host.cores)).max(1.0);
@@ -511,7 +511,7 @@ fn speed_here(occupancy: &[u32], process: usize, view: &View<'_>) -> f64 {
 }
 
 /// Returns the computing power of each cluster \[instr/s\], as the option `set_index` defines it.
-fn set_powers(config: &MigBspConfig, occupancy: &[u32], view: &View<'_>) -> Vec<f64> {
+fn cluster_powers(config: &MigBspConfig, occupancy: &[u32], view: &View<'_>) -> Vec<f64> {
     view.platform
         .clusters
         .iter()

@@ -28,7 +28,7 @@ pub(crate) struct Trigger {
     has_grown: bool,
     /// Number of calls in a row without migration, up to the last call.
     quiet_calls: u32,
-    tests: u64,
+    test_count: u64,
     /// The results of the stability tests in the present interval, one character per superstep: `+` stable, `-` unstable, `.` not
     /// tested. Only the first 64 are kept.
     votes: String,
@@ -64,7 +64,7 @@ impl Trigger {
             earlier_tolerances: Vec::new(),
             has_grown: false,
             quiet_calls: 0,
-            tests: 0,
+            test_count: 0,
             votes: String::new(),
             postponed: None,
         }
@@ -82,7 +82,7 @@ impl Trigger {
 
     /// Tests the stability of the superstep that has just ended, updates α', and returns whether a call is due.
     pub(crate) fn observe(&mut self, config: &MigBspConfig, view: &View<'_>) -> bool {
-        let vote = self.test(config, view);
+        let vote = self.test_superstep(config, view);
         self.advance(config, vote)
     }
 
@@ -94,7 +94,7 @@ impl Trigger {
     /// Tests the stability of a superstep from the minimum, the mean and the maximum time \[s\], updates α', and returns whether
     /// a call is due.
     pub(super) fn observe_times(&mut self, config: &MigBspConfig, times: [f64; 3]) -> bool {
-        let vote = self.judge(config, times);
+        let vote = self.vote_on_times(config, times);
         self.advance(config, vote)
     }
 
@@ -105,7 +105,7 @@ impl Trigger {
         if is_due && config.calling_superstep == CallingSuperstep::After {
             self.postponed = Some(vote);
         } else {
-            self.count(config, vote);
+            self.count_vote(config, vote);
         }
         is_due
     }
@@ -122,9 +122,9 @@ impl Trigger {
     }
 
     /// Ends a call that decided `migrations` moves: updates D and α, and starts the next interval.
-    pub(crate) fn close(&mut self, config: &MigBspConfig, migrations: usize) {
+    pub(crate) fn finish_call(&mut self, config: &MigBspConfig, migrations: usize) {
         if migrations == 0 {
-            self.next_alpha = self.next_after(config, migrations);
+            self.next_alpha = self.next_interval_after(config, migrations);
             self.quiet_calls += 1;
             self.grow_tolerance(config);
         } else {
@@ -144,7 +144,7 @@ impl Trigger {
         self.position = 0;
         self.votes.clear();
         if let Some(vote) = self.postponed.take() {
-            self.count(config, vote);
+            self.count_vote(config, vote);
         }
     }
 
@@ -163,7 +163,7 @@ impl Trigger {
     }
 
     /// Returns the number of supersteps of the next interval if the present call moves `migrations` processes: α', or twice α.
-    pub(crate) fn next_after(&self, config: &MigBspConfig, migrations: usize) -> u64 {
+    pub(crate) fn next_interval_after(&self, config: &MigBspConfig, migrations: usize) -> u64 {
         let is_quiet = migrations == 0 && self.grows_at(config, self.quiet_calls + 1);
         if is_quiet && config.d_growth == ToleranceGrowth::DoubleAlpha {
             2 * self.alpha
@@ -197,7 +197,7 @@ impl Trigger {
         self.tolerance = grown.min(self.tolerance.max(1e9));
     }
 
-    fn test(&mut self, config: &MigBspConfig, view: &View<'_>) -> Vote {
+    fn test_superstep(&mut self, config: &MigBspConfig, view: &View<'_>) -> Vote {
         let measures = view.measures;
         let (mut count, mut sum, mut least, mut largest) = (0_u64, 0.0, f64::INFINITY, 0.0_f64);
         for process in 0..view.processes() {
@@ -205,7 +205,7 @@ impl Trigger {
                 Population::All => true,
                 Population::Computing => measures.work[process].get() > 0.0,
                 Population::Receiving => {
-                    let mut traffic = measures.traffic.of(process);
+                    let mut traffic = measures.traffic.of_process(process);
                     traffic.any(|(_, traffic)| traffic.receive_time.get() > 0.0)
                 }
             };
@@ -232,23 +232,23 @@ impl Trigger {
                 IdleSuperstep::Unstable => Vote::Unstable,
             };
         }
-        self.judge(config, [least, sum / count as f64, largest])
+        self.vote_on_times(config, [least, sum / count as f64, largest])
     }
 
     /// Returns the result of the stability test for the minimum, the mean and the maximum time \[s\]. The superstep is stable if
     /// minimum and maximum deviate from the mean by less than D.
-    fn judge(&mut self, config: &MigBspConfig, [least, average, largest]: [f64; 3]) -> Vote {
-        self.tests += 1;
+    fn vote_on_times(&mut self, config: &MigBspConfig, [least, average, largest]: [f64; 3]) -> Vote {
+        self.test_count += 1;
         let is_stable =
             least > average * (1.0 - self.tolerance) && largest < average * (1.0 + self.tolerance);
-        if is_stable || (self.tests == 1 && config.first_test == FirstTest::Stable) {
+        if is_stable || (self.test_count == 1 && config.first_test == FirstTest::Stable) {
             Vote::Stable
         } else {
             Vote::Unstable
         }
     }
 
-    fn count(&mut self, config: &MigBspConfig, vote: Vote) {
+    fn count_vote(&mut self, config: &MigBspConfig, vote: Vote) {
         let floor = match config.floor {
             Floor::One => 1,
             Floor::Initial => u64::from(config.alpha),
@@ -301,7 +301,7 @@ mod tests {
             process_time,
             ..MigBspConfig::default()
         };
-        Trigger::new(&config).test(&config, &view)
+        Trigger::new(&config).test_superstep(&config, &view)
     }
 
     #[test]
@@ -354,7 +354,7 @@ mod tests {
         let mut config = MigBspConfig::default();
         let grown = |config: &MigBspConfig| {
             let mut trigger = Trigger::new(config);
-            (0..5).for_each(|_| trigger.close(config, 0));
+            (0..5).for_each(|_| trigger.finish_call(config, 0));
             trigger.tolerance
         };
         // ω = 3: doubled at the third, fourth and fifth call without migration.

@@ -100,7 +100,7 @@ impl Default for MigBsp2007Config {
 impl MigBsp2007Config {
     /// Returns an error for each option that is out of range, with the key of the option.
     pub fn problems(&self) -> Vec<Problem> {
-        let mut problems = self.shared().problems();
+        let mut problems = self.second_generation_options().problems();
         let mut check = |key: &str, is_right: bool, value: String, range: &str| {
             if !is_right {
                 let message = format!("`{key}` is {value}; it must be {range}");
@@ -132,7 +132,7 @@ impl MigBsp2007Config {
 
     /// Returns the options of the second generation that make its trigger and forecasts equal to those of the first (algorithms 1
     /// to 3).
-    pub(super) fn shared(&self) -> MigBspConfig {
+    pub(super) fn second_generation_options(&self) -> MigBspConfig {
         MigBspConfig {
             alpha: self.alpha,
             floor: Floor::One,
@@ -161,7 +161,7 @@ mod tests {
             d: 0.75,
             ..MigBsp2007Config::default()
         };
-        let shared = config.shared();
+        let shared = config.second_generation_options();
         assert_eq!(shared.d, 0.75);
         assert_eq!(shared.patterns, Patterns::EachCall);
         // Only randomly drawn partners need the seed.

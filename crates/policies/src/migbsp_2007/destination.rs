@@ -40,7 +40,7 @@ impl<'a> Offers<'a> {
         for (host, image) in view.placement.iter().zip(view.memory) {
             memory[host.index()] += image.get();
         }
-        let load = |host| loads.mean(config, HostId::from_index(host), view);
+        let load = |host| loads.mean_load(config, HostId::from_index(host), view);
         Self {
             view,
             loads: (0..hosts).map(load).collect(),
@@ -50,7 +50,7 @@ impl<'a> Offers<'a> {
 
     /// Returns the host that the manager of `cluster` offers to `process`: the one with the largest ICPU that has memory for it,
     /// or `None`.
-    pub(super) fn best(&self, process: usize, cluster: usize) -> Option<HostId> {
+    pub(super) fn best_host(&self, process: usize, cluster: usize) -> Option<HostId> {
         let mut best: Option<(f64, f64, HostId)> = None;
         for host in self.view.platform.clusters[cluster].hosts.clone() {
             let host = HostId(host);
@@ -68,7 +68,7 @@ impl<'a> Offers<'a> {
     }
 
     /// Reserves the host `to` for a process: updates the load of the host, and the memory of the old and new host.
-    pub(super) fn send(&mut self, process: usize, to: HostId) {
+    pub(super) fn reserve(&mut self, process: usize, to: HostId) {
         let image = self.view.memory[process].get();
         self.memory[self.view.placement[process].index()] -= image;
         self.memory[to.index()] += image;
@@ -109,7 +109,7 @@ mod tests {
         let mut loads = HostLoads::default();
         loads.observe(&config, &view);
         let mut offers = Offers::new(&config, &mut loads, &view);
-        offers.send(0, HostId(1));
+        offers.reserve(0, HostId(1));
         assert_eq!(offers.loads, [0.0, 0.5]);
         assert_eq!(offers.memory, [0.0, 30.0]);
     }

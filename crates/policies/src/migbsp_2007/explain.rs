@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use crate::explain::{
-    Interval, Meaning, Narrator, Quiet, Record, Scene, Sentence, Short, Unit, listed, say,
+    Interval, Meaning, Narrator, NoMoveReason, Record, ExplainContext, Sentence, Shortfall, Unit, list_explanation, say,
 };
 use crate::migbsp::explain::trigger;
 
@@ -27,29 +27,29 @@ const THRESHOLD: Meaning = Meaning::new(
 pub(super) struct MigBsp2007Narrator;
 
 impl Narrator for MigBsp2007Narrator {
-    fn trigger(&self, scene: &Scene<'_>) -> Vec<Sentence> {
-        trigger::told(scene)
+    fn describe_trigger(&self, scene: &ExplainContext<'_>) -> Vec<Sentence> {
+        trigger::describe_trigger(scene)
     }
 
-    fn selection(&self, scene: &Scene<'_>, call: Record<'_>) -> Vec<Sentence> {
-        listed(scene, call, trigger::told_keys(call))
+    fn describe_selection(&self, scene: &ExplainContext<'_>, call: Record<'_>) -> Vec<Sentence> {
+        list_explanation(scene, call, trigger::described_keys(call))
     }
 
-    fn quiet(&self, call: Record<'_>) -> Quiet {
+    fn reason_without_candidates(&self, call: Record<'_>) -> NoMoveReason {
         let number = |key: &str| call.explanation.get(key).and_then(Value::as_f64);
         match (number("highest_potential"), number("threshold")) {
-            (Some(highest), Some(threshold)) if highest <= threshold => Quiet {
-                why: say!(
+            (Some(highest), Some(threshold)) if highest <= threshold => NoMoveReason {
+                reason: say!(
                     "no candidate: no PM is above the threshold {}",
                     THRESHOLD.as_recorded(&call.explanation["threshold"])
                 ),
-                by: Some(Short {
-                    words: ": the highest is ",
+                shortfall: Some(Shortfall {
+                    leading_words: ": the highest is ",
                     meaning: HIGHEST,
                     value: highest,
                 }),
             },
-            _ => Quiet::new("no candidate: the policy considered no process"),
+            _ => NoMoveReason::new("no candidate: the policy considered no process"),
         }
     }
 

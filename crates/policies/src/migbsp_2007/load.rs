@@ -19,51 +19,51 @@ const MARKS: usize = 62;
 #[derive(Debug, Default)]
 pub(super) struct HostLoads {
     /// Time that each host would have needed at full speed for the work done since the start \[s\].
-    busy: Vec<f64>,
+    busy_time: Vec<f64>,
     /// The times at which the marks in the ring were stored \[s\].
-    dates: Vec<f64>,
+    mark_times: Vec<f64>,
     /// The values of `busy` of all hosts at each mark of the ring, in one list \[s\].
-    marks: Vec<f64>,
-    newest: usize,
+    mark_values: Vec<f64>,
+    newest_mark: usize,
     /// For each host of varying speed, the integral of the share of its speed that is left for the application. There are two
     /// integrals: up to the start of the window and up to now.
-    left: Vec<Option<[Integral; 2]>>,
+    availability: Vec<Option<[Integral; 2]>>,
 }
 
 impl HostLoads {
     /// Adds the work of the superstep that has just ended.
     pub(super) fn observe(&mut self, config: &MigBsp2007Config, view: &View<'_>) {
         let hosts = &view.platform.hosts;
-        if self.busy.is_empty() {
-            self.busy = vec![0.0; hosts.len()];
-            self.dates = vec![0.0; MARKS];
-            self.marks = vec![0.0; MARKS * hosts.len()];
+        if self.busy_time.is_empty() {
+            self.busy_time = vec![0.0; hosts.len()];
+            self.mark_times = vec![0.0; MARKS];
+            self.mark_values = vec![0.0; MARKS * hosts.len()];
             let left = |host: &Host| Some(Integral::new(1.0, host.availability()?));
             let pair = |host: &Host| Some([left(host)?, left(host)?]);
-            self.left = hosts.iter().map(pair).collect();
+            self.availability = hosts.iter().map(pair).collect();
         }
         for (work, at) in view.measures.work.iter().zip(view.placement) {
             let host = &hosts[at.index()];
             let cycles = work.get() * view.cycles_per_instruction;
-            self.busy[at.index()] += cycles / (host.speed.get() * f64::from(host.cores));
+            self.busy_time[at.index()] += cycles / (host.speed.get() * f64::from(host.cores));
         }
         let now = view.now.get();
-        if now - self.dates[self.newest] >= config.load_window.get() / (MARKS - 2) as f64 {
-            self.newest = (self.newest + 1) % MARKS;
-            self.dates[self.newest] = now;
-            let mark = self.newest * self.busy.len();
-            self.marks[mark..mark + self.busy.len()].copy_from_slice(&self.busy);
+        if now - self.mark_times[self.newest_mark] >= config.load_window.get() / (MARKS - 2) as f64 {
+            self.newest_mark = (self.newest_mark + 1) % MARKS;
+            self.mark_times[self.newest_mark] = now;
+            let mark = self.newest_mark * self.busy_time.len();
+            self.mark_values[mark..mark + self.busy_time.len()].copy_from_slice(&self.busy_time);
         }
     }
 
     /// Returns the mean load of a host over the window that ends now, in \[0, 1\]; 0 at the start of a run.
-    pub(super) fn mean(&mut self, config: &MigBsp2007Config, host: HostId, view: &View<'_>) -> f64 {
+    pub(super) fn mean_load(&mut self, config: &MigBsp2007Config, host: HostId, view: &View<'_>) -> f64 {
         let now = view.now.get();
         let from = (now - config.load_window.get()).max(0.0);
         if now <= from {
             return 0.0;
         }
-        let left = self.left[host.index()].as_mut();
+        let left = self.availability[host.index()].as_mut();
         let external = left.map_or(0.0, |[before, whole]| {
             1.0 - (whole.up_to(now) - before.up_to(from)) / (now - from)
         });
@@ -76,11 +76,11 @@ impl HostLoads {
 
     /// Returns the time that a host would have needed at full speed for the work done between `from` and `now` \[s\].
     fn busy_between(&self, host: usize, from: f64, now: Time) -> f64 {
-        let total = self.busy[host];
+        let total = self.busy_time[host];
         let mut later = (now.get(), total);
         for back in 0..MARKS {
-            let mark = (self.newest + MARKS - back) % MARKS;
-            let earlier = (self.dates[mark], self.marks[mark * self.busy.len() + host]);
+            let mark = (self.newest_mark + MARKS - back) % MARKS;
+            let earlier = (self.mark_times[mark], mark_valuesmarks[mark * self.busy_time.len() + host]);
             if earlier.0 <= from {
                 let passed = (from - earlier.0) / (later.0 - earlier.0);
                 return total - earlier.1 - passed * (later.1 - earlier.1);
@@ -122,7 +122,7 @@ mod tests {
                 ..view(&platform, &placement, &measures)
             };
             loads.observe(config, &view);
-            mean = loads.mean(config, at, &view);
+            mean = loads.mean_load(config, at, &view);
         }
         mean
     }

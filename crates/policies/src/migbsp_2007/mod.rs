@@ -38,17 +38,17 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 pub use config::{Load, MigBsp2007Config, OwnPartner};
-pub use metrics::{Metrics, indexes};
+pub use metrics::{Metrics, relative_to_maximum};
 
 use self::destination::Offers;
 use self::explain::MigBsp2007Narrator;
 use self::load::HostLoads;
-use self::metrics::{Potential, ProcessTerms, Survey, potentials, processes};
+use self::metrics::{Potential, ProcessTerms, Survey, for_each_potential, process_terms};
 use super::explain::Narrator;
 use super::migbsp::MigBspConfig;
 use super::migbsp::forecast::Forecasts;
 use super::migbsp::trigger::Trigger;
-use super::migbsp::{ALPHA, ALPHAS, LISTED_PAIRS, TOLERANCE, TOLERANCES};
+use super::migbsp::{ALPHA_FLAG, ALPHA_RANGE, MAX_LISTED_PAIRS, TOLERANCE_FLAG, TOLERANCE_RANGE};
 use crate::{Candidate, Decision, Migration, Policy, PolicyOptions, View};
 use migsim_base::error::Error;
 use migsim_base::plugin::OptionFlag;
@@ -60,7 +60,7 @@ use migsim_base::units::{ClusterId, ProcessId};
 pub struct MigBsp2007 {
     config: MigBsp2007Config,
     /// The options of the second generation that make trigger and forecasts equal to those of the first.
-    shared: MigBspConfig,
+    second_generation_options: MigBspConfig,
     trigger: Trigger,
     forecasts: Forecasts,
     loads: HostLoads,
@@ -77,13 +77,13 @@ impl MigBsp2007 {
         if !problems.is_empty() {
             return Err(Error::Input(problems));
         }
-        let shared = config.shared();
+        let shared = config.second_generation_options();
         Ok(Self {
             trigger: Trigger::new(&shared),
             forecasts: Forecasts::default(),
             loads: HostLoads::default(),
             calls: 0,
-            shared,
+            second_generation_options: shared,
             config,
         })
     }
@@ -106,9 +106,9 @@ impl MigBsp2007 {
         put("highest_potential", json!(survey.highest));
         put("threshold", json!(self.config.threshold));
         if self.calls < self.config.explained_calls
-            && let Some(all) = &survey.listed
+            && let Some(all) = &survey.listed_potentials
         {
-            let terms = all.iter().map(|potential| terms(potential, view));
+            let terms = all.iter().map(|potential| terms_record(potential, view));
             put("processes", json!(processes));
             put("potentials", Value::Array(terms.collect()));
         }
@@ -117,19 +117,19 @@ impl MigBsp2007 {
 }
 
 /// Size of the record of the terms of one PM(i,j) as JSON \[B\], for the estimate of the memory of a run.
-const RECORD: f64 = 1500.0;
+const TERMS_RECORD_SIZE: f64 = 1500.0;
 
 /// Returns the terms of one PM(i,j) as JSON, for the decision record.
-fn terms(potential: &Potential, view: &View<'_>) -> Value {
+fn terms_record(potential: &Potential, view: &View<'_>) -> Value {
     json!({
         "process": potential.process + 1,
         "cluster": view.platform.clusters[potential.cluster].name,
         "bytes": potential.bytes.get(),
         "communication_s": potential.time.get(),
-        "p_com": potential.p_com,
-        "ic": potential.ic,
+        "p_com": potential.communication_regularity,
+        "ic": potential.communication_index,
         "transfer_s": potential.transfer.get(),
-        "it": potential.it,
+        "it": potential.transfer_index,
         "processing": potential.metrics.processing,
         "communication": potential.metrics.communication,
         "memory": potential.metrics.memory,
@@ -139,14 +139,14 @@ fn terms(potential: &Potential, view: &View<'_>) -> Value {
 
 /// Requests a host for a process from the manager of the preferred cluster, reserves it if the process moves, and returns the
 /// record of the candidate.
-fn place(elected: &Potential, offers: &mut Offers<'_>, view: &View<'_>) -> Candidate {
+fn place_candidate(elected: &Potential, offers: &mut Offers<'_>, view: &View<'_>) -> Candidate {
     let from = view.placement[elected.process];
-    let to = offers.best(elected.process, elected.cluster);
+    let to = offers.best_host(elected.process, elected.cluster);
     let (accepted, reason) = match to {
         None => (false, "no host of the cluster has memory for it"),
         Some(to) if to == from => (false, "it is on the best host of the cluster"),
         Some(to) => {
-            offers.send(elected.process, to);
+            offers.reserve(elected.process, to);
             (true, "its potential is above the threshold")
         }
     };
@@ -164,8 +164,8 @@ fn place(elected: &Potential, offers: &mut Offers<'_>, view: &View<'_>) -> Candi
 }
 
 impl PolicyOptions for MigBsp2007Config {
-    const FLAGS: &'static [OptionFlag] = &[ALPHA, TOLERANCE];
-    const RANGES: &'static [(&'static str, &'static str)] = &[ALPHAS, TOLERANCES];
+    const FLAGS: &'static [OptionFlag] = &[ALPHA_FLAG, TOLERANCE_FLAG];
+    const RANGES: &'static [(&'static str, &'static str)] = &[ALPHA_RANGE, TOLERANCE_RANGE];
     const SHARES: &'static [&'static str] = &["d"];
 
     fn narrator() -> &'static dyn Narrator {
@@ -180,9 +180,9 @@ impl PolicyOptions for MigBsp2007Config {
 impl Policy for MigBsp2007 {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
         self.forecasts
-            .observe(&self.shared, self.trigger.alpha(), view);
+            .observe(&self.second_generation_options, self.trigger.alpha(), view);
         self.loads.observe(&self.config, view);
-        self.trigger.observe(&self.shared, view)
+        self.trigger.observe(&self.second_generation_options, view)
     }
 
     fn is_done(&self, left: usize) -> bool {
@@ -190,20 +190,20 @@ impl Policy for MigBsp2007 {
     }
 
     fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error> {
-        let processes = processes(&self.forecasts, view);
+        let processes = process_terms(&self.forecasts, view);
         let (config, forecasts) = (&self.config, &self.forecasts);
         let all = |each: &mut dyn FnMut(Potential)| {
-            potentials(config, forecasts, &processes, view, random, each);
+            for_each_potential(config, forecasts, &processes, view, random, each);
         };
         let is_explained = self.calls < config.explained_calls;
-        let survey = Survey::of(all, if is_explained { LISTED_PAIRS } else { 0 });
+        let survey = Survey::from_potentials(all, if is_explained { MAX_LISTED_PAIRS } else { 0 });
         let explanation = self.explain(&processes, &survey, view);
         let mut offers = Offers::new(&self.config, &mut self.loads, view);
         let candidates: Vec<Candidate> = survey
-            .elected(self.config.threshold)
+            .above_threshold(self.config.threshold)
             .iter()
             .filter(|elected| !view.is_pinned(elected.process))
-            .map(|elected| place(elected, &mut offers, view))
+            .map(|elected| place_candidate(elected, &mut offers, view))
             .collect();
         let migration = |candidate: &Candidate| {
             let to = candidate.to.filter(|_| candidate.accepted)?;
@@ -225,17 +225,17 @@ impl Policy for MigBsp2007 {
     /// JSON.
     fn memory(&self, pairs: f64, supersteps: f64) -> f64 {
         let records = supersteps.min(f64::from(self.config.explained_calls));
-        let listed = if pairs > LISTED_PAIRS as f64 {
+        let listed = if pairs > MAX_LISTED_PAIRS as f64 {
             0.0
         } else {
             pairs
         };
-        listed * (size_of::<Potential>() as f64 + records * RECORD)
+        listed * (size_of::<Potential>() as f64 + records * TERMS_RECORD_SIZE)
     }
 
     fn on_outcome(&mut self, moved: usize) {
-        self.trigger.close(&self.shared, moved);
-        self.forecasts.restart(&self.shared);
+        self.trigger.finish_call(&self.second_generation_options, moved);
+        self.forecasts.restart(&self.second_generation_options);
     }
 
     fn fault(&self) -> Option<String> {
@@ -259,9 +259,9 @@ mod tests {
         };
         let policy = MigBsp2007::new(config).unwrap();
         let each = size_of::<Potential>() as f64;
-        let most = LISTED_PAIRS as f64;
-        assert_eq!(policy.memory(10.0, 2.0), 10.0 * each + 20.0 * RECORD);
-        assert_eq!(policy.memory(most, 9.0), most * each + 3.0 * most * RECORD);
+        let most = MAX_LISTED_PAIRS as f64;
+        assert_eq!(policy.memory(10.0, 2.0), 10.0 * each + 20.0 * TERMS_RECORD_SIZE);
+        assert_eq!(policy.memory(most, 9.0), most * each + 3.0 * most * TERMS_RECORD_SIZE);
         // With more pairs none are listed.
         assert_eq!(policy.memory(most + 1.0, 9.0), 0.0);
     }
@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(policy.fault(), None);
         policy.trigger = Trigger::new(&MigBspConfig {
             d: f64::NAN,
-            ..policy.shared.clone()
+            ..policy.second_generation_options.clone()
         });
         let fault = policy.fault().unwrap();
         assert!(fault.contains("D = NaN is out of range"), "{fault}");

@@ -19,7 +19,7 @@ pub trait TriggerOptions: Serialize + DeserializeOwned + JsonSchema {
 
     /// The key of the option that a value after the name of the trigger sets, such as `supersteps` in `every=50`; empty if there
     /// is none.
-    const MAIN: &'static str = "";
+    const MAIN_OPTION: &'static str = "";
 
     /// The name of the criterion in the program yalbb that makes the same decisions as the default options; empty if there is
     /// none.
@@ -41,15 +41,15 @@ pub type Table = plugin::Table<Kind>;
 /// A kind of trigger: the functions and constants with which commands treat its options and create it.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
-    make: Make,
+    constructor: Constructor,
     variants: &'static [Variant],
-    main: &'static str,
+    main_option: &'static str,
     original: &'static str,
 }
 
 /// The function that creates the trigger from its options.
 #[derive(Clone, Copy, Debug)]
-enum Make {
+enum Constructor {
     /// For options that have a Rust type: functions to create the trigger and to add default values.
     Typed {
         build: fn(&Value) -> Result<Box<dyn Trigger>, Error>,
@@ -60,35 +60,35 @@ enum Make {
 }
 
 /// Creates the table entry of a trigger that the object `maker` creates, for triggers whose options have no Rust type.
-pub fn made_by(
+pub fn entry_from_maker(
     maker: &'static dyn Maker<Box<dyn Trigger>>,
     name: &'static str,
     summary: &'static str,
     source: &'static str,
 ) -> Entry {
     let kind = Kind {
-        make: Make::Maker(maker),
+        constructor: Constructor::Maker(maker),
         variants: &[],
-        main: "",
+        main_option: "",
         original: "",
     };
     Entry::new::<Map<String, Value>>([name, summary, source], kind)
 }
 
 /// Creates the table entry of a trigger; `T` is the type of its options.
-pub fn row<T: TriggerOptions>(
+pub fn table_entry<T: TriggerOptions>(
     name: &'static str,
     summary: &'static str,
     source: &'static str,
 ) -> Entry {
     let kind = Kind {
-        make: Make::Typed {
+        constructor: Constructor::Typed {
             build: |options| document::from_value::<T>(options, "")?.trigger(),
             resolve: |options| document::resolve::<T>(options, ""),
         },
         variants: T::VARIANTS,
         original: T::ORIGINAL,
-        main: T::MAIN,
+        main_option: T::MAIN_OPTION,
     };
     Entry::new::<T>([name, summary, source], kind)
 }
@@ -99,16 +99,16 @@ impl plugin::Kind for Kind {
     const SECTION: Option<&'static str> = Some("policy.trigger");
 
     fn build(&self, options: &Value) -> Result<Box<dyn Trigger>, Error> {
-        match self.make {
-            Make::Typed { build, .. } => build(options),
-            Make::Maker(maker) => plugin::make(maker, options),
+        match self.constructor {
+            Constructor::Typed { build, .. } => build(options),
+            Constructor::Maker(maker) => plugin::make(maker, options),
         }
     }
 
     fn resolve(&self, options: &Value) -> Result<Value, Error> {
-        match self.make {
-            Make::Typed { resolve, .. } => resolve(options),
-            Make::Maker(maker) => plugin::resolve(maker, options),
+        match self.constructor {
+            Constructor::Typed { resolve, .. } => resolve(options),
+            Constructor::Maker(maker) => plugin::resolve(maker, options),
         }
     }
 }
@@ -121,8 +121,8 @@ impl Kind {
 
     /// Returns the key of the option that a value after the name of the trigger sets, such as `supersteps` in `every=50`; empty
     /// if there is none.
-    pub fn main(&self) -> &'static str {
-        self.main
+    pub fn main_option(&self) -> &'static str {
+        self.main_option
     }
 
     /// Returns the name of the criterion in the program yalbb that makes the same decisions as the default options; empty if

@@ -29,7 +29,7 @@ impl Default for EveryOptions {
 }
 
 impl TriggerOptions for EveryOptions {
-    const MAIN: &'static str = "supersteps";
+    const MAIN_OPTION: &'static str = "supersteps";
     const VARIANTS: &'static [Variant] =
         &[Variant::new("yalbb", r#"{ "offset": 1 }"#, "Periodic10")];
 

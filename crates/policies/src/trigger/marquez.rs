@@ -25,7 +25,7 @@ impl Default for MarquezOptions {
 }
 
 impl TriggerOptions for MarquezOptions {
-    const MAIN: &'static str = "x";
+    const MAIN_OPTION: &'static str = "x";
     const ORIGINAL: &'static str = "Marquez0.2";
 
     fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
@@ -47,15 +47,15 @@ impl Trigger for MarquezOptions {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{dues, observed};
+    use super::super::testing::{due_after_each, observed_times};
     use super::*;
 
     #[test]
     fn hosts_beyond_the_tolerance_are_due() {
-        let mut low = observed(2.0, 2.0, 0.0);
+        let mut low = observed_times(2.0, 2.0, 0.0);
         low.min = migsim_base::units::Seconds::of(1.5);
-        let steps = [observed(2.4, 2.0, 0.0), observed(2.41, 2.0, 0.0), low];
-        assert_eq!(dues(MarquezOptions::default(), &steps), [false, true, true]);
+        let steps = [observed_times(2.4, 2.0, 0.0), observed_times(2.41, 2.0, 0.0), low];
+        assert_eq!(due_after_each(MarquezOptions::default(), &steps), [false, true, true]);
         assert!(MarquezOptions { x: f64::NAN }.trigger().is_err());
     }
 }

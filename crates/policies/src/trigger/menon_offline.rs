@@ -48,7 +48,7 @@ impl TriggerOptions for MenonOfflineOptions {
     fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
         Ok(Box::new(MenonOffline {
             edition: self.edition,
-            previous: 0,
+            last_balancing: 0,
             max: Vec::new(),
             avg: Vec::new(),
         }))
@@ -59,7 +59,7 @@ impl TriggerOptions for MenonOfflineOptions {
 #[derive(Clone, Debug)]
 struct MenonOffline {
     edition: MenonOfflineEdition,
-    previous: u32,
+    last_balancing: u32,
     max: Vec<f64>,
     avg: Vec<f64>,
 }
@@ -76,16 +76,16 @@ impl Trigger for MenonOffline {
         let is_yalbb = self.edition == MenonOfflineEdition::Yalbb;
         let first = usize::from(!is_yalbb);
         let growth = mean_slope(&self.max, first) - mean_slope(&self.avg, first);
-        let root = (2.0 * observed.price.get() / growth).sqrt();
+        let root = (2.0 * observed.balancing_cost.get() / growth).sqrt();
         let next = u32::try_from(observed.superstep + 1).unwrap_or(u32::MAX);
         let is_due = match (growth > 0.0, is_yalbb) {
-            (true, true) => self.previous.wrapping_add(root as u32) <= next,
-            (true, false) => self.previous.saturating_add(root as u32) <= next,
-            (false, true) => self.previous.wrapping_add(u32::MAX) <= next,
+            (true, true) => self.last_balancing.wrapping_add(root as u32) <= next,
+            (true, false) => self.last_balancing.saturating_add(root as u32) <= next,
+            (false, true) => self.last_balancing.wrapping_add(u32::MAX) <= next,
             (false, false) => false,
         };
         if is_due {
-            self.previous = next;
+            self.last_balancing = next;
             self.max.clear();
             self.avg.clear();
         }
@@ -107,27 +107,27 @@ fn mean_slope(values: &[f64], first: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{dues, observed};
+    use super::super::testing::{due_after_each, observed_times};
     use super::*;
 
     #[test]
     fn the_root_of_twice_the_price_over_the_growth_is_the_period() {
         // Growth 1 per superstep, C = 8: τ = 4. The first superstep shows no growth yet.
         let steps: Vec<Observed> = (0..10_u32)
-            .map(|t| observed(2.0 + f64::from(t), 2.0, 8.0))
+            .map(|t| observed_times(2.0 + f64::from(t), 2.0, 8.0))
             .collect();
-        let found = dues(MenonOfflineOptions::default(), &steps);
+        let found = due_after_each(MenonOfflineOptions::default(), &steps);
         let yes: Vec<usize> = (0..10).filter(|&t| found[t]).collect();
         assert_eq!(yes, [3, 7]);
     }
 
     #[test]
     fn without_growth_it_never_balances_and_the_program_once_it_has_wrapped() {
-        let steps = [observed(2.0, 2.0, 8.0); 5];
-        assert_eq!(dues(MenonOfflineOptions::default(), &steps), [false; 5]);
+        let steps = [observed_times(2.0, 2.0, 8.0); 5];
+        assert_eq!(due_after_each(MenonOfflineOptions::default(), &steps), [false; 5]);
         let mut yalbb = MenonOffline {
             edition: MenonOfflineEdition::Yalbb,
-            previous: 1,
+            last_balancing: 1,
             max: Vec::new(),
             avg: Vec::new(),
         };

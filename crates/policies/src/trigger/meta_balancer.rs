@@ -52,7 +52,7 @@ impl TriggerOptions for MetaBalancerOptions {
 const NO_PERIOD: i32 = i32::MAX;
 
 /// Number of samples that must be exceeded for a plan.
-const FEW_SAMPLES: usize = 4;
+const TOO_FEW_SAMPLES: usize = 4;
 
 /// The maximum and the mean of the host times in one superstep.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -76,8 +76,8 @@ pub struct Plan {
 ///
 /// `price` is the cost of a balancing including its migrations, `previous` the present period, and `first_ratio` max/avg of the
 /// first superstep after the last balancing.
-pub fn plan(samples: &[Sample], price: Seconds, previous: i32, first_ratio: f64) -> Option<Plan> {
-    if samples.len() <= FEW_SAMPLES {
+pub fn plan_next_balancing(samples: &[Sample], price: Seconds, previous: i32, first_ratio: f64) -> Option<Plan> {
+    if samples.len() <= TOO_FEW_SAMPLES {
         return None;
     }
     let sum = |value: fn(&Sample) -> f64| {
@@ -100,7 +100,7 @@ pub fn plan(samples: &[Sample], price: Seconds, previous: i32, first_ratio: f64)
             max / count,
             scaled.fold(0.0, |sum, value| sum + value) / count,
         );
-        let period = truncated(price.get() / (max - avg));
+        let period = truncate_to_i32(price.get() / (max - avg));
         Some(Plan {
             period: if period < 0 { previous } else { period },
             ratio: max / avg,
@@ -114,7 +114,7 @@ pub fn plan(samples: &[Sample], price: Seconds, previous: i32, first_ratio: f64)
     clippy::cast_possible_truncation,
     reason = "the range is checked before"
 )]
-fn truncated(value: f64) -> i32 {
+fn truncate_to_i32(value: f64) -> i32 {
     if value > -2_147_483_649.0 && value < 2_147_483_648.0 {
         value as i32
     } else {
@@ -160,17 +160,17 @@ impl Lines {
         let square = (self.max_slope - self.avg_slope) / 2.0;
         let linear = self.max_start - self.avg_start;
         let period = if square == 0.0 {
-            truncated(price / linear)
+            truncate_to_i32(price / linear)
         } else {
             let root = linear * linear + 4.0 * square * price;
             if root < 0.0 {
                 return None;
             }
-            truncated((-linear + root.sqrt()) / (2.0 * square))
+            truncate_to_i32((-linear + root.sqrt()) / (2.0 * square))
         };
         let end = f64::from(period);
         let ends_before = |slope: f64, start: f64| slope < 0.0 && end > -start / slope;
-        let crossing = truncated(linear / (self.avg_slope - self.max_slope));
+        let crossing = truncate_to_i32(linear / (self.avg_slope - self.max_slope));
         let is_refused = period < 0
             || ends_before(self.max_slope, self.max_start)
             || ends_before(self.avg_slope, self.avg_start)
@@ -202,7 +202,7 @@ impl Trigger for MetaBalancer {
         let utilisation = self.samples.last().map_or(1.0, ratio);
         if utilisation < self.options.utilisation {
             let first = 1.0 / ratio(&self.samples[0]);
-            let plan = plan(&self.samples, observed.price, self.period, first);
+            let plan = plan_next_balancing(&self.samples, observed.balancing_cost, self.period, first);
             // A plan whose period has passed already is not used.
             if let Some(plan) = plan.filter(|plan| plan.period >= since) {
                 self.period = plan.period;
@@ -215,7 +215,7 @@ impl Trigger for MetaBalancer {
         is_due
     }
 
-    fn takes_first_balancing(&mut self) -> bool {
+    fn prepare_first_balancing(&mut self) -> bool {
         self.restart();
         true
     }
@@ -231,20 +231,20 @@ impl MetaBalancer {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{dues, observed};
+    use super::super::testing::{due_after_each, observed_times};
     use super::*;
 
     #[test]
     fn a_constant_imbalance_is_balanced_when_it_has_paid() {
         // Perfect at first, then 1 s lost per superstep: the lines use 7 samples or more.
-        let mut steps = vec![observed(1.0, 1.0, 8.0)];
-        steps.extend([observed(2.0, 1.0, 8.0); 20]);
-        let found = dues(MetaBalancerOptions::default(), &steps);
+        let mut steps = vec![observed_times(1.0, 1.0, 8.0)];
+        steps.extend([observed_times(2.0, 1.0, 8.0); 20]);
+        let found = due_after_each(MetaBalancerOptions::default(), &steps);
         let yes = found.iter().position(|is_due| *is_due);
         assert!(yes.is_some_and(|at| (5..15).contains(&at)), "{yes:?}");
-        let busy = [observed(1.05, 1.0, 0.0); 20];
+        let busy = [observed_times(1.05, 1.0, 0.0); 20];
         assert!(
-            dues(MetaBalancerOptions::default(), &busy)
+            due_after_each(MetaBalancerOptions::default(), &busy)
                 .iter()
                 .all(|is_due| !is_due)
         );
@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn what_no_32_bits_hold_is_the_least_number() {
         assert_eq!(
-            [2.9, -2.9, 1e10, f64::NAN].map(truncated),
+            [2.9, -2.9, 1e10, f64::NAN].map(truncate_to_i32),
             [2, -2, i32::MIN, i32::MIN]
         );
     }

@@ -23,13 +23,13 @@ use std::fmt;
 
 pub use boulmier::BoulmierOptions;
 pub use entry::{Entry, Kind, Table, TriggerOptions};
-pub use entry::{made_by, row};
+pub use entry::{entry_from_maker, table_entry};
 pub use every::EveryOptions;
 pub use listed::Listed;
 pub use marquez::MarquezOptions;
 pub use menon::{ImprovedMenonOptions, MenonOptions};
 pub use menon_offline::{MenonOfflineEdition, MenonOfflineOptions};
-pub use meta_balancer::{MetaBalancerOptions, Plan, Sample, plan};
+pub use meta_balancer::{MetaBalancerOptions, Plan, Sample, plan_next_balancing};
 pub use never::NeverOptions;
 pub use procassini::ProcassiniOptions;
 pub use table::standard;
@@ -51,7 +51,7 @@ pub trait Trigger: fmt::Debug + Send {
 
     /// Restarts the state for a first balancing after the first superstep with computation, and returns `true`, if the trigger
     /// needs such a balancing to measure its effect. Otherwise returns `false` without a change.
-    fn takes_first_balancing(&mut self) -> bool {
+    fn prepare_first_balancing(&mut self) -> bool {
         false
     }
 
@@ -77,7 +77,7 @@ pub struct Observed {
     /// Minimum time of a host in the superstep.
     pub min: Seconds,
     /// Cost of the last balancing, including migrations; zero if there was none yet.
-    pub price: Seconds,
+    pub balancing_cost: Seconds,
     /// Whether this is the first superstep after a balancing; false for the first superstep of the run.
     pub is_first_after_balancing: bool,
 }
@@ -101,19 +101,19 @@ mod testing {
 
     /// Creates the observation of a superstep with these maximum and mean host times \[s\]; `price` is the cost of the last
     /// balancing \[s\].
-    pub(super) fn observed(max: f64, avg: f64, price: f64) -> Observed {
+    pub(super) fn observed_times(max: f64, avg: f64, price: f64) -> Observed {
         Observed {
             max: Seconds::of(max),
             avg: Seconds::of(avg),
             min: Seconds::of(avg),
-            price: Seconds::of(price),
+            balancing_cost: Seconds::of(price),
             ..Observed::default()
         }
     }
 
     /// Returns whether a trigger requests a balancing after each of the supersteps `steps`; each requested balancing is assumed
     /// to take place.
-    pub(super) fn dues(options: impl TriggerOptions, steps: &[Observed]) -> Vec<bool> {
+    pub(super) fn due_after_each(options: impl TriggerOptions, steps: &[Observed]) -> Vec<bool> {
         let mut trigger = options.trigger().unwrap();
         let mut was_due = false;
         let ask = |(superstep, step): (usize, &Observed)| {

@@ -31,7 +31,7 @@ impl Default for ProcassiniOptions {
 }
 
 impl TriggerOptions for ProcassiniOptions {
-    const MAIN: &'static str = "f";
+    const MAIN_OPTION: &'static str = "f";
     const ORIGINAL: &'static str = "Procassini0.9";
 
     fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
@@ -41,8 +41,8 @@ impl TriggerOptions for ProcassiniOptions {
         }
         Ok(Box::new(Procassini {
             f: self.f,
-            sum: 0.0,
-            count: 0,
+            efficiency_sum: 0.0,
+            superstep_count: 0,
         }))
     }
 }
@@ -51,8 +51,8 @@ impl TriggerOptions for ProcassiniOptions {
 #[derive(Clone, Copy, Debug)]
 struct Procassini {
     f: f64,
-    sum: f64,
-    count: u32,
+    efficiency_sum: f64,
+    superstep_count: u32,
 }
 
 impl Trigger for Procassini {
@@ -62,31 +62,31 @@ impl Trigger for Procassini {
             return false; // nobody computes: nothing to balance
         }
         let efficiency = observed.avg.get() / time;
-        self.sum += efficiency;
-        self.count += 1;
-        let restored = self.sum / f64::from(self.count);
-        time * (efficiency / restored) + observed.price.get() < self.f * time
+        self.efficiency_sum += efficiency;
+        self.superstep_count += 1;
+        let restored = self.efficiency_sum / f64::from(self.superstep_count);
+        time * (efficiency / restored) + observed.balancing_cost.get() < self.f * time
     }
 
-    fn takes_first_balancing(&mut self) -> bool {
+    fn prepare_first_balancing(&mut self) -> bool {
         true // E is the mean over all supersteps
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{dues, observed};
+    use super::super::testing::{due_after_each, observed_times};
     use super::*;
 
     #[test]
     fn a_fall_below_the_usual_efficiency_is_due_if_the_price_allows() {
         // e: 1, 0.5; E = 0.75: 4·(0.5/0.75) = 2.67, and 0.9·4 = 3.6.
-        let cheap = [observed(2.0, 2.0, 0.5), observed(4.0, 2.0, 0.5)];
-        assert_eq!(dues(ProcassiniOptions::default(), &cheap), [false, true]);
-        let dear = [observed(2.0, 2.0, 1.0), observed(4.0, 2.0, 1.0)];
-        assert_eq!(dues(ProcassiniOptions::default(), &dear), [false, false]);
+        let cheap = [observed_times(2.0, 2.0, 0.5), observed_times(4.0, 2.0, 0.5)];
+        assert_eq!(due_after_each(ProcassiniOptions::default(), &cheap), [false, true]);
+        let dear = [observed_times(2.0, 2.0, 1.0), observed_times(4.0, 2.0, 1.0)];
+        assert_eq!(due_after_each(ProcassiniOptions::default(), &dear), [false, false]);
         assert_eq!(
-            dues(ProcassiniOptions::default(), &[Observed::default()]),
+            due_after_each(ProcassiniOptions::default(), &[Observed::default()]),
             [false]
         );
         assert!(ProcassiniOptions { f: 1.5 }.trigger().is_err());

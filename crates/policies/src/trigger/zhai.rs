@@ -27,11 +27,11 @@ impl TriggerOptions for ZhaiOptions {
 /// The state of the trigger: the accumulated excess (U), and the maximum host times since the last balancing.
 #[derive(Clone, Debug, Default)]
 struct Zhai {
-    lost: f64,
+    excess: f64,
     /// The maximum host times of the last three supersteps \[s\], the newest last.
-    last: Vec<f64>,
-    sum: f64,
-    count: u32,
+    last_maxima: Vec<f64>,
+    sum_of_maxima: f64,
+    superstep_count: u32,
 }
 
 /// Number of supersteps over which the median of the maximum host times is taken.
@@ -40,16 +40,16 @@ const WINDOW: usize = 3;
 impl Trigger for Zhai {
     fn is_due(&mut self, observed: &Observed) -> bool {
         let max = observed.max.get();
-        if self.last.len() == WINDOW {
-            self.last.remove(0);
+        if self.last_maxima.len() == WINDOW {
+            self.last_maxima.remove(0);
         }
-        self.last.push(max);
-        self.sum += max;
-        self.count += 1;
-        let mut sorted = self.last.clone();
+        self.last_maxima.push(max);
+        self.sum_of_maxima += max;
+        self.superstep_count += 1;
+        let mut sorted = self.last_maxima.clone();
         sorted.sort_by(f64::total_cmp);
-        self.lost += sorted[sorted.len() / 2] - self.sum / f64::from(self.count);
-        let is_due = self.lost >= observed.price.get();
+        self.excess += sorted[sorted.len() / 2] - self.sum_of_maxima / f64::from(self.superstep_count);
+        let is_due = self.excess >= observed.balancing_cost.get();
         if is_due {
             *self = Self::default();
         }
@@ -59,15 +59,15 @@ impl Trigger for Zhai {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{dues, observed};
+    use super::super::testing::{due_after_each, observed_times};
     use super::*;
 
     #[test]
     fn the_median_of_three_is_held_against_the_mean() {
         // max 1, 2, 6: 1 - 1 = 0, 2 - 1.5 = 0.5, 2 - 3 = -1; then 6: 6 - 3.75 = 2.25.
         let steps: Vec<Observed> = [1.0, 2.0, 6.0, 6.0]
-            .map(|max| observed(max, 1.0, 1.75))
+            .map(|max| observed_times(max, 1.0, 1.75))
             .to_vec();
-        assert_eq!(dues(ZhaiOptions {}, &steps), [false, false, false, true]);
+        assert_eq!(due_after_each(ZhaiOptions {}, &steps), [false, false, false, true]);
     }
 }

@@ -10,7 +10,7 @@ pub(crate) struct LibraryHeap {
 impl LibraryHeap {
     /// Creates a heap of `items` by the algorithm of `std::make_heap`, from the last parent down to the root.
     pub(crate) fn new(mut items: Vec<usize>, below: impl Fn(usize, usize) -> bool) -> Self {
-        make(&mut items, &|a: &usize, b: &usize| below(*a, *b));
+        make_heap(&mut items, &|a: &usize, b: &usize| below(*a, *b));
         Self { items }
     }
 
@@ -30,7 +30,7 @@ impl LibraryHeap {
         let Some(&top) = self.items.first() else {
             return Some(last);
         };
-        adjust(&mut self.items, 0, last, &|a: &usize, b: &usize| {
+        fill_hole(&mut self.items, 0, last, &|a: &usize, b: &usize| {
             below(*a, *b)
         });
         Some(top)
@@ -48,23 +48,23 @@ impl LibraryHeap {
 
 /// Sorts items by heap sort, so that no item comes after an item below which it belongs.
 pub(crate) fn heap_sort<T: Copy>(items: &mut [T], below: &impl Fn(&T, &T) -> bool) {
-    make(items, below);
+    make_heap(items, below);
     for end in (1..items.len()).rev() {
         let last = items[end];
         items[end] = items[0];
-        adjust(&mut items[..end], 0, last, below);
+        fill_hole(&mut items[..end], 0, last, below);
     }
 }
 
-fn make<T: Copy>(items: &mut [T], below: &impl Fn(&T, &T) -> bool) {
+fn make_heap<T: Copy>(items: &mut [T], below: &impl Fn(&T, &T) -> bool) {
     for parent in (0..items.len() / 2).rev() {
-        adjust(items, parent, items[parent], below);
+        fill_hole(items, parent, items[parent], below);
     }
 }
 
 /// Fills the hole at the position `top` with `item`. The hole first sinks to a leaf, always to the child that belongs nearer to
 /// the top (in case of ties to the right one); then `item` rises from there.
-fn adjust<T: Copy>(items: &mut [T], top: usize, item: T, below: &impl Fn(&T, &T) -> bool) {
+fn fill_hole<T: Copy>(items: &mut [T], top: usize, item: T, below: &impl Fn(&T, &T) -> bool) {
     let mut hole = top;
     loop {
         let (left, right) = (2 * hole + 1, 2 * hole + 2);

@@ -17,13 +17,13 @@ pub(crate) trait Real:
     const ZERO: Self;
 
     /// Returns the value of this width that is nearest to a number of 64 bits.
-    fn of(value: f64) -> Self;
+    fn from_f64(value: f64) -> Self;
 }
 
 impl Real for f64 {
     const ZERO: Self = 0.0;
 
-    fn of(value: f64) -> Self {
+    fn from_f64(value: f64) -> Self {
         value
     }
 }
@@ -35,7 +35,7 @@ impl Real for f32 {
         clippy::cast_possible_truncation,
         reason = "rounding to 32 bits is what this is for"
     )]
-    fn of(value: f64) -> Self {
+    fn from_f64(value: f64) -> Self {
         value as Self
     }
 }

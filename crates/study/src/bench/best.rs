@@ -37,7 +37,7 @@ pub fn stored_rows(suite: &str, draw: u64) -> impl Iterator<Item = (u64, u64, &'
 }
 
 /// Returns the stored best makespan of each case and seed of a draw \[s\].
-pub(super) fn stored(suite: &str, draw: u64) -> Bests {
+pub(super) fn stored_bests(suite: &str, draw: u64) -> Bests {
     let rows = stored_rows(suite, draw);
     rows.map(|(case, seed, _, makespan)| ((case, seed), makespan))
         .collect()

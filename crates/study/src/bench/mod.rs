@@ -24,7 +24,7 @@ use std::sync::{Mutex, PoisonError};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-pub use figure::{FACTOR, profiles};
+pub use figure::{MAX_FACTOR, draw_profiles};
 pub use page::page;
 pub use report::{
     csv_of_best, csv_of_cases, csv_of_classes, csv_of_policies, schema, sheet, table,
@@ -36,7 +36,7 @@ use starts::starts_sweep;
 
 use super::config::{Combine, Parameter, Sweep};
 use super::plan::Plan;
-use super::run::{Common, Done, Shard, missing_from, run as run_all};
+use super::run::{Common, Done, Shard, missing_runs, simulate_runs as run_all};
 use super::spec::Spec;
 use super::store::Store;
 use migsim_base::error::{Error, Problem};
@@ -44,7 +44,7 @@ use migsim_experiment::suite::{Case, Suite};
 use migsim_experiment::{Flag, Layers, Limits, Registry};
 
 /// Maximum number of cases of a draw that a benchmark may run.
-pub const MOST_CASES: u64 = 10_000;
+pub const MAX_CASES: u64 = 10_000;
 
 /// A rival policy with settings that apply only to it, under a name for the results.
 #[derive(Clone, Debug, Deserialize)]
@@ -70,21 +70,21 @@ pub struct Request {
     /// The policies that are compared in addition to the default set of the suite.
     pub rivals: Vec<String>,
     /// The rivals with settings that apply only to them.
-    pub readings: Vec<Reading>,
+    pub rivals_with_settings: Vec<Reading>,
     /// The seeds of each case; `None` stands for the seeds of the suite.
     pub seeds: Option<Spec>,
 }
 
 impl Request {
     /// Draws the cases of the benchmark.
-    pub fn drawn(&self) -> Vec<Case> {
+    pub fn draw_cases(&self) -> Vec<Case> {
         (1..=self.cases)
             .map(|number| self.suite.case(self.draw, number))
             .collect()
     }
 
     /// Lists the policies without separate settings: the default set, then the rivals that are not in the default set.
-    fn plain(&self) -> Vec<String> {
+    fn policies_without_settings(&self) -> Vec<String> {
         let mut all = self.suite.file().policies.clone();
         for rival in &self.rivals {
             if !all.contains(rival) {
@@ -96,8 +96,8 @@ impl Request {
 
     /// Lists the names of the policies in all rows of the results, except the row of the best static start.
     pub fn policies(&self) -> Vec<String> {
-        let readings = self.readings.iter().map(|one| one.name.clone());
-        self.plain().into_iter().chain(readings).collect()
+        let readings = self.rivals_with_settings.iter().map(|one| one.name.clone());
+        self.policies_without_settings().into_iter().chain(readings).collect()
     }
 
     /// Creates the sweep that runs the policies without separate settings on the cases; it can be divided into parts.
@@ -105,14 +105,14 @@ impl Request {
     /// # Errors
     /// The seeds of the suite cannot be read.
     pub fn sweep(&self, registry: &Registry) -> Result<Sweep, Error> {
-        self.sweep_over(registry, "policy", &self.plain(), &["i", "iii"])
+        self.sweep_over(registry, "policy", &self.policies_without_settings(), &["i", "iii"])
     }
 
     /// Creates the other sweeps: one for each policy with separate settings, and at the end the sweep of the static starts.
     ///
     /// # Errors
     /// As [`Self::sweep`].
-    pub fn sweeps_beside(&self, registry: &Registry) -> Result<Vec<Sweep>, Error> {
+    pub fn additional_sweeps(&self, registry: &Registry) -> Result<Vec<Sweep>, Error> {
         let of_reading = |one: &Reading| {
             let policy = std::slice::from_ref(&one.policy);
             let mut sweep = self.sweep_over(registry, "policy", policy, &["i", "iii"])?;
@@ -124,7 +124,7 @@ impl Request {
             sweep.fixed.extend(one.settings.iter().map(flag));
             Ok(sweep)
         };
-        let readings = self.readings.iter().map(of_reading);
+        let readings = self.rivals_with_settings.iter().map(of_reading);
         readings.chain([starts_sweep(self, registry)]).collect()
     }
 
@@ -144,7 +144,7 @@ impl Request {
             None => Spec::parse(&self.suite.file().seeds).map_err(wrong)?,
         };
         let cases = (1..=self.cases).map(|number| format!("{name}.{}.{number}", self.draw));
-        let list = |values: Vec<Value>, text: &str| Spec::list(values, text);
+        let list = |values: Vec<Value>, text: &str| Spec::from_list(values, text);
         let cases = list(cases.map(Value::from).collect(), "the cases");
         let values = list(
             values.iter().map(|value| json!(value)).collect(),
@@ -181,12 +181,12 @@ pub fn run(
     done: &Done,
 ) -> Result<Bench, Error> {
     let mut plans = Vec::new();
-    let sweeps = request.sweeps_beside(registry)?;
+    let sweeps = request.additional_sweeps(registry)?;
     for sweep in [request.sweep(registry)?].iter().chain(&sweeps) {
-        let plan = Plan::to_run(sweep, limits, common)?;
+        let plan = Plan::new_for_run(sweep, limits, common)?;
         let missing = {
             let store = store.lock().unwrap_or_else(PoisonError::into_inner);
-            missing_from(&plan, Shard::WHOLE, store.rows())
+            missing_runs(&plan, Shard::WHOLE, store.rows())
         };
         run_all((sweep, &plan), &missing, (limits, common), store, done)?;
         plans.push(plan);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::best::stored;
+use super::best::stored_bests;
 use super::starts::BEST_START;
 use super::{Bests, Request};
 use crate::plan::Plan;
@@ -64,15 +64,15 @@ pub struct Standing {
     /// Whether the policy belongs to the default set of the suite.
     pub is_default: bool,
     /// Mean of the ratios over the cases.
-    pub mean: f64,
+    pub mean_ratio: f64,
     /// The 95 % confidence interval of the mean ratio: percentiles of a bootstrap over the cases.
-    pub mean_ci95: [f64; 2],
+    pub mean_ratio_ci95: [f64; 2],
     /// Median of the ratios over the cases.
-    pub median: f64,
+    pub median_ratio: f64,
     /// The 95 % confidence interval of the median ratio, dimensionless.
-    pub median_ci95: [f64; 2],
+    pub median_ratio_ci95: [f64; 2],
     /// Largest ratio over the cases.
-    pub worst: f64,
+    pub worst_ratio: f64,
     /// Number of the case with the largest ratio.
     pub worst_case: u64,
     /// Number of cases in which no other policy is faster by more than the margin of indifference.
@@ -80,7 +80,7 @@ pub struct Standing {
     /// Numbers of rescheduling calls, moves, and moves straight back in a run, means over the cases, dimensionless.
     pub counts: [f64; 3],
     /// Shares of the makespan that rescheduling calls and moves cost, means over the cases \[%\].
-    pub shares: [f64; 2],
+    pub cost_shares: [f64; 2],
     /// Number of cases in which a run of the policy failed.
     pub failures: usize,
     /// Number of cases in which a makespan is below the best known makespan, and number of such runs.
@@ -91,7 +91,7 @@ pub struct Standing {
 
 impl Standing {
     /// Computes the share of cases whose ratio is at most `factor` \[%\] (Dolan and Moré 2002).
-    pub fn within(&self, factor: f64) -> f64 {
+    pub fn share_within(&self, factor: f64) -> f64 {
         let within = self.profile.partition_point(|ratio| *ratio <= factor);
         100.0 * within as f64 / self.profile.len().max(1) as f64
     }
@@ -112,7 +112,7 @@ pub struct Bench {
     /// The names of the policies, in the order of `BenchCase::entries`: the default set, rivals, and last the best static start.
     pub policies: Vec<String>,
     /// Number of policies in the default set; they are the first policies.
-    pub defaults: usize,
+    pub default_policies: usize,
     /// The results of each policy over all cases, sorted by the mean ratio, the lowest first.
     pub standings: Vec<Standing>,
     /// The error of the first run that failed; `None` if no run failed.
@@ -123,16 +123,16 @@ impl Bench {
     /// Computes the results from the runs in `rows`; a run without a row counts as failed.
     ///
     /// # Arguments
-    /// `plans`: the plans of [`Request::sweep`] and of [`Request::sweeps_beside`], in this order.
+    /// `plans`: the plans of [`Request::sweep`] and of the additional sweeps, in this order.
     ///
     /// # Panics
     /// There are fewer plans.
     pub fn of(request: &Request, plans: &[Plan], rows: &BTreeMap<String, Row>) -> Self {
-        let stored = stored(&request.suite.file().name, request.draw);
+        let stored = stored_bests(&request.suite.file().name, request.draw);
         let mut policies = request.policies();
         let runs = Runs {
             policies: policies.len(),
-            plain: policies.len() - request.readings.len(),
+            policies_of_first_plan: policies.len() - request.rivals_with_settings.len(),
             defaults: request.suite.file().policies.len(),
             plans,
             rows,
@@ -140,7 +140,7 @@ impl Bench {
         };
         policies.push(BEST_START.to_owned());
         let cases: Vec<BenchCase> = request
-            .drawn()
+            .draw_cases()
             .into_iter()
             .map(|case| runs.case(case))
             .collect();
@@ -150,7 +150,7 @@ impl Bench {
             suite: request.suite.file().name.clone(),
             draw: request.draw,
             seeds: plans[0].seeds.clone(),
-            defaults: runs.defaults,
+            default_policies: runs.defaults,
             error: { errors }.next(),
             standings: Vec::new(),
             cases,
@@ -171,8 +171,8 @@ impl Bench {
             .map(|place| self.standing(place, &cases))
             .collect();
         standings.sort_by(|a, b| {
-            a.mean
-                .total_cmp(&b.mean)
+            a.mean_ratio
+                .total_cmp(&b.mean_ratio)
                 .then_with(|| a.policy.cmp(&b.policy))
         });
         standings
@@ -222,12 +222,12 @@ impl Bench {
         let [mean_ci95, median_ci95] = bootstrap(&ratios, &mut random);
         Standing {
             policy: name.clone(),
-            is_default: place < self.defaults,
-            mean: mean(&ratios),
-            mean_ci95,
-            median: middle(&sorted),
-            median_ci95,
-            worst: ratios[worst],
+            is_default: place < self.default_policies,
+            mean_ratio: mean(&ratios),
+            mean_ratio_ci95: mean_ci95,
+            median_ratio: median_of_sorted(&sorted),
+            median_ratio_ci95: median_ci95,
+            worst_ratio: ratios[worst],
             worst_case: cases[worst].case.number,
             wins: cases.iter().filter(is_win).count(),
             counts: [
@@ -235,7 +235,7 @@ impl Bench {
                 mean(&of(&|entry| entry.moves)),
                 mean(&of(&|entry| entry.straight_returns)),
             ],
-            shares: [
+            cost_shares: [
                 100.0 * mean(&of(&|entry| entry.call_share)),
                 100.0 * mean(&of(&|entry| entry.move_share)),
             ],
@@ -258,7 +258,7 @@ fn margin() -> f64 {
 }
 
 /// Returns the median of sorted numbers.
-fn middle(sorted: &[f64]) -> f64 {
+fn median_of_sorted(sorted: &[f64]) -> f64 {
     let (low, high) = ((sorted.len() - 1) / 2, sorted.len() / 2);
     f64::midpoint(sorted[low], sorted[high])
 }
@@ -272,7 +272,7 @@ fn bootstrap(ratios: &[f64], random: &mut Stream) -> [[f64; 2]; 2] {
         let mut drawn: Vec<f64> = (0..count).map(|_| ratios[random.below(count)]).collect();
         means.push(mean(&drawn));
         drawn.sort_by(f64::total_cmp);
-        medians.push(middle(&drawn));
+        medians.push(median_of_sorted(&drawn));
     }
     [means, medians].map(|mut all| {
         all.sort_by(f64::total_cmp);
@@ -287,7 +287,7 @@ struct Runs<'a> {
     /// Number of policies in all plans.
     policies: usize,
     /// Number of policies in the first plan; each other plan has one policy.
-    plain: usize,
+    policies_of_first_plan: usize,
     /// Number of policies in the default set.
     defaults: usize,
     /// The plans of all sweeps of the benchmark.
@@ -301,7 +301,7 @@ struct Runs<'a> {
 impl Runs<'_> {
     /// Returns the row of each seed for a setting of a plan; `None` for a missing run. If a plan draws no random numbers, its
     /// only run counts for all seeds.
-    fn of<'r>(&'r self, plan: &'r Plan, setting: usize) -> Vec<Option<&'r Row>> {
+    fn rows_by_seed<'r>(&'r self, plan: &'r Plan, setting: usize) -> Vec<Option<&'r Row>> {
         let seeds = plan.seeds.len();
         let id = |seed: usize| &plan.runs[setting * seeds + seed.min(seeds - 1)];
         let found = |seed| self.rows.get(id(seed)).filter(|row| row.error.is_none());
@@ -310,15 +310,15 @@ impl Runs<'_> {
 
     /// Returns the makespan of each seed for a setting of a plan \[s\]; `None` if a run is missing or failed.
     fn makespans(&self, plan: &Plan, setting: usize, scenario: Scenario) -> Option<Vec<f64>> {
-        let rows = self.of(plan, setting).into_iter();
+        let rows = self.rows_by_seed(plan, setting).into_iter();
         rows.map(|row| row?.makespan(scenario)).collect()
     }
 
     /// Computes the results of all policies in a case.
     fn case(&self, case: Case) -> BenchCase {
         let index = usize::try_from(case.number - 1).expect("at most 10 000 cases");
-        let place = |policy: usize| match policy.checked_sub(self.plain) {
-            None => (&self.plans[0], index * self.plain + policy),
+        let place = |policy: usize| match policy.checked_sub(self.policies_of_first_plan) {
+            None => (&self.plans[0], index * self.policies_of_first_plan + policy),
             Some(reading) => (&self.plans[1 + reading], index),
         };
         let makespans = |policy: usize| {
@@ -348,7 +348,7 @@ impl Runs<'_> {
         let entries = (0..self.policies).map(|policy| {
             let times = times[policy].as_deref()?;
             let (plan, setting) = place(policy);
-            Some(entry(&self.of(plan, setting), times, &best_known))
+            Some(entry(&self.rows_by_seed(plan, setting), times, &best_known))
         });
         let mut entries: Vec<Option<Entry>> = entries.collect();
         let largest = entries[..self.defaults].iter().flatten();
@@ -357,11 +357,11 @@ impl Runs<'_> {
         let failed = Entry {
             ratio: largest,
             is_failure: true,
-            ..Entry::of_time(f64::INFINITY)
+            ..Entry::without_calls(f64::INFINITY)
         };
         BenchCase {
             case,
-            fastest: seeds.map(|seed| fastest(seed, self.plain)).collect(),
+            fastest: seeds.map(|seed| fastest(seed, self.policies_of_first_plan)).collect(),
             entries: entries
                 .into_iter()
                 .map(|one| one.unwrap_or(failed))
@@ -373,7 +373,7 @@ impl Runs<'_> {
     /// Returns the results of the static start with the lowest mean makespan of scenario i.
     fn best_start(&self, index: usize, best_known: &[f64]) -> Option<Entry> {
         let starts = self.plans.last()?;
-        let cases = self.plans[0].settings.len() / self.plain;
+        let cases = self.plans[0].settings.len() / self.policies_of_first_plan;
         let rules = starts.settings.len() / cases.max(1);
         let times =
             (0..rules).filter_map(|rule| self.makespans(starts, index * rules + rule, Scenario::I));
@@ -384,7 +384,7 @@ impl Runs<'_> {
 
 impl Entry {
     /// Creates the results of a run with this makespan \[s\], without calls and moves.
-    fn of_time(makespan: f64) -> Self {
+    fn without_calls(makespan: f64) -> Self {
         Self {
             ratio: 1.0,
             makespan,
@@ -424,7 +424,7 @@ fn entry(rows: &[Option<&Row>], times: &[f64], best_known: &[f64]) -> Entry {
         call_share: share(0),
         move_share: share(1),
         new_bests: pairs().filter(|(time, best)| time < best).count(),
-        ..Entry::of_time(mean(times))
+        ..Entry::without_calls(mean(times))
     }
 }
 

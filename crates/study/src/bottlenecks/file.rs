@@ -102,7 +102,7 @@ impl Profile {
             changes: pair.changes.each_ref().map(ToString::to_string),
             makespan_s: pair.makespan.mean,
             gain_percent: pair.gain.mean,
-            beyond_percent: pair.beyond,
+            beyond_percent: pair.excess_gain,
         });
         let file = File {
             schema: Version::One,
@@ -121,7 +121,7 @@ impl Profile {
             makespan_s: tried.makespan.mean,
             gain_percent: tried.gain.mean,
             gain_ci95_percent: tried.gain.half_width().filter(|_| self.seeds > 1),
-            held_gain_percent: tried.held.map(|held| held.mean),
+            held_gain_percent: tried.held_gain.map(|held| held.mean),
         }
     }
 }

@@ -36,9 +36,9 @@ pub use file::schema;
 pub use pairs::Pair;
 
 /// Percentage by which each quantity is improved in the first change.
-const STEP: f64 = 10.0;
+const STEP_PERCENT: f64 = 10.0;
 /// Gain \[%\] below which a change counts as none. A quantity whose gains are all below this value has no row and is only named.
-const NO_GAIN: f64 = 0.005;
+const NO_GAIN_PERCENT: f64 = 0.005;
 
 /// The options of a causal profile.
 #[derive(Clone, Debug, Default)]
@@ -64,7 +64,7 @@ pub struct Tried {
     /// Reduction of the makespan by the change \[%\], over the seeds.
     pub gain: Sample,
     /// Gain with the rescheduling decisions of the unchanged run \[%\], over the seeds; `None` if this was not requested.
-    pub held: Option<Sample>,
+    pub held_gain: Option<Sample>,
 }
 
 /// A quantity, with the gains of its changes.
@@ -72,14 +72,14 @@ pub struct Tried {
 #[non_exhaustive]
 pub struct Row {
     /// The quantity that is changed.
-    pub changed: Changed,
+    pub quantity: Changed,
     /// The improvement by 10 %, or by one process per host.
     pub step: Tried,
     /// The change that removes the limit; `None` for the number of processes per host.
     pub unlimited: Option<Tried>,
     /// Share of the critical path of the first seed that depends on the quantity \[%\]; `None` for the load, the imbalance and
     /// the number of processes per host.
-    pub on_path: Option<f64>,
+    pub path_share: Option<f64>,
 }
 
 impl Row {
@@ -88,14 +88,14 @@ impl Row {
         self.step.change.to_string()
     }
 
-    /// Returns whether a change of the quantity changes the makespan by at least [`NO_GAIN`].
-    fn counts(&self) -> bool {
+    /// Returns whether a change of the quantity changes the makespan by at least 0.005 %.
+    fn has_gain(&self) -> bool {
         let all = [Some(&self.step), self.unlimited.as_ref()];
         let gains = all.into_iter().flatten().flat_map(|one| {
-            let held = one.held.map(|held| held.mean);
+            let held = one.held_gain.map(|held| held.mean);
             [Some(one.gain.mean), held].into_iter().flatten()
         });
-        gains.into_iter().any(|gain| gain.abs() >= NO_GAIN)
+        gains.into_iter().any(|gain| gain.abs() >= NO_GAIN_PERCENT)
     }
 }
 
@@ -130,14 +130,14 @@ struct Planned {
     step: CaseChange,
     unlimited: Option<CaseChange>,
     /// Share of the critical path of the first seed that depends on the quantity \[%\].
-    on_path: Option<f64>,
+    path_share: Option<f64>,
 }
 
 /// The unchanged runs of a profile, and the changes that will be made to them.
 #[derive(Debug)]
 pub struct Prepared<'a> {
     /// The registry, the settings of the user, and the limits on memory.
-    with: (&'a Registry, &'a Layers, Limits),
+    inputs: (&'a Registry, &'a Layers, Limits),
     /// The options of the profile.
     wanted: Wanted,
     /// The scenario that is profiled.
@@ -145,11 +145,11 @@ pub struct Prepared<'a> {
     /// Files that were read once for all runs.
     shared: Shared,
     /// The changes that are already part of the settings (key `changes`).
-    changes: Vec<String>,
+    given_changes: Vec<String>,
     /// The seeds, each with the outcome of the unchanged run.
-    bases: Vec<(u64, Outcome)>,
+    unchanged_runs: Vec<(u64, Outcome)>,
     /// The quantities, with the changes that will be made to them.
-    changed: Vec<Planned>,
+    planned: Vec<Planned>,
     /// The critical path of the first seed, summed by kind of activity, resource and process.
     path: Vec<PathShare>,
     /// Notes for the user.
@@ -190,12 +190,12 @@ pub fn prepare<'a>(
     }
     let changes = experiment.config.changes.clone();
     let mut prepared = Prepared {
-        with,
+        inputs: with,
         scenario,
         shared,
-        changes,
-        bases: Vec::new(),
-        changed: Vec::new(),
+        given_changes: changes,
+        unchanged_runs: Vec::new(),
+        planned: Vec::new(),
         path: Vec::new(),
         notes: Vec::new(),
         supersteps: experiment.workload.supersteps() as u64,
@@ -212,15 +212,15 @@ pub fn prepare<'a>(
         let run = experiment.run_scenario(scenario, &Progress::default(), &mut (), None)?;
         Ok((*seed, run.outcome))
     };
-    prepared.bases = seeds.par_iter().map(base).collect::<Result<_, Error>>()?;
-    prepared.plan()?;
+    prepared.unchanged_runs = seeds.par_iter().map(base).collect::<Result<_, Error>>()?;
+    prepared.plan_changes()?;
     Ok(prepared)
 }
 
 impl Prepared<'_> {
     /// Lists the changes to be made, each with the share of the first seed's critical path that depends on its quantity.
-    fn plan(&mut self) -> Result<(), Error> {
-        let (seed, outcome) = &self.bases[0];
+    fn plan_changes(&mut self) -> Result<(), Error> {
+        let (seed, outcome) = &self.unchanged_runs[0];
         let experiment = self.experiment(*seed, &[])?;
         let (_, path) = experiment.run_with_path(self.scenario, &Progress::default())?;
         let possible = experiment.possible_changes(outcome);
@@ -231,20 +231,20 @@ impl Prepared<'_> {
             ));
         }
         for changed in possible.quantities {
-            let step = if changed.is_rate() { STEP } else { -STEP };
-            self.changed.push(Planned {
+            let step = if changed.is_rate() { STEP_PERCENT } else { -STEP_PERCENT };
+            self.planned.push(Planned {
                 step: CaseChange::new(changed.clone(), Amount::Percent(step)),
                 unlimited: Some(CaseChange::new(changed.clone(), Amount::Unlimited)),
-                on_path: experiment.path_share_of(&path, &changed),
+                path_share: experiment.path_share_of(&path, &changed),
                 changed,
             });
         }
         for amount in possible.processes_per_host {
             let changed = Changed::ProcessesPerHost;
-            self.changed.push(Planned {
+            self.planned.push(Planned {
                 step: CaseChange::new(changed.clone(), amount),
                 unlimited: None,
-                on_path: None,
+                path_share: None,
                 changed,
             });
         }
@@ -254,17 +254,17 @@ impl Prepared<'_> {
 
     /// Returns the number of runs that the profile needs in addition to the unchanged runs.
     pub fn runs(&self) -> u64 {
-        let steps = self.changed.iter();
+        let steps = self.planned.iter();
         let changes: u64 = steps
             .map(|one| 1 + u64::from(one.unlimited.is_some()))
             .sum();
         let pairs = if self.wanted.has_pairs {
-            pairs::count(self.changed.len())
+            pairs::pair_count(self.planned.len())
         } else {
             0
         };
         let held = 1 + u64::from(self.wanted.holds_decisions);
-        (changes + pairs) * self.bases.len() as u64 * held
+        (changes + pairs) * self.unchanged_runs.len() as u64 * held
     }
 
     /// Returns the counter of the finished runs.
@@ -279,9 +279,9 @@ impl Prepared<'_> {
 
     /// Creates the experiment with a seed and with changes in addition to those of the settings.
     fn experiment(&self, seed: u64, changes: &[&CaseChange]) -> Result<Experiment, Error> {
-        let (registry, layers, limits) = self.with;
+        let (registry, layers, limits) = self.inputs;
         let mut layers = layers.clone();
-        let all = self.changes.iter().cloned();
+        let all = self.given_changes.iter().cloned();
         let all = all.chain(changes.iter().map(ToString::to_string));
         let all: Vec<String> = all.collect();
         let flag = |key: &str, value| Flag {
@@ -313,7 +313,7 @@ impl Prepared<'_> {
         })?;
         let held = || {
             self.makespan(&format!("{id}-held"), store, || {
-                experiment.run_held(self.scenario, base, &progress, &mut ())
+                experiment.run_with_decisions(self.scenario, base, &progress, &mut ())
             })
         };
         let held = self.wanted.holds_decisions.then(held).transpose()?;
@@ -349,7 +349,7 @@ impl Prepared<'_> {
         changes: &[&CaseChange],
         store: &Mutex<Store>,
     ) -> Result<(Sample, Sample, Option<Sample>), Error> {
-        let bases = self.bases.iter();
+        let bases = self.unchanged_runs.iter();
         let all = bases.map(|base| self.makespans(base, changes, store));
         let all: Vec<(f64, Option<f64>)> = all.collect::<Result<_, _>>()?;
         let gain = |time: f64, base: &(u64, Outcome)| {
@@ -360,7 +360,7 @@ impl Prepared<'_> {
                 0.0
             }
         };
-        let pairs = || all.iter().zip(&self.bases);
+        let pairs = || all.iter().zip(&self.unchanged_runs);
         let times: Vec<f64> = all.iter().map(|one| one.0).collect();
         let gains: Vec<f64> = pairs().map(|(time, base)| gain(time.0, base)).collect();
         let held: Vec<f64> = pairs()
@@ -371,13 +371,13 @@ impl Prepared<'_> {
     }
 
     /// Simulates one change with each seed, and returns its gain.
-    fn tried(&self, change: &CaseChange, store: &Mutex<Store>) -> Result<Tried, Error> {
+    fn try_change(&self, change: &CaseChange, store: &Mutex<Store>) -> Result<Tried, Error> {
         let (makespan, gain, held) = self.try_together(&[change], store)?;
         Ok(Tried {
             change: change.clone(),
             makespan,
             gain,
-            held,
+            held_gain: held,
         })
     }
 
@@ -388,19 +388,19 @@ impl Prepared<'_> {
     /// There is a fault of the program, or a row cannot be written.
     pub fn run(&self, store: &Mutex<Store>) -> Result<Profile, Error> {
         let all: Vec<&CaseChange> = self
-            .changed
+            .planned
             .iter()
             .flat_map(|one| [Some(&one.step), one.unlimited.as_ref()])
             .flatten()
             .collect();
         let tried: Vec<_> = all
             .into_par_iter()
-            .map(|change| self.tried(change, store))
+            .map(|change| self.try_change(change, store))
             .collect();
         let mut tried = tried.into_iter();
         let mut notes = self.notes.clone();
         let mut rows = Vec::new();
-        for planned in &self.changed {
+        for planned in &self.planned {
             let step = tried.next().expect("a result for each change");
             let without = planned
                 .unlimited
@@ -409,10 +409,10 @@ impl Prepared<'_> {
                 .transpose();
             match (step, without) {
                 (Ok(step), Ok(unlimited)) => rows.push(Row {
-                    changed: planned.changed.clone(),
+                    quantity: planned.changed.clone(),
                     step,
                     unlimited,
-                    on_path: planned.on_path,
+                    path_share: planned.path_share,
                 }),
                 (Err(fault @ (Error::Broken(_) | Error::Output(_))), _)
                 | (_, Err(fault @ (Error::Broken(_) | Error::Output(_)))) => return Err(fault),
@@ -423,21 +423,21 @@ impl Prepared<'_> {
             }
         }
         let is_held = self.wanted.holds_decisions;
-        let gain = |one: &Tried| one.held.filter(|_| is_held).unwrap_or(one.gain).mean;
+        let gain = |one: &Tried| one.held_gain.filter(|_| is_held).unwrap_or(one.gain).mean;
         let rank = |row: &Row| (gain(&row.step), row.unlimited.as_ref().map_or(0.0, gain));
         rows.sort_by(|a, b| {
             let ((a, a_most), (b, b_most)) = (rank(a), rank(b));
             b.total_cmp(&a).then(b_most.total_cmp(&a_most))
         });
         let pairs = if self.wanted.has_pairs {
-            self.pairs(&rows, store)?
+            self.simulate_pairs(&rows, store)?
         } else {
             Vec::new()
         };
-        let times: Vec<f64> = self.bases.iter().map(|one| one.1.makespan.get()).collect();
+        let times: Vec<f64> = self.unchanged_runs.iter().map(|one| one.1.makespan.get()).collect();
         Ok(Profile {
             scenario: self.scenario,
-            seeds: self.bases.len(),
+            seeds: self.unchanged_runs.len(),
             holds_decisions: is_held,
             makespan: Sample::of(&times).expect("there is a seed"),
             rows,

@@ -11,14 +11,14 @@ use migsim_base::error::Error;
 use migsim_experiment::CaseChange;
 
 /// Number of quantities with the largest gains that are combined in pairs.
-const PAIRED: usize = 5;
+const MAX_PAIRED: usize = 5;
 
 /// Differences of gains below this value count as rounding errors \[percentage points\].
-const ROUNDING: f64 = 1e-9;
+const ROUNDING_TOLERANCE: f64 = 1e-9;
 
 /// Returns the number of pairs of changes that are simulated if there are `rows` quantities.
-pub(super) fn count(rows: usize) -> u64 {
-    let paired = rows.min(PAIRED) as u64;
+pub(super) fn pair_count(rows: usize) -> u64 {
+    let paired = rows.min(MAX_PAIRED) as u64;
     paired * paired.saturating_sub(1) / 2
 }
 
@@ -33,13 +33,13 @@ pub struct Pair {
     /// Reduction of the makespan by both changes together \[%\], over the seeds.
     pub gain: Sample,
     /// Gain of both changes together minus the sum of the gains of each change alone \[percentage points\].
-    pub beyond: f64,
+    pub excess_gain: f64,
 }
 
 impl Prepared<'_> {
     /// Simulates pairs of the changes with the largest gains, and sorts the pairs by their gain.
-    pub(super) fn pairs(&self, rows: &[Row], store: &Mutex<Store>) -> Result<Vec<Pair>, Error> {
-        let best = &rows[..rows.len().min(PAIRED)];
+    pub(super) fn simulate_pairs(&self, rows: &[Row], store: &Mutex<Store>) -> Result<Vec<Pair>, Error> {
+        let best = &rows[..rows.len().min(MAX_PAIRED)];
         let pairs: Vec<(&Row, &Row)> = best
             .iter()
             .enumerate()
@@ -53,7 +53,7 @@ impl Prepared<'_> {
                 changes: [a.step.change.clone(), b.step.change.clone()],
                 makespan,
                 gain,
-                beyond: if beyond.abs() < ROUNDING { 0.0 } else { beyond },
+                excess_gain: if beyond.abs() < ROUNDING_TOLERANCE { 0.0 } else { beyond },
             })
         };
         let mut pairs: Vec<Pair> = pairs

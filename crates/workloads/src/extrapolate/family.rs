@@ -7,7 +7,7 @@
 use std::fmt;
 
 /// A message of a family: sender, receiver, and the slot that determines its size.
-pub(super) type Sent = (usize, usize, usize);
+pub(super) type FamilyMessage = (usize, usize, usize);
 
 /// Pattern of the messages of an exchange between all processes; one variant is a superstep without messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -89,14 +89,14 @@ impl Family {
     }
 
     /// Returns the messages of each superstep for `count` processes; `None` if the family does not exist for this number.
-    pub(super) fn steps(self, count: usize) -> Option<Vec<Vec<Sent>>> {
+    pub(super) fn steps(self, count: usize) -> Option<Vec<Vec<FamilyMessage>>> {
         let all = 0..count;
-        let to = |away: usize| -> Vec<Sent> {
+        let to = |away: usize| -> Vec<FamilyMessage> {
             all.clone()
                 .map(|from| (from, (from + away) % count, 0))
                 .collect()
         };
-        let round = |bit: usize| -> Vec<Sent> {
+        let round = |bit: usize| -> Vec<FamilyMessage> {
             all.clone()
                 .map(|from| (from, from ^ (1 << bit), 0))
                 .collect()
@@ -111,7 +111,7 @@ impl Family {
                 is_periodic,
                 is_reversed,
             } => vec![neighbours(
-                &shape(count, dimensions, is_reversed),
+                &grid_sides(count, dimensions, is_reversed),
                 is_periodic,
             )],
             Self::Shift { is_forward: true } => vec![to(1)],
@@ -123,12 +123,12 @@ impl Family {
             Self::AllToAll => vec![(1..count).flat_map(to).collect()],
             Self::Broadcast => tree(count),
             Self::Reduction => {
-                let turned = |step: Vec<Sent>| {
+                let turned = |step: Vec<FamilyMessage>| {
                     step.into_iter()
                         .map(|(from, to, slot)| (to, from, slot))
                         .collect()
                 };
-                by_height(tree(count).into_iter().map(turned).collect(), count)
+                order_by_height(tree(count).into_iter().map(turned).collect(), count)
             }
             Self::Gather => vec![(1..count).map(|from| (from, 0, 0)).collect()],
             Self::Scatter => vec![(1..count).map(|to| (0, to, 0)).collect()],
@@ -148,13 +148,13 @@ impl Family {
 
     /// Returns the number of processes in a cross-section of a grid perpendicular to the dimension `slot`: the product of the
     /// lengths of the other dimensions. 1 for other families.
-    pub(super) fn across(self, slot: usize, count: usize) -> usize {
+    pub(super) fn processes_across(self, slot: usize, count: usize) -> usize {
         match self {
             Self::Grid {
                 dimensions,
                 is_reversed,
                 ..
-            } => count / shape(count, dimensions, is_reversed)[slot],
+            } => count / grid_sides(count, dimensions, is_reversed)[slot],
             _ => 1,
         }
     }
@@ -199,7 +199,7 @@ impl fmt::Display for Family {
 
 /// Returns the lengths of the sides of a grid of `count` processes: as equal as possible, with the longest side first (as in
 /// `MPI_Dims_create`) or last.
-fn shape(count: usize, dimensions: usize, is_reversed: bool) -> Vec<usize> {
+fn grid_sides(count: usize, dimensions: usize, is_reversed: bool) -> Vec<usize> {
     let mut lengths = vec![1; dimensions];
     let mut left = count;
     let mut factors = Vec::new();
@@ -227,7 +227,7 @@ fn shape(count: usize, dimensions: usize, is_reversed: bool) -> Vec<usize> {
 
 /// Returns the messages of all processes to both neighbours in each dimension of a grid whose last dimension varies fastest; the
 /// slot of a message is its dimension.
-fn neighbours(shape: &[usize], is_periodic: bool) -> Vec<Sent> {
+fn neighbours(shape: &[usize], is_periodic: bool) -> Vec<FamilyMessage> {
     let count: usize = shape.iter().product();
     let mut sent = Vec::new();
     let mut stride = count;
@@ -254,8 +254,8 @@ fn neighbours(shape: &[usize], is_periodic: bool) -> Vec<Sent> {
 }
 
 /// Returns the messages of a broadcast from process 0 along a binomial tree, one list for each number of preceding hops.
-fn tree(count: usize) -> Vec<Vec<Sent>> {
-    let mut steps: Vec<Vec<Sent>> = Vec::new();
+fn tree(count: usize) -> Vec<Vec<FamilyMessage>> {
+    let mut steps: Vec<Vec<FamilyMessage>> = Vec::new();
     for to in 1..count {
         let parent = to & (to - 1);
         let hops = parent.count_ones() as usize;
@@ -267,9 +267,9 @@ fn tree(count: usize) -> Vec<Vec<Sent>> {
 
 /// Orders the messages of a reduction along a tree: each message is in the superstep after the last one in which its sender
 /// receives.
-fn by_height(steps: Vec<Vec<Sent>>, count: usize) -> Vec<Vec<Sent>> {
+fn order_by_height(steps: Vec<Vec<FamilyMessage>>, count: usize) -> Vec<Vec<FamilyMessage>> {
     let mut heights = vec![0; count];
-    let mut found: Vec<Vec<Sent>> = Vec::new();
+    let mut found: Vec<Vec<FamilyMessage>> = Vec::new();
     // The order starts at the leaves: most hops first, of equal ones the largest number first.
     for message in steps
         .into_iter()
@@ -291,10 +291,10 @@ mod tests {
 
     #[test]
     fn grids_are_as_square_as_mpi_makes_them() {
-        assert_eq!(shape(12, 2, false), [4, 3]);
-        assert_eq!(shape(8, 2, true), [2, 4]);
-        assert_eq!(shape(64, 3, false), [4, 4, 4]);
-        assert_eq!(shape(7, 2, false), [7, 1]);
+        assert_eq!(grid_sides(12, 2, false), [4, 3]);
+        assert_eq!(grid_sides(8, 2, true), [2, 4]);
+        assert_eq!(grid_sides(64, 3, false), [4, 4, 4]);
+        assert_eq!(grid_sides(7, 2, false), [7, 1]);
     }
 
     #[test]
@@ -335,7 +335,7 @@ mod tests {
         for family in ALL {
             for count in [2, 3, 4, 8, 12] {
                 let steps = family.steps(count).unwrap_or_default();
-                let all: Vec<Sent> = steps.into_iter().flatten().collect();
+                let all: Vec<FamilyMessage> = steps.into_iter().flatten().collect();
                 assert!(
                     all.iter().all(|(from, to, slot)| from != to
                         && *from < count

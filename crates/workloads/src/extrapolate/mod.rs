@@ -18,15 +18,15 @@ use std::fmt::Write as _;
 
 use crate::trace::Trace;
 use migsim_base::error::{Error, Problem};
-use model::{Made, Model};
+use model::{ModelStep, Model};
 use sample::Sample;
 
 /// Minimum number of recordings: two to fit the laws, and one for the check.
-const FEWEST: usize = 3;
+const MIN_RECORDINGS: usize = 3;
 /// Maximum error of the predicted bytes of all messages in the check, relative to the recorded bytes.
-const MOST_BYTES_OFF: f64 = 0.05;
+const MAX_BYTES_ERROR: f64 = 0.05;
 /// Maximum error of the predicted total work in the check, relative to the recorded work.
-const MOST_WORK_OFF: f64 = 0.25;
+const MAX_WORK_ERROR: f64 = 0.25;
 
 /// A trace for more processes than were recorded, with the laws and the check on which it is based.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,11 +54,11 @@ pub struct Check {
     /// Number of messages of the largest recording, which is equal to the predicted number.
     pub messages: usize,
     /// Relative error of the predicted bytes of all messages: predicted / recorded - 1.
-    pub bytes_off: f64,
+    pub bytes_error: f64,
     /// Relative error of the predicted work of all processes: predicted / recorded - 1.
-    pub work_off: f64,
+    pub work_error: f64,
     /// Largest absolute error of the predicted work of one process, relative to the recorded mean work of a process.
-    pub process_off: f64,
+    pub max_process_error: f64,
 }
 
 /// Creates a trace for `processes` processes from recordings (name and trace) of a program with at least three different numbers
@@ -72,11 +72,11 @@ pub struct Check {
 /// - the exchanges of the program do not exist for this number of processes
 pub fn extrapolate(recorded: &[(String, Trace)], processes: usize) -> Result<Extrapolation, Error> {
     let mut samples: Vec<(Sample, &Trace)> = (recorded.iter())
-        .map(|(name, trace)| (Sample::of(name, trace), trace))
+        .map(|(name, trace)| (Sample::from_trace(name, trace), trace))
         .collect();
     samples.sort_by_key(|(sample, _)| sample.processes);
     samples.dedup_by_key(|(sample, _)| sample.processes);
-    let Some((_, largest)) = samples.last().filter(|_| samples.len() >= FEWEST) else {
+    let Some((_, largest)) = samples.last().filter(|_| samples.len() >= MIN_RECORDINGS) else {
         let message = format!(
             "recordings with {} numbers of processes are too few",
             samples.len()
@@ -98,7 +98,7 @@ pub fn extrapolate(recorded: &[(String, Trace)], processes: usize) -> Result<Ext
     }
     let phases = pattern::parse(&samples)?;
     let end = samples.len() - 1;
-    let check = checked(&Model::fit(&samples[..end], &phases)?, &samples[end])?;
+    let check = check_prediction(&Model::fit(&samples[..end], &phases)?, &samples[end])?;
     let model = Model::fit(&samples, &phases)?;
     let made = model.steps(processes)?;
     let laws = model.groups.iter().map(|group| {
@@ -123,12 +123,12 @@ pub fn extrapolate(recorded: &[(String, Trace)], processes: usize) -> Result<Ext
         messages: made.iter().map(|step| step.messages.len()).sum(),
         laws: laws.collect(),
         check,
-        trace: written(&model, &made, processes, largest),
+        trace: trace_text(&model, &made, processes, largest),
     })
 }
 
 /// Compares the prediction of a model with a recording; returns an error if the prediction is too inaccurate.
-fn checked(model: &Model<'_>, sample: &Sample) -> Result<Check, Error> {
+fn check_prediction(model: &Model<'_>, sample: &Sample) -> Result<Check, Error> {
     let made = model.steps(sample.processes)?;
     let mut predicted = vec![0.0; sample.processes];
     for step in &made {
@@ -158,15 +158,15 @@ fn checked(model: &Model<'_>, sample: &Sample) -> Result<Check, Error> {
     let check = Check {
         processes: sample.processes,
         messages: made.iter().map(|step| step.messages.len()).sum(),
-        bytes_off: off(bytes, sizes.sum()),
-        work_off: off(all(&predicted), all(&recorded)),
-        process_off: (predicted.iter().zip(&recorded))
+        bytes_error: off(bytes, sizes.sum()),
+        work_error: off(all(&predicted), all(&recorded)),
+        max_process_error: (predicted.iter().zip(&recorded))
             .map(|(one, other)| (one - other).abs() / mean.max(1.0))
             .fold(0.0, f64::max),
     };
     for (what, off, most) in [
-        ("bytes", check.bytes_off, MOST_BYTES_OFF),
-        ("work", check.work_off, MOST_WORK_OFF),
+        ("bytes", check.bytes_error, MAX_BYTES_ERROR),
+        ("work", check.work_error, MAX_WORK_ERROR),
     ] {
         if off.abs() > most {
             let message = format!(
@@ -183,10 +183,10 @@ fn checked(model: &Model<'_>, sample: &Sample) -> Result<Check, Error> {
 
 /// Returns the text of the extrapolated trace. Settings of the runtime and facts of the recording are copied from the largest
 /// recording.
-fn written(model: &Model<'_>, made: &[Made], processes: usize, largest: &Trace) -> String {
+fn trace_text(model: &Model<'_>, made: &[ModelStep], processes: usize, largest: &Trace) -> String {
     let mut text = format!(
         "migsim-trace 2\nprocesses {processes}\n{}",
-        largest.recording().lines()
+        largest.recording().to_lines()
     );
     for setting in largest.settings() {
         if let Some(key) = setting.key.strip_prefix("runtime.") {

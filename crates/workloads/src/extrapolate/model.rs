@@ -42,13 +42,13 @@ enum Basis {
 
 impl Basis {
     /// Returns the value of the function for a number of processes.
-    fn at(self, processes: usize) -> f64 {
+    fn value_at(self, processes: usize) -> f64 {
         let count = processes as f64;
         match self {
             Self::Constant => 1.0,
             Self::Inverse => 1.0 / count,
             Self::InverseSquare => 1.0 / (count * count),
-            Self::Across(family, slot) => 1.0 / family.across(slot, processes) as f64,
+            Self::Across(family, slot) => 1.0 / family.processes_across(slot, processes) as f64,
             Self::Power(exponent) => count.powf(exponent),
         }
     }
@@ -56,8 +56,8 @@ impl Basis {
 
 impl Law {
     /// Returns the size of a message \[B\] for a number of processes.
-    pub(super) fn at(self, processes: usize) -> f64 {
-        self.factor * self.basis.at(processes)
+    pub(super) fn value_at(self, processes: usize) -> f64 {
+        self.factor * self.basis.value_at(processes)
     }
 
     /// Fits laws of the same form to all slots of a family, and returns those of the first form that all points follow; `None` if
@@ -76,10 +76,10 @@ impl Law {
                 return Some(None);
             };
             let basis = kind(slot)?;
-            let factor = size / basis.at(last);
+            let factor = size / basis.value_at(last);
             let law = Self { basis, factor };
             let is_near = |&(processes, size): &(usize, f64)| {
-                (law.at(processes) - size).abs() <= SIZE_TOLERANCE * size + ROUNDING
+                (law.value_at(processes) - size).abs() <= SIZE_TOLERANCE * size + ROUNDING
             };
             slots[slot].iter().all(is_near).then_some(Some(law))
         };
@@ -144,7 +144,7 @@ pub(super) struct Model<'s> {
     /// For each exchange in order, the index of its group and its supersteps in the largest recording.
     phases: Vec<(usize, std::ops::Range<usize>)>,
     /// Exponent of the power law by which the memory of a process depends on the number of processes.
-    memory: f64,
+    memory_exponent: f64,
 }
 
 impl<'s> Model<'s> {
@@ -164,7 +164,7 @@ impl<'s> Model<'s> {
         for phase in phases {
             members.entry(key(phase)).or_default().push(phase);
         }
-        let groups = members.values().map(|phases| group(samples, phases));
+        let groups = members.values().map(|phases| fit_group(samples, phases));
         let groups: Vec<Group> = groups.collect::<Result<_, _>>()?;
         let number = |phase: &Phase| {
             members
@@ -187,7 +187,7 @@ impl<'s> Model<'s> {
                 .iter()
                 .map(|phase| (number(phase), phase.supersteps[end].clone()))
                 .collect(),
-            memory: exponent(&memory).unwrap_or(0.0),
+            memory_exponent: exponent(&memory).unwrap_or(0.0),
         })
     }
 
@@ -199,14 +199,14 @@ impl<'s> Model<'s> {
     /// Returns the extrapolated memory of process `process` of `count` \[B\]; `None` if the recording does not state it.
     pub(super) fn memory(&self, process: usize, count: usize) -> Option<f64> {
         let ratio = count as f64 / self.last.processes as f64;
-        Some((self.last.memory[self.original(process, count)]? * ratio.powf(self.memory)).round())
+        Some((self.last.memory[self.original(process, count)]? * ratio.powf(self.memory_exponent)).round())
     }
 
     /// Creates the supersteps of a run with `count` processes: the work of each process, and the messages with their sizes.
     ///
     /// # Errors
     /// A family does not exist for this number of processes.
-    pub(super) fn steps(&self, count: usize) -> Result<Vec<Made>, Error> {
+    pub(super) fn steps(&self, count: usize) -> Result<Vec<ModelStep>, Error> {
         let ratio = count as f64 / self.last.processes as f64;
         let mut made = Vec::new();
         for (group, supersteps) in &self.phases {
@@ -226,8 +226,8 @@ impl<'s> Model<'s> {
             let work = (0..count).map(|process| recorded[self.original(process, count)] * scale);
             let mut work: Vec<f64> = work.collect();
             for step in steps {
-                let size = |slot: usize| group.sizes[slot].map_or(0.0, |law| law.at(count).round());
-                made.push(Made {
+                let size = |slot: usize| group.sizes[slot].map_or(0.0, |law| law.value_at(count).round());
+                made.push(ModelStep {
                     work: std::mem::take(&mut work),
                     messages: step
                         .into_iter()
@@ -242,7 +242,7 @@ impl<'s> Model<'s> {
 
 /// A superstep that the model creates.
 #[derive(Clone, Debug)]
-pub(super) struct Made {
+pub(super) struct ModelStep {
     /// Work of each process \[instructions\]; empty if no process computes.
     pub(super) work: Vec<f64>,
     /// Sender, receiver and size \[B\] of each message.
@@ -250,7 +250,7 @@ pub(super) struct Made {
 }
 
 /// Fits the laws of one group of exchanges.
-fn group(samples: &[Sample], phases: &[&Phase]) -> Result<Group, Error> {
+fn fit_group(samples: &[Sample], phases: &[&Phase]) -> Result<Group, Error> {
     let family = phases[0].family;
     let mean_work = |index: usize, sample: &Sample| {
         let of_phase = |phase: &&Phase| {
@@ -279,7 +279,7 @@ fn group(samples: &[Sample], phases: &[&Phase]) -> Result<Group, Error> {
             .collect()
     };
     let slots: Vec<Vec<(usize, f64)>> = (0..family.slots()).map(of_slot).collect();
-    let sizes = Law::of_sizes(&slots, family).ok_or_else(|| lawless(family, &slots.concat()))?;
+    let sizes = Law::of_sizes(&slots, family).ok_or_else(|| no_law_error(family, &slots.concat()))?;
     Ok(Group {
         family,
         count: phases.len(),
@@ -289,7 +289,7 @@ fn group(samples: &[Sample], phases: &[&Phase]) -> Result<Group, Error> {
 }
 
 /// Creates the error that message sizes follow no known law.
-fn lawless(family: Family, points: &[(usize, f64)]) -> Error {
+fn no_law_error(family: Family, points: &[(usize, f64)]) -> Error {
     let shown: Vec<String> = points
         .iter()
         .map(|(count, size)| format!("{size:.0} B with {count} processes"))

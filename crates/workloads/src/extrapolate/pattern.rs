@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::family::{ALL, Family, Sent};
+use super::family::{ALL, Family, FamilyMessage};
 use super::sample::{Sample, Step};
 use migsim_base::error::{Error, Problem};
 use migsim_base::words::counted;
 
 /// Maximum deviation of a message size in a slot from the mean size, relative to the mean.
-const UNEQUAL: f64 = 0.1;
+const MAX_SIZE_DEVIATION: f64 = 0.1;
 
 /// One exchange of the program, as found in all recordings.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,7 +28,7 @@ pub(super) struct Phase {
 /// # Errors
 /// At some superstep no family describes all recordings, or one of them ends before the others.
 pub(super) fn parse(samples: &[Sample]) -> Result<Vec<Phase>, Error> {
-    let families: Vec<(Family, Vec<Vec<Vec<Sent>>>)> = (ALL.into_iter())
+    let families: Vec<(Family, Vec<Vec<Vec<FamilyMessage>>>)> = (ALL.into_iter())
         .filter_map(|family| {
             let steps = samples.iter().map(|sample| family.steps(sample.processes));
             Some((family, steps.collect::<Option<Vec<_>>>()?))
@@ -43,7 +43,7 @@ pub(super) fn parse(samples: &[Sample]) -> Result<Vec<Phase>, Error> {
     {
         let matches = families
             .iter()
-            .filter_map(|(family, steps)| phase(samples, &at, *family, steps));
+            .filter_map(|(family, steps)| match_phase(samples, &at, *family, steps));
         // The family that describes most supersteps is taken; of equal ones the first.
         let best = matches.reduce(|best, other| {
             let length = |phase: &Phase| phase.supersteps.iter().map(Range::len).sum::<usize>();
@@ -54,7 +54,7 @@ pub(super) fn parse(samples: &[Sample]) -> Result<Vec<Phase>, Error> {
             }
         });
         let Some(found) = best else {
-            return Err(irregular(samples, &at));
+            return Err(irregular_error(samples, &at));
         };
         at = found.supersteps.iter().map(|range| range.end).collect();
         phases.push(found);
@@ -64,11 +64,11 @@ pub(super) fn parse(samples: &[Sample]) -> Result<Vec<Phase>, Error> {
 
 /// Returns the exchange of a family that begins at the supersteps `at` of the recordings; `None` if some recording has other
 /// messages there. `steps` are the messages of the family for each recording.
-fn phase(
+fn match_phase(
     samples: &[Sample],
     at: &[usize],
     family: Family,
-    steps: &[Vec<Vec<Sent>>],
+    steps: &[Vec<Vec<FamilyMessage>>],
 ) -> Option<Phase> {
     let mut found = Phase {
         family,
@@ -80,13 +80,13 @@ fn phase(
         let recorded = sample.steps.get(at..end)?;
         let mut sizes = vec![Vec::new(); family.slots()];
         for (expected, step) in steps.iter().zip(recorded) {
-            take(expected, step, &mut sizes)?;
+            add_sizes(expected, step, &mut sizes)?;
         }
         found.supersteps.push(at..end);
         found.sizes.push(
             sizes
                 .iter()
-                .map(|sizes| mean(sizes))
+                .map(|sizes| mean_of_equal(sizes))
                 .collect::<Option<_>>()?,
         );
     }
@@ -94,7 +94,7 @@ fn phase(
 }
 
 /// Adds the message sizes of a recorded superstep to their slots; `None` if its messages are not the expected ones.
-fn take(expected: &[Sent], step: &Step, sizes: &mut [Vec<f64>]) -> Option<()> {
+fn add_sizes(expected: &[FamilyMessage], step: &Step, sizes: &mut [Vec<f64>]) -> Option<()> {
     let mut left: BTreeMap<(usize, usize), &[f64]> = BTreeMap::new();
     for (ends, sizes) in &step.messages {
         left.insert(*ends, sizes);
@@ -110,19 +110,19 @@ fn take(expected: &[Sent], step: &Step, sizes: &mut [Vec<f64>]) -> Option<()> {
 
 /// Returns the mean of sizes that are nearly equal; `Some(None)` if there are no sizes, and `None` if they are not nearly equal.
 #[expect(clippy::option_option, reason = "an empty slot is no unequal one")]
-fn mean(sizes: &[f64]) -> Option<Option<f64>> {
+fn mean_of_equal(sizes: &[f64]) -> Option<Option<f64>> {
     if sizes.is_empty() {
         return Some(None);
     }
     let mean = sizes.iter().sum::<f64>() / sizes.len() as f64;
     let is_near = sizes
         .iter()
-        .all(|size| (size - mean).abs() <= UNEQUAL * mean);
+        .all(|size| (size - mean).abs() <= MAX_SIZE_DEVIATION * mean);
     is_near.then_some(Some(mean))
 }
 
 /// Creates the error that the recordings follow no common pattern at the supersteps `at`.
-fn irregular(samples: &[Sample], at: &[usize]) -> Error {
+fn irregular_error(samples: &[Sample], at: &[usize]) -> Error {
     let ended = samples
         .iter()
         .zip(at)

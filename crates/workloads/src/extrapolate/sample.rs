@@ -30,7 +30,7 @@ pub(super) struct Step {
 
 impl Sample {
     /// Converts a trace into lists.
-    pub(super) fn of(name: &str, trace: &Trace) -> Self {
+    pub(super) fn from_trace(name: &str, trace: &Trace) -> Self {
         let processes = trace.processes();
         let mut plan = Plan::default();
         let mut steps = Vec::new();

@@ -40,7 +40,7 @@ fn default_grid(config: &LuConfig) -> Result<(u64, u64), Problem> {
         .chain(grids(config.procs))
         .find(|&grid| fits(config, grid))
         .ok_or_else(|| {
-            unfit(
+            unfit_grid_problem(
                 config,
                 &format!("no grid of {} fits", counted(config.procs, "process")),
             )
@@ -60,18 +60,18 @@ fn check_grid(config: &LuConfig, rows: u64, columns: u64) -> Result<(u64, u64), 
         .hint(format!(
             "grids of {}: {}",
             counted(procs, "process"),
-            list(grids(procs))
+            grid_list(grids(procs))
         )));
     }
     if fits(config, (rows, columns)) {
         return Ok((rows, columns));
     }
-    Err(unfit(config, &format!("the grid {rows}x{columns} does not fit")).key("workload.grid"))
+    Err(unfit_grid_problem(config, &format!("the grid {rows}x{columns} does not fit")).key("workload.grid"))
 }
 
 /// Creates a problem that begins with `what` ("the grid 7x3 does not fit"); its hint lists the grids that fit.
-fn unfit(config: &LuConfig, what: &str) -> Problem {
-    let good = list(grids(config.procs).filter(|&grid| fits(config, grid)));
+fn unfit_grid_problem(config: &LuConfig, what: &str) -> Problem {
+    let good = grid_list(grids(config.procs).filter(|&grid| fits(config, grid)));
     let (how, otherwise) = match config.blocks {
         Blocks::Exact => (
             "the grid has more rows or columns",
@@ -94,7 +94,7 @@ fn unfit(config: &LuConfig, what: &str) -> Problem {
 }
 
 /// Returns the first few grids as text, for a hint.
-fn list(grids: impl Iterator<Item = (u64, u64)>) -> String {
+fn grid_list(grids: impl Iterator<Item = (u64, u64)>) -> String {
     let texts: Vec<String> = grids
         .take(8)
         .map(|(rows, columns)| format!("{rows}x{columns}"))

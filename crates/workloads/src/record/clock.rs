@@ -9,11 +9,11 @@ use migsim_base::units::InstructionsPerSecond;
 
 /// Duration of computation \[ns\]. A shorter computation after a send does not begin a new superstep; its time is added to the
 /// next computation.
-const SMALL: u64 = 10_000;
+const MIN_COMPUTATION: u64 = 10_000;
 
 /// The supersteps into which a recorded program is divided.
 #[derive(Debug, Default)]
-pub(super) struct Cut {
+pub(super) struct RecordedSupersteps {
     /// Number of supersteps.
     pub(super) supersteps: usize,
     /// Time of computation \[ns\] by superstep and process; absent where a process does not compute.
@@ -26,18 +26,18 @@ pub(super) struct Cut {
 #[derive(Clone, Debug, Default)]
 struct Clock {
     /// Index of the next operation of the process.
-    at: usize,
+    next_operation: usize,
     /// Superstep to which the next operation belongs, unless it begins a new one.
     superstep: usize,
     /// Whether the process has already sent a message in this superstep.
     has_sent: bool,
     /// Time of computation \[ns\] that is not yet assigned to a superstep.
-    left: u64,
+    unassigned_work: u64,
 }
 
 impl Clock {
     /// Advances the clock to `superstep`, unless it is already there or later.
-    fn to(&mut self, superstep: usize) {
+    fn advance_to(&mut self, superstep: usize) {
         if superstep > self.superstep {
             self.superstep = superstep;
             self.has_sent = false;
@@ -49,25 +49,25 @@ impl Clock {
 ///
 /// # Errors
 /// A process waits for a message that no process sends.
-pub(super) fn cut(operations: &[Vec<Operation>]) -> Result<Cut, Error> {
+pub(super) fn divide_into_supersteps(operations: &[Vec<Operation>]) -> Result<RecordedSupersteps, Error> {
     let mut clocks = vec![Clock::default(); operations.len()];
     let mut sent: BTreeMap<Lane, Vec<usize>> = BTreeMap::new();
-    let mut cut = Cut::default();
+    let mut cut = RecordedSupersteps::default();
     let mut has_moved = true;
     while has_moved {
         has_moved = false;
         for (process, clock) in clocks.iter_mut().enumerate() {
-            while let Some(operation) = operations[process].get(clock.at) {
+            while let Some(operation) = operations[process].get(clock.next_operation) {
                 if !cut.advance(process, clock, *operation, &mut sent) {
                     break;
                 }
-                clock.at += 1;
+                clock.next_operation += 1;
                 has_moved = true;
             }
         }
     }
     for (process, clock) in clocks.iter_mut().enumerate() {
-        if let Some(Operation::Receive(lane, nth)) = operations[process].get(clock.at) {
+        if let Some(Operation::Receive(lane, nth)) = operations[process].get(clock.next_operation) {
             let from = lane.from;
             let message = format!(
                 "rank {process} waits for message {nth} from rank {from} ({lane:?}), which is not sent"
@@ -75,22 +75,22 @@ pub(super) fn cut(operations: &[Vec<Operation>]) -> Result<Cut, Error> {
             let hint = "a call between them is not recorded, or collectives are completed in different orders";
             return Err(Problem::new(message).hint(hint).into());
         }
-        cut.count(process, clock);
+        cut.assign_work(process, clock);
         cut.supersteps = cut.supersteps.max(clock.superstep + 1);
     }
     cut.messages.sort_by_key(|message| (message.0, message.1));
     Ok(cut)
 }
 
-impl Cut {
+impl RecordedSupersteps {
     /// Assigns the computation that is not yet assigned to the present superstep of the process, or to a new one after a send.
-    fn count(&mut self, process: usize, clock: &mut Clock) {
-        if clock.left > 0 {
+    fn assign_work(&mut self, process: usize, clock: &mut Clock) {
+        if clock.unassigned_work > 0 {
             if clock.has_sent {
-                clock.to(clock.superstep + 1);
+                clock.advance_to(clock.superstep + 1);
             }
-            *self.work.entry((clock.superstep, process)).or_default() += clock.left;
-            clock.left = 0;
+            *self.work.entry((clock.superstep, process)).or_default() += clock.unassigned_work;
+            clock.unassigned_work = 0;
         }
     }
 
@@ -105,9 +105,9 @@ impl Cut {
     ) -> bool {
         match operation {
             Operation::Work(time) => {
-                clock.left = clock.left.saturating_add(time);
-                if !clock.has_sent || clock.left >= SMALL {
-                    self.count(process, clock);
+                clock.unassigned_work = clock.unassigned_work.saturating_add(time);
+                if !clock.has_sent || clock.unassigned_work >= MIN_COMPUTATION {
+                    self.assign_work(process, clock);
                 }
             }
             Operation::Send(lane, bytes) => {
@@ -123,7 +123,7 @@ impl Cut {
                     return false;
                 };
                 if lane.from != process {
-                    clock.to(superstep + 1);
+                    clock.advance_to(superstep + 1);
                 }
             }
         }

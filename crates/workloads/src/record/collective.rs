@@ -22,13 +22,13 @@ pub(super) enum Kind {
 }
 
 /// Minimum size \[B\] at which an allreduce uses a ring (Open MPI 4.1, fixed decisions).
-const RING_FROM: u64 = 10_000;
+const RING_MIN_BYTES: u64 = 10_000;
 /// Minimum size \[B\] at which an all-to-all proceeds by pairs (Open MPI 4.1, fixed decisions).
-const PAIRS_FROM: u64 = 3_000;
+const PAIRS_MIN_BYTES: u64 = 3_000;
 
 impl Kind {
     /// Returns the collective with this name in a record; `None` if there is none.
-    pub(super) fn named(name: &str) -> Option<Self> {
+    pub(super) fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "barrier" => Self::Barrier,
             "bcast" => Self::Bcast,
@@ -55,7 +55,7 @@ pub(super) struct Collective {
     /// Number of processes in the communicator.
     pub(super) members: usize,
     /// Rank of the process in the communicator.
-    pub(super) me: usize,
+    pub(super) rank: usize,
     /// Rank of the root in the communicator, for kinds of collectives that have one.
     pub(super) root: usize,
     /// Size of each message \[B\], unless `sizes` is given.
@@ -82,15 +82,15 @@ impl Collective {
 
     /// Returns the ranks of the other members.
     fn others(&self) -> impl Iterator<Item = usize> + use<> {
-        let me = self.me;
+        let me = self.rank;
         (0..self.members).filter(move |&member| member != me)
     }
 
     /// Returns the messages that the process sends and receives, in order.
-    pub(super) fn moves(&self) -> Vec<Move> {
-        let (me, root) = (self.me, self.root);
+    pub(super) fn messages(&self) -> Vec<Move> {
+        let (me, root) = (self.rank, self.root);
         match self.kind {
-            Kind::Allreduce if self.bytes >= RING_FROM => {
+            Kind::Allreduce if self.bytes >= RING_MIN_BYTES => {
                 let part = self.bytes.div_ceil(self.members as u64);
                 self.ring(2 * (self.members - 1), |_| part)
             }
@@ -115,7 +115,7 @@ impl Collective {
                 let back = round % self.members;
                 self.size_of((me + self.members - back) % self.members)
             }),
-            Kind::Alltoall if self.largest() < PAIRS_FROM => {
+            Kind::Alltoall if self.largest_size() < PAIRS_MIN_BYTES => {
                 let sends = self.others().map(|to| Send(to, self.size_of(to)));
                 sends.chain(self.others().map(Receive)).collect()
             }
@@ -136,15 +136,15 @@ impl Collective {
     }
 
     /// Returns the largest size of the data for a member \[B\].
-    fn largest(&self) -> u64 {
+    fn largest_size(&self) -> u64 {
         self.sizes.iter().copied().max().unwrap_or(self.bytes)
     }
 
     /// Returns the messages of a ring: in each round, the process sends to the next member and receives from the previous one.
     /// `size` gives the size \[B\] in a round.
     fn ring(&self, rounds: usize, size: impl Fn(usize) -> u64) -> Vec<Move> {
-        let next = (self.me + 1) % self.members;
-        let before = (self.me + self.members - 1) % self.members;
+        let next = (self.rank + 1) % self.members;
+        let before = (self.rank + self.members - 1) % self.members;
         let rounds = 0..if self.members > 1 { rounds } else { 0 };
         (rounds.flat_map(|round| [Send(next, size(round)), Receive(before)])).collect()
     }
@@ -152,7 +152,7 @@ impl Collective {
     /// Returns the messages of recursive doubling. Members beyond the largest power of two send to a partner at the beginning and
     /// receive from it at the end.
     fn doubling(&self) -> Vec<Move> {
-        let (me, bytes) = (self.me, self.bytes);
+        let (me, bytes) = (self.rank, self.bytes);
         let power = 1 << self.members.ilog2();
         if me >= power {
             return vec![Send(me - power, bytes), Receive(me - power)];
@@ -171,7 +171,7 @@ impl Collective {
     /// Returns the messages of the process in a broadcast along a binomial tree from the root.
     fn tree(&self) -> Vec<Move> {
         let count = self.members;
-        let place = (self.me + count - self.root) % count;
+        let place = (self.rank + count - self.root) % count;
         let member = |place: usize| (place + self.root) % count;
         let mut moves = Vec::new();
         let mut distance = 1;
@@ -215,18 +215,18 @@ mod tests {
         {
             let mut balance = std::collections::BTreeMap::new();
             for me in 0..members {
-                let kind = Kind::named(name).unwrap();
+                let kind = Kind::from_name(name).unwrap();
                 let part = Collective {
                     kind,
                     group: 0,
                     members,
-                    me,
+                    rank: me,
                     root: members / 2,
                     bytes,
                     sizes: Vec::new(),
                     neighbours: Vec::new(),
                 };
-                for step in part.moves() {
+                for step in part.messages() {
                     match step {
                         Send(to, _) => *balance.entry((me, to)).or_insert(0) += 1,
                         Receive(from) => *balance.entry((from, me)).or_insert(0) -= 1,

@@ -24,8 +24,8 @@ pub(super) fn describe(records: &[Record]) -> Recording {
     let fact = |key: &str| first.facts.get(key).map_or("", String::as_str);
     let text = fact("version");
     if !text.is_empty() {
-        recording.set("library", &library(text));
-        recording.set("version", version(text));
+        recording.set("library", &library_name(text));
+        recording.set("version", version_number(text));
     }
     recording.set("host", fact("host"));
     let mut hosts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -47,7 +47,7 @@ pub(super) fn describe(records: &[Record]) -> Recording {
 }
 
 /// Returns the name of an MPI library from its version text: a known name, or the first word in lower case.
-fn library(text: &str) -> String {
+fn library_name(text: &str) -> String {
     let known = LIBRARIES.iter().find(|(start, _)| text.starts_with(start));
     let first = || {
         text.split_whitespace()
@@ -60,7 +60,7 @@ fn library(text: &str) -> String {
 
 /// Returns the version number in the version text of an MPI library: the first word of digits separated by points, possibly after
 /// a `v`.
-fn version(text: &str) -> &str {
+fn version_number(text: &str) -> &str {
     let words = text.split(|letter: char| letter.is_whitespace() || letter == ',');
     let is_version = |word: &&str| {
         word.starts_with(|letter: char| letter.is_ascii_digit()) && word.contains('.')
@@ -104,7 +104,7 @@ mod tests {
     }
 
     fn described(facts: &str) -> String {
-        describe(&[record(facts), record(facts)]).lines()
+        describe(&[record(facts), record(facts)]).to_lines()
     }
 
     #[test]
@@ -154,6 +154,6 @@ mod tests {
     #[test]
     fn old_records_say_nothing_of_their_library() {
         let old = Record::parse("0", "migsim-record 1 0 1\nend\n").unwrap();
-        assert_eq!(describe(&[old]).lines(), "recorded ranks 1\n");
+        assert_eq!(describe(&[old]).to_lines(), "recorded ranks 1\n");
     }
 }

@@ -30,7 +30,7 @@ pub const RECORDER: &str = include_str!("recorder.c");
 pub type Records = Vec<(String, String)>;
 
 /// Speed of a core \[Hz\] that is assumed if the recorder did not measure it.
-const UNKNOWN_SPEED: f64 = 1e9;
+const ASSUMED_SPEED: f64 = 1e9;
 
 /// Options for the conversion of measured time into work.
 #[derive(Clone, Copy, Debug, Default)]
@@ -68,7 +68,7 @@ pub struct Conversion {
 }
 
 /// Returns the reason why the recorder could not write a record, if the text of the record states one.
-pub fn failure(text: &str) -> Option<&str> {
+pub fn failure_reason(text: &str) -> Option<&str> {
     text.strip_prefix("migsim-record failed ")
         .map(str::trim_end)
 }
@@ -82,18 +82,18 @@ pub fn convert(runs: &[Records], measure: Measure<'_>) -> Result<Conversion, Err
     let read: Vec<Vec<Record>> = runs.iter().map(read_run).collect::<Result<_, _>>()?;
     let operations = |run: &Vec<Record>| run.iter().map(Record::operations).collect();
     let all: Vec<Vec<_>> = read.iter().map(operations).collect();
-    let (operations, spreads) = repeat::taken(&all, measure.takes_median)?;
-    let cut = clock::cut(&operations)?;
+    let (operations, spreads) = repeat::combine_runs(&all, measure.takes_median)?;
+    let cut = clock::divide_into_supersteps(&operations)?;
     let first = read.first().map_or(&[][..], Vec::as_slice);
     let every = || read.iter().flatten();
-    let measured = median(
+    let measured = median_speed(
         every()
             .map(|record| record.cycles)
             .filter(|cycles| *cycles > 0)
             .collect(),
     );
     let speed = (measure.speed.or(measured))
-        .or(InstructionsPerSecond::new(UNKNOWN_SPEED))
+        .or(InstructionsPerSecond::new(ASSUMED_SPEED))
         .expect("a constant is a speed");
     let overhead = every().map(|record| record.overhead).max().unwrap_or(0);
     let mut recording = facts::describe(first);
@@ -105,7 +105,7 @@ pub fn convert(runs: &[Records], measure: Measure<'_>) -> Result<Conversion, Err
         recording.set("piece", "median");
     }
     let mut trace = format!("migsim-trace 2\nprocesses {}\n", first.len());
-    trace.push_str(&recording.lines());
+    trace.push_str(&recording.to_lines());
     for record in first.iter().filter(|record| record.memory > 0) {
         let _ = writeln!(trace, "memory {} {}B", record.rank, record.memory);
     }
@@ -125,7 +125,7 @@ pub fn convert(runs: &[Records], measure: Measure<'_>) -> Result<Conversion, Err
 }
 
 /// Returns the median of measured cycles per second, rounded to three digits; `None` without measurements.
-fn median(mut cycles: Vec<u64>) -> Option<InstructionsPerSecond> {
+fn median_speed(mut cycles: Vec<u64>) -> Option<InstructionsPerSecond> {
     cycles.sort_unstable();
     let median = *cycles.get(cycles.len() / 2)?;
     let step = 10_u64.pow(median.checked_ilog10()?.saturating_sub(2));
@@ -136,8 +136,8 @@ fn median(mut cycles: Vec<u64>) -> Option<InstructionsPerSecond> {
 fn read_run(records: &Records) -> Result<Vec<Record>, Error> {
     let (mut read, mut problems) = (Vec::new(), Vec::new());
     let (started, records): (Vec<_>, Vec<_>) = (records.iter())
-        .partition(|(_, text)| Record::headed(text).is_ok_and(|head| head.is_started));
-    let is_first = |text: &str| Record::headed(text).is_ok_and(|head| head.rank == 0);
+        .partition(|(_, text)| Record::from_first_line(text).is_ok_and(|head| head.is_started));
+    let is_first = |text: &str| Record::from_first_line(text).is_ok_and(|head| head.rank == 0);
     let programs = (records.iter().filter(|(_, text)| is_first(text))).count();
     if programs > 1 {
         let message = format!("{programs} MPI programs ran: each has a rank 0");

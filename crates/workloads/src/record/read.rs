@@ -22,7 +22,7 @@ use super::collective::{Collective, Kind, Move};
 use migsim_base::error::Problem;
 
 /// Maximum of a count in a record. Above it, floating-point numbers cannot represent every whole number.
-const LARGEST: u64 = 1 << 53;
+const MAX_COUNT: u64 = 1 << 53;
 
 /// Identifies a sequence of messages that are received in the order in which they are sent: the messages with the same sender,
 /// receiver, communicator and tag, or the messages of one collective.
@@ -51,7 +51,7 @@ pub(super) enum Operation {
 
 impl Operation {
     /// Describes the operation in words as an action of its process, for messages.
-    pub(super) fn shown(&self) -> String {
+    pub(super) fn description(&self) -> String {
         match self {
             Self::Work(time) => format!("computes {time} ns"),
             Self::Send(lane, bytes) => format!("sends {bytes} B to rank {}", lane.to),
@@ -69,7 +69,7 @@ enum Event {
 }
 
 /// Creates the error that a program uses an MPI call that cannot be converted into supersteps.
-fn uncut(rank: usize, call: &str) -> Problem {
+fn unsupported_call(rank: usize, call: &str) -> Problem {
     let (call, thread) = call.split_once(' ').unwrap_or((call, ""));
     let (why, hint) = match call {
         _ if !thread.is_empty() => ("", "let one thread of each process call MPI"),
@@ -129,20 +129,20 @@ struct Words<'t> {
 
 impl<'t> Words<'t> {
     /// Returns the next word; an error if there is none.
-    fn text(&mut self) -> Result<&'t str, String> {
+    fn next_word(&mut self) -> Result<&'t str, String> {
         self.left.next().ok_or_else(|| "a word is missing".into())
     }
 
     /// Reads the next word as a number.
-    fn number<T: FromStr>(&mut self) -> Result<T, String> {
-        let word = self.text()?;
+    fn next_number<T: FromStr>(&mut self) -> Result<T, String> {
+        let word = self.next_word()?;
         (word.parse()).map_err(|_| format!("`{word}` is not a number that can stand here"))
     }
 
     /// Reads the next word as a count, which must not be too large.
-    fn count(&mut self) -> Result<u64, String> {
-        let count: u64 = self.number()?;
-        let is_small = count <= LARGEST;
+    fn next_count(&mut self) -> Result<u64, String> {
+        let count: u64 = self.next_number()?;
+        let is_small = count <= MAX_COUNT;
         is_small
             .then_some(count)
             .ok_or_else(|| format!("{count} is too large"))
@@ -151,7 +151,7 @@ impl<'t> Words<'t> {
 
 /// The collectives that a process has begun so far.
 #[derive(Default)]
-struct Begun {
+struct BegunCollectives {
     /// Number of the next collective in each communicator, by id of the communicator.
     next: BTreeMap<u64, u64>,
     /// Collectives that have begun but not completed, by their number in the record: the number in the communicator, and the
@@ -159,7 +159,7 @@ struct Begun {
     open: BTreeMap<u64, (u64, Collective)>,
 }
 
-impl Begun {
+impl BegunCollectives {
     /// Adds a collective that begins; `number` is its number in the record.
     fn add(&mut self, number: u64, collective: Collective) {
         let next = self.next.entry(collective.group).or_default();
@@ -175,8 +175,8 @@ impl Record {
             let hint = "the recorder wrote it otherwise: record the program again";
             Problem::new(message).source(name).at(line, 1).hint(hint)
         };
-        let mut record = Self::headed(text).map_err(|message| refused(1, message))?;
-        let mut begun = Begun::default();
+        let mut record = Self::from_first_line(text).map_err(|message| refused(1, message))?;
+        let mut begun = BegunCollectives::default();
         let mut number = 1;
         for line in text.lines().skip(1) {
             number += 1;
@@ -184,9 +184,9 @@ impl Record {
                 return Ok(record);
             }
             if let Some(call) = line.strip_prefix("x ") {
-                return Err(uncut(record.rank, call));
+                return Err(unsupported_call(record.rank, call));
             }
-            (record.take(line, &mut begun)).map_err(|message| refused(number, message))?;
+            (record.add_line(line, &mut begun)).map_err(|message| refused(number, message))?;
         }
         let message = format!("the record of rank {} has no `end`", record.rank);
         let hint = "the program ended without MPI_Finalize, or the disk was full";
@@ -194,7 +194,7 @@ impl Record {
     }
 
     /// Creates a record without events from the first line of its text.
-    pub(super) fn headed(text: &str) -> Result<Self, String> {
+    pub(super) fn from_first_line(text: &str) -> Result<Self, String> {
         let line = text.lines().next().unwrap_or_default();
         let words = line.strip_prefix("migsim-record 1 ");
         let words = words.ok_or("it does not begin with `migsim-record 1`")?;
@@ -202,8 +202,8 @@ impl Record {
             left: words.split_ascii_whitespace(),
         };
         Ok(Self {
-            rank: words.number()?,
-            size: words.number()?,
+            rank: words.next_number()?,
+            size: words.next_number()?,
             is_started: words.left.next() == Some("started"),
             memory: 0,
             overhead: 0,
@@ -215,34 +215,34 @@ impl Record {
     }
 
     /// Reads one line and adds its content to the record.
-    fn take(&mut self, line: &str, begun: &mut Begun) -> Result<(), String> {
+    fn add_line(&mut self, line: &str, begun: &mut BegunCollectives) -> Result<(), String> {
         let mut words = Words {
             left: line.split_ascii_whitespace(),
         };
-        match words.text()? {
-            "w" => self.events.push(Event::Work(words.count()?)),
-            "m" => self.memory = words.count()?,
-            "o" => self.overhead = words.count()?,
-            "h" => self.cycles = words.count()?,
+        match words.next_word()? {
+            "w" => self.events.push(Event::Work(words.next_count()?)),
+            "m" => self.memory = words.next_count()?,
+            "o" => self.overhead = words.next_count()?,
+            "h" => self.cycles = words.next_count()?,
             "i" => {
-                let key = words.text()?.to_owned();
+                let key = words.next_word()?.to_owned();
                 let value: Vec<&str> = words.left.collect();
                 self.facts.insert(key, value.join(" "));
             }
             "s" => {
-                let lane = self.lane(words.number()?, words.number()?, true, words.number()?)?;
-                self.events.push(Event::Send(lane, words.count()?));
+                let lane = self.lane(words.next_number()?, words.next_number()?, true, words.next_number()?)?;
+                self.events.push(Event::Send(lane, words.next_count()?));
             }
             "r" => {
-                let posted = words.number()?;
-                let lane = self.lane(words.number()?, words.number()?, false, words.number()?)?;
+                let posted = words.next_number()?;
+                let lane = self.lane(words.next_number()?, words.next_number()?, false, words.next_number()?)?;
                 self.events.push(Event::Receive(lane, posted));
             }
-            "g" => self.group(&mut words)?,
-            "c" => self.begin(&mut words, begun)?,
+            "g" => self.read_communicator(&mut words)?,
+            "c" => self.begin_collective(&mut words, begun)?,
             "n" => self.begin_neighbours(&mut words, begun)?,
             "e" => {
-                let number: u64 = words.number()?;
+                let number: u64 = words.next_number()?;
                 let ended = begun.open.remove(&number);
                 let (instance, collective) = ended.ok_or("this collective has not begun")?;
                 self.events.push(Event::Collective(instance, collective));
@@ -272,8 +272,8 @@ impl Record {
     }
 
     /// Reads a line that describes a communicator.
-    fn group(&mut self, words: &mut Words<'_>) -> Result<(), String> {
-        let (id, count): (u64, usize) = (words.number()?, words.number()?);
+    fn read_communicator(&mut self, words: &mut Words<'_>) -> Result<(), String> {
+        let (id, count): (u64, usize) = (words.next_number()?, words.next_number()?);
         let members: Vec<usize> = (words.left.by_ref())
             .map(|word| word.parse().map_err(|_| format!("`{word}` is not a rank")))
             .collect::<Result<_, _>>()?;
@@ -287,25 +287,25 @@ impl Record {
     }
 
     /// Reads a line with which a collective begins.
-    fn begin(&mut self, words: &mut Words<'_>, begun: &mut Begun) -> Result<(), String> {
-        let name = words.text()?;
-        let kind = Kind::named(name).ok_or_else(|| format!("unknown collective `{name}`"))?;
-        let group: u64 = words.number()?;
-        let (members, me) = self.members_and_place(group)?;
-        let (root, number): (usize, u64) = (words.number()?, words.number()?);
-        let bytes = words.count()?;
-        let sizes: usize = words.number()?;
+    fn begin_collective(&mut self, words: &mut Words<'_>, begun: &mut BegunCollectives) -> Result<(), String> {
+        let name = words.next_word()?;
+        let kind = Kind::from_name(name).ok_or_else(|| format!("unknown collective `{name}`"))?;
+        let group: u64 = words.next_number()?;
+        let (members, me) = self.members_and_rank(group)?;
+        let (root, number): (usize, u64) = (words.next_number()?, words.next_number()?);
+        let bytes = words.next_count()?;
+        let sizes: usize = words.next_number()?;
         if root >= members.len() || sizes != 0 && sizes != members.len() {
             return Err("root or sizes do not fit the communicator".into());
         }
         let sizes = (0..sizes)
-            .map(|_| words.count())
+            .map(|_| words.next_count())
             .collect::<Result<_, _>>()?;
         let collective = Collective {
             kind,
             group,
             members: members.len(),
-            me,
+            rank: me,
             root,
             bytes,
             sizes,
@@ -316,18 +316,18 @@ impl Record {
     }
 
     /// Reads a line with which a collective of neighbours begins.
-    fn begin_neighbours(&mut self, words: &mut Words<'_>, begun: &mut Begun) -> Result<(), String> {
-        let (group, number): (u64, u64) = (words.number()?, words.number()?);
-        let (members, me) = self.members_and_place(group)?;
+    fn begin_neighbours(&mut self, words: &mut Words<'_>, begun: &mut BegunCollectives) -> Result<(), String> {
+        let (group, number): (u64, u64) = (words.next_number()?, words.next_number()?);
+        let (members, me) = self.members_and_rank(group)?;
         let count = members.len();
         let member = |words: &mut Words<'_>| {
-            let member: usize = words.number()?;
+            let member: usize = words.next_number()?;
             let is_known = member < count;
             (is_known.then_some(member)).ok_or_else(|| format!("there is no member {member}"))
         };
         let mut neighbours = Vec::new();
-        for _ in 0..words.count()? {
-            neighbours.push(Move::Send(member(words)?, words.count()?));
+        for _ in 0..words.next_count()? {
+            neighbours.push(Move::Send(member(words)?, words.next_count()?));
         }
         while words.left.clone().next().is_some() {
             neighbours.push(Move::Receive(member(words)?));
@@ -336,7 +336,7 @@ impl Record {
             kind: Kind::Neighbours,
             group,
             members: count,
-            me,
+            rank: me,
             root: 0,
             bytes: 0,
             sizes: Vec::new(),
@@ -347,7 +347,7 @@ impl Record {
     }
 
     /// Returns the members of a communicator, and the rank of the process in it.
-    fn members_and_place(&self, group: u64) -> Result<(&[usize], usize), String> {
+    fn members_and_rank(&self, group: u64) -> Result<(&[usize], usize), String> {
         let members = (self.groups.get(&group)).ok_or("this communicator is not known")?;
         let me = members.iter().position(|&rank| rank == self.rank);
         let me = me.ok_or("the process is no member of this communicator")?;
@@ -375,7 +375,7 @@ impl Record {
                     operations.push(Operation::Receive(*lane, nth));
                 }
                 Event::Collective(instance, collective) => {
-                    self.expand(*instance, collective, &mut operations);
+                    self.expand_collective(*instance, collective, &mut operations);
                 }
             }
         }
@@ -383,7 +383,7 @@ impl Record {
     }
 
     /// Appends the messages of a collective to `operations`; `instance` is the number of the collective in its communicator.
-    fn expand(&self, instance: u64, collective: &Collective, operations: &mut Vec<Operation>) {
+    fn expand_collective(&self, instance: u64, collective: &Collective, operations: &mut Vec<Operation>) {
         let members = &self.groups[&collective.group];
         let lane = |from: usize, to: usize| Lane {
             from: members[from],
@@ -393,13 +393,13 @@ impl Record {
             tag: 0,
         };
         let mut received: BTreeMap<usize, usize> = BTreeMap::new();
-        for step in collective.moves() {
+        for step in collective.messages() {
             operations.push(match step {
-                Move::Send(to, bytes) => Operation::Send(lane(collective.me, to), bytes),
+                Move::Send(to, bytes) => Operation::Send(lane(collective.rank, to), bytes),
                 Move::Receive(from) => {
                     let nth = received.entry(from).or_default();
                     *nth += 1;
-                    Operation::Receive(lane(from, collective.me), *nth - 1)
+                    Operation::Receive(lane(from, collective.rank), *nth - 1)
                 }
             });
         }

@@ -15,11 +15,11 @@ use migsim_base::words::counted;
 #[non_exhaustive]
 pub struct Spread {
     /// Sum of the minimum (or median) times of all pieces, which becomes the work of the process \[ns\].
-    pub taken: u64,
+    pub combined_work: u64,
     /// Smallest total time of a run \[ns\].
-    pub least: u64,
+    pub min: u64,
     /// Largest total time of a run \[ns\].
-    pub most: u64,
+    pub max: u64,
 }
 
 /// The processes of a run, with their computation joined into pieces: one before each event, and one after the last event.
@@ -35,19 +35,19 @@ struct Process {
 
 impl Pieces {
     /// Joins the computation of each process into pieces.
-    pub(super) fn of(operations: &[Vec<Operation>]) -> Self {
-        Self(operations.iter().map(|all| Process::of(all)).collect())
+    pub(super) fn from_operations(operations: &[Vec<Operation>]) -> Self {
+        Self(operations.iter().map(|all| Process::from_operations(all)).collect())
     }
 
     /// Returns the operations of each process; pieces without computation are left out.
-    pub(super) fn operations(self) -> Vec<Vec<Operation>> {
-        self.0.into_iter().map(Process::operations).collect()
+    pub(super) fn into_operations(self) -> Vec<Vec<Operation>> {
+        self.0.into_iter().map(Process::into_operations).collect()
     }
 }
 
 impl Process {
     /// Joins the computation of the process into pieces.
-    fn of(operations: &[Operation]) -> Self {
+    fn from_operations(operations: &[Operation]) -> Self {
         let mut process = Self {
             work: vec![0],
             events: Vec::new(),
@@ -65,7 +65,7 @@ impl Process {
     }
 
     /// Returns the operations of the process; pieces without computation are left out.
-    fn operations(self) -> Vec<Operation> {
+    fn into_operations(self) -> Vec<Operation> {
         let mut events = self.events.into_iter();
         let mut operations = Vec::new();
         for time in self.work {
@@ -76,7 +76,7 @@ impl Process {
     }
 
     /// Returns the total time of computation \[ns\].
-    fn sum(&self) -> u64 {
+    fn total_work(&self) -> u64 {
         self.work
             .iter()
             .fold(0, |sum, piece| sum.saturating_add(*piece))
@@ -88,17 +88,17 @@ impl Process {
 ///
 /// # Errors
 /// The messages of two runs differ.
-pub(super) fn taken(
+pub(super) fn combine_runs(
     runs: &[Vec<Vec<Operation>>],
     is_median: bool,
 ) -> Result<(Vec<Vec<Operation>>, Vec<Spread>), Error> {
-    let runs: Vec<Pieces> = runs.iter().map(|run| Pieces::of(run)).collect();
+    let runs: Vec<Pieces> = runs.iter().map(|run| Pieces::from_operations(run)).collect();
     let Some((first, others)) = runs.split_first() else {
         return Ok((Vec::new(), Vec::new()));
     };
     let mut taken = first.clone();
     for (number, run) in others.iter().enumerate() {
-        agree(first, run, number + 2)?;
+        check_agreement(first, run, number + 2)?;
     }
     let mut times = Vec::new();
     for (rank, process) in taken.0.iter_mut().enumerate() {
@@ -110,20 +110,20 @@ pub(super) fn taken(
         }
     }
     let spread = |(rank, process): (usize, &Process)| {
-        let sums = runs.iter().map(|run| run.0[rank].sum());
+        let sums = runs.iter().map(|run| run.0[rank].total_work());
         Spread {
-            taken: process.sum(),
-            least: sums.clone().min().unwrap_or(0),
-            most: sums.max().unwrap_or(0),
+            combined_work: process.total_work(),
+            min: sums.clone().min().unwrap_or(0),
+            max: sums.max().unwrap_or(0),
         }
     };
     let spreads = taken.0.iter().enumerate().map(spread).collect();
-    Ok((taken.operations(), spreads))
+    Ok((taken.into_operations(), spreads))
 }
 
 /// Returns an error if the events of a run differ from the events of the first run; `number` is the number of the run in
 /// messages.
-fn agree(first: &Pieces, run: &Pieces, number: usize) -> Result<(), Error> {
+fn check_agreement(first: &Pieces, run: &Pieces, number: usize) -> Result<(), Error> {
     let refused = |message: String| {
         let hint = "record runs of the same input that send the same messages in the same order, or record once without `--repeat`";
         Err(Problem::new(message)
@@ -139,7 +139,7 @@ fn agree(first: &Pieces, run: &Pieces, number: usize) -> Result<(), Error> {
         ));
     }
     for (rank, (one, other)) in first.0.iter().zip(&run.0).enumerate() {
-        let (one, other) = (in_order(&one.events), in_order(&other.events));
+        let (one, other) = (with_sorted_receives(&one.events), with_sorted_receives(&other.events));
         let mut pairs = one.iter().zip(&other);
         let differing = pairs.position(|(one, other)| one != other);
         let (before, after) = (one.len(), other.len());
@@ -149,7 +149,7 @@ fn agree(first: &Pieces, run: &Pieces, number: usize) -> Result<(), Error> {
         let shown = |events: &[Operation]| {
             events
                 .get(at)
-                .map_or_else(|| "ends".into(), Operation::shown)
+                .map_or_else(|| "ends".into(), Operation::description)
         };
         return refused(format!(
             "rank {rank} {} as its event {}, and in the first run it {}",
@@ -162,7 +162,7 @@ fn agree(first: &Pieces, run: &Pieces, number: usize) -> Result<(), Error> {
 }
 
 /// Returns the events with consecutive receives sorted by sender and number, because the order in which they complete is random.
-fn in_order(events: &[Operation]) -> Vec<Operation> {
+fn with_sorted_receives(events: &[Operation]) -> Vec<Operation> {
     let mut ordered = events.to_vec();
     let is_receive = |event: &Operation| matches!(event, Operation::Receive(..));
     for series in ordered.chunk_by_mut(|one, other| is_receive(one) && is_receive(other)) {

@@ -51,16 +51,16 @@ pub enum Distribution {
 
 impl Distribution {
     /// Returns the maximum of `spread` that is allowed: 1 where a larger value would make work negative, otherwise a fixed limit.
-    fn largest_spread(self) -> f64 {
+    fn max_spread(self) -> f64 {
         match self {
             Self::Uniform | Self::Linear | Self::Bimodal => 1.0,
-            Self::Lognormal | Self::Pareto => LARGEST_SPREAD,
+            Self::Lognormal | Self::Pareto => MAX_HEAVY_TAIL_SPREAD,
         }
     }
 }
 
 /// Maximum of `spread` for heavy-tailed distributions: the standard deviation relative to the mean.
-const LARGEST_SPREAD: f64 = 10.0;
+const MAX_HEAVY_TAIL_SPREAD: f64 = 10.0;
 
 /// A hot spot: a group of neighbouring processes that compute more than the others; the group moves over all processes at a
 /// constant pace.
@@ -100,7 +100,7 @@ impl HotSpot {
         clippy::cast_sign_loss,
         reason = "a whole number from 0 to the number of processes times 1000"
     )]
-    pub(super) fn at(
+    pub(super) fn group_at(
         &self,
         superstep: usize,
         supersteps: usize,
@@ -158,7 +158,7 @@ pub struct SyntheticConfig {
     /// Spread of the work of the processes, relative to `instructions`; from 0 to 1, for `lognormal` and `pareto` to 10. Default
     /// 0: all processes have equal work.
     #[serde(default)]
-    #[schemars(range(min = 0, max = LARGEST_SPREAD))]
+    #[schemars(range(min = 0, max = MAX_HEAVY_TAIL_SPREAD))]
     pub spread: f64,
     /// Whether the work is drawn `once` for the whole run or in `each-superstep`. Default `once`.
     #[serde(default)]
@@ -243,7 +243,7 @@ impl SyntheticConfig {
     }
 
     /// Returns the number of messages in a superstep from `pattern` and `random_messages`; messages from a file are not counted.
-    pub(super) fn messages_drawn(&self) -> u64 {
+    pub(super) fn generated_messages(&self) -> u64 {
         let p = self.procs;
         let neighbours = match self.pattern {
             _ if self.messages.is_some() => 0,
@@ -252,7 +252,7 @@ impl SyntheticConfig {
             Pattern::Ring if p == 1 => 0,
             Pattern::Ring => p,
             Pattern::Stencil => {
-                let (rows, columns) = grid(p);
+                let (rows, columns) = grid_sides(p);
                 2 * (rows * (columns - 1) + columns * (rows - 1))
             }
             Pattern::AllToAll => p.saturating_mul(p - 1),
@@ -290,7 +290,7 @@ impl SyntheticConfig {
                 "spread",
                 self.spread,
                 0.0,
-                self.distribution.largest_spread(),
+                self.distribution.max_spread(),
             ),
             part("drift", self.drift),
             part("bytes_spread", self.bytes_spread),
@@ -302,9 +302,9 @@ impl SyntheticConfig {
         .into_iter()
         .flatten()
         .collect();
-        if problems.is_empty() && self.messages_drawn() > MAX_MESSAGES {
+        if problems.is_empty() && self.generated_messages() > MAX_MESSAGES {
             problems.push(
-                Problem::new(format!("{} messages in a superstep", self.messages_drawn()))
+                Problem::new(format!("{} messages in a superstep", self.generated_messages()))
                     .key("workload.pattern")
                     .hint(format!("at most {MAX_MESSAGES} messages are allowed in a superstep; use fewer processes, fewer `random_messages`, or another pattern")),
             );
@@ -314,7 +314,7 @@ impl SyntheticConfig {
 }
 
 /// Returns the sides r <= c of the most square grid with r · c = `processes`.
-pub(super) fn grid(processes: u64) -> (u64, u64) {
+pub(super) fn grid_sides(processes: u64) -> (u64, u64) {
     let rows = (1..=processes.isqrt())
         .rev()
         .find(|rows| processes.is_multiple_of(*rows));

@@ -10,7 +10,7 @@ use super::config::MAX_MESSAGES;
 
 const COLUMNS: [&str; 3] = ["from", "to", "bytes"];
 /// Maximum number of problems of a file that are reported.
-const TOLD: usize = 20;
+const MAX_PROBLEMS: usize = 20;
 
 /// Reads the messages between `processes` processes from a file; also returns the SHA-256 of the file.
 pub(super) fn read(file: &str, processes: usize) -> Result<(Vec<Message>, String), Error> {
@@ -43,11 +43,11 @@ fn parse(file: &str, bytes: &[u8], processes: usize) -> Result<Vec<Message>, Err
     for row in reader.records() {
         let row = row.map_err(|error| unreadable(&error))?;
         let line = row.position().map_or(1, csv::Position::line);
-        match message(&row, processes) {
+        match parse_row(&row, processes) {
             Ok(message) => messages.push(message),
             Err((what, hint)) => problems.push(problem(line, what).hint(hint)),
         }
-        if problems.len() == TOLD {
+        if problems.len() == MAX_PROBLEMS {
             break;
         }
     }
@@ -63,7 +63,7 @@ fn parse(file: &str, bytes: &[u8], processes: usize) -> Result<Vec<Message>, Err
 }
 
 /// Reads one row as a message; an error consists of a message for the user and a hint.
-fn message(row: &csv::StringRecord, processes: usize) -> Result<Message, (String, String)> {
+fn parse_row(row: &csv::StringRecord, processes: usize) -> Result<Message, (String, String)> {
     let process = |text: &str| -> Result<ProcessId, (String, String)> {
         let hint = format!("known processes: p1 to p{processes}");
         let found: ProcessId = text

@@ -25,7 +25,7 @@ mod config;
 mod draws;
 mod matrix;
 
-use config::grid;
+use config::grid_sides;
 pub use config::{Distribution, Draw, HotSpot, Pattern, SyntheticConfig};
 
 use super::{Extent, Message, Plan, Workload};
@@ -64,11 +64,11 @@ impl Synthetic {
     /// # Errors
     /// Values are out of range; the error names all of them.
     pub fn new(config: &SyntheticConfig) -> Result<Self, Error> {
-        Self::with_file(config).map(|(this, _)| this)
+        Self::new_with_hash(config).map(|(this, _)| this)
     }
 
     /// Creates the application; also returns the SHA-256 of the file with its messages, if there is one.
-    pub(super) fn with_file(config: &SyntheticConfig) -> Result<(Self, Option<String>), Error> {
+    pub(super) fn new_with_hash(config: &SyntheticConfig) -> Result<(Self, Option<String>), Error> {
         let problems = config.problems();
         if !problems.is_empty() {
             return Err(Error::Input(problems));
@@ -84,7 +84,7 @@ impl Synthetic {
         if config.spread > 0.0 && config.draw == Draw::Once {
             let mut random = Stream::new(config.seed, Purpose::Work);
             this.factors = (0..processes)
-                .map(|process| this.factor(process, &mut random))
+                .map(|process| this.draw_factor(process, &mut random))
                 .collect();
         }
         if config.drift > 0.0 {
@@ -95,7 +95,7 @@ impl Synthetic {
         }
         if config.memory_spread > 0.0 {
             let mut random = Stream::new(config.seed, Purpose::Memory);
-            let memory = |_| whole(config.memory, config.memory_spread, &mut random);
+            let memory = |_| draw_size(config.memory, config.memory_spread, &mut random);
             this.memory = (0..processes).map(memory).collect();
         }
         let Some(file) = &config.messages else {
@@ -107,7 +107,7 @@ impl Synthetic {
     }
 
     /// Draws the factor by which the mean work is multiplied for a process.
-    fn factor(&self, process: usize, random: &mut Stream) -> f64 {
+    fn draw_factor(&self, process: usize, random: &mut Stream) -> f64 {
         let spread = self.config.spread;
         let unit = match self.config.distribution {
             Distribution::Uniform => random.symmetric(),
@@ -132,7 +132,7 @@ impl Synthetic {
         if config.spread > 0.0 && config.draw == Draw::EachSuperstep {
             let mut random = Stream::for_superstep(config.seed, Purpose::Work, superstep as u64);
             for (process, work) in work.iter_mut().enumerate() {
-                *work = Instructions::of(work.get() * self.factor(process, &mut random));
+                *work = Instructions::of(work.get() * self.draw_factor(process, &mut random));
             }
         }
         for (work, factor) in work.iter_mut().zip(factors) {
@@ -143,7 +143,7 @@ impl Synthetic {
             *work = Instructions::of(work.get() * (1.0 + drift * elapsed));
         }
         let processes = work.len();
-        let hot = config.hot_spot.at(superstep, self.supersteps(), processes);
+        let hot = config.hot_spot.group_at(superstep, self.supersteps(), processes);
         if let Some((first, width)) = hot {
             for process in first..first + width {
                 let work = &mut work[process % processes];
@@ -163,7 +163,7 @@ impl Synthetic {
             Pattern::Ring => (0..processes).for_each(|from| send(from, (from + 1) % processes)),
             Pattern::Stencil => {
                 let columns =
-                    usize::try_from(grid(self.config.procs).1).expect("at most MAX_PROCESSES");
+                    usize::try_from(grid_sides(self.config.procs).1).expect("at most MAX_PROCESSES");
                 for from in 0..processes {
                     let column = from % columns;
                     let neighbours = [
@@ -202,7 +202,7 @@ impl Workload for Synthetic {
         let mut random = Stream::for_superstep(config.seed, Purpose::Messages, superstep as u64);
         let size = |random: &mut Stream| match config.bytes_spread {
             0.0 => config.bytes,
-            spread => whole(config.bytes, spread, random),
+            spread => draw_size(config.bytes, spread, random),
         };
         let messages = &mut plan.messages;
         messages.extend_from_slice(&self.messages);
@@ -234,7 +234,7 @@ impl Workload for Synthetic {
         let spot = |superstep| {
             config
                 .hot_spot
-                .at(superstep, self.supersteps(), self.processes())
+                .group_at(superstep, self.supersteps(), self.processes())
         };
         let is_steady = !draws_work && !draws_messages && self.drifts.is_empty();
         superstep > 0 && is_steady && spot(superstep) == spot(superstep - 1)
@@ -242,7 +242,7 @@ impl Workload for Synthetic {
 
     fn extent(&self) -> Extent {
         Extent {
-            messages: self.config.messages_drawn() as f64 + self.messages.len() as f64,
+            messages: self.config.generated_messages() as f64 + self.messages.len() as f64,
             bytes: size_of::<f64>() as f64
                 * (self.factors.len() + self.drifts.len() + self.memory.len()) as f64
                 + size_of::<Message>() as f64 * self.messages.len() as f64,
@@ -263,7 +263,7 @@ impl Workload for Synthetic {
 }
 
 /// Draws a size uniformly around `mean`, rounded down to whole bytes so that a trace can represent it.
-fn whole(mean: Bytes, spread: f64, random: &mut Stream) -> Bytes {
+fn draw_size(mean: Bytes, spread: f64, random: &mut Stream) -> Bytes {
     Bytes::of((mean * (1.0 + spread * random.symmetric())).get().floor())
 }
 

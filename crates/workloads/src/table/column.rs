@@ -18,7 +18,7 @@ pub(super) struct Column {
 ///
 /// # Errors
 /// A column is missing, repeated or unknown; the problems do not have a line and column yet.
-pub(super) fn columns<const N: usize>(
+pub(super) fn find_columns<const N: usize>(
     heading: &[&str],
     known: [&'static str; N],
     optional: usize,
@@ -30,9 +30,9 @@ pub(super) fn columns<const N: usize>(
         if problems.len() >= MOST_PROBLEMS {
             break;
         }
-        let (name, unit) = parts(text, &known);
+        let (name, unit) = split_heading(text, &known);
         let Some(place) = known.iter().position(|known| *known == name) else {
-            problems.push(unknown(text, &known, heading.len()));
+            problems.push(unknown_column(text, &known, heading.len()));
             continue;
         };
         let column = Column {
@@ -58,7 +58,7 @@ pub(super) fn columns<const N: usize>(
 }
 
 /// Creates the problem that a table of `columns` columns has an unknown column.
-fn unknown(name: &str, known: &[&str], columns: usize) -> Problem {
+fn unknown_column(name: &str, known: &[&str], columns: usize) -> Problem {
     let problem = Problem::unknown("column", name);
     if columns == 1 {
         let names = known.join(",");
@@ -71,7 +71,7 @@ fn unknown(name: &str, known: &[&str], columns: usize) -> Problem {
 }
 
 /// Splits the heading of a column into name and unit: `work [Ginstr]`, `work (Ginstr)`, `work_Ginstr` or `work`.
-fn parts<'t>(text: &'t str, known: &[&str]) -> (&'t str, Option<&'t str>) {
+fn split_heading<'t>(text: &'t str, known: &[&str]) -> (&'t str, Option<&'t str>) {
     let text = text.trim();
     for (open, close) in [('[', ']'), ('(', ')')] {
         if let Some((name, unit)) = text.split_once(open)
@@ -90,8 +90,8 @@ fn parts<'t>(text: &'t str, known: &[&str]) -> (&'t str, Option<&'t str>) {
 pub(super) type Complaint = (String, String);
 
 /// Parses work, written in instructions or as a time in seconds on hosts of speed `speed` \[instr/s\].
-pub(super) fn work(text: &str, unit: Option<&str>, speed: f64) -> Result<Instructions, Complaint> {
-    if let Some(work) = plain(text, unit, Instructions::UNIT).and_then(Instructions::new) {
+pub(super) fn parse_work(text: &str, unit: Option<&str>, speed: f64) -> Result<Instructions, Complaint> {
+    if let Some(work) = parse_plain(text, unit, Instructions::UNIT).and_then(Instructions::new) {
         return Ok(work);
     }
     let whole = with_unit(text, unit.unwrap_or(Instructions::UNIT));
@@ -108,8 +108,8 @@ pub(super) fn work(text: &str, unit: Option<&str>, speed: f64) -> Result<Instruc
 }
 
 /// Parses a size, in bytes unless the column or the field has another unit.
-pub(super) fn size(text: &str, unit: Option<&str>) -> Result<Bytes, Complaint> {
-    if let Some(size) = plain(text, unit, Bytes::UNIT).and_then(Bytes::new) {
+pub(super) fn parse_size(text: &str, unit: Option<&str>) -> Result<Bytes, Complaint> {
+    if let Some(size) = parse_plain(text, unit, Bytes::UNIT).and_then(Bytes::new) {
         return Ok(size);
     }
     let whole = with_unit(text, unit.unwrap_or(Bytes::UNIT));
@@ -121,7 +121,7 @@ pub(super) fn size(text: &str, unit: Option<&str>) -> Result<Bytes, Complaint> {
 
 /// Parses a plain number in a column whose unit is `own` or missing, the most common case, without creating a text with the unit.
 /// `None` in all other cases.
-fn plain(text: &str, unit: Option<&str>, own: &str) -> Option<f64> {
+fn parse_plain(text: &str, unit: Option<&str>, own: &str) -> Option<f64> {
     let mut letters = text.bytes();
     let is_plain = letters.all(|letter| letter.is_ascii_digit() || letter == b'.');
     (is_plain && unit.is_none_or(|unit| unit == own)).then(|| text.parse().ok())?

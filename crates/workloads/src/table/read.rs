@@ -1,7 +1,7 @@
 //! Reads the tables of the application `table`, and reports all problems together, each with its line.
 
 use super::application::Table;
-use super::column::{Column, Complaint, columns, size, work};
+use super::column::{Column, Complaint, find_columns, parse_size, parse_work};
 use super::config::TableConfig;
 use crate::Message;
 use crate::recorded::Recorded;
@@ -10,7 +10,7 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, Instructions, ProcessId};
 
 /// Maximum number of processes and of supersteps: a limit of this program.
-const MOST: u64 = 10_000_000;
+const MAX_COUNT: u64 = 10_000_000;
 
 /// A row of the table of work: the work of a process in a superstep.
 #[derive(Clone, Copy, Debug)]
@@ -49,14 +49,14 @@ impl Table {
         }
         let mut problems = Vec::new();
         let work_file = Source::new(&config.work, config);
-        let rows = work_file.work(work, &mut problems);
+        let rows = work_file.read_work(work, &mut problems);
         let no_messages = Vec::new();
         let message_rows = match (messages, &config.messages) {
-            (Some(bytes), Some(name)) => Source::new(name, config).messages(bytes, &mut problems),
+            (Some(bytes), Some(name)) => Source::new(name, config).read_messages(bytes, &mut problems),
             _ => no_messages,
         };
         if !problems.is_empty() {
-            let other = misplaced(work, messages, config);
+            let other = wrong_kinds(work, messages, config);
             return Err(Error::Input(if other.is_empty() {
                 problems
             } else {
@@ -68,12 +68,12 @@ impl Table {
             let hint = "write a row for each process and superstep with work";
             return Err(problem.hint(hint).into());
         }
-        Ok(joined(rows, message_rows, config))
+        Ok(table_from_rows(rows, message_rows, config))
     }
 }
 
 /// Returns the problems of files that are of another kind, such as swapped tables or a trace.
-fn misplaced(work: &[u8], messages: Option<&[u8]>, config: &TableConfig) -> Vec<Problem> {
+fn wrong_kinds(work: &[u8], messages: Option<&[u8]>, config: &TableConfig) -> Vec<Problem> {
     let places = [
         (
             Some(work),
@@ -101,7 +101,7 @@ fn misplaced(work: &[u8], messages: Option<&[u8]>, config: &TableConfig) -> Vec<
 }
 
 /// Creates the application from the rows of both tables.
-fn joined(mut work: Vec<Work>, mut messages: Vec<(usize, Message)>, config: &TableConfig) -> Table {
+fn table_from_rows(mut work: Vec<Work>, mut messages: Vec<(usize, Message)>, config: &TableConfig) -> Table {
     let ends = messages
         .iter()
         .flat_map(|(_, message)| [message.from.index(), message.to.index()]);
@@ -125,14 +125,14 @@ fn joined(mut work: Vec<Work>, mut messages: Vec<(usize, Message)>, config: &Tab
     let mut steps = Recorded::default();
     let (mut work, mut messages) = (work.into_iter().peekable(), messages.into_iter().peekable());
     for superstep in 0..supersteps.map_or(0, |last| last + 1) {
-        steps.open();
+        steps.open_superstep();
         while let Some(row) = work.next_if(|row| row.superstep == superstep) {
-            steps.compute(ProcessId::from_index(row.process), row.amount);
+            steps.add_work(ProcessId::from_index(row.process), row.amount);
         }
         while let Some((_, message)) = messages.next_if(|message| message.0 == superstep) {
-            steps.send(message);
+            steps.add_message(message);
         }
-        steps.close();
+        steps.close_superstep();
     }
     Table { steps, memory }
 }
@@ -170,17 +170,17 @@ impl<'a> Source<'a> {
     }
 
     /// Reads the table of work; adds problems to `problems`.
-    fn work(&self, bytes: &[u8], problems: &mut Vec<Problem>) -> Vec<Work> {
+    fn read_work(&self, bytes: &[u8], problems: &mut Vec<Problem>) -> Vec<Work> {
         let known = ["superstep", "process", "work", "memory"];
         let speed = self.config.speed.get();
-        let mut rows: Vec<Work> = self.rows(bytes, (known, 1), problems, |row, columns| {
+        let mut rows: Vec<Work> = self.read_rows(bytes, (known, 1), problems, |row, columns| {
             let [superstep, process, work_at, memory] = columns;
-            let read = |text: &str, unit: Option<&str>| work(text, unit, speed);
+            let read = |text: &str, unit: Option<&str>| parse_work(text, unit, speed);
             Ok(Work {
-                superstep: self.whole(row, superstep.as_ref(), "superstep")?,
-                process: self.whole(row, process.as_ref(), "process")?,
-                amount: field(row, work_at.as_ref(), read)?.unwrap_or_default(),
-                memory: field(row, memory.as_ref(), size)?,
+                superstep: self.read_index(row, superstep.as_ref(), "superstep")?,
+                process: self.read_index(row, process.as_ref(), "process")?,
+                amount: read_quantity(row, work_at.as_ref(), read)?.unwrap_or_default(),
+                memory: read_quantity(row, memory.as_ref(), parse_size)?,
                 line: row.line,
             })
         });
@@ -207,26 +207,26 @@ impl<'a> Source<'a> {
     }
 
     /// Reads the table of messages, each with its superstep; adds problems to `problems`.
-    fn messages(&self, bytes: &[u8], problems: &mut Vec<Problem>) -> Vec<(usize, Message)> {
+    fn read_messages(&self, bytes: &[u8], problems: &mut Vec<Problem>) -> Vec<(usize, Message)> {
         let known = ["superstep", "from", "to", "bytes"];
-        self.rows(bytes, (known, 0), problems, |row, columns| {
+        self.read_rows(bytes, (known, 0), problems, |row, columns| {
             let [superstep, from, to, bytes] = columns;
             let (from, to) = (
-                self.whole(row, from.as_ref(), "process")?,
-                self.whole(row, to.as_ref(), "process")?,
+                self.read_index(row, from.as_ref(), "process")?,
+                self.read_index(row, to.as_ref(), "process")?,
             );
             let message = Message {
                 from: ProcessId::from_index(from),
                 to: ProcessId::from_index(to),
-                size: field(row, bytes.as_ref(), size)?.unwrap_or_default(),
+                size: read_quantity(row, bytes.as_ref(), parse_size)?.unwrap_or_default(),
             };
-            Ok((self.whole(row, superstep.as_ref(), "superstep")?, message))
+            Ok((self.read_index(row, superstep.as_ref(), "superstep")?, message))
         })
     }
 
     /// Reads the rows of a table with the columns `known`, of which the last `optional` may be missing. `read` converts a row;
     /// problems are added to `problems`.
-    fn rows<T, const N: usize>(
+    fn read_rows<T, const N: usize>(
         &self,
         bytes: &[u8],
         (known, optional): ([&'static str; N], usize),
@@ -242,16 +242,16 @@ impl<'a> Source<'a> {
             .delimiter(separator.byte())
             .from_reader(bytes);
         let heading = reader.headers().cloned();
-        let heading = heading.map_err(|error| vec![self.unreadable(&error, &known)]);
+        let heading = heading.map_err(|error| vec![self.unreadable_row(&error, &known)]);
         let columns = heading.and_then(|heading| {
             let heading: Vec<&str> = heading.iter().collect();
             let has_index = heading.first().is_some_and(|name| is_nameless(name));
-            Ok((columns(&heading, known, optional)?, has_index))
+            Ok((find_columns(&heading, known, optional)?, has_index))
         });
         let (columns, has_index) = match columns {
             Ok(columns) => columns,
             Err(found) => {
-                let placed = found.into_iter().map(|problem| self.in_heading(problem));
+                let placed = found.into_iter().map(|problem| self.at_heading(problem));
                 problems.extend(placed.take(MOST_PROBLEMS));
                 return rows;
             }
@@ -261,7 +261,7 @@ impl<'a> Source<'a> {
             let found = match reader.read_record(&mut fields) {
                 Ok(false) => break,
                 Ok(true) => Ok(()),
-                Err(error) => Err(self.unreadable(&error, &known)),
+                Err(error) => Err(self.unreadable_row(&error, &known)),
             };
             let row = found.and_then(|()| {
                 let line = fields.position().map_or(1, |place| line_of(place.line()));
@@ -286,7 +286,7 @@ impl<'a> Source<'a> {
     }
 
     /// Places a problem at the first line of the file, unless it has another place already.
-    fn in_heading(&self, problem: Problem) -> Problem {
+    fn at_heading(&self, problem: Problem) -> Problem {
         match problem.location.source {
             Some(_) => problem,
             None => problem.source(self.name).at(1, 1),
@@ -294,7 +294,7 @@ impl<'a> Source<'a> {
     }
 
     /// Creates the problem that a row cannot be read as CSV.
-    fn unreadable(&self, error: &csv::Error, known: &[&str]) -> Problem {
+    fn unreadable_row(&self, error: &csv::Error, known: &[&str]) -> Problem {
         let line = error.position().map_or(1, |place| line_of(place.line()));
         let what = match error.kind() {
             csv::ErrorKind::UnequalLengths {
@@ -313,7 +313,7 @@ impl<'a> Source<'a> {
     }
 
     /// Reads the number of a superstep or a process in a field; returns it counted from 0.
-    fn whole(
+    fn read_index(
         &self,
         row: &Row<'_>,
         column: Option<&Column>,
@@ -342,7 +342,7 @@ impl<'a> Source<'a> {
                 format!("there is no {what} {text}: they count from 1"),
                 "if the first superstep and the first process have the number 0, add `--set workload.first=0`",
             ),
-            Some(Some(index)) if index < MOST => Ok(usize::try_from(index).unwrap_or(usize::MAX)),
+            Some(Some(index)) if index < MAX_COUNT => Ok(usize::try_from(index).unwrap_or(usize::MAX)),
             Some(Some(_)) => wrong(
                 format!("{what} {text} is too large a number"),
                 "at most 10 million processes and supersteps are possible",
@@ -352,7 +352,7 @@ impl<'a> Source<'a> {
 }
 
 /// Reads a quantity in a field; `None` if the field is empty or the table does not have the column.
-fn field<T>(
+fn read_quantity<T>(
     row: &Row<'_>,
     column: Option<&Column>,
     read: impl Fn(&str, Option<&str>) -> Result<T, Complaint>,

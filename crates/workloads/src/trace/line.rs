@@ -27,15 +27,15 @@ impl<'a> Line<'a> {
         };
         if text.is_ascii() {
             let is_blank = |letter: char| letter.is_ascii_whitespace() || letter == '\u{b}';
-            line.take(text.split(is_blank).filter(|word| !word.is_empty()));
+            line.add_words(text.split(is_blank).filter(|word| !word.is_empty()));
         } else {
-            line.take(text.split_whitespace());
+            line.add_words(text.split_whitespace());
         }
         line
     }
 
     /// Stores words until a comment begins.
-    fn take(&mut self, words: impl Iterator<Item = &'a str>) {
+    fn add_words(&mut self, words: impl Iterator<Item = &'a str>) {
         let words = words.take_while(|word| !word.starts_with('#'));
         for (slot, word) in self.words.iter_mut().zip(words) {
             *slot = word;
@@ -70,7 +70,7 @@ pub(super) fn complaint<T>(
 }
 
 /// Reads a word as a whole number without sign; `what` names the number in messages.
-pub(super) fn whole(line: &Line<'_>, word: usize, what: &str) -> Result<u64, Complaint> {
+pub(super) fn read_whole(line: &Line<'_>, word: usize, what: &str) -> Result<u64, Complaint> {
     let text = line.words[word];
     match text.parse() {
         Ok(value) if !text.starts_with('+') => Ok(value),
@@ -83,8 +83,8 @@ pub(super) fn whole(line: &Line<'_>, word: usize, what: &str) -> Result<u64, Com
 }
 
 /// Reads a word as a whole number of bytes up to 2^53, which is a size in version 1.
-pub(super) fn whole_bytes(line: &Line<'_>, word: usize) -> Result<Bytes, Complaint> {
-    let value = whole(line, word, "bytes")?;
+pub(super) fn read_whole_bytes(line: &Line<'_>, word: usize) -> Result<Bytes, Complaint> {
+    let value = read_whole(line, word, "bytes")?;
     match Bytes::new(value as f64) {
         Some(size) if value <= MAX_BYTES => Ok(size),
         _ => complaint(
@@ -96,10 +96,10 @@ pub(super) fn whole_bytes(line: &Line<'_>, word: usize) -> Result<Bytes, Complai
 }
 
 /// Reads a word as a finite number that is not negative; `what` names the number in messages.
-pub(super) fn number(line: &Line<'_>, word: usize, what: &str) -> Result<f64, Complaint> {
+pub(super) fn read_number(line: &Line<'_>, word: usize, what: &str) -> Result<f64, Complaint> {
     let text = line.words[word];
     match text.parse() {
-        Ok(value) => in_range(value, text).ok_or_else(|| out_of_range(word, what, text)),
+        Ok(value) => if_in_range(value, text).ok_or_else(|| out_of_range(word, what, text)),
         Err(_) => complaint(
             word,
             format!("{what} `{text}` is not a number"),
@@ -109,7 +109,7 @@ pub(super) fn number(line: &Line<'_>, word: usize, what: &str) -> Result<f64, Co
 }
 
 /// Reads a word as a quantity of version 2: a number in the base unit of the quantity, or a number and its unit without a blank.
-pub(super) fn quantity<T>(
+pub(super) fn read_quantity<T>(
     line: &Line<'_>,
     word: usize,
     what: &str,
@@ -118,7 +118,7 @@ pub(super) fn quantity<T>(
 ) -> Result<T, Complaint> {
     let text = line.words[word];
     match text.parse() {
-        Ok(value) => in_range(value, text)
+        Ok(value) => if_in_range(value, text)
             .and_then(new)
             .ok_or_else(|| out_of_range(word, what, text)),
         Err(_) => parse(text).or_else(|error| {
@@ -130,7 +130,7 @@ pub(super) fn quantity<T>(
 }
 
 /// Returns the number if it is finite and written without sign.
-fn in_range(value: f64, text: &str) -> Option<f64> {
+fn if_in_range(value: f64, text: &str) -> Option<f64> {
     (value.is_finite() && !text.starts_with(['-', '+'])).then_some(value)
 }
 

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use super::line::{Complaint, Line, complaint, whole};
+use super::line::{Complaint, Line, complaint, read_whole};
 use super::{Recording, Trace};
 use crate::recorded::Recorded;
 use migsim_base::document::{FileKind, read_bytes};
@@ -136,7 +136,7 @@ const fn record(
 }
 
 /// Returns the syntax of a kind of line in a version of the format.
-pub(super) fn form(name: &str, version: usize) -> &'static str {
+pub(super) fn syntax(name: &str, version: usize) -> &'static str {
     let found = RECORDS.iter().find(|record| record.name == name);
     found.map_or("", |record| record.forms[version - 1])
 }
@@ -161,7 +161,7 @@ impl Trace {
     pub fn parse_bytes(source: &str, bytes: &[u8]) -> Result<Self, Error> {
         match std::str::from_utf8(bytes) {
             Ok(text) => Self::parse(source, text),
-            Err(error) => Err(not_text(source, &bytes[..error.valid_up_to()]).into()),
+            Err(error) => Err(not_text_error(source, &bytes[..error.valid_up_to()]).into()),
         }
     }
 
@@ -176,7 +176,7 @@ impl Trace {
 }
 
 /// Creates the error that a file is not a text in UTF-8; `valid` are the bytes before the first invalid one.
-fn not_text(source: &str, valid: &[u8]) -> Problem {
+fn not_text_error(source: &str, valid: &[u8]) -> Problem {
     let valid = String::from_utf8_lossy(valid);
     let (before, last) = valid
         .rsplit_once('\n')
@@ -202,9 +202,9 @@ pub(super) struct Reader<'a> {
     /// Version of the format; 0 before the first line is read.
     pub(super) version: usize,
     /// Number of supersteps that the header of version 1 states; `None` in later versions, whose headers do not state it.
-    pub(super) supersteps: Option<usize>,
+    pub(super) announced_supersteps: Option<usize>,
     /// Memory of processes without their own `memory` line.
-    pub(super) usual_memory: Option<Bytes>,
+    pub(super) default_memory: Option<Bytes>,
     /// Whether there was a `cycles` line.
     pub(super) has_cycles: bool,
     /// Number that the next `step` line must have.
@@ -212,9 +212,9 @@ pub(super) struct Reader<'a> {
     /// Whether a `step` line had a wrong number, so that the number of supersteps is not checked.
     pub(super) is_step_wrong: bool,
     /// For each process, the number of supersteps opened before its last `c` line, to find repeated lines.
-    pub(super) computed: Vec<usize>,
+    pub(super) last_computation: Vec<usize>,
     /// For each process, the number of supersteps opened before its last `g` line, to find repeated lines.
-    pub(super) moved: Vec<usize>,
+    pub(super) last_move: Vec<usize>,
     /// For each process, the size of the largest memory image that the trace moves.
     pub(super) images: Vec<Option<Bytes>>,
     /// Whether the line `end` was read.
@@ -241,13 +241,13 @@ impl<'a> Reader<'a> {
             lines: text.bytes().filter(|&byte| byte == b'\n').count()
                 + usize::from(!text.is_empty() && !text.ends_with('\n')),
             version: 0,
-            supersteps: None,
-            usual_memory: None,
+            announced_supersteps: None,
+            default_memory: None,
             has_cycles: false,
             next_step: 0,
             is_step_wrong: false,
-            computed: Vec::new(),
-            moved: Vec::new(),
+            last_computation: Vec::new(),
+            last_move: Vec::new(),
             images: Vec::new(),
             is_ended: false,
         }
@@ -262,7 +262,7 @@ impl<'a> Reader<'a> {
                 continue;
             }
             last = line;
-            if let Err((word, message, hint)) = self.record(&line) {
+            if let Err((word, message, hint)) = self.read_line(&line) {
                 self.complain(&line, word, message, hint);
                 let is_hopeless = self.trace.memory.is_empty() || self.is_ended;
                 if is_hopeless || self.problems.len() == MAX_PROBLEMS {
@@ -282,7 +282,7 @@ impl<'a> Reader<'a> {
             return Err(Error::Input(self.problems));
         }
         for (memory, image) in self.trace.memory.iter_mut().zip(&self.images) {
-            *memory = memory.or(self.usual_memory).or(*image);
+            *memory = memory.or(self.default_memory).or(*image);
         }
         Ok(self.trace)
     }
@@ -299,7 +299,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads one line.
-    fn record(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+    fn read_line(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         if self.is_ended {
             return complaint(
                 0,
@@ -309,7 +309,7 @@ impl<'a> Reader<'a> {
         }
         let name = line.words[0];
         if self.version == 0 {
-            return self.first(line);
+            return self.read_first_line(line);
         }
         if self.trace.memory.is_empty() && name != "processes" {
             return complaint(
@@ -320,33 +320,33 @@ impl<'a> Reader<'a> {
         }
         // Most lines are of these kinds and correct: a large trace is read faster without a look-up.
         match (name.as_bytes(), line.count) {
-            (b"m", 4) if !self.trace.steps.is_empty() => return self.message(line),
-            (b"c", 3) if !self.trace.steps.is_empty() => return self.compute(line),
+            (b"m", 4) if !self.trace.steps.is_empty() => return self.read_message(line),
+            (b"c", 3) if !self.trace.steps.is_empty() => return self.read_computation(line),
             _ => self.check_words(line)?,
         }
         match name {
-            "m" => self.message(line),
-            "c" => self.compute(line),
-            "step" => self.step(line),
-            "g" => self.migrate(line),
-            "host" => self.host(line),
-            "memory" => self.memory(line),
-            "barrier" => self.barrier(line),
-            "recv" => self.recv(line),
-            "runtime" => self.runtime(line),
-            "recorded" => self.recorded(line),
-            "cycles" => self.cycles(line),
-            "processes" => self.processes(line),
+            "m" => self.read_message(line),
+            "c" => self.read_computation(line),
+            "step" => self.read_step(line),
+            "g" => self.read_move(line),
+            "host" => self.read_host(line),
+            "memory" => self.read_memory(line),
+            "barrier" => self.read_barrier(line),
+            "recv" => self.read_receives(line),
+            "runtime" => self.read_runtime(line),
+            "recorded" => self.read_recorded(line),
+            "cycles" => self.read_cycles(line),
+            "processes" => self.read_processes(line),
             "bsp" => complaint(0, "a second `bsp` line", "a file holds one trace"),
             _ => {
-                self.end(line);
+                self.read_end(line);
                 Ok(())
             }
         }
     }
 
     /// Reads the first line, which states the format and its version.
-    fn first(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+    fn read_first_line(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         match line.words[0] {
             "migsim-trace" if line.count > 1 && line.words[1] != "2" => complaint(
                 1,
@@ -365,7 +365,7 @@ impl<'a> Reader<'a> {
             "bsp" => {
                 self.version = 1;
                 self.check_words(line)?;
-                self.bsp(line)
+                self.read_bsp(line)
             }
             _ => complaint(
                 0,
@@ -380,7 +380,7 @@ impl<'a> Reader<'a> {
         let form_of = |record: &Record| record.forms[self.version - 1];
         let found = RECORDS.iter().find(|record| record.name == line.words[0]);
         let Some(record) = found.filter(|record| !form_of(record).is_empty()) else {
-            return Err(self.unknown(line));
+            return Err(self.unknown_record(line));
         };
         let (name, form) = (record.name, form_of(record));
         let all = record.words.len();
@@ -429,7 +429,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Creates the error that a kind of line is unknown.
-    fn unknown(&self, line: &Line<'_>) -> Complaint {
+    fn unknown_record(&self, line: &Line<'_>) -> Complaint {
         let known = RECORDS
             .iter()
             .filter(|record| !record.forms[self.version - 1].is_empty());
@@ -441,8 +441,8 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a word as the number of a process, which must be less than the number of processes.
-    pub(super) fn process(&self, line: &Line<'_>, word: usize) -> Result<ProcessId, Complaint> {
-        let id = whole(line, word, "process")?;
+    pub(super) fn read_process(&self, line: &Line<'_>, word: usize) -> Result<ProcessId, Complaint> {
+        let id = read_whole(line, word, "process")?;
         let count = self.trace.memory.len();
         match u32::try_from(id) {
             Ok(small) if (small as usize) < count => Ok(ProcessId(small)),

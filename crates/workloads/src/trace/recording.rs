@@ -74,7 +74,7 @@ impl Recording {
     }
 
     /// Returns the facts as lines of a trace, in the order of [`KEYS`].
-    pub(crate) fn lines(&self) -> String {
+    pub(crate) fn to_lines(&self) -> String {
         let line = |(key, _): &(&str, &str)| Some(format!("recorded {key} {}\n", self.get(key)?));
         KEYS.iter().filter_map(line).collect()
     }
@@ -82,7 +82,7 @@ impl Recording {
 
 impl Reader<'_> {
     /// Reads `recorded KEY VALUE`.
-    pub(super) fn recorded(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+    pub(super) fn read_recorded(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         let key = line.words[1];
         if !KEYS.iter().any(|(known, _)| *known == key) {
             let known = Problem::unknown("key", key).known("keys", KEYS.map(|(known, _)| known));
@@ -111,7 +111,7 @@ mod tests {
             |lines: &str| Trace::parse("t", &format!("migsim-trace 2\nprocesses 1\n{lines}end\n"));
         let lines = "recorded library open-mpi\nrecorded repetitions 5\n";
         let recording = read(lines).unwrap().recording().clone();
-        assert_eq!(recording.lines(), lines);
+        assert_eq!(recording.to_lines(), lines);
         assert_eq!(
             (recording.get("repetitions"), recording.get("host")),
             (Some("5"), None)
@@ -131,6 +131,6 @@ mod tests {
         let mut recording = super::Recording::default();
         recording.set("host", " node #3 ");
         recording.set("version", " ");
-        assert_eq!(recording.lines(), "recorded host node__3\n");
+        assert_eq!(recording.to_lines(), "recorded host node__3\n");
     }
 }

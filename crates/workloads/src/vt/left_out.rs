@@ -81,7 +81,7 @@ impl LeftOut {
     }
 
     /// Describes all counts for a note; `None` if nothing was ignored.
-    pub(super) fn words(&self) -> Option<String> {
+    pub(super) fn description(&self) -> Option<String> {
         let one = |(kind, count): (&Kind, &u64)| {
             let [one, several] = kind.words();
             let name = if *count == 1 { one } else { several };
@@ -98,7 +98,7 @@ impl LeftOut {
 
 /// Returns the first part of the note: the number of ranks, tasks and phases that were read. `pinned` is the number of tasks that
 /// may not migrate.
-pub(super) fn read(ranks: usize, tasks: usize, pinned: usize, phases: usize) -> String {
+pub(super) fn read_summary(ranks: usize, tasks: usize, pinned: usize, phases: usize) -> String {
     let stay = match pinned {
         0 => String::new(),
         some => format!(" ({some} of them may not migrate)"),

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use super::config::{Broadcasts, VtConfig};
-use super::files::{RankFile, text};
+use super::files::{RankFile, json_text};
 use super::left_out::{Kind, LeftOut};
 use migsim_base::document::{Document, MOST_PROBLEMS};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, Instructions};
 
 /// Maximum number of phases, including those that only repeat the previous one.
-pub(super) const MOST_PHASES: u64 = 1_000_000;
+pub(super) const MAX_PHASES: u64 = 1_000_000;
 
 /// The data of one rank: its phases, and what was ignored.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,7 +31,7 @@ pub(super) struct Phase {
     /// Tasks on the rank during the phase.
     pub(super) tasks: Vec<Task>,
     /// Messages that the data of the rank lists for the phase.
-    pub(super) edges: Vec<Edge>,
+    pub(super) messages: Vec<Edge>,
 }
 
 /// A task on a rank during one phase.
@@ -62,17 +62,17 @@ pub(super) struct Edge {
 
 /// Reads the data file of a rank.
 pub(super) fn read(file: &RankFile, config: &VtConfig) -> Result<Rank, Error> {
-    let document = Document::parse(&file.source, text(file)?)?;
+    let document = Document::parse(&file.source, json_text(file)?)?;
     let mut reader = Reader {
         document: &document,
         rank: file.rank,
         config,
         problems: Vec::new(),
-        read: Rank::default(),
+        data: Rank::default(),
     };
-    reader.top();
+    reader.read_document();
     if reader.problems.is_empty() {
-        Ok(reader.read)
+        Ok(reader.data)
     } else {
         Err(Error::Input(reader.problems))
     }
@@ -94,16 +94,16 @@ struct Reader<'d> {
     config: &'d VtConfig,
     problems: Vec<Problem>,
     /// The data read so far.
-    read: Rank,
+    data: Rank,
 }
 
 /// Returns the JSON value as an object; `None` if it is missing or no object.
-fn object(value: Option<&Value>) -> Option<&Map<String, Value>> {
+fn as_object(value: Option<&Value>) -> Option<&Map<String, Value>> {
     value.and_then(Value::as_object)
 }
 
 /// Formats a JSON value for a message, shortened if it is long.
-fn shown(value: &Value) -> String {
+fn short_text(value: &Value) -> String {
     let text = match value {
         Value::Object(_) => return "an object".to_owned(),
         Value::Array(_) => return "a list".to_owned(),
@@ -142,11 +142,11 @@ impl Reader<'_> {
     fn check_keys(&mut self, object: &Map<String, Value>, known: &[&str]) {
         let unknown = object.keys().filter(|key| !known.contains(&key.as_str()));
         let count = unknown.count() as u64;
-        self.read.left_out.add_many(Kind::UnknownKey, count);
+        self.data.left_out.add_many(Kind::UnknownKey, count);
     }
 
     /// Reads the whole document.
-    fn top(&mut self) {
+    fn read_document(&mut self) {
         let document = self.document;
         let Some(top) = document.value.as_object() else {
             let message = format!("the data of rank {} is not an object", self.rank);
@@ -165,7 +165,7 @@ impl Reader<'_> {
                 let message = format!(
                     "the type of the data of rank {} is {}, not `LBDatafile`",
                     self.rank,
-                    shown(kind)
+                    short_text(kind)
                 );
                 self.complain(
                     path,
@@ -174,7 +174,7 @@ impl Reader<'_> {
                 );
             }
         }
-        self.metadata(top.get("metadata"));
+        self.read_metadata(top.get("metadata"));
         let Some(phases) = top.get("phases").and_then(Value::as_array) else {
             let message = format!("the data of rank {} has no list `phases`", self.rank);
             return self.complain(
@@ -184,7 +184,7 @@ impl Reader<'_> {
             );
         };
         for (index, phase) in phases.iter().enumerate() {
-            self.phase(index, phase);
+            self.read_phase(index, phase);
             if self.problems.len() >= MOST_PROBLEMS {
                 return;
             }
@@ -192,8 +192,8 @@ impl Reader<'_> {
     }
 
     /// Reads the metadata: checks the rank, and reads which phases are identical to the previous one.
-    fn metadata(&mut self, metadata: Option<&Value>) {
-        let Some(metadata) = object(metadata) else {
+    fn read_metadata(&mut self, metadata: Option<&Value>) {
+        let Some(metadata) = as_object(metadata) else {
             return;
         };
         self.check_keys(
@@ -213,7 +213,7 @@ impl Reader<'_> {
             let message = format!(
                 "the file of rank {} says that its rank is {}",
                 self.rank,
-                shown(rank)
+                short_text(rank)
             );
             self.complain("metadata.rank", message, "the number in the name of the file is its rank: rename the file, or correct the number");
         }
@@ -230,7 +230,7 @@ impl Reader<'_> {
             .into_iter()
             .flatten()
         {
-            self.identical(number, number, &format!("{path}.list"));
+            self.add_identical(number, number, &format!("{path}.list"));
         }
         for range in same
             .get("range")
@@ -239,7 +239,7 @@ impl Reader<'_> {
             .flatten()
         {
             if let Some([first, last]) = range.as_array().map(Vec::as_slice) {
-                self.identical(first, last, &format!("{path}.range"));
+                self.add_identical(first, last, &format!("{path}.range"));
                 continue;
             }
             let message = format!(
@@ -252,11 +252,11 @@ impl Reader<'_> {
     }
 
     /// Adds the phases from `first` to `last` to those that are identical to the previous one.
-    fn identical(&mut self, first: &Value, last: &Value, path: &str) {
-        let room = MOST_PHASES - (self.read.identical.len() as u64).min(MOST_PHASES);
+    fn add_identical(&mut self, first: &Value, last: &Value, path: &str) {
+        let room = MAX_PHASES - (self.data.identical.len() as u64).min(MAX_PHASES);
         match (first.as_u64(), last.as_u64()) {
             (Some(first), Some(last)) if first <= last && last - first < room => {
-                self.read.identical.extend(first..=last);
+                self.data.identical.extend(first..=last);
             }
             (Some(first), Some(last)) if first <= last => {
                 let message = format!(
@@ -266,11 +266,11 @@ impl Reader<'_> {
                 self.complain(
                     path,
                     message,
-                    format!("data has at most {MOST_PHASES} phases"),
+                    format!("data has at most {MAX_PHASES} phases"),
                 );
             }
             _ => {
-                let (first, last) = (shown(first), shown(last));
+                let (first, last) = (short_text(first), short_text(last));
                 let message = format!(
                     "identical phases of rank {} from {first} to {last} are no range",
                     self.rank
@@ -285,7 +285,7 @@ impl Reader<'_> {
     }
 
     /// Reads the phase with the index `index` in the document.
-    fn phase(&mut self, index: usize, value: &Value) {
+    fn read_phase(&mut self, index: usize, value: &Value) {
         let rank = self.rank;
         let path = format!("phases[{index}]");
         let Some(phase) = value.as_object() else {
@@ -306,26 +306,26 @@ impl Reader<'_> {
             path: &|| path.clone(),
             name: &|| format!("phase number {} of rank {rank}", index + 1),
         };
-        let Some(id) = self.whole(phase, "id", &here) else {
+        let Some(id) = self.read_whole(phase, "id", &here) else {
             return;
         };
         let iterations = phase.get("lb_iterations").and_then(Value::as_array);
-        self.read.left_out.add_many(
+        self.data.left_out.add_many(
             Kind::Iteration,
             iterations.map_or(0, |all| all.len() as u64),
         );
         let mut read = Phase::default();
         for (at, task) in self.list(phase, "tasks", id, &path).iter().enumerate() {
-            read.tasks.extend(self.task(task, (index, id, at)));
+            read.tasks.extend(self.read_task(task, (index, id, at)));
         }
         for (at, edge) in self
             .list(phase, "communications", id, &path)
             .iter()
             .enumerate()
         {
-            read.edges.extend(self.edge(edge, (index, id, at)));
+            read.messages.extend(self.read_message(edge, (index, id, at)));
         }
-        if self.read.phases.insert(id, read).is_some() {
+        if self.data.phases.insert(id, read).is_some() {
             let message = format!("phase {id} of rank {rank} is there twice");
             self.complain(
                 &format!("{path}.id"),
@@ -350,7 +350,7 @@ impl Reader<'_> {
                 let message = format!(
                     "`{key}` of phase {id} of rank {} is {}, not a list",
                     self.rank,
-                    shown(other)
+                    short_text(other)
                 );
                 self.complain(
                     &format!("{path}.{key}"),
@@ -363,11 +363,11 @@ impl Reader<'_> {
     }
 
     /// Reads a task; `None` if the task is ignored or has errors. `at` is its index in the phase.
-    fn task(&mut self, value: &Value, (phase, id, at): (usize, u64, usize)) -> Option<Task> {
+    fn read_task(&mut self, value: &Value, (phase, id, at): (usize, u64, usize)) -> Option<Task> {
         let rank = self.rank;
         let path = || format!("phases[{phase}].tasks[{at}]");
         let entity = value.get("entity").unwrap_or(&Value::Null);
-        let name = || match name_of(entity) {
+        let name = || match task_number(entity) {
             Some(task) => format!("task {task} in phase {id} of rank {rank}"),
             None => format!("task number {} in phase {id} of rank {rank}", at + 1),
         };
@@ -385,14 +385,14 @@ impl Reader<'_> {
             path: &entity_path,
             name: &name,
         };
-        let number = self.entity(entity, &inside)?;
+        let number = self.read_entity(entity, &inside)?;
         if entity.get("type").is_some_and(|kind| kind != "object") {
-            self.read.left_out.add(Kind::NoObject);
+            self.data.left_out.add(Kind::NoObject);
             return None;
         }
-        let is_migratable = self.migratable(entity, &inside);
-        self.node(task, &here);
-        let seconds = self.number(task, "time", &here)?;
+        let is_migratable = self.read_migratable(entity, &inside);
+        self.check_node(task, &here);
+        let seconds = self.read_number(task, "time", &here)?;
         let work = Instructions::new(seconds * self.config.speed.get());
         if work.is_none() {
             let message = format!("`time` of {} is out of range", name());
@@ -400,11 +400,11 @@ impl Reader<'_> {
         }
         let subphases = task.get("subphases").and_then(Value::as_array);
         if subphases.is_some_and(|all| !all.is_empty()) {
-            self.read.left_out.add(Kind::Subphases);
+            self.data.left_out.add(Kind::Subphases);
         }
-        let attributes = object(task.get("attributes")).map_or(0, Map::len) as u64;
-        self.read.left_out.add_many(Kind::UserDefined, attributes);
-        let memory = self.memory(object(task.get("user_defined")));
+        let attributes = as_object(task.get("attributes")).map_or(0, Map::len) as u64;
+        self.data.left_out.add_many(Kind::UserDefined, attributes);
+        let memory = self.read_memory(as_object(task.get("user_defined")));
         Some(Task {
             id: number,
             entity: entity.clone(),
@@ -415,12 +415,12 @@ impl Reader<'_> {
     }
 
     /// Returns whether a task may migrate; reports a problem if the data does not state it.
-    fn migratable(&mut self, entity: &Value, here: &Place<'_>) -> bool {
+    fn read_migratable(&mut self, entity: &Value, here: &Place<'_>) -> bool {
         let name = (here.name)();
         let message = match entity.get("migratable") {
             Some(Value::Bool(is_migratable)) => return *is_migratable,
             None => format!("{name} has no `migratable`"),
-            Some(other) => format!("`migratable` of {name} is {}", shown(other)),
+            Some(other) => format!("`migratable` of {name} is {}", short_text(other)),
         };
         let hint = "write `true`, or `false` if the task must stay on its rank";
         self.complain(&format!("{}.migratable", (here.path)()), message, hint);
@@ -428,12 +428,12 @@ impl Reader<'_> {
     }
 
     /// Checks that a task was on the rank to which the file belongs.
-    fn node(&mut self, task: &Map<String, Value>, here: &Place<'_>) {
+    fn check_node(&mut self, task: &Map<String, Value>, here: &Place<'_>) {
         let is_here = |node: &&Value| node.as_u64() == Some(self.rank as u64);
         let Some(node) = task.get("node").filter(|node| !is_here(node)) else {
             return;
         };
-        let (name, node) = ((here.name)(), shown(node));
+        let (name, node) = ((here.name)(), short_text(node));
         let message = format!("`node` of {name} is {node}, not the rank of the file");
         let hint =
             "a task stands in the file of the rank where it was: move it there, or correct `node`";
@@ -441,7 +441,7 @@ impl Reader<'_> {
     }
 
     /// Returns the number of the task that an entity identifies; reports a problem and returns `None` if there is no number.
-    fn entity(&mut self, entity: &Value, here: &Place<'_>) -> Option<u64> {
+    fn read_entity(&mut self, entity: &Value, here: &Place<'_>) -> Option<u64> {
         let Some(keys) = entity.as_object() else {
             let hint = "an entity is `{\"id\": 7, \"home\": 0, \"type\": \"object\", \"migratable\": true}`";
             self.complain(
@@ -478,11 +478,11 @@ impl Reader<'_> {
             );
             return None;
         }
-        self.whole(keys, key, here)
+        self.read_whole(keys, key, here)
     }
 
     /// Returns the memory that the user-defined values of a task state; counts all other values as ignored.
-    fn memory(&mut self, keys: Option<&Map<String, Value>>) -> Option<Bytes> {
+    fn read_memory(&mut self, keys: Option<&Map<String, Value>>) -> Option<Bytes> {
         let keys = keys?;
         // LBAF writes -1 for unknown values.
         let size = |key: &str| keys.get(key)?.as_f64().and_then(Bytes::new);
@@ -493,21 +493,21 @@ impl Reader<'_> {
             .get("shared_id")
             .and_then(Value::as_f64)
             .is_some_and(|id| id >= 0.0);
-        self.read
+        self.data
             .left_out
             .add_many(Kind::SharedBlock, u64::from(shared));
         let others = keys
             .keys()
             .filter(is_left_out)
             .filter(|key| !key.starts_with("shared_"));
-        self.read
+        self.data
             .left_out
             .add_many(Kind::UserDefined, others.count() as u64);
         size("task_footprint_bytes").or_else(|| size("task_serialized_bytes"))
     }
 
     /// Reads a communication as a message; `None` if the communication is ignored or has errors. `at` is its index in the phase.
-    fn edge(&mut self, value: &Value, (phase, id, at): (usize, u64, usize)) -> Option<Edge> {
+    fn read_message(&mut self, value: &Value, (phase, id, at): (usize, u64, usize)) -> Option<Edge> {
         let rank = self.rank;
         let path = || format!("phases[{phase}].communications[{at}]");
         let name = || {
@@ -537,8 +537,8 @@ impl Reader<'_> {
             );
             return None;
         };
-        if let Some(left_out) = self.left_out(kind, edge) {
-            self.read.left_out.add(left_out);
+        if let Some(left_out) = self.ignored_kind(kind, edge) {
+            self.data.left_out.add(left_out);
             return None;
         }
         let mut end = |key: &str| {
@@ -549,7 +549,7 @@ impl Reader<'_> {
                     at + 1
                 )
             };
-            self.entity(
+            self.read_entity(
                 edge.get(key).unwrap_or(&Value::Null),
                 &Place {
                     path: &path,
@@ -558,17 +558,17 @@ impl Reader<'_> {
             )
         };
         let (from, to) = (end("from"), end("to"));
-        let size = self.number(edge, "bytes", &here).and_then(Bytes::new);
+        let size = self.read_number(edge, "bytes", &here).and_then(Bytes::new);
         let (from, to, size) = (from?, to?, size?);
         if from == to {
-            self.read.left_out.add(Kind::ToItself);
+            self.data.left_out.add(Kind::ToItself);
             return None;
         }
         Some(Edge { from, to, size })
     }
 
     /// Returns why a communication is ignored; `None` if it becomes a message.
-    fn left_out(&self, kind: &str, edge: &Map<String, Value>) -> Option<Kind> {
+    fn ignored_kind(&self, kind: &str, edge: &Map<String, Value>) -> Option<Kind> {
         let is_object = |key: &str| {
             let end = edge.get(key).and_then(|end| end.get("type"));
             end.is_none_or(|kind| kind == "object")
@@ -581,21 +581,21 @@ impl Reader<'_> {
     }
 
     /// Reads the value of a key as a whole number; reports a problem and returns `None` if it is not one.
-    fn whole(&mut self, keys: &Map<String, Value>, key: &str, here: &Place<'_>) -> Option<u64> {
-        self.value(keys, key, here, WHOLE, Value::as_u64)
+    fn read_whole(&mut self, keys: &Map<String, Value>, key: &str, here: &Place<'_>) -> Option<u64> {
+        self.read_value(keys, key, here, WHOLE, Value::as_u64)
     }
 
     /// Reads the value of a key as a finite number that is not negative; reports a problem and returns `None` if it is not one.
-    fn number(&mut self, keys: &Map<String, Value>, key: &str, here: &Place<'_>) -> Option<f64> {
+    fn read_number(&mut self, keys: &Map<String, Value>, key: &str, here: &Place<'_>) -> Option<f64> {
         let read = |value: &Value| {
             value
                 .as_f64()
                 .filter(|number| number.is_finite() && *number >= 0.0)
         };
-        self.value(keys, key, here, NUMBER, read)
+        self.read_value(keys, key, here, NUMBER, read)
     }
 
-    fn value<T>(
+    fn read_value<T>(
         &mut self,
         keys: &Map<String, Value>,
         key: &str,
@@ -611,7 +611,7 @@ impl Reader<'_> {
                 None => ((here.path)(), format!("{name} has no `{key}`")),
                 Some(other) => (
                     format!("{}.{key}", (here.path)()),
-                    format!("`{key}` of {name} is {}", shown(other)),
+                    format!("`{key}` of {name} is {}", short_text(other)),
                 ),
             };
             self.complain(&path, message, hint);
@@ -621,6 +621,6 @@ impl Reader<'_> {
 }
 
 /// Returns the number of the task that an entity identifies, if it has one.
-fn name_of(entity: &Value) -> Option<u64> {
+fn task_number(entity: &Value) -> Option<u64> {
     entity.get("id").or_else(|| entity.get("seq_id"))?.as_u64()
 }

@@ -139,7 +139,7 @@ impl Writer<'_> {
             tasks[*rank].push(self.task(process, self.seconds(work.get()), *rank));
         }
         let mut edges: Vec<Vec<Value>> = vec![Vec::new(); ranks];
-        for (from, to, messages, bytes) in joined(plan) {
+        for (from, to, messages, bytes) in messages_by_pair(plan) {
             edges[places[from]].push(json!({
                 "type": "SendRecv",
                 "from": self.entities[from],
@@ -188,7 +188,7 @@ impl Writer<'_> {
 
 /// Returns sender, receiver, number of messages and total bytes of each pair of processes in a superstep, in the order of their
 /// first messages. A message of a process to itself is left out, since it has no cost in vt.
-fn joined(plan: &Plan) -> Vec<(usize, usize, u64, f64)> {
+fn messages_by_pair(plan: &Plan) -> Vec<(usize, usize, u64, f64)> {
     let mut all: Vec<(usize, usize, u64, f64)> = Vec::new();
     let mut places = std::collections::BTreeMap::new();
     for message in &plan.messages {

@@ -38,7 +38,7 @@ impl BottleneckMaxMin {
         let mut filling = std::mem::take(&mut self.filling);
         // Bounds are seldom binding.
         self.fill(&mut filling, false);
-        if self.meets_bounds(&filling) {
+        if self.reaches_bounds(&filling) {
             self.fill(&mut filling, true);
         }
         for &link in &filling.in_use {
@@ -63,7 +63,7 @@ impl BottleneckMaxMin {
             if count == 0 || is_near {
                 continue;
             }
-            self.hand_over_silently(group, to);
+            self.move_group_silently(group, to);
         }
         for &link in &filling.in_use {
             let level = self.level[link as usize];
@@ -71,34 +71,34 @@ impl BottleneckMaxMin {
             self.links[link as usize].estimate = level * MARGIN;
         }
         for &link in &filling.in_use {
-            self.links[link as usize].reserved = self.reserved(link);
+            self.links[link as usize].estimated_demand = self.estimated_demand(link);
             let is_full = self.level[link as usize].is_finite();
-            let is_tight = is_full || self.links[link as usize].may_be_full();
+            let is_tight = is_full || self.links[link as usize].may_be_saturated();
             if self.links[link as usize].is_tight != is_tight {
-                self.tighten(link, is_tight);
+                self.set_tight(link, is_tight);
             }
         }
         self.worklist.clear();
         self.filling = filling;
-        self.price = 0;
+        self.visited_classes = 0;
     }
 
     /// Changes the bottleneck link of a group without marking links for an update.
-    fn hand_over_silently(&mut self, group: u32, to: u32) {
+    fn move_group_silently(&mut self, group: u32, to: u32) {
         let state = &mut self.groups[group as usize];
         let from = std::mem::replace(&mut state.bottleneck, to);
         if !state.has_moved {
-            (state.has_moved, state.before) = (true, from);
+            (state.has_moved, state.previous_bottleneck) = (true, from);
             self.moved.push(group);
         }
-        for index in self.range(group) {
-            self.leave(index);
-            self.join(group, index, to);
+        for index in self.use_range(group) {
+            self.leave_class(index);
+            self.join_class(group, index, to);
         }
     }
 
     /// Whether a solution that ignores the bounds of groups reaches or exceeds any bound.
-    fn meets_bounds(&self, filling: &Filling) -> bool {
+    fn reaches_bounds(&self, filling: &Filling) -> bool {
         let mut bounds = filling.in_use.iter().filter(|link| {
             let state = &self.links[**link as usize];
             state.is_bound
@@ -149,7 +149,7 @@ impl BottleneckMaxMin {
     /// Fixes the levels of the groups of one link after the other, always of the link with the lowest level.
     fn fill(&self, filling: &mut Filling, has_bounds: bool) {
         self.prepare(filling, has_bounds);
-        let mut missing = self.present;
+        let mut missing = self.present_groups;
         while missing > 0 {
             let Some(Reverse(entry)) = filling.heap.pop() else {
                 break;
@@ -197,13 +197,13 @@ impl BottleneckMaxMin {
                 }
                 fixed += 1;
                 filling.bottleneck[group as usize] = link;
-                for used in &self.uses[self.range(group)] {
+                for used in &self.uses[self.use_range(group)] {
                     let other = used.link as usize;
                     filling.left[other] = (filling.left[other] - used.pull * reached).max(0.0);
                     filling.pull[other] -= used.pull;
                     filling.last[other] = reached;
                     if filling.pull[other] < RESUM_BELOW * filling.summed[other] {
-                        filling.pull[other] = self.still_rising(used.link, &filling.bottleneck);
+                        filling.pull[other] = self.unfixed_pull(used.link, &filling.bottleneck);
                         filling.summed[other] = filling.pull[other];
                     }
                 }
@@ -213,7 +213,7 @@ impl BottleneckMaxMin {
     }
 
     /// Returns the sum of the pulls of the groups of a link whose level is not fixed yet.
-    fn still_rising(&self, link: u32, bottleneck: &[u32]) -> f64 {
+    fn unfixed_pull(&self, link: u32, bottleneck: &[u32]) -> f64 {
         let classes = self.links[link as usize].classes.iter();
         let members = classes.flat_map(|share| &self.classes[share.class as usize].members);
         let rising = members.filter(|(group, _)| bottleneck[*group as usize] == NO_LINK);

@@ -8,11 +8,11 @@
 //! ```text
 //! P_lm = Σ over the groups of l bottlenecked at m: n · c_l / w        Σ over the bottleneck links m of l:  P_lm · min(x_m, x_l) = C_l
 //! ```
-//! where a group has n flows of weight w, each flow takes the share c of the link's capacity per unit of rate, and C is the
-//! capacity. The groups of l with the same bottleneck link form a class. If `x_l` falls below `x_m`, link l becomes the
-//! bottleneck link of the class. If `x_l` rises above the level of another link j, the groups of j whose bottleneck link is l
-//! move to the link with the lowest level of their route. A group is therefore visited when its bottleneck link changes, not when
-//! its rate does. Levels are updated as in [`super::incremental`], beginning with the lowest.
+//! where a group has n flows of weight w, c is the load of a flow on the link per unit of its rate, and C is the capacity. The
+//! groups of l with the same bottleneck link form a class. If `x_l` falls below `x_m`, link l becomes the bottleneck link of the
+//! class. If `x_l` rises above the level of another link j, the groups of j whose bottleneck link is l move to the link with the
+//! lowest level of their route. A group is therefore visited when its bottleneck link changes, not when its rate does. Levels are
+//! updated as in [`super::incremental`], beginning with the lowest.
 //!
 //! Most links are unsaturated, and a new level of a bottleneck link affects such a link only if the link could become saturated.
 //! Each bottleneck link therefore has an estimate above its level. An unsaturated link is skipped while `Σ P_lm · estimate_m`
@@ -42,7 +42,7 @@ mod tests;
 use hashbrown::HashTable;
 
 use self::filling::Filling;
-use super::held;
+use super::clamped_weight;
 use super::segment::{Rising, Segment, level_of};
 use super::solve::{HIGHEST, OVER};
 use super::worklist::{Entry, Worklist};
@@ -55,9 +55,9 @@ pub(crate) struct BottleneckMaxMin {
     /// Fair-share level of each link; infinite while the link is unsaturated.
     level: Vec<f64>,
     /// The saturated links, in no particular order.
-    full: Vec<u32>,
+    saturated: Vec<u32>,
     groups: Vec<Group>,
-    /// The links that each group uses: those of group g begin at `uses[g · width]`, one entry per link.
+    /// The links that each group uses, one entry per link. The entries of group g begin at `uses[g · width]`.
     uses: Vec<Use>,
     width: usize,
     classes: Vec<Class>,
@@ -69,7 +69,7 @@ pub(crate) struct BottleneckMaxMin {
     /// Whether capacities may change, so that any bound of a group may become effective.
     varies: bool,
     /// Number of capacity changes since the last update that may change fair-share levels.
-    altered: usize,
+    capacity_changes: usize,
     /// The links that have been marked since the last update.
     marked: Vec<u32>,
     /// The links to be processed during an update, ordered by level.
@@ -77,9 +77,9 @@ pub(crate) struct BottleneckMaxMin {
     /// For each link, whether it is in `marked` or in `worklist`.
     is_marked: Vec<bool>,
     /// Number of links with groups, without the links that represent bounds.
-    in_use: usize,
+    links_in_use: usize,
     /// The links that have had groups since the solver was last reset.
-    entered: Vec<u32>,
+    used_since_reset: Vec<u32>,
     /// The links whose level may have changed since it was last read.
     changed: Vec<u32>,
     /// The groups whose bottleneck link may have changed since it was last read.
@@ -87,14 +87,14 @@ pub(crate) struct BottleneckMaxMin {
     /// Number of uses of links by all present groups.
     present_uses: usize,
     /// Number of present groups.
-    present: usize,
+    present_groups: usize,
     /// Number of classes visited in the present update, as a measure of its cost.
-    price: usize,
+    visited_classes: usize,
     /// The pull and the ceiling of each class of the link that is being updated.
     rising: Vec<(f64, f64)>,
     /// The tight links whose level may depend on the new level of the link that is being updated, since they have groups
     /// bottlenecked at it.
-    concerned: Vec<u32>,
+    dependent_links: Vec<u32>,
     filling: Filling,
     /// The first link that was found to carry more than its capacity; `None` if there is none.
     overloaded: Option<u32>,
@@ -122,16 +122,16 @@ struct Link {
     /// The classes of the link, one per bottleneck link of its groups.
     classes: Vec<Share>,
     /// The class that a group joined last; it is tried first, since the next group often joins the same class.
-    joined: u32,
+    last_joined: u32,
     /// The classes of groups whose bottleneck link is this link, on all links; the classes on tight links come first.
     bottlenecked: Vec<Bottlenecked>,
     /// Number of classes in `bottlenecked` that are on tight links.
-    tight: u32,
+    tight_count: u32,
     /// An upper estimate of the fair-share level, used while the level is finite and groups have this link as their bottleneck
     /// link.
     estimate: f64,
     /// Estimated demand on the link, `Σ P · estimate` \[B/s\]; only valid while the link is not tight.
-    reserved: f64,
+    estimated_demand: f64,
     /// Whether each new level of the link's bottleneck links is propagated to the link, because it is saturated or could become
     /// so.
     is_tight: bool,
@@ -141,7 +141,7 @@ struct Link {
     /// Whether the link represents the bound of a group instead of a link of the platform.
     is_bound: bool,
     /// Position in the list of saturated links; [`NONE`] while the link is unsaturated.
-    at_full: u32,
+    saturated_position: u32,
 }
 
 impl Link {
@@ -149,22 +149,22 @@ impl Link {
         Self {
             capacity,
             classes: Vec::new(),
-            joined: NONE,
+            last_joined: NONE,
             bottlenecked: Vec::new(),
-            tight: 0,
+            tight_count: 0,
             estimate: 0.0,
-            reserved: 0.0,
+            estimated_demand: 0.0,
             is_tight: false,
             has_changed: false,
             is_entered: false,
             is_bound: false,
-            at_full: NONE,
+            saturated_position: NONE,
         }
     }
 
     /// Whether the estimated demand may exceed the capacity.
-    fn may_be_full(&self) -> bool {
-        let is_free = self.reserved <= self.capacity * FREE;
+    fn may_be_saturated(&self) -> bool {
+        let is_free = self.estimated_demand <= self.capacity * FREE;
         !is_free // also if the sum is NaN
     }
 }
@@ -193,9 +193,9 @@ struct Class {
     link: u32,
     bottleneck: u32,
     /// Largest value of the pull P since it was last recomputed.
-    greatest: f64,
+    largest_pull: f64,
     /// Number of changes of the pull P since it was last recomputed.
-    steps: u32,
+    changes: u32,
     /// The groups of the class, each with the index of the link among the links of the group.
     members: Vec<(u32, u32)>,
     /// Position of the class in the list of its link.
@@ -209,8 +209,8 @@ struct Use {
     link: u32,
     class: u32,
     /// Position of the group in the list of members of the class.
-    at: u32,
-    /// Share of the link's capacity that a flow takes per unit of rate: c in the equation of the solver.
+    position: u32,
+    /// Load on the link per unit of a flow's rate: c in the equation of the solver.
     share: f64,
     /// Load on the link per unit of fair-share level: n · c / w in the equation of the solver.
     pull: f64,
@@ -219,7 +219,7 @@ struct Use {
 const NO_USE: Use = Use {
     link: NO_LINK,
     class: NONE,
-    at: 0,
+    position: 0,
     share: 0.0,
     pull: 0.0,
 };
@@ -229,7 +229,7 @@ struct Group {
     weight: f64,
     bottleneck: u32,
     /// Bottleneck link of the group at the last update, valid once `has_moved` is set; [`NO_LINK`] if the group is new.
-    before: u32,
+    previous_bottleneck: u32,
     has_moved: bool,
     uses: u32,
     count: u32,
@@ -292,8 +292,8 @@ impl BottleneckMaxMin {
     }
 
     /// Returns the groups whose bottleneck link has changed since the list of moved groups was last cleared.
-    pub(crate) fn moved(&self) -> impl Iterator<Item = Moved> + '_ {
-        let is_other = |group: &Group| group.count > 0 && group.bottleneck != group.before;
+    pub(crate) fn moved_groups(&self) -> impl Iterator<Item = Moved> + '_ {
+        let is_other = |group: &Group| group.count > 0 && group.bottleneck != group.previous_bottleneck;
         let groups = self.moved.iter();
         groups.filter_map(move |&number| {
             let group = &self.groups[number as usize];
@@ -305,7 +305,7 @@ impl BottleneckMaxMin {
     }
 
     /// Clears the list of groups whose bottleneck link has changed.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn clear_moved(&mut self) {
         for group in self.moved.drain(..) {
             self.groups[group as usize].has_moved = false;
         }

@@ -9,7 +9,7 @@ use migsim_base::units::greater;
 impl BottleneckMaxMin {
     /// Sets the levels of all saturated links as if every group kept its bottleneck link, and marks the unsaturated links and the
     /// links where this assumption fails. Returns whether such levels exist; if not, nothing changes.
-    pub(super) fn shift(&mut self) -> bool {
+    pub(super) fn shift_levels(&mut self) -> bool {
         let mut filling = std::mem::take(&mut self.filling);
         let is_found = self.find_shifted(&mut filling);
         if is_found {
@@ -17,7 +17,7 @@ impl BottleneckMaxMin {
                 let now = filling.level[link as usize];
                 if self.level[link as usize].to_bits() != now.to_bits() {
                     self.set_level(link, now);
-                    self.keep_estimate(link, now);
+                    self.update_estimate(link, now);
                 }
             }
             let level = &self.level;
@@ -31,17 +31,17 @@ impl BottleneckMaxMin {
                 let state = &mut self.links[link as usize];
                 let (bottlenecked, tight) = (
                     std::mem::take(&mut state.bottlenecked),
-                    state.tight as usize,
+                    state.tight_count as usize,
                 );
                 for &Bottlenecked { link: other, .. } in &bottlenecked[..tight] {
                     if self.level[other as usize] == f64::INFINITY {
-                        self.disturb(other);
+                        self.mark_in_update(other);
                     }
                 }
                 self.links[link as usize].bottlenecked = bottlenecked;
             }
             for link in filling.wrong.drain(..) {
-                self.disturb(link);
+                self.mark_in_update(link);
             }
         }
         self.filling = filling;
@@ -61,7 +61,7 @@ impl BottleneckMaxMin {
         level.resize(self.links.len(), f64::INFINITY);
         order.clear();
         let entry = |&link: &u32| Entry::new(self.level[link as usize], link);
-        order.extend(self.full.iter().map(entry));
+        order.extend(self.saturated.iter().map(entry));
         order.sort_unstable();
         in_use.clear();
         in_use.extend(order.iter().map(|entry| entry.link()));

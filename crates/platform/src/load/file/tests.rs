@@ -167,7 +167,7 @@ fn a_shifted_trace_begins_somewhere_and_goes_on_as_it_does() {
         sha256: String::new(),
         profile: profile.clone(),
         is_shifted: true,
-        clipped: 0,
+        clipped_count: 0,
     };
     for seed in 0..50 {
         let random = Stream::for_object(seed, Purpose::HostLoad, "h0");

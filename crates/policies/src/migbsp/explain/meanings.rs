@@ -46,7 +46,7 @@ pub(super) const THRESHOLD: Meaning = seconds(
     "the PM that candidates must exceed: highest_elsewhere_s - (1 - x) · |highest_elsewhere_s|, which is x times a positive one",
 );
 /// Quantity: the lowest PM of a candidate, if the option x selects a share of the processes \[s\].
-pub(super) const LEAST: Meaning = seconds(
+pub(super) const LOWEST_OF_CANDIDATES: Meaning = seconds(
     "least_of_candidates_s",
     "the least PM of a candidate, if x is a share of the processes",
 );
@@ -61,12 +61,12 @@ pub(super) const BELOW_ZERO: Meaning = seconds(
     "the size of the highest PM of the process, which is negative",
 );
 /// Quantity: the sum Comp + Comm of the highest PM to another cluster, before the cost Mem is subtracted \[s\].
-pub(super) const PROMISED: Meaning = seconds(
+pub(super) const COMP_PLUS_COMM: Meaning = seconds(
     "promised_s",
     "Comp(i,j) + Comm(i,j) of the highest PM to another cluster",
 );
 /// Quantity: the number of processes whose PM to their present cluster is higher than the highest PM to another cluster.
-pub(super) const AT_HOME: Meaning = count(
+pub(super) const HIGHER_AT_PRESENT_CLUSTER: Meaning = count(
     "higher_at_home",
     "the number of processes that have a higher PM than highest_elsewhere_s, to the cluster where they are",
 );
@@ -78,7 +78,7 @@ pub(super) const RANK: Meaning = count(
 /// Quantity: the number of processes with a PM.
 pub(super) const RANKED: Meaning = count("ranked", "the number of processes with a PM");
 /// Quantity: the number of PM(i,j) that the decision record omits.
-pub(super) const LEFT_OUT: Meaning = count(
+pub(super) const OMITTED_POTENTIALS: Meaning = count(
     "potentials_left_out",
     "the number of PM(i,j) that the record leaves out",
 );
@@ -89,7 +89,7 @@ pub(super) const X: Meaning = Meaning::new(
     "x: the share of the highest PM above which processes are candidates, or a share of the processes",
 );
 /// Quantity: the number of hosts of the cluster that could take the candidate.
-pub(super) const OFFERED: Meaning = count(
+pub(super) const OFFERED_HOSTS: Meaning = count(
     "offered_hosts",
     "the number of hosts of the cluster that could take the process",
 );
@@ -135,7 +135,7 @@ pub(super) const GO_TRANSFER: Meaning =
 pub(super) const GO_OPERATIONS: Meaning =
     seconds("t2_operations_s", "the operations of the move in t2");
 /// Quantity: the cost of the move in t2, which is the transfer of the memory plus the operations \[s\].
-pub(super) const GO_PRICE: Meaning = seconds(
+pub(super) const GO_COST: Meaning = seconds(
     "t2_price_s",
     "the price of the move in t2: t2_transfer_s + t2_operations_s",
 );
@@ -184,7 +184,7 @@ pub(super) const UNSTABLE: Meaning = count(
     "the number of unstable supersteps of the interval",
 );
 /// Quantity: the number of supersteps of the interval that were not tested.
-pub(super) const NOT_JUDGED: Meaning = count(
+pub(super) const NOT_TESTED: Meaning = count(
     "not_judged",
     "the number of supersteps of the interval that were not judged",
 );
