@@ -355,7 +355,7 @@ fn the_gain_of_moves_is_that_over_the_same_run_without_them() {
     close(effect.cost.get(), 3.0);
     close(effect.net_gain_s(), -1.4);
     assert_eq!(effect.break_even(), Some(8));
-    assert_eq!(effect.predicted, None);
+    assert_eq!(effect.prediction, None);
     let effect = Some(Ok(effect));
     let told = Story::new(&run, at(2), effect.as_ref()).unwrap();
     for sentence in [
@@ -434,7 +434,7 @@ fn t1_and_t2_predict_the_makespan_of_the_next_supersteps() {
     let run = Run::from_results(&experiment, &results).unwrap();
     let case = Case::from_question(&run, at(11)).unwrap().unwrap();
     let effect = case.effect(&experiment, &Progress::default()).unwrap();
-    let predicted = effect.predicted.unwrap();
+    let predicted = effect.prediction.unwrap();
     assert_eq!(
         (predicted.first_superstep, predicted.last_superstep),
         (5, 11)
@@ -510,7 +510,7 @@ fn a_call_without_moves_has_no_effect_and_every_effect_is_the_difference_of_two_
             if is_first {
                 assert_eq!(effect, judge());
             }
-            let predicted = effect.predicted.unwrap();
+            let predicted = effect.prediction.unwrap();
             assert_eq!(
                 predicted.with_moves.get(),
                 predicted.without_moves.get(),
@@ -536,7 +536,7 @@ fn a_call_without_moves_has_no_effect_and_every_effect_is_the_difference_of_two_
             let passed = end(effect.last_superstep) - (call.start.get() + call.cost.get());
             assert!((effect.with_moves.total.get() + effect.cost.get() - passed).abs() < 1e-9);
             assert!(
-                (effect.with_moves.computation.get() + effect.with_moves.rest.get()
+                (effect.with_moves.computation.get() + effect.with_moves.after_computation.get()
                     - effect.with_moves.total.get())
                 .abs()
                     < 1e-9

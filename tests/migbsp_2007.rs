@@ -30,7 +30,7 @@ fn the_policy_is_as_the_paper_claims() {
             .map(|claim| claim.id)
             .eq(ids.iter().map(String::as_str))
     );
-    for claim in check_claims {
+    for claim in claims {
         assert!(claim.holds, "{}: {}", claim.id, claim.observation);
     }
 }

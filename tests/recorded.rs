@@ -72,7 +72,10 @@ fn a_recording_takes_the_library_of_its_name_unless_another_one_is_chosen() {
     let ideal = loaded(RECORDED, &[], Some("ideal"));
     assert_eq!(ideal.network.overhead.get(), 0.0);
     let unknown = loaded("recorded library fantasy\n", &[], None);
-    assert!(unknown.config.library.is_none() && unknown.setting_notes[0].contains("there is no library"));
+    assert!(
+        unknown.config.library.is_none()
+            && unknown.setting_notes[0].contains("there is no library")
+    );
 }
 
 #[test]

@@ -78,7 +78,7 @@ fn a_page_without_runs_reports_it_and_keeps_its_form() {
     let plans: Vec<migsim::sweep::Plan> = plans
         .map(|sweep| sweep.and_then(plan).expect("a plan"))
         .collect();
-    let bench = Bench::of(&request, &plans, &[].into());
+    let bench = Bench::from_rows(&request, &plans, &[].into());
     let outcome = Outcome {
         study,
         public: bench.clone(),

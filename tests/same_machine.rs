@@ -109,7 +109,8 @@ fn results(platform: &str, policy: &str, network: &str) -> Result<Results, Strin
         ("policy.migbsp.memory_rate", json!("backbone")),
     ];
     let reason = |error: Error| error.to_string().replace(platform, "PLATFORM");
-    let experiment = Experiment::load(&Layers::from_pairs(settings), Limits::default()).map_err(reason)?;
+    let experiment =
+        Experiment::load(&Layers::from_pairs(settings), Limits::default()).map_err(reason)?;
     experiment.run(&Progress::default()).map_err(reason)
 }
 

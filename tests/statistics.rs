@@ -43,11 +43,11 @@ fn ranks(times: &[Vec<f64>]) -> Vec<usize> {
 
 /// The rule of most tables: the 95 % interval of the difference from the lowest mean, for any number of policies.
 fn uncorrected(times: &[Vec<f64>]) -> bool {
-    let mean = |times: &Vec<f64>| Sample::of(times).unwrap().mean;
+    let mean = |times: &Vec<f64>| Sample::from_numbers(times).unwrap().mean;
     let best = times.iter().min_by(|a, b| mean(a).total_cmp(&mean(b)));
     times.iter().any(|own| {
         let pairs = own.iter().zip(best.unwrap());
-        let behind = Sample::of(&pairs.map(|(own, best)| own - best).collect::<Vec<_>>());
+        let behind = Sample::from_numbers(&pairs.map(|(own, best)| own - best).collect::<Vec<_>>());
         behind.is_some_and(|behind| behind.mean > behind.half_width().unwrap())
     })
 }
@@ -135,7 +135,7 @@ fn compared(times: &[(&str, &[f64])], is_random: bool) -> Comparison {
     let (mut plan, rows) = table(times, is_random);
     plan.names.truncate(1);
     plan.settings.iter_mut().for_each(|one| one.truncate(1));
-    Comparison::of(&plan, &rows, &Known::default(), Indifference::default())
+    Comparison::from_rows(&plan, &rows, &Known::default(), Indifference::default())
 }
 
 #[test]
@@ -163,12 +163,12 @@ fn a_map_separates_no_winner_by_less_than_the_margin_from_one_run() {
     for (margin, is_separated) in [(0.28, false), (0.6, true)] {
         let times = [100.0, 100.0 + margin];
         let (plan, rows) = table(&[("a", &times[..1]), ("b", &times[1..])], false);
-        let map = Winners::of(&plan, &rows, Indifference::default()).unwrap();
+        let map = Winners::from_rows(&plan, &rows, Indifference::default()).unwrap();
         assert_eq!(map.cells[0].is_separated(), is_separated, "{margin} %");
         assert!((map.cells[0].lead_percent().unwrap() - margin).abs() < 1e-9);
     }
     let (plan, rows) = table(&[("a", &[100.0]), ("b", &[200.0])], true);
-    let map = Winners::of(&plan, &rows, Indifference::default()).unwrap();
+    let map = Winners::from_rows(&plan, &rows, Indifference::default()).unwrap();
     assert!(!map.cells[0].is_separated(), "one seed of many");
 }
 
@@ -211,12 +211,12 @@ fn nothing_is_best_or_separated_where_all_others_failed() {
     for row in rows.values_mut() {
         row.makespan_s[2] = row.makespan_s[2].filter(|time| *time < 150.0);
     }
-    let map = Winners::of(&plan, &rows, Indifference::default()).unwrap();
+    let map = Winners::from_rows(&plan, &rows, Indifference::default()).unwrap();
     assert!(!map.cells[0].is_separated());
     let words = "At 1 of 1 pairs of values only one policy ran with all seeds, so that nothing is compared there.";
     assert_eq!(map.verdict(), words);
     let comparison = &map.cells[0].comparison;
-    assert_eq!(comparison.failed, ["a", "b"]);
+    assert_eq!(comparison.failed_policies, ["a", "b"]);
     let words = "Only `never` ran with all seeds (100.0 s), so that nothing is compared. No results of `a` and `b`.";
     assert_eq!(comparison.verdict(), words);
     assert_eq!(comparison.to_json()["failed"], json!(["a", "b"]));

@@ -112,7 +112,10 @@ fn decision(superstep: usize, kind: usize, view_hosts: usize) -> Option<Decision
                 Migration::new(1, to / 2),
             ]))
         }
-        1 if superstep == 17 => Some(Decision::from_migrations(vec![Migration::new(0, view_hosts - 1)])),
+        1 if superstep == 17 => Some(Decision::from_migrations(vec![Migration::new(
+            0,
+            view_hosts - 1,
+        )])),
         _ => None,
     }
 }

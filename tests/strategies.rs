@@ -209,7 +209,12 @@ fn the_best_supersteps_to_balance_take_as_long_as_proven() {
             panic!("{} is a growing load", case.name);
         };
         let proven = expected["optimal_time"].as_f64().unwrap();
-        assert_close(optimum_of_growth(growth).total_time, proven, 1e-9, &case.name);
+        assert_close(
+            optimum_of_growth(growth).total_time,
+            proven,
+            1e-9,
+            &case.name,
+        );
     }
     println!("when-optimum: {} of {0}", all.len());
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::args::BenchArguments;
 use super::memory_limit::limits;
-use super::print::{print, print_json, print_result, print_line};
+use super::print::{print, print_json, print_line, print_result};
 use super::setup::{Setup, kept_in};
 use super::slurm::Job;
 use crate::Registry;
@@ -73,16 +73,16 @@ pub(super) fn bench(
         store = run_missing(&setup, (&sweep, &plan), part, store)?;
         plans.push(plan);
     }
-    let bench = Bench::of(&request, &plans, store.rows());
+    let bench = Bench::from_rows(&request, &plans, store.rows());
     if let Some(folder) = &arguments.out {
-        write(folder, &bench)?;
+        write_results(folder, &bench)?;
     }
     let form = output.form.form_unless(output.quiet);
     print_result(out, form, || bench.to_json(), || bench::sheet(&bench))?;
-    if let Some(first) = &bench.error {
+    if let Some(first) = &bench.first_error {
         print_line(errors, &format!("runs failed, the first: {first}"));
     }
-    Ok(bench.error.is_none())
+    Ok(bench.first_error.is_none())
 }
 
 /// Creates the request for a benchmark from the command-line arguments.
@@ -117,7 +117,7 @@ fn run_missing(
 }
 
 /// Writes the results of a benchmark into the folder.
-fn write(folder: &Path, bench: &Bench) -> Result<(), Error> {
+fn write_results(folder: &Path, bench: &Bench) -> Result<(), Error> {
     let json = format!("{:#}\n", bench.to_json());
     let texts = [
         ("bench.json", &*json),

@@ -26,7 +26,7 @@ pub(super) fn bottlenecks(
     let output = arguments.output;
     let limits = limits(&arguments.settings.memory, output.threads, Purpose::Sweep);
     let layers = settings(registry, arguments, limits)?;
-    let wanted = wanted(arguments)?;
+    let wanted = profile_options(arguments)?;
     let setup = Setup::within(limits, output)?;
     let experiment = Experiment::load_with(registry, &layers, limits)?;
     setup.print_notes(&experiment.notes(), errors);
@@ -81,7 +81,7 @@ fn settings(
 }
 
 /// Returns the options of the profile that the arguments choose.
-fn wanted(arguments: &BottleneckArguments) -> Result<Wanted, Error> {
+fn profile_options(arguments: &BottleneckArguments) -> Result<Wanted, Error> {
     let scenario = match ScenarioChoice::scenarios(&arguments.settings.scenario)[..] {
         [] => None,
         [one] => Some(one),

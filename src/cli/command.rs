@@ -11,11 +11,11 @@ use clap::{Arg, ArgAction, Args as _, Command, CommandFactory};
 use serde_json::{Value, json};
 
 use super::args::{Arguments, RunArguments, SweepArguments};
-use super::complete::texts;
+use super::complete::text_parser;
 use super::options::{PLUGIN_PREFIX, parse_counts, parse_numbers};
 use crate::Registry;
 use crate::error::{Error, Problem};
-use crate::experiment::{neutral_options, shown};
+use crate::experiment::{format_value, neutral_options};
 use crate::plugin::{FlagValues, OptionFlag};
 use crate::sweep::Spec;
 
@@ -34,12 +34,14 @@ pub(super) fn of_registry(registry: &Registry) -> Result<Command, Error> {
 /// As those of [`of_registry`].
 pub(super) fn of_command(registry: &Registry, called: Option<&str>) -> Result<Command, Error> {
     registry.check()?;
-    let flags = Flags::of(registry);
+    let flags = Flags::new(registry);
     let mut problems = Vec::new();
     let command = Arguments::command();
     let is_known = |name: &&str| command.find_subcommand(name).is_some();
     let command = match called.filter(is_known) {
-        Some(name) => command.mut_subcommand(name, |inner| flags.add_recursively(inner, &mut problems)),
+        Some(name) => {
+            command.mut_subcommand(name, |inner| flags.add_recursively(inner, &mut problems))
+        }
         None => flags.add_recursively(command, &mut problems),
     };
     problems.dedup();
@@ -60,7 +62,7 @@ pub(super) fn minimal(registry: &Registry, called: &str) -> Option<Command> {
         _ => return None,
     };
     registry.check().ok()?;
-    let flags = Flags::of(registry);
+    let flags = Flags::new(registry);
     let is_free = |flag: &OptionFlag| !is_taken(&inner, flag.name);
     if !flags.all_flags().all(is_free) {
         return None;
@@ -221,7 +223,7 @@ struct Flags<'r> {
 
 impl<'r> Flags<'r> {
     /// Collects the flags of the plug-ins in a registry.
-    fn of(registry: &'r Registry) -> Self {
+    fn new(registry: &'r Registry) -> Self {
         Self {
             workloads: registry.workload_flags(),
             policies: registry.policy_flags(),
@@ -321,9 +323,12 @@ impl<'r> Flags<'r> {
                 let own = neutral_options(entry).unwrap_or_default();
                 let usual = entry.resolve(&json!({})).unwrap_or_default();
                 for flag in entry.flags {
-                    let own = own.get(flag.key).filter(|own| !own.is_null()).map(shown);
+                    let own = own
+                        .get(flag.key)
+                        .filter(|own| !own.is_null())
+                        .map(format_value);
                     all.entry(flag.name).or_insert(own.map(|own| {
-                        let usual = shown(&usual[flag.key]);
+                        let usual = format_value(&usual[flag.key]);
                         if own == usual {
                             own
                         } else {
@@ -341,10 +346,10 @@ impl<'r> Flags<'r> {
     fn with_plugin_names(&self, arg: Arg) -> Arg {
         let registry = self.registry;
         match arg.get_id().as_str() {
-            APPLICATION => arg.value_parser(texts(registry.workloads().names())),
-            POLICY => arg.value_parser(texts(registry.policies().names())),
-            TRIGGER => arg.value_parser(texts(registry.triggers().names())),
-            LOAD => arg.value_parser(texts(registry.loads().names())),
+            APPLICATION => arg.value_parser(text_parser(registry.workloads().names())),
+            POLICY => arg.value_parser(text_parser(registry.policies().names())),
+            TRIGGER => arg.value_parser(text_parser(registry.triggers().names())),
+            LOAD => arg.value_parser(text_parser(registry.loads().names())),
             _ => arg,
         }
     }
@@ -386,9 +391,9 @@ fn define_flag(flag: &OptionFlag) -> Arg {
             FlagValues::Counts => ValueParser::new(parse_counts),
             FlagValues::Numbers => ValueParser::new(parse_numbers),
             FlagValues::Grids => ValueParser::new(parse_grids),
-            FlagValues::Texts => {
-                ValueParser::new(|text: &str| Ok::<_, String>(Spec::from_list(vec![json!(text)], text)))
-            }
+            FlagValues::Texts => ValueParser::new(|text: &str| {
+                Ok::<_, String>(Spec::from_list(vec![json!(text)], text))
+            }),
         })
 }
 

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::args::CompareArguments;
 use super::explain::load_again;
 use super::memory_limit::limits;
-use super::print::{print, print_result, print_line, print_notes};
+use super::print::{print, print_line, print_notes, print_result};
 use super::run::setting_flags;
 use super::setup::{Setup, kept_in};
 use super::sweep::read_varied;
@@ -20,12 +20,12 @@ use crate::error::{Error, Problem};
 use crate::experiment::{Experiment, Flag, Limits, Progress};
 use crate::memory::Purpose;
 use crate::output::{Cell, Run, Sheet, Table, Tone, cannot_write, number_column, text_column};
-use crate::sweep::compare::{Comparison, Known, Standing, Wanted, best_calls, additional_results};
+use crate::sweep::compare::{Comparison, Known, Standing, Wanted, additional_results, best_calls};
 use crate::sweep::compare_page::{self, Example, Examples};
 use crate::sweep::compare_runs::{Folder, Judged, Runs};
 use crate::sweep::folder;
 use crate::sweep::run::missing_runs;
-use crate::sweep::stats::{Sample, short};
+use crate::sweep::stats::{Sample, format_short};
 use crate::sweep::winners::Winners;
 use crate::sweep::{Common, Parameter, Plan, Shard, Spec, StaticStanding, Store, Sweep};
 use crate::words::counted;
@@ -70,15 +70,15 @@ pub(super) fn compare(
         return print(out, &text).map(|()| true);
     }
     if arguments.map.is_some() {
-        let winners = Winners::of(&plan, store.rows(), arguments.indifference);
+        let winners = Winners::from_rows(&plan, store.rows(), arguments.indifference);
         let winners = winners.expect("a map varies the policy and two parameters");
         winners::output_map(arguments, (&plan, &store), &winners, out)?;
         return Ok(report_failures((&plan, &store), errors));
     }
     let (threads, with) = (&setup.threads, setup.limits_and_common());
     let known = threads.install(|| run_searches(arguments, (&sweep, &plan), with))?;
-    setup.print_notes(additional_results.note.as_slice(), errors);
-    let comparison = Comparison::of(&plan, store.rows(), &additional_results, arguments.indifference);
+    setup.print_notes(known.note.as_slice(), errors);
+    let comparison = Comparison::from_rows(&plan, store.rows(), &known, arguments.indifference);
     let json = comparison.to_json();
     if let Some(folder) = &arguments.out {
         let page = threads.install(|| page((&sweep, &plan), with, &comparison))?;
@@ -103,9 +103,9 @@ fn run_searches(
     };
     let mut known = additional_results(planned, with, wanted)?;
     if let Some(barriers) = arguments.when {
-        additional_results.best_calls = best_calls(planned, with, barriers as usize);
+        known.best_calls = best_calls(planned, with, barriers as usize);
     }
-    Ok(additional_results)
+    Ok(known)
 }
 
 /// Prints how many runs failed and the first reason; returns whether all succeeded.
@@ -207,9 +207,9 @@ fn further_results(
     let starts = folder.run.static_starts.iter();
     let starts = starts.filter(|_| !arguments.no_static_starts);
     Judged {
-        is_random: additional_results.as_ref().is_none_or(Experiment::uses_seed),
+        is_random: known.as_ref().is_none_or(Experiment::uses_seed),
         static_starts: starts.copied().collect(),
-        bound_and_clusters: additional_results.map(|experiment| {
+        bound_and_clusters: known.map(|experiment| {
             let platform = &experiment.platform.platform;
             let clusters = compare_page::clusters(platform, &experiment.placement);
             (experiment.lower_bound().get(), clusters)
@@ -251,18 +251,23 @@ fn sweep_of(registry: &Registry, arguments: &CompareArguments) -> Result<Sweep, 
             .into());
     }
     let named = arguments.policies.clone();
-    if let Some(policies) =
-        named.or_else(|| sweep.parameters.is_empty().then(|| DEFAULT_POLICIES.to_owned()))
-    {
+    if let Some(policies) = named.or_else(|| {
+        sweep
+            .parameters
+            .is_empty()
+            .then(|| DEFAULT_POLICIES.to_owned())
+    }) {
         let source = format!("--policies {policies}");
         let spec =
             Spec::parse(&policies).map_err(|message| Problem::new(message).source(&source))?;
         sweep.parameters = vec![Parameter::new(registry, "policy", spec, source)];
     }
     if let Some(map) = &arguments.map {
-        sweep.parameters.extend(winners::parse_parameters(registry, map)?);
+        sweep
+            .parameters
+            .extend(winners::parse_parameters(registry, map)?);
     }
-    sweep.fixed.push(Flag {
+    sweep.fixed_flags.push(Flag {
         key: "scenarios".into(),
         flag: "migsim compare".into(),
         value: json!(["i", "iii"]),
@@ -291,7 +296,7 @@ fn page(
         let run = run.expect("scenario iii is one of those that are run");
         let ledger = results.ledger(run);
         let platform = &experiment.platform.platform;
-        let example = Example::of(&one.policy, &run.outcome, ledger.as_ref(), platform);
+        let example = Example::from_outcome(&one.policy, &run.outcome, ledger.as_ref(), platform);
         Ok((experiment, example))
     });
     let runs: Vec<(Experiment, Example)> = runs.collect::<Result<_, Error>>()?;
@@ -351,20 +356,26 @@ fn table(comparison: &Comparison) -> Table {
             && standings.iter().any(|one| one.straight_returns > 0.0),
     };
     if shown.calls {
-        columns.push(number_column("behind best calls [%]", "trigger_regret_percent"));
+        columns.push(number_column(
+            "behind best calls [%]",
+            "trigger_regret_percent",
+        ));
     }
     if shown.returns {
         columns.push(number_column("straight returns", "straight_returns"));
     }
     let mut table = Table::new("policies", "", &columns);
     // If the runs already have the best start, it needs no row of its own.
-    let mut start = comparison.static_start.as_ref().filter(|one| !one.is_start_of_policies);
+    let mut start = comparison
+        .static_start
+        .as_ref()
+        .filter(|one| !one.is_start_of_policies);
     for one in standings {
         if let Some(best) = start.take_if(|best| best.makespan.mean < one.makespan.mean) {
             table.push_row(row_of_start(best, &shown));
         }
         let rank = Cell::value(one.rank, comparison.format_rank(one.rank));
-        table.push_row(row(rank, one, &shown));
+        table.push_row(policy_row(rank, one, &shown));
     }
     if let Some(best) = start {
         table.push_row(row_of_start(best, &shown));
@@ -381,8 +392,8 @@ struct Shown {
     returns: bool,
 }
 
-fn number(value: f64) -> Cell {
-    Cell::value(value, short(value))
+fn number_cell(value: f64) -> Cell {
+    Cell::value(value, format_short(value))
 }
 
 /// Formats a mean with half the width of its confidence interval; the cell is empty without a sample.
@@ -402,25 +413,25 @@ fn gain_cell(gain: Option<Sample>) -> Cell {
 }
 
 /// Creates the row of a policy in the table.
-fn row(rank: Cell, one: &Standing, shown: &Shown) -> Vec<Cell> {
+fn policy_row(rank: Cell, one: &Standing, shown: &Shown) -> Vec<Cell> {
     let mut row = vec![
         rank,
         Cell::text(&one.policy),
         sample_cell(Some(one.makespan)),
         sample_cell(one.behind),
         gain_cell(one.gain),
-        number(one.calls),
-        number(one.moves),
-        number(one.costs[0]),
-        number(one.costs[1]),
-        number(one.regret.mean),
-        one.above_bound.map_or_else(Cell::empty, number),
+        number_cell(one.calls),
+        number_cell(one.moves),
+        number_cell(one.costs[0]),
+        number_cell(one.costs[1]),
+        number_cell(one.regret.mean),
+        one.above_bound.map_or_else(Cell::empty, number_cell),
     ];
     if shown.calls {
         row.push(sample_cell(one.trigger_regret));
     }
     if shown.returns {
-        row.push(number(one.straight_returns));
+        row.push(number_cell(one.straight_returns));
     }
     row
 }

@@ -58,7 +58,9 @@ impl<P: TypedValueParser> TypedValueParser for Offering<P> {
 }
 
 /// Creates a parser of texts that offers these names to shells.
-pub(super) fn texts(names: impl IntoIterator<Item = &'static str>) -> Offering<StringValueParser> {
+pub(super) fn text_parser(
+    names: impl IntoIterator<Item = &'static str>,
+) -> Offering<StringValueParser> {
     Offering {
         parser: StringValueParser::new(),
         names: names.into_iter().collect(),
@@ -76,7 +78,7 @@ pub(super) fn one_of<T: Copy + Send + Sync + 'static>(
 
 /// Creates a parser of platforms that offers the built-in names to shells.
 pub(super) fn platforms() -> Offering<StringValueParser> {
-    texts(platform_names())
+    text_parser(platform_names())
 }
 
 /// Creates a parser of experiments that offers the built-in names to shells.
@@ -89,18 +91,18 @@ pub(super) fn experiments() -> Offering<PathBufValueParser> {
 
 /// Creates a parser of network models that offers their names to shells.
 pub(super) fn networks() -> Offering<StringValueParser> {
-    texts(engine::PRESETS.iter().map(|preset| preset.name))
+    text_parser(engine::PRESETS.iter().map(|preset| preset.name))
 }
 
 /// Creates a parser of libraries that offers the built-in names to shells.
 pub(super) fn libraries() -> Offering<StringValueParser> {
-    texts(experiment::LIBRARIES.iter().map(|library| library.name))
+    text_parser(experiment::LIBRARIES.iter().map(|library| library.name))
 }
 
 /// Creates a parser of papers and studies that offers their names to shells.
 pub(super) fn papers() -> Offering<StringValueParser> {
     let names = paper::PAPERS.iter().map(|paper| paper.name);
-    texts(names.chain(["all"]).chain(STUDIES))
+    text_parser(names.chain(["all"]).chain(STUDIES))
 }
 
 /// Returns the names of the built-in platforms.

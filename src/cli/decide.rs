@@ -14,8 +14,8 @@ use crate::error::{Error, Problem};
 use crate::output::{Cell, OutputForm, Sheet, Table, number_column, text_column};
 use crate::policy::EXEC_PREFIX;
 use crate::policy::decide::{
-    Case, Choice, Content, Growth, History, Measured, Selection, Snapshot, StrategyDecision, TriggerOutcome,
-    Verdict, cases, decide_all, optimum_of_growth, simulate_triggers,
+    Case, Choice, Content, Growth, History, Measured, Selection, Snapshot, StrategyDecision,
+    TriggerOutcome, Verdict, cases, decide_all, optimum_of_growth, simulate_triggers,
 };
 use crate::words::{counted, singular_or_plural};
 
@@ -40,7 +40,7 @@ pub(super) fn decide(
         .collect();
     let question = Question {
         registry,
-        asked: Selection {
+        requested: Selection {
             names: arguments.named.clone(),
             settings,
             seed: arguments.seed,
@@ -86,7 +86,7 @@ pub(super) fn decide(
 struct Question<'r> {
     /// The registry in which policies and triggers are looked up.
     registry: &'r Registry,
-    asked: Selection,
+    requested: Selection,
 }
 
 /// The decisions for one case of the file.
@@ -104,11 +104,11 @@ impl Question<'_> {
         Ok(match case.content {
             Content::Barrier(snapshot) => {
                 self.check_history(&snapshot)?;
-                let verdict = decide_all(self.registry.strategies(), &snapshot, &self.asked)?;
+                let verdict = decide_all(self.registry.strategies(), &snapshot, &self.requested)?;
                 Answer::Barrier(snapshot, verdict)
             }
             Content::History(history) => {
-                let told = simulate_triggers(self.registry.triggers(), &history, &self.asked)?;
+                let told = simulate_triggers(self.registry.triggers(), &history, &self.requested)?;
                 Answer::History(history, told)
             }
             Content::Measured(measured) => {
@@ -124,7 +124,7 @@ impl Question<'_> {
 
     /// Refuses policies whose decisions depend on earlier supersteps of a run, unless the file contains their decision.
     fn check_history(&self, snapshot: &Snapshot) -> Result<(), Error> {
-        for named in &self.asked.names {
+        for named in &self.requested.names {
             let name = named.split('/').next().unwrap_or(named);
             let entry = self.registry.policies().find(name);
             let is_known = entry.is_ok() && !named.starts_with(EXEC_PREFIX);
@@ -152,7 +152,7 @@ impl Question<'_> {
 
     /// Returns an error if flags choose policies or options for a case that does not depend on them.
     fn refuse_flags(&self, why: &str) -> Result<(), Error> {
-        if self.asked.names.is_empty() && self.asked.settings.is_empty() {
+        if self.requested.names.is_empty() && self.requested.settings.is_empty() {
             return Ok(());
         }
         let problem = Problem::new(why).hint("leave `--policy` and `--set` out");
@@ -165,7 +165,7 @@ impl Answer {
     fn json(&self) -> Map<String, Value> {
         let object = match self {
             Self::Barrier(snapshot, verdict) => json!({
-                "policies": verdict.decisions.iter().map(|judged| row(judged, verdict, snapshot)).collect::<Vec<_>>(),
+                "policies": verdict.decisions.iter().map(|judged| json_row(judged, verdict, snapshot)).collect::<Vec<_>>(),
                 "bound": verdict.lower_bound.get(),
                 "optimum": verdict.optimal_time.map(crate::units::Seconds::get),
             }),
@@ -217,7 +217,7 @@ impl Answer {
                 Some(plan) => format!(
                     "Balance {} after the last balancing; maximum over average is {} then.",
                     counted(usize::try_from(plan.period).unwrap_or(0), "superstep"),
-                    short(plan.ratio)
+                    format_number(plan.ratio)
                 ),
                 None => "There is no plan yet: it needs five supersteps.".to_owned(),
             }),
@@ -225,7 +225,7 @@ impl Answer {
                 let best = optimum_of_growth(growth);
                 sheet.add_line(format!(
                     "Nothing takes less than {} s: {}.",
-                    short(best.total_time),
+                    format_number(best.total_time),
                     at_supersteps(&best.balancings)
                 ));
             }
@@ -234,7 +234,7 @@ impl Answer {
 }
 
 /// Creates the JSON row of one policy's decision.
-fn row(judged: &StrategyDecision, verdict: &Verdict, snapshot: &Snapshot) -> Value {
+fn json_row(judged: &StrategyDecision, verdict: &Verdict, snapshot: &Snapshot) -> Value {
     let mut row = json!({
         "policy": judged.choice.name,
         "assignment": judged.assignment.hosts,
@@ -261,21 +261,24 @@ fn with_original(mut row: Value, original: &str) -> Value {
 }
 
 /// Formats a number with at most six decimals.
-fn short(value: f64) -> String {
+fn format_number(value: f64) -> String {
     let text = format!("{value:.6}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// Formats a time in seconds.
 fn in_seconds(value: f64) -> Cell {
-    Cell::value(value, short(value))
+    Cell::value(value, format_number(value))
 }
 
 /// Adds the decisions for the state at a barrier to the printed output.
 fn show_barrier(snapshot: &Snapshot, verdict: &Verdict, sheet: &mut Sheet) {
     let instance = snapshot.instance();
     let processes = counted(instance.processes(), "process");
-    let (cores, largest) = (instance.hosts(), short(verdict.max_time_before.get()));
+    let (cores, largest) = (
+        instance.hosts(),
+        format_number(verdict.max_time_before.get()),
+    );
     sheet.add_line(match snapshot.named_host_count() {
         Some(hosts) if hosts < cores => format!(
             "{processes} on {} with {}; the busiest core takes {largest} s.",
@@ -295,7 +298,7 @@ fn show_barrier(snapshot: &Snapshot, verdict: &Verdict, sheet: &mut Sheet) {
         number_column("price [s]", "price_s"),
     ];
     let mut table = Table::new("policies", "", &columns);
-    for judged in ranked(&verdict.decisions) {
+    for judged in sort_by_time(&verdict.decisions) {
         table.push_row([
             Cell::text(&judged.choice.name),
             in_seconds(judged.max_host_time.get()),
@@ -305,20 +308,23 @@ fn show_barrier(snapshot: &Snapshot, verdict: &Verdict, sheet: &mut Sheet) {
     }
     sheet.add_table(table);
     sheet.add_line("");
-    if let Some(best) = ranked(&verdict.decisions).first() {
-        sheet.add_line(sentence(best, verdict, instance.processes()));
+    if let Some(best) = sort_by_time(&verdict.decisions).first() {
+        sheet.add_line(best_sentence(best, verdict, instance.processes()));
     }
     sheet.add_line(match verdict.optimal_time {
-        Some(time) => format!("The best of all assignments takes {} s.", short(time.get())),
+        Some(time) => format!(
+            "The best of all assignments takes {} s.",
+            format_number(time.get())
+        ),
         None => format!(
             "No assignment takes less than {} s.",
-            short(verdict.lower_bound.get())
+            format_number(verdict.lower_bound.get())
         ),
     });
     for (name, why) in &verdict.undecided {
         sheet.add_line(format!("{name} is left out: {why}."));
     }
-    if let Some(best) = ranked(&verdict.decisions).first() {
+    if let Some(best) = sort_by_time(&verdict.decisions).first() {
         show_moves(snapshot, best, sheet);
     }
 }
@@ -345,7 +351,7 @@ fn show_moves(snapshot: &Snapshot, judged: &StrategyDecision, sheet: &mut Sheet)
 
 /// Sorts decisions by the predicted time of a superstep; of equal times, fewer moves come first, then the order of the table
 /// applies.
-fn ranked(judged: &[StrategyDecision]) -> Vec<&StrategyDecision> {
+fn sort_by_time(judged: &[StrategyDecision]) -> Vec<&StrategyDecision> {
     let mut ranked: Vec<&StrategyDecision> = judged.iter().collect();
     ranked.sort_by(|a, b| {
         let times = a.max_host_time.get().total_cmp(&b.max_host_time.get());
@@ -354,7 +360,7 @@ fn ranked(judged: &[StrategyDecision]) -> Vec<&StrategyDecision> {
     ranked
 }
 
-fn sentence(best: &StrategyDecision, verdict: &Verdict, processes: usize) -> String {
+fn best_sentence(best: &StrategyDecision, verdict: &Verdict, processes: usize) -> String {
     let (name, before, after) = (
         &best.choice.name,
         verdict.max_time_before.get(),
@@ -377,8 +383,8 @@ fn sentence(best: &StrategyDecision, verdict: &Verdict, processes: usize) -> Str
     };
     format!(
         "{name} takes {} s instead of {} s{percent}: {}{price}.",
-        short(after),
-        short(before),
+        format_number(after),
+        format_number(before),
         format_moves(best.move_count, processes)
     )
 }
@@ -409,7 +415,7 @@ fn show_history(history: &History, told: &[(Choice, TriggerOutcome)], sheet: &mu
             Cell::text(&choice.name),
             in_seconds(told.total_time),
             Cell::count(told.balancings.len()),
-            Cell::text(listed(&told.balancings)),
+            Cell::text(join_supersteps(&told.balancings)),
         ]);
     }
     sheet.add_table(table);
@@ -420,7 +426,7 @@ fn show_history(history: &History, told: &[(Choice, TriggerOutcome)], sheet: &mu
     };
     sheet.add_line(format!(
         "Nothing takes less than {} s: {}.",
-        short(best.total_time),
+        format_number(best.total_time),
         at_supersteps(&best.balancings)
     ));
     if let Some((choice, told)) = ranked.first().filter(|_| best.total_time > 0.0) {
@@ -440,7 +446,7 @@ fn at_supersteps(balances: &[usize]) -> String {
         [one] => format!("balanced before superstep {one}, counted from 0"),
         several => format!(
             "balanced before supersteps {}, counted from 0",
-            listed(several)
+            join_supersteps(several)
         ),
     }
 }
@@ -449,7 +455,7 @@ fn at_supersteps(balances: &[usize]) -> String {
 const MAX_LISTED: usize = 12;
 
 /// Lists supersteps separated by commas, with an ellipsis if there are too many.
-fn listed(balances: &[usize]) -> String {
+fn join_supersteps(balances: &[usize]) -> String {
     let shown: Vec<String> = balances
         .iter()
         .take(MAX_LISTED)

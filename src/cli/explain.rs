@@ -10,7 +10,7 @@ use super::args::{ExplainArguments, ScenarioChoice};
 use super::memory_limit::limits;
 use super::print::{print, print_json, print_notes};
 use super::progress::{Bar, with_bar};
-use super::run::{referenced_files, join_settings, read_experiment, setting_flags};
+use super::run::{join_settings, read_experiment, referenced_files, setting_flags};
 use crate::Registry;
 use crate::bsp::Scenario;
 use crate::error::{Error, Problem, visible};

@@ -35,7 +35,7 @@ pub(super) fn trace(
 ) -> Result<(), Error> {
     let arguments = match command {
         TraceCommand::Export(arguments) => arguments,
-        TraceCommand::Extrapolate(arguments) => return extrapolate(arguments, out, errors),
+        TraceCommand::Extrapolate(arguments) => return extrapolate_trace(arguments, out, errors),
     };
     let TraceExportArguments {
         settings,
@@ -50,7 +50,8 @@ pub(super) fn trace(
             .into());
     }
     let limits = limits(&settings.memory, None, Purpose::Trace);
-    let experiment = Experiment::load_with(registry, &join_settings(registry, settings, None)?, limits)?;
+    let experiment =
+        Experiment::load_with(registry, &join_settings(registry, settings, None)?, limits)?;
     print_notes(&experiment.notes(), errors);
     if *format == TraceFormat::Vt {
         return write_vt_files(&experiment, *moves, file.as_deref(), errors);
@@ -89,7 +90,7 @@ fn in_percent(share: f64) -> f64 {
 }
 
 /// Creates a trace with more processes than were recorded, and prints how accurate it is expected to be.
-fn extrapolate(
+fn extrapolate_trace(
     arguments: &TraceExtrapolateArguments,
     out: &mut dyn Write,
     errors: &mut dyn Write,
@@ -201,7 +202,9 @@ fn command_with_trace(experiment: &Experiment, trace: &str, limits: Limits) -> O
         "--trace",
         trace,
     ];
-    let rest = rest.iter().flat_map(|(key, value)| set_arguments(key, value));
+    let rest = rest
+        .iter()
+        .flat_map(|(key, value)| set_arguments(key, value));
     let words = start.into_iter().map(str::to_owned).chain(rest);
     let words: Vec<String> = words.map(|word| plain_or_quoted(&word)).collect();
     Some(words.join(" "))

@@ -27,7 +27,10 @@ pub(super) fn requests_list(wanted: &str, drawn: Option<&str>) -> Result<bool, E
 
 /// Prints the names of figures, each with a sentence that describes it.
 pub(super) fn print_list(list: &[(&str, &str)], out: &mut dyn Write) -> Result<(), Error> {
-    let columns = [text_column("figure", "figure"), text_column("content", "content")];
+    let columns = [
+        text_column("figure", "figure"),
+        text_column("content", "content"),
+    ];
     let mut table = Table::new("figures", "", &columns).without_headings();
     for (name, about) in list.iter().copied().chain([("all", "each of them")]) {
         table.push_row([Cell::text(name), Cell::text(about)]);

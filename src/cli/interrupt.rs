@@ -80,7 +80,8 @@ impl Flags {
             return None;
         }
         // The order matters: at the second signal, the first flag is already set.
-        flag::register_conditional_shutdown(SIGINT, EXIT_CODE, Arc::clone(&flags.has_arrived)).ok()?;
+        flag::register_conditional_shutdown(SIGINT, EXIT_CODE, Arc::clone(&flags.has_arrived))
+            .ok()?;
         flag::register_conditional_default(SIGINT, Arc::clone(&flags.is_idle)).ok()?;
         flag::register(SIGINT, Arc::clone(&flags.has_arrived)).ok()?;
         Some(flags)

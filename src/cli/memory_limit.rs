@@ -50,10 +50,15 @@ fn available_memory(threads: usize) -> Option<f64> {
 /// Computes the address space that is needed for any simulation with this number of threads \[B\]: for the program and its
 /// libraries, and reserved by its threads.
 fn needed_address_space(threads: usize) -> f64 {
-    let taken = number_after("/proc/self/status", "VmSize:").map_or(0.0, |kibibytes| kibibytes * 1024.0);
+    let taken =
+        number_after("/proc/self/status", "VmSize:").map_or(0.0, |kibibytes| kibibytes * 1024.0);
     // A single thread is the main thread. One more thread watches for Ctrl-C and draws the progress.
     let others = if threads > 1 { threads } else { 0 } + 1;
-    let spare = if threads > 1 { STARTUP_ADDRESS_SPACE } else { 0.0 };
+    let spare = if threads > 1 {
+        STARTUP_ADDRESS_SPACE
+    } else {
+        0.0
+    };
     taken + others as f64 * THREAD_ADDRESS_SPACE + spare
 }
 

@@ -36,7 +36,8 @@ impl<W: Write> Write for Harmless<W> {
     fn write(&mut self, part: &[u8]) -> io::Result<usize> {
         match std::str::from_utf8(part) {
             Ok(text) if part.iter().copied().any(may_be_control) => {
-                self.0.write_all(escape_control(text.to_owned()).as_bytes())?;
+                self.0
+                    .write_all(escape_control(text.to_owned()).as_bytes())?;
             }
             _ => self.0.write_all(part)?,
         }

@@ -109,7 +109,11 @@ fn write_lines(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn() -
         if time >= next {
             next += LINE_EVERY;
             // The work continues if the reader of stderr has gone.
-            let _ = writeln!(std::io::stderr(), "{}", progress_line(bar, time, count, rate));
+            let _ = writeln!(
+                std::io::stderr(),
+                "{}",
+                progress_line(bar, time, count, rate)
+            );
         }
     });
 }

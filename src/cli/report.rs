@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use super::args::ReportArguments;
-use super::figures::{requests_list, print_list, write_figures};
+use super::figures::{print_list, requests_list, write_figures};
 use super::memory_limit::limits;
 use super::print::print_line;
 use crate::Registry;
@@ -42,7 +42,7 @@ pub(super) fn report(
         }
         return draw_figures(registry, arguments, wanted, errors);
     }
-    let page = match Kind::of(folder)? {
+    let page = match Kind::of_folder(folder)? {
         Kind::Run => Report::read(registry, folder)?.html(),
         Kind::Search => tune_report::page_from_folder(folder)?,
         Kind::Sweep => {
@@ -68,7 +68,7 @@ enum Kind {
 
 impl Kind {
     /// Determines the kind of a folder from the files in it.
-    fn of(folder: &Path) -> Result<Self, Error> {
+    fn of_folder(folder: &Path) -> Result<Self, Error> {
         if has_file(folder, "run.json") {
             return Ok(Self::Run);
         }
@@ -98,7 +98,7 @@ fn no_results(folder: &Path) -> Error {
 
 /// Prints the names of the figures that can be drawn from the folder.
 fn print_figure_list(registry: &Registry, folder: &Path, out: &mut dyn Write) -> Result<(), Error> {
-    let list = match Kind::of(folder)? {
+    let list = match Kind::of_folder(folder)? {
         Kind::Run => Report::read(registry, folder)?.figure_list(),
         Kind::Sweep | Kind::Search => figure_list(folder)?,
     };
@@ -114,7 +114,7 @@ fn draw_figures(
 ) -> Result<(), Error> {
     let folder = &arguments.folder;
     let style = arguments.style.style();
-    let figures = match Kind::of(folder)? {
+    let figures = match Kind::of_folder(folder)? {
         Kind::Run => Report::read(registry, folder)?.figures(wanted, &style),
         Kind::Sweep | Kind::Search => figures_of(folder, wanted, &style),
     };
@@ -147,7 +147,7 @@ fn check_size(folder: &Path, limits: Limits) -> Result<(), Error> {
     let bytes: f64 = sizes.map(|size| size as f64).sum();
     let checked = limits.check(
         "the page",
-        memory::for_folder(bytes),
+        memory::folder_memory(bytes),
         format!("{bytes} bytes of files"),
     );
     checked.map_err(|problem| problem.source(folder.display().to_string()).into())

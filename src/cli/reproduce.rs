@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::args::{Listing, ReproduceArguments};
 use super::complete::{AUDIT, AUTHORS, GRID, READINGS, REALITY, RIVALS, STUDIES};
-use super::figures::{requests_list, print_list, write_figures};
+use super::figures::{print_list, requests_list, write_figures};
 use super::list::list;
 use super::memory_limit::limits;
 use super::print::print;
@@ -39,7 +39,8 @@ pub(super) fn reproduce(
     check_figure(arguments)?;
     let name = arguments.paper.as_str();
     if name != "all" && !STUDIES.contains(&name) {
-        paper::find_paper(&arguments.paper).map_err(|error| error.with_default_source("<PAPER>"))?;
+        paper::find_paper(&arguments.paper)
+            .map_err(|error| error.with_default_source("<PAPER>"))?;
     }
     if let Some(folder) = &arguments.cases
         && arguments.paper != AUTHORS
@@ -131,7 +132,11 @@ fn print_reproduction(
     } else if form == OutputForm::Table {
         print(out, &paper::text(reproduction))
     } else {
-        let suffix = if form == OutputForm::Csv { ".csv" } else { ".md" };
+        let suffix = if form == OutputForm::Csv {
+            ".csv"
+        } else {
+            ".md"
+        };
         let pages = paper::pages(reproduction)?;
         let texts = pages.iter().filter(|page| page.name.ends_with(suffix));
         let texts: Vec<&str> = texts.map(|page| page.text.as_str()).collect();
@@ -288,11 +293,11 @@ fn check_memory(arguments: &ReproduceArguments) -> Result<(), Error> {
     }
     let (needed, what) = if [READINGS, AUDIT].contains(&arguments.paper.as_str()) {
         (
-            memory::for_papers_with_all_rules(threads),
+            memory::papers_memory_with_all_rules(threads),
             "the rules of all papers",
         )
     } else {
-        (memory::for_papers(threads), "the runs of the papers")
+        (memory::papers_memory(threads), "the runs of the papers")
     };
     let details = format!("on {threads} thread{}", if threads == 1 { "" } else { "s" });
     limits.check(what, needed, details).map_err(|problem| {

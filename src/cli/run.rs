@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::args::{RunArguments, ScenarioChoice, SettingsArguments, Viewer};
 use super::memory_limit::limits;
-use super::print::{print_json, print_result, print_line, print_notes};
+use super::print::{print_json, print_line, print_notes, print_result};
 use super::progress::{Bar, with_bar};
 use super::report;
 use super::threads::start_threads;
@@ -24,7 +24,7 @@ use crate::load::from_flag;
 use crate::memory::Purpose;
 use crate::output::{
     Activity, Drafts, PathRow, ProcessTable, Report, RunFolder, Trace, TraceFormat, TraceSubject,
-    cannot_write, check_settings, path_rows, summary, table, write_named,
+    cannot_write, check_settings, path_rows, results_sheet, summary, write_named,
 };
 use crate::platform::{Clusters, Mapping, is_experiment};
 use crate::plugin::{FlagValues, OptionFlag};
@@ -53,7 +53,7 @@ pub(super) fn run(
     if let Some(path) = arguments.out.as_deref().filter(|_| !arguments.force) {
         check_settings(path, &experiment)?;
     }
-    let page = page(arguments, &experiment)?;
+    let page = page_path(arguments, &experiment)?;
     let starts = starts(arguments, &experiment, errors)?;
     // There are at most as many threads as scenarios.
     let most = experiment.config.scenarios.len();
@@ -166,7 +166,7 @@ enum Page {
 
 /// Returns where the page is written; `None` if it is not requested. Before the simulation, checks that its folder exists and
 /// contains no run with other settings.
-fn page(arguments: &RunArguments, experiment: &Experiment) -> Result<Option<Page>, Error> {
+fn page_path(arguments: &RunArguments, experiment: &Experiment) -> Result<Option<Page>, Error> {
     let Some(file) = &arguments.report else {
         return Ok(None);
     };
@@ -252,7 +252,7 @@ fn run_recorded(
     let mut drafts = Drafts::default();
     let mut table = None;
     if let Some(folder) = folder.filter(|_| arguments.processes) {
-        results_sheet = Some(ProcessTable::create(folder, platform, scenario)?);
+        table = Some(ProcessTable::create(folder, platform, scenario)?);
     }
     let traced = TraceSubject {
         platform,
@@ -268,7 +268,7 @@ fn run_recorded(
     }
     let mut activity = arguments.report.is_some().then(Activity::default);
     let watchers = traces.iter_mut().map(|trace| trace as &mut dyn Recorder);
-    let table_too = results_sheet.iter_mut().map(|table| results_sheet as &mut dyn Recorder);
+    let table_too = table.iter_mut().map(|table| table as &mut dyn Recorder);
     let remembered = activity.iter_mut().map(|one| one as &mut dyn Recorder);
     let mut path: Option<CriticalPath> = None;
     let recorded = arguments
@@ -280,8 +280,8 @@ fn run_recorded(
         .chain(recorded)
         .collect();
     let run = simulate(&mut watchers)?;
-    if let Some(table) = results_sheet {
-        drafts.processes.push(results_sheet.finish()?);
+    if let Some(table) = table {
+        drafts.processes.push(table.finish()?);
     }
     for trace in traces {
         drafts.traces.push(trace.finish(&run.outcome)?);
@@ -648,7 +648,9 @@ pub(super) fn setting_flags(
 ) -> Result<Vec<String>, Error> {
     let given = present_flags(registry, arguments);
     let given = given.iter().map(Given::source);
-    let pairs = key_value_settings(arguments)?.into_iter().map(|flag| flag.flag);
+    let pairs = key_value_settings(arguments)?
+        .into_iter()
+        .map(|flag| flag.flag);
     Ok(given.chain(pairs).collect())
 }
 

@@ -11,7 +11,9 @@ use crate::Registry;
 use crate::error::Error;
 use crate::experiment::Experiment;
 use crate::memory::{Limits, Purpose};
-use crate::output::{draw, superstep_loads, draw_workload, platform_sheet, workload_sheet, write_named};
+use crate::output::{
+    draw, draw_workload, platform_sheet, superstep_loads, workload_sheet, write_named,
+};
 use crate::platform::{self, Clusters, LoadedPlatform};
 use crate::words::counted;
 
@@ -63,8 +65,8 @@ pub(super) fn workload(
             experiment.app(),
             counted(experiment.placement.len(), "process")
         );
-        write_named(path, draw_workload(&title, &superstep_loads).as_bytes())?;
+        write_named(path, draw_workload(&title, &loads).as_bytes())?;
     }
-    let sheet = workload_sheet(&experiment, &superstep_loads, arguments.rows);
+    let sheet = workload_sheet(&experiment, &loads, arguments.rows);
     print(out, &sheet.render(arguments.form.form()))
 }

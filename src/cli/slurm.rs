@@ -116,7 +116,10 @@ impl Job<'_> {
     /// Submits the job array and returns the number of the job.
     fn submit(&self, array: &Array) -> Result<String, Error> {
         let sweep = serde_json::to_value(self.sweep.to_file()?).expect("a sweep is JSON");
-        write_file(&array.folder.join(SWEEP_FILE), format!("{sweep:#}\n").as_bytes())?;
+        write_file(
+            &array.folder.join(SWEEP_FILE),
+            format!("{sweep:#}\n").as_bytes(),
+        )?;
         let script = array.folder.join(SCRIPT_FILE);
         write_file(&script, array.script().as_bytes())?;
         let output = run_command(Command::new("sbatch").args(array.arguments()).arg(&script))?;
@@ -188,7 +191,8 @@ impl Job<'_> {
 
 /// Returns whether a job is waiting or running; `None` if Slurm does not answer.
 fn is_active(job: &str) -> Result<Option<bool>, Error> {
-    let output = run_command(Command::new("squeue").args(["--noheader", "--format=%A", "--jobs", job]))?;
+    let output =
+        run_command(Command::new("squeue").args(["--noheader", "--format=%A", "--jobs", job]))?;
     if output.status.success() {
         return Ok(Some(!output.stdout.trim_ascii().is_empty()));
     }
@@ -310,7 +314,11 @@ impl Array {
             quoted(&self.folder.join(SWEEP_FILE)),
             self.parts,
             quoted(&self.folder.join("shards/part-")),
-            if self.may_start_program { " --allow-exec" } else { "" },
+            if self.may_start_program {
+                " --allow-exec"
+            } else {
+                ""
+            },
         )
     }
 }
@@ -332,7 +340,7 @@ fn incomplete(plan: &Plan, whole: &Path, parts: usize) -> Result<(Vec<usize>, u6
         let own = part_folder(whole, part);
         let shard = Shard {
             index: part - 1,
-            of: parts,
+            parts,
         };
         let rows = store::read_rows_if_any(&own)?;
         there += rows.len() as u64;

@@ -11,8 +11,8 @@ use serde_json::Value;
 use super::args::{MergeArguments, SweepArguments, SweepCommand, VariedArguments};
 use super::print::{escape_control, print, print_json, print_line};
 use super::run::{
-    SWEEP_SCHEMA, check_policy_flags, chosen_policy, present_flags, load_flag, load_source, key_value_settings,
-    read_experiment, resolve_parameter_files,
+    SWEEP_SCHEMA, check_policy_flags, chosen_policy, key_value_settings, load_flag, load_source,
+    present_flags, read_experiment, resolve_parameter_files,
 };
 use super::setup::{Setup, kept_in};
 use super::slurm::Job;
@@ -164,7 +164,7 @@ fn describe_plan(
         .expect("a string can be written to");
     }
     if shard != Shard::WHOLE {
-        writeln!(text, "part {}/{}", shard.index + 1, shard.of)
+        writeln!(text, "part {}/{}", shard.index + 1, shard.parts)
             .expect("a string can be written to");
     }
     let samples: Vec<usize> = runs
@@ -227,7 +227,10 @@ pub(super) struct Varied {
 }
 
 /// Reads the experiment and its varied parameters from the file and the flags; flags override the file.
-pub(super) fn read_varied(registry: &Registry, arguments: &VariedArguments) -> Result<Varied, Error> {
+pub(super) fn read_varied(
+    registry: &Registry,
+    arguments: &VariedArguments,
+) -> Result<Varied, Error> {
     let Varied {
         mut sweep,
         is_sweep_file,
@@ -284,7 +287,7 @@ pub(super) fn read_varied(registry: &Registry, arguments: &VariedArguments) -> R
     }
     flags.extend(key_value_settings(&arguments.settings)?);
     sweep.parameters.extend(parameters);
-    sweep.fixed.extend(flags);
+    sweep.fixed_flags.extend(flags);
     let several = |spec: &&Spec| spec.count() > 1;
     if let Some(seeds) = arguments.seeds.as_ref().or(arguments
         .settings
@@ -293,7 +296,7 @@ pub(super) fn read_varied(registry: &Registry, arguments: &VariedArguments) -> R
         .filter(several))
     {
         sweep.seeds = Some(seeds.clone());
-    } else if sweep.fixed.iter().any(|flag| flag.key == "seed") {
+    } else if sweep.fixed_flags.iter().any(|flag| flag.key == "seed") {
         // One seed wins over the seeds of the file, as any flag does.
         sweep.seeds = None;
     }
@@ -308,7 +311,7 @@ fn empty_sweep(registry: &Registry) -> Sweep {
     Sweep {
         registry: registry.clone(),
         base: Layers::default(),
-        fixed: Vec::new(),
+        fixed_flags: Vec::new(),
         parameters: Vec::new(),
         seeds: None,
         combine: Combine::Grid,
@@ -350,7 +353,8 @@ fn flag_parameters(
 /// Returns the parameter that `--load` varies; `None` if the flags describe only one load.
 fn load_parameter(registry: &Registry, loads: &[String]) -> Result<Option<Parameter>, Error> {
     let source = load_source(loads);
-    let values = whole::combine_loads(loads).map_err(|message| Problem::new(message).source(&source))?;
+    let values =
+        whole::combine_loads(loads).map_err(|message| Problem::new(message).source(&source))?;
     let spec = Spec::from_list(values, loads.join(" --load "));
     Ok((spec.count() > 1).then(|| Parameter::new(registry, "load", spec, source)))
 }

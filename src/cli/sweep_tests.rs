@@ -122,7 +122,7 @@ fn values(key: &str, named: &[Value], now: &Value) -> Vec<Value> {
 }
 
 /// Parses the words as a command line.
-fn parsed(words: &[String]) -> Command {
+fn parse_command(words: &[String]) -> Command {
     let words = words.iter().map(Into::into);
     let words: Vec<_> = ["migsim".into()].into_iter().chain(words).collect();
     let command = super::command::of_registry(&Registry::standard()).unwrap();
@@ -131,7 +131,7 @@ fn parsed(words: &[String]) -> Command {
 
 /// Returns the experiment of `migsim run` with these arguments.
 fn run(words: &[String]) -> Result<Experiment, Error> {
-    let Command::Run(arguments) = parsed(&[&["run".to_owned()], words].concat()) else {
+    let Command::Run(arguments) = parse_command(&[&["run".to_owned()], words].concat()) else {
         unreachable!("the words say run");
     };
     let layers = join_settings(&Registry::standard(), &arguments.settings, None)?;
@@ -140,7 +140,7 @@ fn run(words: &[String]) -> Result<Experiment, Error> {
 
 /// Returns the sweep of `migsim sweep` with these arguments, and its plan.
 fn sweep(words: &[String], common: &Common) -> Result<(Sweep, Plan), Error> {
-    let Command::Sweep(arguments) = parsed(&[&["sweep".to_owned()], words].concat()) else {
+    let Command::Sweep(arguments) = parse_command(&[&["sweep".to_owned()], words].concat()) else {
         unreachable!("the words say sweep");
     };
     let sweep = sweep_of(&Registry::standard(), &arguments)?;
@@ -158,7 +158,7 @@ fn settings(experiment: &Experiment) -> Value {
 }
 
 /// Returns the arguments that set a key.
-fn set(key: &str, value: &Value) -> [String; 2] {
+fn set_arguments(key: &str, value: &Value) -> [String; 2] {
     ["--set".into(), format!("{key}={}", value_as_typed(value))]
 }
 
@@ -194,7 +194,7 @@ impl Draw<'_> {
 
     /// Draws how the settings of `base` are fixed: returns its name, arguments for `migsim sweep`, and equivalent arguments for
     /// `migsim run`.
-    fn fixed(
+    fn draw_fixed(
         &mut self,
         base: &[String],
         resolved: &Value,
@@ -227,7 +227,7 @@ impl Draw<'_> {
         let object = objects[self.below(objects.len())];
         let value = lookup(resolved, object).unwrap();
         for words in &mut both {
-            words.extend(set(object, value));
+            words.extend(set_arguments(object, value));
         }
         (format!("object, {name}"), both)
     }
@@ -272,7 +272,7 @@ impl Draw<'_> {
         }
         let (key, named) = own.swap_remove(self.below(own.len()));
         let now = lookup(&resolved, &key).unwrap();
-        let (way, [mut sweep_words, run_words]) = self.fixed(&base, &resolved, &key);
+        let (way, [mut sweep_words, run_words]) = self.draw_fixed(&base, &resolved, &key);
         let mut candidates = values(&key, named, now);
         let mut able: Vec<(Value, Experiment)> = Vec::new();
         while able.len() < 2 {
@@ -280,7 +280,7 @@ impl Draw<'_> {
                 return;
             }
             let value = candidates.swap_remove(self.below(candidates.len()));
-            let single = run(&[&run_words[..], &set(&key, &value)].concat());
+            let single = run(&[&run_words[..], &set_arguments(&key, &value)].concat());
             able.extend(single.ok().map(|single| (value, single)));
         }
         let texts = [&able[0].0, &able[1].0].map(value_as_typed);
@@ -317,7 +317,7 @@ impl Draw<'_> {
         let singles: Vec<Experiment> = (0..plan.runs.len())
             .map(|index| {
                 let (setting, seed) = plan.setting_and_seed(index);
-                let mut words = [&run_words[..], &set(&key, &able[setting].0)].concat();
+                let mut words = [&run_words[..], &set_arguments(&key, &able[setting].0)].concat();
                 if !seeds.is_empty() {
                     words.extend(["--seed".to_owned(), seed.to_string()]);
                     self.seeded_rows += 1;
@@ -333,7 +333,9 @@ impl Draw<'_> {
     fn compare(&mut self, (sweep, plan): (&Sweep, &Plan), runs: &[Experiment], words: &[String]) {
         let with = (Limits::default(), &self.common.files);
         for (index, single) in runs.iter().enumerate() {
-            let of_sweep = plan.experiment(sweep, plan.setting_and_seed(index), with).unwrap();
+            let of_sweep = plan
+                .experiment(sweep, plan.setting_and_seed(index), with)
+                .unwrap();
             assert_eq!(settings(&of_sweep), settings(single), "{words:?}");
             assert_eq!(of_sweep.inputs.len(), single.inputs.len());
         }
@@ -376,8 +378,16 @@ fn every_row_of_a_sweep_equals_a_run_with_the_key_set() {
         draw.draw(&keys);
     }
     // At least 5 of 6 draws can be compared, with as many rows that have a drawn seed.
-    assert!(6 * draw.comparisons >= 5 * count, "{} compared", draw.comparisons);
-    assert!(6 * draw.seeded_rows >= 5 * count, "{} rows", draw.seeded_rows);
+    assert!(
+        6 * draw.comparisons >= 5 * count,
+        "{} compared",
+        draw.comparisons
+    );
+    assert!(
+        6 * draw.seeded_rows >= 5 * count,
+        "{} rows",
+        draw.seeded_rows
+    );
     assert_eq!(draw.combinations.len(), 6, "{:?}", draw.combinations);
 }
 
@@ -399,7 +409,9 @@ fn a_varied_whole_load_equals_that_of_a_run_and_keeps_settings_inside_it() {
             let load = ["--load".to_owned(), (*load).to_owned()];
             let single = run(&[&base[..], &load, &inside].concat()).unwrap();
             let with = (Limits::default(), &common.files);
-            let of_sweep = plan.experiment(&sweep, plan.setting_and_seed(index), with).unwrap();
+            let of_sweep = plan
+                .experiment(&sweep, plan.setting_and_seed(index), with)
+                .unwrap();
             assert_eq!(settings(&of_sweep), settings(&single));
         }
         // Compare with the same sweep as a sweep file.

@@ -3,7 +3,7 @@
 use clap::builder::RangedU64ValueParser;
 
 use crate::error::{Error, Problem};
-use crate::memory::{Limits, for_plan};
+use crate::memory::{Limits, plan_memory};
 
 /// Maximum number of threads: more than any machine has cores, and few enough to start quickly.
 const MAX_THREADS: u64 = 1024;
@@ -46,7 +46,9 @@ pub(super) fn planning_threads(
     wanted: Option<usize>,
     limits: Limits,
 ) -> Result<rayon::ThreadPool, Error> {
-    let has_room = limits.memory.is_none_or(|memory| memory >= for_plan(1.0));
+    let has_room = limits
+        .memory
+        .is_none_or(|memory| memory >= plan_memory(1.0));
     start_threads(if has_room { wanted } else { Some(1) })
 }
 

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use serde_json::{Value, json};
 
 use super::args::{GoalChoice, SettingsArguments, TuneArguments};
-use super::print::{print_result, print_line};
+use super::print::{print_line, print_result};
 use super::run::present_flags;
 use super::setup::{Setup, kept_in};
 use super::slurm::quoted;
@@ -68,13 +68,13 @@ pub(super) fn tune(
     found.report.command = run_command(&arguments.varied.settings, &varied, &found.best)?;
     let report = &found.report;
     if let Some(folder) = &arguments.out {
-        write(folder, &found)?;
+        write_results(folder, &found)?;
     }
     let output = arguments.output;
     let form = output.form.form_unless(output.quiet);
     print_result(out, form, || report.to_json(), || report.sheet())?;
     setup.print_notes(&found.all_runs.0.notes, errors);
-    if let Some((count, first)) = found.failed.as_ref().filter(|_| !output.quiet) {
+    if let Some((count, first)) = found.failed_runs.as_ref().filter(|_| !output.quiet) {
         let runs = counted(count, "run");
         print_line(errors, &format!("note: {runs} failed, the first: {first}"));
     }
@@ -82,7 +82,7 @@ pub(super) fn tune(
 }
 
 /// Writes the report, the rows and the page of a search into the folder.
-fn write(folder: &Path, found: &Found) -> Result<(), Error> {
+fn write_results(folder: &Path, found: &Found) -> Result<(), Error> {
     let ((plan, rows), report) = (&found.all_runs, &found.report);
     write_runs(folder, plan, Shard::WHOLE, rows)?;
     write_plan(folder, plan)?;
@@ -104,24 +104,24 @@ fn sweep_of(registry: &Registry, arguments: &TuneArguments) -> Result<Varied, Er
     let mut varied = read_varied(registry, &arguments.varied)?;
     let sweep = &mut varied.sweep;
     if sweep.parameters.is_empty() {
-        let is_fixed = |key: &str| sweep.fixed.iter().any(|flag| flag.key == key);
+        let is_fixed = |key: &str| sweep.fixed_flags.iter().any(|flag| flag.key == key);
         let policy = keys::policy_name(&sweep.fixed_settings());
         sweep.parameters = default_parameters(registry, &policy, is_fixed)?;
     }
     if sweep.seeds.is_none() {
-        let seed = sweep.fixed.iter().rfind(|flag| flag.key == "seed");
+        let seed = sweep.fixed_flags.iter().rfind(|flag| flag.key == "seed");
         sweep.seeds = Some(match seed {
             Some(flag) => Spec::from_list(vec![flag.value.clone()], flag.value.to_string()),
             None => Spec::parse(DEFAULT_SEEDS).expect("the usual seeds can be read"),
         });
         // A given seed is that of the search; the comparison uses other seeds.
-        sweep.fixed.retain(|flag| flag.key != "seed");
+        sweep.fixed_flags.retain(|flag| flag.key != "seed");
     }
     let scenarios = match arguments.goal {
         GoalChoice::Makespan => json!(["iii"]),
         GoalChoice::Gain => json!(["i", "iii"]),
     };
-    sweep.fixed.push(Flag {
+    sweep.fixed_flags.push(Flag {
         key: "scenarios".into(),
         flag: "--goal".into(),
         value: scenarios,
@@ -157,7 +157,11 @@ fn run_command(
                 }
             }
         }
-        words.extend(varied.iter().flat_map(|one| set_arguments(&one.key, &one.value)));
+        words.extend(
+            varied
+                .iter()
+                .flat_map(|one| set_arguments(&one.key, &one.value)),
+        );
         if let Some(seed) = sweep.seeds.as_ref().filter(|seeds| seeds.count() == 1) {
             words.extend(["--seed".to_owned(), label(&seed.get(0))]);
         }
@@ -184,7 +188,11 @@ fn run_command(
         words.extend(pairs("--net", &arguments.constants));
         words.extend(pairs("--set", &arguments.settings));
         let varied = varied_settings(sweep, setting);
-        words.extend(varied.iter().flat_map(|one| set_arguments(&one.key, &one.value)));
+        words.extend(
+            varied
+                .iter()
+                .flat_map(|one| set_arguments(&one.key, &one.value)),
+        );
     }
     if let Some(limit) = arguments.memory.memory_limit {
         words.extend(["--memory-limit".to_owned(), format!("{} B", limit.get())]);

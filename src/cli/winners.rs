@@ -75,14 +75,14 @@ pub(super) fn output_map(
             ("map.csv", &*winners.csv()),
             ("map.svg", &picture),
             ("compare.json", &format!("{json:#}\n")),
-            ("index.html", &page(winners, plan)),
+            ("index.html", &map_page(winners, plan)),
         ];
         write_texts(folder, &files)?;
     }
     let form = arguments.output.form.form_unless(arguments.output.quiet);
     let sheet = || {
         let mut sheet = Sheet::default();
-        sheet.add_table(table(winners));
+        sheet.add_table(map_table(winners));
         sheet.add_line("");
         sheet.add_line(winners.verdict());
         sheet
@@ -91,7 +91,7 @@ pub(super) fn output_map(
 }
 
 /// Creates the table of the map, with a row for each pair of values.
-fn table(winners: &Winners) -> Table {
+fn map_table(winners: &Winners) -> Table {
     let [(beside, _), (above, _)] = &winners.axes;
     let columns = [
         text_column(beside.as_str(), "x"),
@@ -125,7 +125,7 @@ fn table(winners: &Winners) -> Table {
 }
 
 /// Creates the HTML page of the map.
-fn page(winners: &Winners, plan: &Plan) -> String {
+fn map_page(winners: &Winners, plan: &Plan) -> String {
     let svg = winners.figure(&Style::default()).svg();
     let label = "The fastest policy at each pair of values";
     let verdict = prose(&winners.verdict());
@@ -139,7 +139,7 @@ fn page(winners: &Winners, plan: &Plan) -> String {
         (
             "values",
             "Values: margin over the next policy".to_owned(),
-            table(winners).html(INITIAL_ROWS),
+            map_table(winners).html(INITIAL_ROWS),
         ),
     ];
     let [(beside, _), (above, _)] = &winners.axes;

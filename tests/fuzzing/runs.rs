@@ -17,7 +17,7 @@ use migsim::document::Document;
 use migsim::error::Error;
 use migsim::experiment::{Experiment, Layers, Limits, Progress, Results, ScenarioRun};
 use migsim::output::{
-    Activity, Case, OutputForm, Overview, Question, Report, Run, Story, summary, table,
+    Activity, Case, OutputForm, Overview, Question, Report, Run, Story, results_sheet, summary,
 };
 use migsim::policy::Measures;
 use migsim::units::HostId;
@@ -478,6 +478,7 @@ fn check_output(experiment: &Experiment, results: &Results, activities: Vec<Acti
         overview.text();
         overview.json();
     }
-    let report = Report::from_results(experiment, results, activities).expect("what is written is read");
+    let report =
+        Report::from_results(experiment, results, activities).expect("what is written is read");
     report.html();
 }

@@ -180,7 +180,10 @@ fn scenario_ii_pays_its_calls_and_moves_nothing() {
     assert_eq!(second.calls[0].decision.migrations.len(), 1);
     // The times are 1 s, a call, 2 ms + 1 s, a quarter of a second, a call, and two more quarters.
     assert_close(makespan(&third), 1.0 + 0.25 + 1.002 + 0.75, ROUNDING, "iii");
-    assert_eq!((third.migrations.len(), third.calls[0].migrations_applied), (1, true));
+    assert_eq!(
+        (third.migrations.len(), third.calls[0].migrations_applied),
+        (1, true)
+    );
 }
 
 #[test]

@@ -186,9 +186,9 @@ impl Size {
             Purpose::Sweep => self.run_memory(threads),
             Purpose::Trace => {
                 let lines = self.supersteps * (self.processes + self.messages);
-                self.listing_memory() + lines * LINE
+                self.reading_memory() + lines * LINE
             }
-            Purpose::Look => self.listing_memory(),
+            Purpose::Look => self.reading_memory(),
         }
     }
 
@@ -210,35 +210,35 @@ impl Size {
     }
 
     /// Returns the memory for reading all supersteps of the application, one after the other, without simulating them \[B\].
-    fn listing_memory(&self) -> f64 {
+    fn reading_memory(&self) -> f64 {
         let plan = self.processes * PROCESS_OF_PLAN + self.messages * MESSAGE_OF_PLAN;
         BASE + self.platform_memory + self.application_memory + plan + self.supersteps * LOOK
     }
 }
 
 /// Returns the memory of the plan of a study with `runs` runs \[B\].
-pub fn for_plan(runs: f64) -> f64 {
+pub fn plan_memory(runs: f64) -> f64 {
     BASE + runs * RUN
 }
 
 /// Returns the memory for reading a folder of results with `bytes` bytes \[B\].
-pub fn for_folder(bytes: f64) -> f64 {
+pub fn folder_memory(bytes: f64) -> f64 {
     BASE + PAGE + bytes * BYTE
 }
 
 /// Returns the memory for reproducing the runs of the papers, a fixed set, on `threads` threads \[B\].
-pub fn for_papers(threads: usize) -> f64 {
+pub fn papers_memory(threads: usize) -> f64 {
     PAPER + threads.min(SIDE_BY_SIDE) as f64 * RUNS
 }
 
 /// Returns the memory for reproducing the runs of the papers with the rules of each paper applied to all others, on `threads`
 /// threads \[B\].
-pub fn for_papers_with_all_rules(threads: usize) -> f64 {
+pub fn papers_memory_with_all_rules(threads: usize) -> f64 {
     READING + threads.min(SIDE_BY_SIDE) as f64 * CALLS
 }
 
 /// Returns the minimum memory of any run with this number of processes \[B\].
-pub fn for_processes(processes: f64) -> f64 {
+pub fn minimum_memory(processes: f64) -> f64 {
     BASE + processes * PROCESS
 }
 

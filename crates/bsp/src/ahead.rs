@@ -83,7 +83,12 @@ impl Ahead {
 
     /// Opens superstep `number`, which must follow the last open superstep; if no superstep is open, any number is allowed. It
     /// becomes the current superstep, and its plan starts as a copy of the plan of the superstep before it.
-    pub(super) fn open_superstep(&mut self, number: usize, world: &mut World<'_>, superstep: &mut Superstep) {
+    pub(super) fn open_superstep(
+        &mut self,
+        number: usize,
+        world: &mut World<'_>,
+        superstep: &mut Superstep,
+    ) {
         if self.frames.is_empty() {
             // The world still has the content of the superstep before it.
             self.oldest = number;

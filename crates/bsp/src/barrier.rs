@@ -49,7 +49,8 @@ impl BarrierContext<'_, '_> {
         bytes: Bytes,
         message: BarrierMessage,
     ) -> Result<(), Error> {
-        self.engine.send_control(from, to, bytes, Token::Barrier(message))
+        self.engine
+            .send_control(from, to, bytes, Token::Barrier(message))
     }
 
     fn send_between(
@@ -319,7 +320,9 @@ impl Barrier {
             }
             Protocol::Foreseen(foreseen) => {
                 foreseen.record_arrivals(arrival);
-                let first = foreseen.compute_departures(places, &mut self.departure_delays).ok()?;
+                let first = foreseen
+                    .compute_departures(places, &mut self.departure_delays)
+                    .ok()?;
                 Some((first, foreseen.message_count()))
             }
             Protocol::None

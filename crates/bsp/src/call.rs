@@ -261,12 +261,16 @@ impl Call {
             (Step::Reports, Gather::Managers) => {
                 self.add_reports(world, |host| platform.manager(platform.cluster_of(host)));
             }
-            (Step::Exchange, Gather::Managers) => self.add_cluster_messages(world, root, REPORT, HOST),
+            (Step::Exchange, Gather::Managers) => {
+                self.add_cluster_messages(world, root, REPORT, HOST)
+            }
             (Step::Round(_), Gather::Neighbours { messages, .. }) => {
                 self.add_neighbour_messages(messages as usize, world);
             }
             // If all hosts decide at once, the root represents the busiest of them.
-            (Step::Computation, _) => return self.start_operations(root, procedure.operations, world),
+            (Step::Computation, _) => {
+                return self.start_operations(root, procedure.operations, world);
+            }
             (Step::Distribution, Gather::Managers) => {
                 self.add_cluster_messages(world, root, ANSWER, 0.0);
                 self.reverse_messages();

@@ -53,7 +53,8 @@ impl Exchange {
         for message in &plan.messages {
             self.first[message.from.index() + 1] += 1;
             self.awaited[message.to.index()] += 1;
-            self.undelivered[message.from.index()] += u32::from(runtime.waits_for_send(message.size));
+            self.undelivered[message.from.index()] +=
+                u32::from(runtime.waits_for_send(message.size));
         }
         for process in 0..processes {
             self.first[process + 1] += self.first[process];

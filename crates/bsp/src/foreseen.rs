@@ -91,7 +91,8 @@ impl Foreseen {
         if !are_equal(&self.placement, placement) {
             self.update_durations(platform, placement)?;
         }
-        self.waves.compute_departures(&mut self.times, &mut self.delivered);
+        self.waves
+            .compute_departures(&mut self.times, &mut self.delivered);
         let first = self.times.iter().copied().fold(f64::INFINITY, lesser);
         // The difference of infinite times is undefined.
         let after = |&date: &f64| if date > first { date - first } else { 0.0 };
@@ -141,9 +142,9 @@ impl Foreseen {
             delivered,
             ..
         } = self;
-        let noted = self
-            .connection_uses
-            .get_or_insert_with(|| find_connection_uses(waves.control_messages(), placement, engine));
+        let noted = self.connection_uses.get_or_insert_with(|| {
+            find_connection_uses(waves.control_messages(), placement, engine)
+        });
         match noted {
             Noted::Last(last) => engine.record_message_ends(last, delivered),
             Noted::All(all) => {
@@ -156,7 +157,11 @@ impl Foreseen {
 }
 
 /// Returns the control messages that count as use of a connection, with the connections that the engine assigns to them.
-fn find_connection_uses(notices: &[Notice], placement: &[HostId], engine: &mut Simulation<'_, Token>) -> Noted {
+fn find_connection_uses(
+    notices: &[Notice],
+    placement: &[HostId],
+    engine: &mut Simulation<'_, Token>,
+) -> Noted {
     let place = |process: u32| placement[process as usize];
     let numbered = (0..).zip(notices);
     let of_connections = numbered.filter(|(_, notice)| notice.uses_connection);
@@ -209,7 +214,10 @@ mod tests {
             ),
         ] {
             barrier.record_arrivals(&arrival);
-            assert_eq!(barrier.compute_departures((&platform, &places), &mut later), Ok(first));
+            assert_eq!(
+                barrier.compute_departures((&platform, &places), &mut later),
+                Ok(first)
+            );
             assert_eq!(later, expected);
         }
     }

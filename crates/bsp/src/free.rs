@@ -39,7 +39,13 @@ impl Run<'_, '_> {
     pub(super) fn finish_closing(&mut self) -> Result<Left, Error> {
         self.end_superstep(Seconds::ZERO);
         let closed = self.world.ending_superstep;
-        let furthest = self.superstep.superstep_of.iter().copied().max().unwrap_or(closed);
+        let furthest = self
+            .superstep
+            .superstep_of
+            .iter()
+            .copied()
+            .max()
+            .unwrap_or(closed);
         if self.rescheduling.must_synchronize && furthest > closed {
             self.rescheduling.postpone(furthest);
         }
@@ -105,7 +111,11 @@ impl Run<'_, '_> {
         if self.rescheduling.reports_after(number, &self.world) {
             return self.rescheduling.call.report(process, &mut self.world);
         }
-        if is_last || ahead.is_too_far_ahead(number) || self.rescheduling.must_synchronize_after(number, &self.world)
+        if is_last
+            || ahead.is_too_far_ahead(number)
+            || self
+                .rescheduling
+                .must_synchronize_after(number, &self.world)
         {
             return Ok(());
         }

@@ -121,7 +121,9 @@ pub(super) fn check_run(world: &World<'_>) -> Result<(), Error> {
         *is_at != world.placement[*process]
     };
     match (0..started.len()).find(differs) {
-        Some(process) => Err(world.internal_error(Some(process), "its migrations lead to another host")),
+        Some(process) => {
+            Err(world.internal_error(Some(process), "its migrations lead to another host"))
+        }
         None => Ok(()),
     }
 }

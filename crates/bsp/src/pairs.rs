@@ -282,7 +282,9 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
             node: NONE,
         };
         let is_it = |far: &Far| far.process == process && far.cluster == cluster;
-        self.far_pairs.find(wanted.hash(), is_it).map(|far| far.node)
+        self.far_pairs
+            .find(wanted.hash(), is_it)
+            .map(|far| far.node)
     }
 
     /// Records in the hash table that a pair is in `node`, which is the last node of its process.
@@ -426,7 +428,8 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
 impl<T: Copy + Default + PartialEq, const SLOTS: usize> PartialEq for Pairs<T, SLOTS> {
     fn eq(&self, other: &Self) -> bool {
         self.processes == other.processes
-            && (0..self.processes).all(|process| self.of_process(process).eq(other.of_process(process)))
+            && (0..self.processes)
+                .all(|process| self.of_process(process).eq(other.of_process(process)))
     }
 }
 

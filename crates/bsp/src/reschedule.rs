@@ -29,7 +29,7 @@ pub(super) struct Rescheduling<'a> {
     varying: Vec<(HostId, Availability)>,
     supersteps_since_call: u64,
     pub(super) is_due: bool,
-    pub(super) prescribed: &'a [PrescribedMove],
+    pub(super) prescribed_moves: &'a [PrescribedMove],
     /// Whether all processes have to wait for each other after the superstep that is ending.
     pub(super) must_synchronize: bool,
     /// Without barriers: number of the superstep after which all processes wait for each other, for a call that became due while
@@ -59,7 +59,7 @@ impl<'a> Rescheduling<'a> {
                 .collect(),
             supersteps_since_call: 0,
             is_due: false,
-            prescribed: &[],
+            prescribed_moves: &[],
             must_synchronize: false,
             postponed_to: None,
             call: Call::idle(),
@@ -126,13 +126,20 @@ impl<'a> Rescheduling<'a> {
     /// Determines whether all processes have to wait for each other after the superstep that is ending.
     #[inline]
     fn determine_synchronization(&mut self, world: &World<'a>) {
-        if self.postponed_to.is_some_and(|to| to <= world.ending_superstep) {
+        if self
+            .postponed_to
+            .is_some_and(|to| to <= world.ending_superstep)
+        {
             self.postponed_to = None;
             self.is_due = true;
         }
         self.is_due &= may_call_after(world.ending_superstep, world);
-        self.prescribed = world.setup.workload.prescribed_moves(world.ending_superstep);
-        self.must_synchronize = self.is_due || !self.prescribed.is_empty() || self.call.is_overlapped;
+        self.prescribed_moves = world
+            .setup
+            .workload
+            .prescribed_moves(world.ending_superstep);
+        self.must_synchronize =
+            self.is_due || !self.prescribed_moves.is_empty() || self.call.is_overlapped;
         self.migrations.clear();
     }
 

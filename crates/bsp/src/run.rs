@@ -32,7 +32,8 @@ pub fn simulate(
     }
     let traced = without_shortcuts(setup);
     let mut run = Run::new(&traced, Some(policy), recorder);
-    run.shortcuts.allow_repetition_as(setup, &run.superstep.barrier);
+    run.shortcuts
+        .allow_repetition_as(setup, &run.superstep.barrier);
     run.world.engine.record_path(setup.platform, setup.network);
     run_to_end(run)
 }
@@ -194,7 +195,9 @@ impl<'a, 'r> Run<'a, 'r> {
         // A call that overlaps the superstep is about to start.
         let is_alone = is_idle && !self.rescheduling.call.is_overlapped && self.ahead.is_none();
         let Superstep {
-            barrier, next_begins: begins, ..
+            barrier,
+            next_begins: begins,
+            ..
         } = &mut self.superstep;
         if is_alone && self.shortcuts.try_run(&mut self.world, barrier, begins)? {
             self.superstep.finish_shortcut();
@@ -553,7 +556,9 @@ impl<'a, 'r> Run<'a, 'r> {
     /// predicted times. Returns the time until the last process has left, or `None` if each process has to leave by an event.
     fn leave_as_predicted(&mut self) -> Option<Seconds> {
         let Superstep {
-            barrier, next_begins: begins, ..
+            barrier,
+            next_begins: begins,
+            ..
         } = &mut self.superstep;
         let last = barrier.departure_delays.iter().copied().fold(0.0, greater);
         if last <= 0.0 {
@@ -562,7 +567,7 @@ impl<'a, 'r> Run<'a, 'r> {
         }
         let all_meet = self.rescheduling.must_synchronize || self.world.is_last();
         let engine = &mut self.world.engine;
-        if !self.rescheduling.prescribed.is_empty() || all_meet && !engine.pass(last, 0) {
+        if !self.rescheduling.prescribed_moves.is_empty() || all_meet && !engine.pass(last, 0) {
             barrier.leave_by_events(engine);
             return None;
         }
@@ -663,7 +668,7 @@ impl<'a, 'r> Run<'a, 'r> {
         self.superstep.stage[process as usize] = Stage::Waiting;
         let Rescheduling {
             migrations,
-            prescribed,
+            prescribed_moves: prescribed,
             ..
         } = &mut self.rescheduling;
         migrations.start_prescribed(process, prescribed, &mut self.world)

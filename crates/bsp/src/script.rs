@@ -245,7 +245,10 @@ mod tests {
                 for process in 0..processes {
                     let end = actions(&script, process).count();
                     for at in (0..).take(end + 1) {
-                        assert_eq!(script.action(process, at), script.compute_action(process, at));
+                        assert_eq!(
+                            script.action(process, at),
+                            script.compute_action(process, at)
+                        );
                     }
                 }
             }

@@ -83,7 +83,11 @@ impl Waves {
             if waves.control_messages.len() > MOST_CONTROL_MESSAGES {
                 return None;
             }
-            ready.extend(waves.control_messages[first..].iter().map(|notice| notice.to));
+            ready.extend(
+                waves.control_messages[first..]
+                    .iter()
+                    .map(|notice| notice.to),
+            );
             ready.sort_unstable();
             ready.dedup();
             ready.retain(|&process| {
@@ -93,7 +97,11 @@ impl Waves {
             // A process takes the latest of its control messages, in any order.
             let received = &mut waves.receives[first_receive..];
             received.sort_unstable_by_key(|received| received.message);
-            let shape = shape(processes, (first, &waves.control_messages[first..]), received);
+            let shape = shape(
+                processes,
+                (first, &waves.control_messages[first..]),
+                received,
+            );
             waves.stages.push(Wave {
                 messages_end: waves.control_messages.len(),
                 receives_end: waves.receives.len(),
@@ -192,7 +200,10 @@ impl<'s> Reading<'s> {
                 return;
             };
             let (_, notice) = here.swap_remove(found);
-            receives.push(Receive { process, message: notice });
+            receives.push(Receive {
+                process,
+                message: notice,
+            });
             self.position[process as usize] += 1;
         }
     }

@@ -201,7 +201,11 @@ impl Connections {
         let is_it = |place: &u32| self.list[*place as usize].ends == ends;
         let known = self.lookup.find(hash_of(ends), is_it);
         known.is_none_or(|place| {
-            let Connection { last_end: last, pending, .. } = self.list[*place as usize];
+            let Connection {
+                last_end: last,
+                pending,
+                ..
+            } = self.list[*place as usize];
             let pending = self.pending.ends.get(pending as usize);
             let last = pending.map_or(last, |end| last.max(self.pending.zero + end));
             self.zero + now - last > IDLE
@@ -287,7 +291,10 @@ mod tests {
         assert_eq!((model.flow_bytes(10.0), model.flow_bytes(5e3)), (10.0, 1e4));
         assert_eq!(model.round_trip(1.0), 2.5);
         assert!(NetworkModel::default().has_fixed_delay() && !model.has_fixed_delay());
-        assert_eq!(NetworkModel::default().router_time_per_byte([1e3, 2e3].into_iter()), 0.0);
+        assert_eq!(
+            NetworkModel::default().router_time_per_byte([1e3, 2e3].into_iter()),
+            0.0
+        );
     }
 
     #[test]

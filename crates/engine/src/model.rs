@@ -300,7 +300,9 @@ impl NetworkModel {
     pub fn follows_pipes(&self, platform: &Platform) -> bool {
         let is_followed = self
             .fatpipe
-            .map_or(!platform.unshared_links_have_full_bandwidth(), |kind| kind == Fatpipe::Simgrid);
+            .map_or(!platform.unshared_links_have_full_bandwidth(), |kind| {
+                kind == Fatpipe::Simgrid
+            });
         is_followed && self.sharing && platform.has_unshared_links()
     }
 

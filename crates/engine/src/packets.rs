@@ -120,7 +120,7 @@ pub(super) struct Queues<T> {
     /// The queue of each link, in the order of links, followed by queues that serve one message each.
     queues: Vec<Queue>,
     links: usize,
-    free_own: Vec<u32>,
+    free_exclusive: Vec<u32>,
     bursts: Vec<Burst>,
     free_bursts: Vec<u32>,
     messages: Vec<Message<T>>,
@@ -142,7 +142,7 @@ impl<T: Copy> Queues<T> {
             packet,
             queues: (0..to_u32(links)).map(Queue::new).collect(),
             links,
-            free_own: Vec::new(),
+            free_exclusive: Vec::new(),
             bursts: Vec::new(),
             free_bursts: Vec::new(),
             messages: Vec::new(),
@@ -332,7 +332,7 @@ impl<T: Copy> Queues<T> {
     fn end(&mut self, message: u32) -> Ended<T> {
         let state = &self.messages[message as usize];
         let own = state.route.iter().map(|&(queue, _)| queue);
-        self.free_own
+        self.free_exclusive
             .extend(own.filter(|&queue| queue as usize >= self.links));
         self.free_messages.push(message);
         Ended {
@@ -344,7 +344,7 @@ impl<T: Copy> Queues<T> {
 
     /// Returns a queue for one message on a link that messages do not share.
     fn exclusive_queue(&mut self, link: u32) -> u32 {
-        if let Some(queue) = self.free_own.pop() {
+        if let Some(queue) = self.free_exclusive.pop() {
             self.queues[queue as usize].link = link;
             return queue;
         }

@@ -207,7 +207,9 @@ impl Changes {
     /// depends on a load, whose changes are not known in advance.
     fn for_links(&self, links: &[LinkId]) -> Option<Self> {
         let varying = |link: &LinkId| {
-            let varying = self.varying.get(self.bandwidth_index[link.index()] as usize)?;
+            let varying = self
+                .varying
+                .get(self.bandwidth_index[link.index()] as usize)?;
             let Course::Profile(steps) = &varying.later_changes else {
                 return None;
             };
@@ -368,7 +370,9 @@ impl Changes {
             take(date, value);
             count += 1;
             let left = usize::try_from(most - count).unwrap_or(usize::MAX);
-            count += varying.later_changes.take_computed(left, &is_due, &mut take) as u64;
+            count += varying
+                .later_changes
+                .take_computed(left, &is_due, &mut take) as u64;
             (date, value) = varying.later_changes.next().unwrap_or((f64::INFINITY, 0.0));
         }
         (varying.date, varying.value) = (date, value);

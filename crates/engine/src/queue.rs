@@ -186,7 +186,7 @@ impl<E: Copy> EventQueue<E> {
             self.position[entry.slot as usize] = NEAR;
             self.near.push(entry);
         } else {
-            self.put_far(entry);
+            self.insert_far(entry);
         }
     }
 
@@ -227,7 +227,7 @@ impl<E: Copy> EventQueue<E> {
             while self.near.len() - self.first > ENOUGH
                 && let Some(last) = self.near.pop()
             {
-                self.put_far(last);
+                self.insert_far(last);
             }
         }
     }
@@ -235,7 +235,10 @@ impl<E: Copy> EventQueue<E> {
     /// Removes an event from the list, which may then be empty.
     fn remove_near(&mut self, slot: u32) {
         let Self {
-            near, first, sort_keys: order, ..
+            near,
+            first,
+            sort_keys: order,
+            ..
         } = self;
         let order = order[slot as usize];
         let place = near[*first..].partition_point(|other| other.sort_key < order);
@@ -272,7 +275,7 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    fn put_far(&mut self, entry: Entry) {
+    fn insert_far(&mut self, entry: Entry) {
         self.heap.push(entry);
         self.sift_up(self.heap.len() - 1);
     }
@@ -283,7 +286,10 @@ impl<E: Copy> EventQueue<E> {
         let date = date + 0.0; // of -0 this makes 0
         let order = u128::from(date.to_bits()) << 64 | u128::from(self.sequence);
         self.sort_keys[slot as usize] = order;
-        Entry { sort_key: order, slot }
+        Entry {
+            sort_key: order,
+            slot,
+        }
     }
 
     fn remove_at(&mut self, at: usize) {
@@ -329,10 +335,10 @@ impl<E: Copy> EventQueue<E> {
             if !entry.is_before(&self.heap[parent]) {
                 break;
             }
-            self.put(at, self.heap[parent]);
+            self.store_at(at, self.heap[parent]);
             at = parent;
         }
-        self.put(at, entry);
+        self.store_at(at, entry);
     }
 
     fn sift_down(&mut self, mut at: usize) {
@@ -351,13 +357,13 @@ impl<E: Copy> EventQueue<E> {
             if !self.heap[least].is_before(&entry) {
                 break;
             }
-            self.put(at, self.heap[least]);
+            self.store_at(at, self.heap[least]);
             at = least;
         }
-        self.put(at, entry);
+        self.store_at(at, entry);
     }
 
-    fn put(&mut self, at: usize, entry: Entry) {
+    fn store_at(&mut self, at: usize, entry: Entry) {
         self.heap[at] = entry;
         self.position[entry.slot as usize] = u32::try_from(at).expect("as many positions as slots");
     }

@@ -134,7 +134,7 @@ impl Targets {
         }
     }
 
-    fn next(&self) -> f64 {
+    fn next_target(&self) -> f64 {
         self.first
             .map_or(f64::INFINITY, |(target, _)| f64::from_bits(target))
     }
@@ -198,7 +198,9 @@ impl BottleneckedFlows {
         }
         let had = self.attained_service(group, now);
         let state = &mut self.groups[at];
-        let is_first = state.targets.push(had + bytes * state.service_per_byte, name);
+        let is_first = state
+            .targets
+            .push(had + bytes * state.service_per_byte, name);
         if let (true, Some(bottleneck)) = (is_first, state.bottleneck) {
             self.schedule(group, bottleneck);
         }
@@ -211,7 +213,13 @@ impl BottleneckedFlows {
 
     /// Changes the weight and the bound \[B/s\] of a group whose links stay the same; returns `false` without a change if the
     /// group has no bound.
-    pub(super) fn set_weight_and_bound(&mut self, group: u32, now: f64, weight: f64, bound: f64) -> bool {
+    pub(super) fn set_weight_and_bound(
+        &mut self,
+        group: u32,
+        now: f64,
+        weight: f64,
+        bound: f64,
+    ) -> bool {
         if !self.levels.set_weight_and_bound(group, weight, bound) {
             return false;
         }
@@ -258,7 +266,9 @@ impl BottleneckedFlows {
     /// Returns the service that a group has attained at the time `now` \[s\].
     fn attained_service(&mut self, group: u32, now: f64) -> f64 {
         let Group {
-            bottleneck, service_offset: ahead, ..
+            bottleneck,
+            service_offset: ahead,
+            ..
         } = self.groups[group as usize];
         let Some(bottleneck) = bottleneck else {
             return ahead;
@@ -290,7 +300,7 @@ impl BottleneckedFlows {
     fn schedule(&mut self, group: u32, bottleneck: u32) {
         let state = &mut self.groups[group as usize];
         state.stamp = state.stamp.wrapping_add(1);
-        let target = (state.targets.next() - state.service_offset).max(0.0) + 0.0;
+        let target = (state.targets.next_target() - state.service_offset).max(0.0) + 0.0;
         let entry = (target.to_bits(), group, state.stamp);
         let service = &mut self.services[bottleneck as usize];
         service.targets.push(Reverse(entry));
@@ -364,7 +374,7 @@ impl BottleneckedFlows {
             let is_valid = state.stamp == *stamp;
             if is_valid {
                 state.service_offset += done;
-                let left = (state.targets.next() - state.service_offset).max(0.0) + 0.0;
+                let left = (state.targets.next_target() - state.service_offset).max(0.0) + 0.0;
                 *target = left.to_bits();
             }
             is_valid
@@ -436,7 +446,7 @@ impl BottleneckedFlows {
     /// Ends the flows of a group whose targets do not exceed the service of their link.
     fn end_in_group(&mut self, group: u32, service: f64, ended: &mut impl FnMut(u32, u32, bool)) {
         let state = &mut self.groups[group as usize];
-        let limit = (service + state.service_offset).max(state.targets.next());
+        let limit = (service + state.service_offset).max(state.targets.next_target());
         while let Some(name) = state.targets.pop(limit) {
             ended(group, name, state.targets.first.is_none());
         }
@@ -528,7 +538,11 @@ mod tests {
         assert!((next - 4.0).abs() < 1e-12, "{next}");
         flows.end((next, SAME_DATE), |group, _, _| assert_eq!(group, 0));
         flows.update_shares(next);
-        assert!((flows.next_end() - 5.0).abs() < 1e-12, "{}", flows.next_end());
+        assert!(
+            (flows.next_end() - 5.0).abs() < 1e-12,
+            "{}",
+            flows.next_end()
+        );
         assert_eq!(flows.fault(), None);
     }
 }

@@ -287,14 +287,16 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
 
     /// With slow start: records that a message of a connection was simulated elsewhere and ended at local time `date` \[s\].
     pub fn record_connection_use(&mut self, connection: u32, date: f64) {
-        self.network.state_mut().note_connection(connection, date);
+        self.network
+            .state_mut()
+            .record_connection_use(connection, date);
     }
 
     /// With slow start: records recurring messages that were simulated elsewhere, whose ends may be in the future. `messages` are
     /// pairs of a message and its connection, one per connection. `ends` contains the local time at which each message ends
     /// \[s\]; its content is undefined afterwards.
     pub fn record_message_ends(&mut self, messages: &Arc<[(u32, u32)]>, ends: &mut Vec<f64>) {
-        self.network.state_mut().note_all(messages, ends);
+        self.network.state_mut().record_message_ends(messages, ends);
     }
 
     /// Starts an execution of `work` on a host; the executions on a host share its cores.
@@ -471,7 +473,9 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
                 return Err(self.stuck_error(what, TOO_OFTEN));
             }
             if changes > self.most_changes {
-                return Err(self.stuck_error("capacities change so often that nothing ends", TOO_OFTEN));
+                return Err(
+                    self.stuck_error("capacities change so often that nothing ends", TOO_OFTEN)
+                );
             }
             self.clock.advance_to(change);
             // All changes of this time are applied before the links are shared again.
@@ -590,7 +594,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
 
     /// Returns the present capacity \[B/s\] and latency \[s\] of a link.
     pub fn capacity_and_latency(&self, link: LinkId) -> (f64, f64) {
-        self.network.state().link(link.index())
+        self.network.state().capacity_and_latency(link.index())
     }
 
     /// Returns the present point in time as the start of an interval for a later call of [`Self::mean_availability`].

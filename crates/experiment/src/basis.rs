@@ -82,7 +82,7 @@ pub(super) struct Whole {
     /// The built-in settings, and settings that a platform or a workload adds; the settings of the user override them.
     below: Layers,
     /// The settings that the user gave.
-    given: Layers,
+    user_settings: Layers,
     /// The settings of the message-passing library, with their origins; `None` if no library is named.
     pub(super) library: Option<LoadedLibrary>,
     /// The name of the built-in experiment whose settings override those of all other built-in experiments; `none` if there is
@@ -133,7 +133,7 @@ impl Whole {
         let mut whole = Self {
             layers: Layers::join(&[&below, given], None),
             below,
-            given: given.clone(),
+            user_settings: given.clone(),
             library: None,
             top_experiment: top,
             replaced_experiment: left_out,
@@ -151,7 +151,7 @@ impl Whole {
         let source = self.library.as_ref().map(LoadedLibrary::source);
         let library = source.as_deref().zip(self.library.as_ref());
         let library = library.map(|(source, library)| (source, &library.settings[..]));
-        Layers::join(&[&self.below, &self.given], library)
+        Layers::join(&[&self.below, &self.user_settings], library)
     }
 
     /// Converts the merged settings into a typed configuration of the experiment.
@@ -197,12 +197,12 @@ impl Whole {
 
     /// Returns whether the settings of the user (not the built-in settings) set a key.
     pub(super) fn user_sets(&self, key: &str) -> bool {
-        self.given.get(key).is_some()
+        self.user_settings.get(key).is_some()
     }
 
     /// Returns whether the user chose the value of a key; see [`Layers::is_chosen`].
     pub(super) fn is_chosen(&self, key: &str) -> bool {
-        self.given.is_chosen(key)
+        self.user_settings.is_chosen(key)
     }
 
     /// Returns the name of the built-in experiment that completes the settings, and a remark for the user if it was not fitted to

@@ -28,7 +28,7 @@ impl Experiment {
         let processes = workload.processes();
         let kind = self.config.runtime.barrier.kind;
         let has_barriers = !matches!(kind, BarrierKind::None | BarrierKind::ReleasedByFirst);
-        let mut bound = Bound::of(self);
+        let mut bound = Bound::new(self);
         let mut sums = vec![0.0; processes + 1];
         let mut last = vec![0.0; processes + 1];
         let (mut plan, mut whole) = (Plan::default(), Plan::default());
@@ -139,7 +139,7 @@ struct Bound<'e> {
 
 impl<'e> Bound<'e> {
     /// Creates the buffers for an experiment.
-    fn of(experiment: &'e Experiment) -> Self {
+    fn new(experiment: &'e Experiment) -> Self {
         let hosts = &experiment.platform.platform.hosts;
         let processes = experiment.placement.len();
         Self {

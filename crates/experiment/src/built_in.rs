@@ -104,7 +104,7 @@ pub(super) fn chain(extends: Option<&str>, app: &str) -> Result<Vec<Document>, E
     let mut chain = Vec::new();
     let mut next = match extends {
         Some("none") => None,
-        Some(name) => Some(found(name)?),
+        Some(name) => Some(find_extended(name)?),
         None => match built_in(app)? {
             None => built_in(ONE_READING)?,
             own => own,
@@ -118,7 +118,9 @@ pub(super) fn chain(extends: Option<&str>, app: &str) -> Result<Vec<Document>, E
         chain.push(document);
         next = match below.as_deref() {
             // The limit is larger than the longest chain of built-in experiments, so that a cycle ends.
-            Some(name) if name != "none" && chain.len() <= BUILT_IN.len() => Some(found(name)?),
+            Some(name) if name != "none" && chain.len() <= BUILT_IN.len() => {
+                Some(find_extended(name)?)
+            }
             _ => None,
         };
     }
@@ -127,7 +129,7 @@ pub(super) fn chain(extends: Option<&str>, app: &str) -> Result<Vec<Document>, E
 }
 
 /// Finds the built-in experiment that the key `extends` names, or returns an error that lists the known names.
-fn found(name: &str) -> Result<Document, Error> {
+fn find_extended(name: &str) -> Result<Document, Error> {
     built_in(name)?.ok_or_else(|| {
         let problem = Problem::unknown("experiment", name).key("extends");
         problem

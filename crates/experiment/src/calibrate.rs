@@ -35,7 +35,7 @@ pub struct Calibration {
     /// if the table does not determine it.
     pub in_use: (f64, f64),
     /// Fitted constants of messages inside a host; `None` if the table has no such messages.
-    pub inside: Option<Inside>,
+    pub inside_host: Option<Inside>,
     /// The times that the calibrated library predicts for the messages of the table, in the order of the table \[s\].
     pub predicted: Vec<f64>,
     /// Median of the absolute relative differences between predicted and measured times.
@@ -80,7 +80,7 @@ impl Equation {
     }
 
     /// Returns the absolute relative error of the time that an overhead \[s\] and the inverse of a bandwidth factor predict.
-    fn error(&self, at: (f64, f64)) -> f64 {
+    fn relative_error(&self, at: (f64, f64)) -> f64 {
         (self.time(at) - self.measured).abs() / self.measured
     }
 
@@ -141,7 +141,7 @@ pub fn calibrate(
     );
     let found = fit(&equations, fixed);
     let overhead = has_small.then_some(found.0);
-    let bandwidth_factor = has_large.then_some(rounded(1.0 / found.1, 1e5));
+    let bandwidth_factor = has_large.then_some(round_to(1.0 / found.1, 1e5));
     let in_use = (
         overhead.unwrap_or(network.overhead.get()),
         bandwidth_factor.unwrap_or(network.bandwidth_factor),
@@ -159,7 +159,7 @@ pub fn calibrate(
         .map(|(ping, predicted)| (predicted - ping.time).abs() / ping.time)
         .collect();
     let median_residual = median(&mut residuals);
-    write(&mut file, overhead, bandwidth_factor, source);
+    write_constants(&mut file, overhead, bandwidth_factor, source);
     if let Some(line) = of_inside {
         write_inside(&mut file, line, in_use.1, source);
     }
@@ -184,13 +184,13 @@ pub fn calibrate(
     file["measured"] = json!({
         "points": pings.len(),
         "messages": pings.iter().map(|ping| ping.count).sum::<usize>(),
-        "median_residual": rounded(median_residual, 1e6),
+        "median_residual": round_to(median_residual, 1e6),
     });
     Ok(Calibration {
         overhead,
         bandwidth_factor,
         in_use,
-        inside: of_inside,
+        inside_host: of_inside,
         predicted,
         median_residual,
         undetermined: undetermined(&equations, (has_small, has_large), found, base),
@@ -286,11 +286,11 @@ fn fit_inside(pings: &[&Pings]) -> Inside {
 fn write_inside(file: &mut Value, line: Inside, factor: f64, source: &str) {
     let bandwidth = line
         .bandwidth
-        .map(|bandwidth| json!(rounded(bandwidth / factor, 1e-3)));
+        .map(|bandwidth| json!(round_to(bandwidth / factor, 1e-3)));
     let found = [
         (
             "loopback_overhead",
-            Some(json!(format!("{} us", rounded(line.overhead * 1e6, 1e3)))),
+            Some(json!(format!("{} us", round_to(line.overhead * 1e6, 1e3)))),
         ),
         ("loopback_bandwidth", bandwidth),
         ("loopback_shared", line.is_shared.map(|is| json!(is))),
@@ -313,7 +313,7 @@ fn doubts(
 ) -> Vec<(Option<&'static str>, String)> {
     let mut doubts = Vec::new();
     if let Some(overhead) = overhead.filter(|overhead| *overhead > MAX_OVERHEAD) {
-        let (found, most) = (rounded(overhead, 1e4), MAX_OVERHEAD);
+        let (found, most) = (round_to(overhead, 1e4), MAX_OVERHEAD);
         let doubt = format!(
             "the overhead of {found} s a message is above {most} s, far more than message-passing libraries have: are the times in seconds?"
         );
@@ -337,8 +337,8 @@ fn doubts(
 }
 
 /// Writes the fitted overhead and bandwidth factor into a library file, with their origin.
-fn write(file: &mut Value, overhead: Option<f64>, factor: Option<f64>, source: &str) {
-    let overhead = overhead.map(|overhead| json!(format!("{} us", rounded(overhead * 1e6, 1e3))));
+fn write_constants(file: &mut Value, overhead: Option<f64>, factor: Option<f64>, source: &str) {
+    let overhead = overhead.map(|overhead| json!(format!("{} us", round_to(overhead * 1e6, 1e3))));
     let found = [
         ("overhead", overhead),
         ("bandwidth_factor", factor.map(|factor| json!(factor))),
@@ -352,7 +352,7 @@ fn write(file: &mut Value, overhead: Option<f64>, factor: Option<f64>, source: &
 }
 
 /// Rounds a value to a multiple of `1 / steps`.
-fn rounded(value: f64, steps: f64) -> f64 {
+fn round_to(value: f64, steps: f64) -> f64 {
     (value * steps).round() / steps
 }
 
@@ -415,7 +415,7 @@ fn can_separate(equations: &[Equation]) -> bool {
 fn fit(all: &[Equation], fixed: (Option<f64>, Option<f64>)) -> (f64, f64) {
     let step = all.len().div_ceil(MAX_POINTS).max(1);
     let points: Vec<Equation> = all.iter().step_by(step).copied().collect();
-    let cost = |at: (f64, f64)| points.iter().map(|one| one.error(at)).sum::<f64>();
+    let cost = |at: (f64, f64)| points.iter().map(|one| one.relative_error(at)).sum::<f64>();
     let (overhead, inverse) = (fixed.0.unwrap_or(0.0), fixed.1.unwrap_or(1.0));
     let mut best = (cost((overhead, inverse)), (overhead, inverse));
     let mut consider = |(overhead, inverse): (f64, f64)| {

@@ -65,7 +65,7 @@ pub struct Effect {
     /// The last superstep before the next call, or the last superstep of the run, counted from 1.
     pub last_superstep: u64,
     /// The predicted makespans of these supersteps; `None` if the policy predicts no times.
-    pub predicted: Option<Prediction>,
+    pub prediction: Option<Prediction>,
     /// The makespan of these supersteps with the moves.
     pub with_moves: Makespan,
     /// The makespan of these supersteps without the moves.
@@ -83,7 +83,7 @@ pub struct Makespan {
     /// Time from the start of a superstep until the last process has computed, summed over the supersteps \[s\].
     pub computation: Seconds,
     /// Time from the end of the last computation until the last process has left the barrier, summed over the supersteps \[s\].
-    pub rest: Seconds,
+    pub after_computation: Seconds,
     /// Sum of the computation and the rest \[s\].
     pub total: Seconds,
 }
@@ -170,9 +170,13 @@ impl Effect {
         Self {
             first_superstep: after as u64 + 1,
             last_superstep: end as u64,
-            predicted,
+            prediction: predicted,
             with_moves: Makespan::new(with, after..end, call.delayed_until),
-            without_moves: Makespan::new(without_moves, after..end, without_moves.calls[judged].delayed_until),
+            without_moves: Makespan::new(
+                without_moves,
+                after..end,
+                without_moves.calls[judged].delayed_until,
+            ),
             cost: call.delayed_until.since(call.wait.until),
             event_hash: with.event_hash.clone(),
         }
@@ -193,7 +197,7 @@ impl Makespan {
         }
         Self {
             computation: Seconds::of(computation),
-            rest: Seconds::of(rest),
+            after_computation: Seconds::of(rest),
             total: Seconds::of(now - start.get()),
         }
     }
@@ -270,7 +274,8 @@ impl Experiment {
             .iter()
             .filter(|wanted| wanted.superstep < superstep);
         let without = Replay::from_calls_and_moves(calls.copied(), earlier.cloned());
-        let with = Replay::from_calls_and_moves(trial.calls.iter().copied(), trial.moves.iter().cloned());
+        let with =
+            Replay::from_calls_and_moves(trial.calls.iter().copied(), trial.moves.iter().cloned());
         let memo = self.new_memo();
         let run = |policy: Replay, recorder: &mut (dyn Recorder + Send)| {
             let policy = Box::new(policy);
@@ -375,7 +380,7 @@ mod tests {
         );
         let makespan = |computation, rest| Makespan {
             computation: Seconds::of(computation),
-            rest: Seconds::of(rest),
+            after_computation: Seconds::of(rest),
             total: Seconds::of(computation + rest),
         };
         assert_eq!(
@@ -399,14 +404,14 @@ mod tests {
             with_moves: Seconds::of(16.0),
             without_moves: Seconds::of(20.0),
         };
-        assert_eq!(effect.predicted, Some(expected));
+        assert_eq!(effect.prediction, Some(expected));
     }
 
     #[test]
     fn moves_are_paid_back_in_whole_supersteps_or_never() {
         let break_even = |held, computed| {
             let effect = Effect::new(&outcome(held, computed), &outcome(0.0, 9.0), 0, None);
-            assert_eq!(effect.predicted, None);
+            assert_eq!(effect.prediction, None);
             effect.break_even()
         };
         assert_eq!(break_even(7.0, 8.5), Some(14)); // 7 / 0.5

@@ -138,7 +138,8 @@ mod tests {
 
     #[test]
     fn a_note_names_the_key_of_today() {
-        let given = Layers::from_pairs([("policy.migbsp.communication_pattern", "one-kept".into())]);
+        let given =
+            Layers::from_pairs([("policy.migbsp.communication_pattern", "one-kept".into())]);
         assert_eq!(
             notes(&given),
             [

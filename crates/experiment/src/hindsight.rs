@@ -246,7 +246,7 @@ impl Experiment {
             }
         }
         let mut every = search.supersteps / 2;
-        while every > 0 && search.spent < search.budget / 2 {
+        while every > 0 && search.simulated_supersteps < search.budget / 2 {
             search.construct(every)?;
             every /= 2;
         }
@@ -255,7 +255,7 @@ impl Experiment {
         Ok(Hindsight {
             makespan: search.best.makespan.since(Time::ZERO),
             plan: search.best.plan,
-            simulated_runs: usize::try_from(search.spent.div_ceil(supersteps))
+            simulated_runs: usize::try_from(search.simulated_supersteps.div_ceil(supersteps))
                 .unwrap_or(usize::MAX),
         })
     }
@@ -270,11 +270,11 @@ struct Search<'s> {
     experiment: &'s Experiment,
     progress: &'s Progress,
     /// The run at its first barrier, from which other runs are copied.
-    first: Stepper<'s>,
+    at_first_barrier: Stepper<'s>,
     /// Number of supersteps of a run.
     supersteps: usize,
     /// Number of supersteps that were simulated so far.
-    spent: u64,
+    simulated_supersteps: u64,
     /// Maximum number of supersteps that are simulated.
     budget: u64,
     /// The fastest plan so far.
@@ -303,16 +303,16 @@ impl<'s> Search<'s> {
             experiment,
             progress,
             supersteps,
-            spent: 1,
+            simulated_supersteps: 1,
             budget: budget as u64 * supersteps as u64,
             best: Best {
                 plan: MovePlan::default(),
                 makespan: first.now(), // replaced below
                 copies: vec![Rc::new(first.clone())],
             },
-            first,
+            at_first_barrier: first,
         };
-        let mut stay = search.first.clone();
+        let mut stay = search.at_first_barrier.clone();
         while !stay.is_over() {
             search.advance(&mut stay, None)?;
         }
@@ -325,7 +325,7 @@ impl<'s> Search<'s> {
         if self.progress.is_stopped() {
             return Err(Error::Run(Problem::new("the search was stopped")));
         }
-        self.spent += 1;
+        self.simulated_supersteps += 1;
         run.advance(call.map(ForcedCall::decision)).map(drop)
     }
 
@@ -336,11 +336,16 @@ impl<'s> Search<'s> {
         let copies = &self.best.copies;
         let usable = copies.partition_point(|copy| copy.ended_supersteps() as u64 <= common);
         let mut kept: Vec<Rc<Stepper<'s>>> = copies[..usable].to_vec();
-        let mut run = kept.last().map_or(&self.first, |last| last).clone();
+        let mut run = kept
+            .last()
+            .map_or(&self.at_first_barrier, |last| last)
+            .clone();
         let every = self.supersteps.div_ceil(MAX_COPIES);
         while !run.is_over() && run.now() < self.best.makespan {
             let superstep = run.ended_supersteps();
-            let is_new = kept.last().is_none_or(|last| last.ended_supersteps() < superstep);
+            let is_new = kept
+                .last()
+                .is_none_or(|last| last.ended_supersteps() < superstep);
             if superstep % every == 1 % every && is_new {
                 kept.push(Rc::new(run.clone()));
             }
@@ -366,7 +371,7 @@ impl<'s> Search<'s> {
     /// Constructs a plan barrier by barrier: at each `every`-th barrier, it chooses the call that is fastest over the next 2
     /// `every` supersteps. Keeps the plan if it is faster than the best plan.
     fn construct(&mut self, every: usize) -> Result<(), Error> {
-        let (mut run, mut plan) = (self.first.clone(), MovePlan::default());
+        let (mut run, mut plan) = (self.at_first_barrier.clone(), MovePlan::default());
         while !run.is_over() && run.now() < self.best.makespan {
             let superstep = run.ended_supersteps();
             let mut calls = vec![None];
@@ -442,7 +447,7 @@ impl<'s> Search<'s> {
             self.supersteps as u64,
         );
         let mut random = Stream::new(self.experiment.config.seed, Purpose::Search);
-        while self.supersteps > 1 && self.spent < self.budget {
+        while self.supersteps > 1 && self.simulated_supersteps < self.budget {
             let changed = if random.below(2) == 0 && !self.best.copies.is_empty() {
                 let place = random.below(self.best.copies.len());
                 let mut run = Stepper::clone(&self.best.copies[place]);
@@ -456,7 +461,7 @@ impl<'s> Search<'s> {
             };
             match changed {
                 Some(plan) => self.try_plan(&plan)?,
-                None => self.spent += 1,
+                None => self.simulated_supersteps += 1,
             }
         }
         Ok(())

@@ -69,7 +69,7 @@ pub use hindsight::{Hindsight, MovePlan};
 pub use ledger::{Ledger, Term};
 pub use library::{LIBRARIES, Library};
 pub use migsim_base::memory::Limits;
-pub use neutral::{neutral_options, shown};
+pub use neutral::{format_value, neutral_options};
 pub use optimum::Optimum;
 pub use pingpong::{Pings, read as read_pings};
 pub use plausibility::{Finding, of_platform, of_single_cluster};

@@ -46,7 +46,7 @@ pub(super) fn add_neutral_values(entry: &policy::Entry, schema: &mut Value) {
             continue;
         }
         let told = property["description"].as_str().unwrap_or_default();
-        let shown = shown(&value);
+        let shown = format_value(&value);
         let told = format!("{told} On a platform that no paper used the default is `{shown}`.");
         property["description"] = told.trim_start().into();
         property[NEUTRAL_VALUE_KEY] = value;
@@ -54,7 +54,7 @@ pub(super) fn add_neutral_values(entry: &policy::Entry, schema: &mut Value) {
 }
 
 /// Formats a value as a user types it on the command line.
-pub fn shown(value: &Value) -> String {
+pub fn format_value(value: &Value) -> String {
     value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned)

@@ -41,7 +41,7 @@ impl Experiment {
     /// # Errors
     /// There are too many placements, or the times of supersteps and moves depend on more than the placement.
     pub fn optimum(&self) -> Result<Optimum, Error> {
-        let grid = Grid::of(self)?;
+        let grid = Grid::new(self)?;
         self.check_costs_add()?;
         let times = grid.superstep_times(self)?;
         Ok(grid.optimum(self, &times))
@@ -129,7 +129,7 @@ struct Grid {
 
 impl Grid {
     /// Creates the numbering for an experiment, or returns an error if it has too many placements.
-    fn of(experiment: &Experiment) -> Result<Self, Error> {
+    fn new(experiment: &Experiment) -> Result<Self, Error> {
         let hosts = experiment.platform.platform.hosts.len();
         let processes = experiment.placement.len();
         let placements = u32::try_from(processes)

@@ -122,7 +122,8 @@ impl PolicyChoice {
                 options.insert("command".into(), command.trim().into());
             }
         }
-        let (trigger, key) = TriggerChoice::from_settings(registry, &entry, trigger, keys.get("trigger"))?;
+        let (trigger, key) =
+            TriggerChoice::from_settings(registry, &entry, trigger, keys.get("trigger"))?;
         let choice = Self {
             entry,
             options,

@@ -335,7 +335,8 @@ impl<'r> Parts<'r> {
             config = whole.insert(&config.platform, settings)?;
         }
         let network = ok_or_collect(read_network(&config.network), &mut problems);
-        let policy = PolicyChoice::from_settings(registry, &config.policy, &|key| whole.is_chosen(key));
+        let policy =
+            PolicyChoice::from_settings(registry, &config.policy, &|key| whole.is_chosen(key));
         let policy = ok_or_collect(policy, &mut problems);
         problems.extend(check_exec_from_file(&whole.layers, policy.as_ref(), limits));
         let loads = Loads::read(registry.loads(), config.load.as_ref());
@@ -389,7 +390,9 @@ impl<'r> Parts<'r> {
         let settings = (&self.config, self.app);
         size::check(settings, workload, &*policy, &self.platform, limits)?;
         Ok(Draws {
-            has_other_draws: policy.uses_seed() || self.loads.uses_seed() || self.has_measurement_errors(),
+            has_other_draws: policy.uses_seed()
+                || self.loads.uses_seed()
+                || self.has_measurement_errors(),
             has_workload_draws: workload.uses_seed(),
             is_shared: self.shares_seed,
         })
@@ -556,7 +559,7 @@ fn read_platform(
     match &config.clusters {
         None => Ok(opened),
         Some(clusters) => {
-            let clustered = shared.clustered(name, &opened, clusters);
+            let clustered = shared.platform_with_clusters(name, &opened, clusters);
             clustered.map_err(|error| named(error, "clusters"))
         }
     }

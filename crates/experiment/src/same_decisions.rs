@@ -21,7 +21,7 @@ struct RepeatedDecisions {
 
 impl RepeatedDecisions {
     /// Extracts the decisions of a run: the moves and procedures of its calls, without the reasons.
-    fn of(outcome: &Outcome) -> Self {
+    fn from_outcome(outcome: &Outcome) -> Self {
         let calls = outcome.calls.iter();
         let decision = |decision: &Decision| Decision {
             migrations: decision.migrations.clone(),
@@ -72,7 +72,7 @@ impl Experiment {
         progress: &Progress,
         recorder: &mut dyn Recorder,
     ) -> Result<ScenarioRun, Error> {
-        let policy = Box::new(RepeatedDecisions::of(outcome));
+        let policy = Box::new(RepeatedDecisions::from_outcome(outcome));
         self.run_policy(scenario, policy, progress, recorder, None)
     }
 }
@@ -100,7 +100,8 @@ mod tests {
                     .run_scenario(scenario, &progress, &mut (), None)
                     .unwrap();
                 assert!(!run.outcome.calls.is_empty(), "{policy}");
-                let held = experiment.run_with_decisions(scenario, &run.outcome, &progress, &mut ());
+                let held =
+                    experiment.run_with_decisions(scenario, &run.outcome, &progress, &mut ());
                 let held = held.unwrap().outcome;
                 assert_eq!(held.event_hash, run.outcome.event_hash, "{policy}");
             }

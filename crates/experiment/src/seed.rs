@@ -60,7 +60,7 @@ pub(super) struct Draws {
 impl Draws {
     /// Returns whether the seed of the run has an effect.
     pub(super) fn uses_seed(self) -> bool {
-        self.has_other_draws || self.is_sharedhas_workload_draws_workload
+        self.has_other_draws || self.is_shared && self.has_workload_draws
     }
 
     /// Returns the note that the seed which the user chose has no effect; `None` if it has an effect.

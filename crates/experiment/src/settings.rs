@@ -81,7 +81,7 @@ impl Setting {
 
     /// Returns whether the setting determines the value of a key: it sets a value, or it replaces an object that contains the
     /// key, which removes the value.
-    fn decides(&self, key: &str) -> bool {
+    fn determines(&self, key: &str) -> bool {
         match self {
             Self::File(document) => {
                 let mut ends = key.match_indices(['.', '[']).map(|(end, _)| end);
@@ -142,7 +142,7 @@ impl Layers {
 
     /// Adds settings of another source, which override all earlier settings key by key.
     pub(super) fn push_from(&mut self, source: &str, settings: Vec<Flag>) {
-        self.push(keys(source, settings), &[]);
+        self.push(key_settings(source, settings), &[]);
     }
 
     /// Adds settings that one source sets together. If they name another network, `constants` (those of the library) are added
@@ -177,7 +177,7 @@ impl Layers {
         let (mut all, mut constants) = (Self::default(), Vec::new());
         for (index, batch) in batches.into_iter().enumerate() {
             if let Some((source, settings)) = library.filter(|_| place == Some(index)) {
-                let settings = keys(source, settings.to_vec());
+                let settings = key_settings(source, settings.to_vec());
                 let is_constant = |one: &&Setting| matches!(one, Setting::Key(_, flag) if flag.is_inside("network") && flag.key != "network.model");
                 constants = settings.iter().filter(is_constant).cloned().collect();
                 all.push(settings, &[]);
@@ -194,7 +194,7 @@ impl Layers {
 
     /// Returns the setting that determines the value of a key; `None` if the key has no value.
     fn deciding_setting(&self, key: &str) -> Option<&Setting> {
-        let strongest = self.list.iter().rfind(|one| one.decides(key));
+        let strongest = self.list.iter().rfind(|one| one.determines(key));
         strongest.filter(|one| one.get(key).is_some())
     }
 
@@ -213,7 +213,7 @@ impl Layers {
 
     /// Returns the origin of the value of a key, and whether the origin is a text from a file; `None` for a default.
     pub(super) fn origin(&self, key: &str) -> Option<(String, bool)> {
-        let knows = |one: &&Setting| one.origin_text(key).is_some() || one.decides(key);
+        let knows = |one: &&Setting| one.origin_text(key).is_some() || one.determines(key);
         let known = self.list.iter().rfind(knows)?;
         let mut beside = self.list.iter().rev().filter(|one| one.is_set_with(known));
         let text = known.origin_text(key);
@@ -282,7 +282,7 @@ impl Layers {
 }
 
 /// Creates the settings of one source, which sets them together.
-fn keys(source: &str, settings: Vec<Flag>) -> Vec<Setting> {
+fn key_settings(source: &str, settings: Vec<Flag>) -> Vec<Setting> {
     let source: Arc<str> = source.into();
     let one = |flag: Flag| Setting::Key(Arc::clone(&source), flag.into());
     settings.into_iter().map(one).collect()

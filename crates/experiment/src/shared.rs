@@ -55,7 +55,7 @@ impl Shared {
     }
 
     /// Returns a platform with the clusters that `text` describes; forms the clusters only at the first request.
-    pub(super) fn clustered(
+    pub(super) fn platform_with_clusters(
         &self,
         name: &str,
         platform: &Arc<LoadedPlatform>,

@@ -20,10 +20,12 @@ pub(super) fn check_processes(
     limits: Limits,
 ) -> Result<(), Problem> {
     let asked = app.processes(workload);
-    let Some((key, processes)) = asked.filter(|(_, processes)| *processes > MAX_UNCHECKED_PROCESSES) else {
+    let Some((key, processes)) =
+        asked.filter(|(_, processes)| *processes > MAX_UNCHECKED_PROCESSES)
+    else {
         return Ok(());
     };
-    let needed = memory::for_processes(processes as f64);
+    let needed = memory::minimum_memory(processes as f64);
     let checked = limits.check("the experiment", needed, format!("{processes} processes"));
     checked.map_err(|problem| problem.key(format!("workload.{key}")))
 }

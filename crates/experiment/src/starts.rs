@@ -20,7 +20,11 @@ pub(super) fn default_rule(platform: &LoadedPlatform, is_recorded: bool) -> Rule
 }
 
 /// Sets the mapping to the default rule if the settings contain no mapping.
-pub(super) fn fill_in_mapping(config: &mut ExperimentConfig, platform: &LoadedPlatform, is_recorded: bool) {
+pub(super) fn fill_in_mapping(
+    config: &mut ExperimentConfig,
+    platform: &LoadedPlatform,
+    is_recorded: bool,
+) {
     let usual = || MappingKey::Text(default_rule(platform, is_recorded).name().to_owned());
     config.mapping.get_or_insert_with(usual);
 }

@@ -44,7 +44,9 @@ impl Experiment {
     pub fn best_calls(&self, barriers: usize, progress: &Progress) -> Result<BestCalls, Error> {
         let memo = self.new_memo();
         let run = |calls: &[usize]| -> Result<Run, Error> {
-            let policy = self.policy.build_with_trigger(Box::new(Listed::new(calls)))?;
+            let policy = self
+                .policy
+                .build_with_trigger(Box::new(Listed::new(calls)))?;
             let run = self.run_policy(Scenario::Iii, policy, progress, &mut (), memo.as_ref())?;
             let ends = run.outcome.supersteps.iter().map(|one| one.end.get());
             Ok((run.outcome.makespan.since(Time::ZERO), ends.collect()))

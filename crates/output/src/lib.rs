@@ -76,10 +76,12 @@ pub use report::Report;
 pub use starts::compare_makespans;
 pub use summary::{manifest, summary};
 pub use table::results_sheet;
-pub use table_format::{Cell, Column, OutputForm, Sheet, Table, Tone, number_column, without_colours, text_column};
+pub use table_format::{
+    Cell, Column, OutputForm, Sheet, Table, Tone, number_column, text_column, without_colours,
+};
 pub use traces::{Trace, TraceFormat, TraceSubject};
 pub use traffic::{LinkTraffic, traffic};
-pub use workload::{Load, superstep_loads, draw_workload, workload_sheet};
+pub use workload::{Load, draw_workload, superstep_loads, workload_sheet};
 
 use migsim_base::error::{Error, Problem};
 

@@ -21,7 +21,7 @@ use migsim_bsp::Scenario;
 use migsim_experiment::Registry;
 use migsim_experiment::{Experiment, Results, StaticStart, Term};
 use migsim_platform::Rule;
-use migsim_policies::explain::{RecordedMigration, RecordedCandidate, Narrator, Plain, Record};
+use migsim_policies::explain::{Narrator, Plain, Record, RecordedCandidate, RecordedMigration};
 
 /// Content of a run folder: the manifest; and the supersteps, rescheduling calls and migrations of each scenario.
 #[derive(Clone, Debug, PartialEq)]
@@ -422,7 +422,11 @@ impl Run {
         let policy = manifest.experiment["policy"]["name"].as_str();
         let policy = policy.and_then(|name| registry.policies().find(name).ok());
         let application = application_title(registry, &manifest.experiment["workload"]);
-        let static_starts = manifest.summary.static_starts.iter().map(Start::to_static_start);
+        let static_starts = manifest
+            .summary
+            .static_starts
+            .iter()
+            .map(Start::to_static_start);
         Ok(Self {
             application,
             narrator: policy.map_or(&Plain, |entry| entry.narrator()),

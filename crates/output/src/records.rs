@@ -91,7 +91,12 @@ pub(super) fn write_calls(
 }
 
 /// Creates the record of the rescheduling call `index` of a scenario as JSON.
-fn call_record(experiment: &Experiment, results: &Results, run: &ScenarioRun, index: usize) -> Value {
+fn call_record(
+    experiment: &Experiment,
+    results: &Results,
+    run: &ScenarioRun,
+    index: usize,
+) -> Value {
     let call = &run.outcome.calls[index];
     let accepted = call
         .decision
@@ -166,7 +171,10 @@ impl Serialize for Moves<'_> {
         let Self(experiment, call) = self;
         let moves = call.decision.migrations.iter().zip(&call.origins);
         serializer.collect_seq(moves.map(|(wanted, origin)| {
-            let (from, to) = (cluster_and_host(experiment, *origin), cluster_and_host(experiment, wanted.to));
+            let (from, to) = (
+                cluster_and_host(experiment, *origin),
+                cluster_and_host(experiment, wanted.to),
+            );
             Move {
                 process: process_number(wanted.process),
                 from_cluster: from.0,

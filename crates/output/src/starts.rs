@@ -53,8 +53,14 @@ pub fn compare_makespans(makespan_s: f64, with_s: f64) -> (Sentence, &'static st
             let times = TIMES_BEST.with_value(ratio).shown_as(format!("{ratio:.1}"));
             (say!("takes {} times as long", times), "as")
         }
-        0.05.. => (say!("takes {} longer", LONGER_THAN_BEST.with_value(percent)), "than"),
-        ..-0.05 => (say!("takes {} less time", LESS_THAN_BEST.with_value(-percent)), "than"),
+        0.05.. => (
+            say!("takes {} longer", LONGER_THAN_BEST.with_value(percent)),
+            "than",
+        ),
+        ..-0.05 => (
+            say!("takes {} less time", LESS_THAN_BEST.with_value(-percent)),
+            "than",
+        ),
         _ => ("takes as long".into(), "as"),
     }
 }
@@ -67,7 +73,10 @@ pub(super) fn best_start_line(starts: &[StaticStart], iii: Option<f64>) -> Optio
     let time = seconds(best.makespan_s);
     let rest = match iii {
         _ if best.is_start_of_run => ", the start of this run".to_owned(),
-        Some(iii) => format!("; scenario iii {}", compare_makespans(iii, best.makespan_s).0.text()),
+        Some(iii) => format!(
+            "; scenario iii {}",
+            compare_makespans(iii, best.makespan_s).0.text()
+        ),
         None => String::new(),
     };
     Some(format!("best static start: {name} {time} s{rest}"))
@@ -105,7 +114,10 @@ pub(super) fn starts_table(starts: &[StaticStart]) -> Table {
         table.push_row([
             Cell::text(start.rule.name()),
             Cell::value(start.makespan_s, seconds(start.makespan_s)),
-            Cell::value(start.is_start_of_run, if start.is_start_of_run { "yes" } else { "" }),
+            Cell::value(
+                start.is_start_of_run,
+                if start.is_start_of_run { "yes" } else { "" },
+            ),
         ]);
     }
     table

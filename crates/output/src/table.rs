@@ -2,7 +2,7 @@
 
 use super::placed::StartsByCluster;
 use super::read::application_title;
-use super::records::{describe, process_number, cluster_and_host};
+use super::records::{cluster_and_host, describe, process_number};
 use super::starts;
 use super::summary::process_supersteps;
 use super::table_format::{Cell, Sheet, Table, Tone, number_column, text_column};
@@ -263,7 +263,10 @@ fn ledger_table(results: &Results, run: &ScenarioRun) -> Option<Table> {
     let zero = in_words(0.0);
     let is_shown = |(_, seconds): &(Term, f64)| in_words(seconds.abs()) != zero;
     let title = format!("Scenario {} less i", run.scenario.name());
-    let columns = [text_column(title, "term"), number_column("[s]", "difference_s")];
+    let columns = [
+        text_column(title, "term"),
+        number_column("[s]", "difference_s"),
+    ];
     let mut table = Table::new("ledger", "", &columns);
     let mut push = |name: &str, seconds: f64| {
         table.push_row([Cell::text(name), Cell::value(seconds, in_words(seconds))]);
@@ -351,7 +354,10 @@ pub(super) struct MoveGroup<'a> {
 fn group_migrations<'a>(experiment: &'a Experiment, call: &CallRecord) -> Vec<MoveGroup<'a>> {
     let decided = call.decision.migrations.iter().zip(&call.origins);
     group_by_clusters(decided.map(|(wanted, &origin)| {
-        let (from, to) = (cluster_and_host(experiment, origin).0, cluster_and_host(experiment, wanted.to).0);
+        let (from, to) = (
+            cluster_and_host(experiment, origin).0,
+            cluster_and_host(experiment, wanted.to).0,
+        );
         (from, to, wanted.process)
     }))
 }

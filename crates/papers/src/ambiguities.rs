@@ -39,7 +39,10 @@ pub struct Answer {
 pub(super) fn answers(experiment: &Experiment) -> Result<Vec<Answer>, Error> {
     let all: Vec<Ambiguity> = serde_json::from_str(include_str!("ambiguities.json"))
         .map_err(|error| Problem::new(format!("the ambiguities cannot be read: {error}")))?;
-    Ok(all.into_iter().map(|one| answer_in(one, experiment)).collect())
+    Ok(all
+        .into_iter()
+        .map(|one| answer_in(one, experiment))
+        .collect())
 }
 
 fn answer_in(one: Ambiguity, experiment: &Experiment) -> Answer {

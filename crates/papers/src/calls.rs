@@ -46,11 +46,18 @@ pub struct PaperMove {
 pub type Calls = Vec<PaperCall>;
 
 /// Lists the rescheduling calls of a scenario in the terms of the papers; empty if the scenario was not run.
-pub(super) fn calls_of_scenario(experiment: &Experiment, results: &Results, scenario: Scenario) -> Calls {
+pub(super) fn calls_of_scenario(
+    experiment: &Experiment,
+    results: &Results,
+    scenario: Scenario,
+) -> Calls {
     let calls = results
         .get(scenario)
         .map_or(&[][..], |run| &run.outcome.calls);
-    calls.iter().map(|call| paper_call(experiment, call)).collect()
+    calls
+        .iter()
+        .map(|call| paper_call(experiment, call))
+        .collect()
 }
 
 fn paper_call(experiment: &Experiment, call: &CallRecord) -> PaperCall {

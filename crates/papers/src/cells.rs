@@ -58,7 +58,9 @@ pub(super) struct Relative<'c> {
 }
 
 /// Lists each time of scenario ii or iii together with the time of scenario i in the same configuration.
-pub(super) fn pairs_with_scenario_i(cells: &[CellResult]) -> impl Iterator<Item = (&CellResult, &CellResult)> {
+pub(super) fn pairs_with_scenario_i(
+    cells: &[CellResult],
+) -> impl Iterator<Item = (&CellResult, &CellResult)> {
     let base = |config: &Config| -> Config {
         let is_shared =
             |(key, _): &(&String, &serde_json::Value)| *key != "scenario" && *key != "alpha";

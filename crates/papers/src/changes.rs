@@ -29,7 +29,10 @@ struct Setting {
 impl Changes {
     /// Creates changes of settings that apply to all experiments of a paper.
     pub(super) fn in_all_experiments(flags: impl IntoIterator<Item = Flag>) -> Self {
-        let settings = flags.into_iter().map(|flag| Setting { experiment: None, flag });
+        let settings = flags.into_iter().map(|flag| Setting {
+            experiment: None,
+            flag,
+        });
         Self {
             settings: settings.collect(),
             platform: Vec::new(),

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::claims::{Outcome, rounds_to, decided};
+use super::claims::{Outcome, decided, rounds_to};
 use super::facts::{Claim, Measure};
 use super::runs::Runs;
 

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::calls::{Calls, PaperMove, PaperCall};
+use super::calls::{Calls, PaperCall, PaperMove};
 use super::facts::{Decision, Schedule};
 
 /// How well a simulated decision agrees with the published decision.
@@ -159,7 +159,9 @@ pub(super) fn compare_with_runs(
         json!(sentences)
     };
     let margin = match (superstep_range(decision, &[]), runs) {
-        (Some((from, to)), [run]) if from == to => call_after(run.calls, from).and_then(|call| call.margin),
+        (Some((from, to)), [run]) if from == to => {
+            call_after(run.calls, from).and_then(|call| call.margin)
+        }
         _ => None,
     };
     DecisionResult {
@@ -187,7 +189,11 @@ fn clusters_described_elsewhere<'d>(decision: &Decision, siblings: &'d [Decision
 }
 
 /// Creates the result of a decision that was checked by a function for this paper; `holds` is `None` if it cannot be checked.
-pub(super) fn result_of_check(decision: &Decision, holds: Option<bool>, value: Value) -> DecisionResult {
+pub(super) fn result_of_check(
+    decision: &Decision,
+    holds: Option<bool>,
+    value: Value,
+) -> DecisionResult {
     DecisionResult {
         id: decision.id.clone(),
         kind: DecisionKind::from_decision(decision),
@@ -376,7 +382,12 @@ fn stated_interval(decision: &Decision, alpha: Option<u64>) -> Option<u64> {
 }
 
 /// Returns the verdict on a decision that no process, or none of the named processes, moves at a call.
-fn verdict_on_staying(decision: &Decision, calls: &[PaperCall], within: &[&PaperCall], at_one: bool) -> Verdict {
+fn verdict_on_staying(
+    decision: &Decision,
+    calls: &[PaperCall],
+    within: &[&PaperCall],
+    at_one: bool,
+) -> Verdict {
     let named = process_numbers(process_names(decision));
     let rests = |call: &PaperCall| {
         let is_meant = |one: &&PaperMove| named.is_empty() || named.contains(&one.process);
@@ -444,7 +455,12 @@ fn is_place(place: &str, cluster: &str, host: &str) -> bool {
 
 /// Returns whether the moves start from (or lead to, depending on `side`) the places that a paper gives. A paper gives one place,
 /// a place for each process, or a number of moves for each cluster.
-fn agree_with_places(place: &Value, moves: &[PaperMove], named: &[u64], side: fn(&PaperMove) -> (&str, &str)) -> bool {
+fn agree_with_places(
+    place: &Value,
+    moves: &[PaperMove],
+    named: &[u64],
+    side: fn(&PaperMove) -> (&str, &str),
+) -> bool {
     let is_at = |one: &PaperMove, place: &str| {
         let (cluster, host) = side(one);
         is_place(place, cluster, host)
@@ -480,7 +496,12 @@ fn agree_with_places(place: &Value, moves: &[PaperMove], named: &[u64], side: fn
 }
 
 /// Returns whether a decision reports a move of `call`, or a move of the same call within two supersteps.
-pub(super) fn reports_move(decision: &Decision, calls: &[PaperCall], call: &PaperCall, one: &PaperMove) -> bool {
+pub(super) fn reports_move(
+    decision: &Decision,
+    calls: &[PaperCall],
+    call: &PaperCall,
+    one: &PaperMove,
+) -> bool {
     let is_near = |(from, to): (u64, u64)| {
         (from.saturating_sub(2)..=to.saturating_add(2)).contains(&call.superstep)
     };
@@ -499,7 +520,11 @@ fn is_reported(decision: &Decision, named: &[u64], one: &PaperMove) -> bool {
     place.is_none_or(|place| is_place(place, &one.from_cluster, &one.from_host))
 }
 
-fn verdict_on_migration(decision: &Decision, moves: &[PaperMove], call: Option<&PaperCall>) -> Verdict {
+fn verdict_on_migration(
+    decision: &Decision,
+    moves: &[PaperMove],
+    call: Option<&PaperCall>,
+) -> Verdict {
     let named = process_numbers(process_names(decision));
     if !moves.iter().any(|one| is_reported(decision, &named, one)) {
         return Verdict::Mismatch;
@@ -536,7 +561,9 @@ fn verdict_on_migration(decision: &Decision, moves: &[PaperMove], call: Option<&
 
 /// Returns whether a call has the candidates that a paper names. If the paper names none, the number of candidates is compared.
 fn agree_with_candidates(decision: &Decision, call: &PaperCall) -> bool {
-    let named: BTreeSet<u64> = process_numbers(&decision.candidate_processes).into_iter().collect();
+    let named: BTreeSet<u64> = process_numbers(&decision.candidate_processes)
+        .into_iter()
+        .collect();
     if named.is_empty() {
         let count = decision.candidates.as_u64();
         return count.is_none_or(|count| count == call.candidates.len() as u64);

@@ -111,7 +111,8 @@ fn sign_of(effect: f64) -> i8 {
 
 /// Computes the effects for the tables of a paper, in the order of the tables. Times that are quoted from figures are left out.
 pub(super) fn effects(paper: &'static str, cells: &[CellResult]) -> Vec<Effect> {
-    let pairs = pairs_with_scenario_i(cells).filter(|(cell, alone)| !cell.in_figure && !alone.in_figure);
+    let pairs =
+        pairs_with_scenario_i(cells).filter(|(cell, alone)| !cell.in_figure && !alone.in_figure);
     pairs
         .map(|(cell, alone)| Effect::new(paper, cell, alone))
         .collect()
@@ -120,7 +121,9 @@ pub(super) fn effects(paper: &'static str, cells: &[CellResult]) -> Vec<Effect> 
 /// Counts the effects of a paper that are reproduced within 25 %, and all its effects.
 pub(super) fn count_within_quarter(paper: &'static str, cells: &[CellResult]) -> (usize, usize) {
     let effects = effects(paper, cells);
-    let within = effects.iter().filter(|one| one.is_within(BOUNDS[CONSTANT_BOUND]));
+    let within = effects
+        .iter()
+        .filter(|one| one.is_within(BOUNDS[CONSTANT_BOUND]));
     (within.count(), effects.len())
 }
 
@@ -239,8 +242,14 @@ impl Constant {
     /// Finds the constant that is within 25 % of the most effects. Of equal constants, the first that is tried is taken; seconds
     /// are tried before shares.
     fn best(effects: &[&Effect]) -> Self {
-        let ends =
-            |value: f64| [1.0 - BOUNDS[CONSTANT_BOUND], 1.0, 1.0 + BOUNDS[CONSTANT_BOUND]].map(|end| end * value);
+        let ends = |value: f64| {
+            [
+                1.0 - BOUNDS[CONSTANT_BOUND],
+                1.0,
+                1.0 + BOUNDS[CONSTANT_BOUND],
+            ]
+            .map(|end| end * value)
+        };
         let seconds = effects.iter().flat_map(|one| ends(one.published_s));
         let shares = effects
             .iter()
@@ -285,7 +294,9 @@ fn counts_together(parts: &[&Part<'_>]) -> EffectCounts {
     let constant_within =
         BOUNDS.map(|bound| parts.iter().map(|part| by_constant(part, bound)).sum());
     let columns: Vec<Vec<&Effect>> = parts.iter().flat_map(|part| part.columns()).collect();
-    let met = columns.iter().map(|one| Constant::best(one).count_within(one));
+    let met = columns
+        .iter()
+        .map(|one| Constant::best(one).count_within(one));
     let errors = effects().map(|one| one.error.map_or(f64::INFINITY, f64::abs));
     let is_near = |one: &&&Effect| {
         let published = one.alone_s

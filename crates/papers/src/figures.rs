@@ -206,7 +206,10 @@ fn keys_and_values(case: &str) -> Vec<(&str, &str)> {
 
 /// Lists the keys whose values differ between the published times, in the order of their first occurrence.
 fn varying_keys(cells: &[&CellResult]) -> Vec<String> {
-    let all: Vec<(&str, &str)> = cells.iter().flat_map(|cell| keys_and_values(&cell.case)).collect();
+    let all: Vec<(&str, &str)> = cells
+        .iter()
+        .flat_map(|cell| keys_and_values(&cell.case))
+        .collect();
     let mut keys: Vec<String> = Vec::new();
     for (key, value) in &all {
         let differs = all.iter().any(|other| other.0 == *key && other.1 != *value);

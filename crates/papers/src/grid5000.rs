@@ -10,7 +10,7 @@
 use rayon::prelude::*;
 use serde_json::json;
 
-use super::markdown::{put, push_table};
+use super::markdown::{push_table, put};
 use migsim_base::error::Error;
 use migsim_bsp::Scenario;
 use migsim_experiment::{Experiment, Layers, Limits, Progress};

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::calls::Calls;
-use super::claims::{try_map, is_increasing, decided};
+use super::claims::{decided, is_increasing, try_map};
 use super::facts::{Cell, Config};
 use super::runs::{Case, FinishedRun, Runs};
-use super::{ClaimCheck, Paper, DecisionCheck};
+use super::{ClaimCheck, DecisionCheck, Paper};
 use migsim_base::error::Error;
 use migsim_bsp::Scenario;
 
@@ -194,7 +194,9 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
         let mut spreads = Vec::new();
         for supersteps in [500, 1000, 1500, 2000] {
             for scenario in [Scenario::Ii, Scenario::Iii] {
-                spreads.push(relative_spread(&times_by_alpha(runs, A1, supersteps, scenario)?));
+                spreads.push(relative_spread(&times_by_alpha(
+                    runs, A1, supersteps, scenario,
+                )?));
             }
         }
         decided(spreads.iter().all(|&spread| spread < 4.0), spreads)
@@ -203,7 +205,10 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
         let mut all = Vec::new();
         for experiment in [A1, A2] {
             for alpha in ALPHAS {
-                all.extend(move_texts(&*run(runs, experiment, 2000, alpha)?, Scenario::Iii));
+                all.extend(move_texts(
+                    &*run(runs, experiment, 2000, alpha)?,
+                    Scenario::Iii,
+                ));
             }
         }
         let is_right = !all.is_empty() && all.iter().all(|one| one.ends_with(" to s-0"));
@@ -267,7 +272,11 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
     ("lbm-c14", |runs, _| {
         let mut counts = Vec::new();
         for supersteps in LENGTHS {
-            counts.push(run(runs, B2, supersteps, 4)?.call_records(Scenario::Iii).len() as u64);
+            counts.push(
+                run(runs, B2, supersteps, 4)?
+                    .call_records(Scenario::Iii)
+                    .len() as u64,
+            );
         }
         let expected: Vec<u64> = LENGTHS.iter().map(|supersteps| supersteps / 4).collect();
         decided(counts == expected, counts)

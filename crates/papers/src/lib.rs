@@ -57,8 +57,8 @@ pub mod wsppd2007;
 
 pub use ambiguities::Answer;
 pub use audit::{
-    Ablation, Achieved, Contradictions, Contradictory, Freedom, WINDOW_STEPS, HeldOut, Refitted, Rounding,
-    Score, Sensitivity, TIGHT, Tables, WIDE, audit,
+    Ablation, Achieved, Contradictions, Contradictory, Freedom, HeldOut, Refitted, Rounding, Score,
+    Sensitivity, TIGHT, Tables, WIDE, WINDOW_STEPS, audit,
 };
 pub use calls::{Calls, PaperCall};
 pub use cells::CellResult;
@@ -72,9 +72,9 @@ pub use facts::{
     Facts, Figure, Fitted, Measure, Schedule, Searched, expand,
 };
 pub use figures::{figure_list, figures_named};
-pub use grid5000::{GridRun, grid5000_runs, grid5000_csv, grid5000_page};
+pub use grid5000::{GridRun, grid5000_csv, grid5000_page, grid5000_runs};
 pub use one_reading::{
-    Difference, Reading, differences, apply_all_rule_sets, priced_by_messages, rule_sets,
+    Difference, Reading, apply_all_rule_sets, differences, priced_by_messages, rule_sets,
 };
 pub use one_reading_page::one_reading_page;
 pub use page::Page;
@@ -83,7 +83,7 @@ pub use reproduce::{
     ClaimResult, Compared, Constant, PaperResults, Reproduction, fitted_keys, reproduce,
     reproduce_changed,
 };
-pub use runs::{Case, FinishedRun, ClaimCheck, Paper, DecisionCheck, Runs};
+pub use runs::{Case, ClaimCheck, DecisionCheck, FinishedRun, Paper, Runs};
 pub use single_set::{Step, search_rule_set};
 pub use text::text;
 pub use unreported::UnreportedMoves;

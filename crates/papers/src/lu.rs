@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::calls::Calls;
-use super::claims::{rounds_to, try_map, is_increasing, decided};
+use super::claims::{decided, is_increasing, rounds_to, try_map};
 use super::facts::{Cell, Config};
 use super::runs::{Case, FinishedRun, Runs};
 use super::{ClaimCheck, Paper};
@@ -363,7 +363,10 @@ fn alphas_after(calls: &Calls, superstep: u64) -> Vec<u64> {
 
 /// Simulates scenario iii of order 2000 on 25 processes, with the five processes of Corisco moved to Aquario after each of these
 /// supersteps in turn. Returns the execution times \[s\].
-fn times_of_forced_moves<const N: usize>(runs: &Runs<'_>, supersteps: [u64; N]) -> Result<Vec<f64>, Error> {
+fn times_of_forced_moves<const N: usize>(
+    runs: &Runs<'_>,
+    supersteps: [u64; N],
+) -> Result<Vec<f64>, Error> {
     let forced = |superstep: u64| -> Vec<Value> {
         (21..=25)
             .map(|process| json!({ "superstep": superstep, "process": process, "to": "Aquario" }))

@@ -1,8 +1,8 @@
 //! Creates the page `results/one-reading.md`: the rules of each paper applied to every other paper, the common rule sets, and
 //! calls that cost only their messages.
 
-use super::markdown::{put, push_table};
-use super::one_reading::{PRICED, Reading, differences, rule_sets, papers_with_runs};
+use super::markdown::{push_table, put};
+use super::one_reading::{PRICED, Reading, differences, papers_with_runs, rule_sets};
 use super::page::Page;
 use super::pages::rounded;
 use super::reproduce::facts_of;
@@ -122,7 +122,11 @@ pub fn one_reading_page(
 }
 
 /// Writes the section on calls that cost only their messages.
-fn push_message_costs(text: &mut String, papers: &[&str], priced: &[[Reading; 2]]) -> Result<(), Error> {
+fn push_message_costs(
+    text: &mut String,
+    papers: &[&str],
+    priced: &[[Reading; 2]],
+) -> Result<(), Error> {
     *text += MESSAGES;
     let columns = format!("rules | of | {} | all", papers.join(" | "));
     let measures: [Measure; 3] = [

@@ -5,10 +5,10 @@ use serde_json::Value;
 use super::decisions::Verdict;
 use super::effects::{effect_counts, effect_text};
 use super::figures::{draw_figures, figure_names};
-use super::markdown::{escape_cell, put, push_table};
+use super::markdown::{escape_cell, push_table, put};
 use super::page::Page;
 use super::plain;
-use super::readme::{push_contradiction_table, push_effect_table, note_cell, readme_page};
+use super::readme::{note_cell, push_contradiction_table, push_effect_table, readme_page};
 use super::reproduce::{PaperResults, Reproduction};
 use super::text::summary;
 use migsim_base::error::{Error, Problem};
@@ -30,10 +30,14 @@ pub fn pages(reproduction: &Reproduction) -> Result<Vec<Page>, Error> {
             name: format!("{}.csv", paper.paper),
             text,
         });
-        pages.extend(draw_figures(paper, &Style::default()).iter().map(|figure| Page {
-            name: format!("{}.svg", figure.name),
-            text: figure.svg(),
-        }));
+        pages.extend(
+            draw_figures(paper, &Style::default())
+                .iter()
+                .map(|figure| Page {
+                    name: format!("{}.svg", figure.name),
+                    text: figure.svg(),
+                }),
+        );
     }
     if reproduction.papers.len() > 1 {
         pages.push(Page {
@@ -101,7 +105,9 @@ fn push_effects(text: &mut String, paper: &PaperResults) {
     *text += "\n## Effects\n\nOverhead is scenario ii less i, gain is i less iii. The error is that of the effect.\n";
     push_effect_table(text, &effect_counts(std::slice::from_ref(paper)));
     let rows = paper.effects.iter().map(|one| {
-        let effects = [one.published_s, one.simulated_s].map(effect_text).join(" | ");
+        let effects = [one.published_s, one.simulated_s]
+            .map(effect_text)
+            .join(" | ");
         let error = one.error.map(|error| format!("{:+.0} %", 100.0 * error));
         let sign = if one.has_sign { "" } else { ", other sign" };
         let error = error.unwrap_or_else(|| "-".into());
@@ -213,7 +219,10 @@ fn push_claims(text: &mut String, paper: &PaperResults) {
             Some(false) => "contradict it",
             None => "-",
         };
-        let (statement, value) = (escape_cell(&claim.statement), escape_cell(&rounded(&claim.value)));
+        let (statement, value) = (
+            escape_cell(&claim.statement),
+            escape_cell(&rounded(&claim.value)),
+        );
         let verdict = claim.verdict;
         format!(
             "{} | {verdict} | {published} | {statement} | {value}",

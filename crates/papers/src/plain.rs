@@ -112,9 +112,15 @@ mod tests {
             value_text(&nested),
             "static percent 1.2694; all 1, 2.5; yes, none"
         );
-        assert_eq!(value_text(&json!([1e-14, 0.0, 3e10])), "1.000e-14, 0, 3.000e10");
+        assert_eq!(
+            value_text(&json!([1e-14, 0.0, 3e10])),
+            "1.000e-14, 0, 3.000e10"
+        );
         let long: Vec<u32> = (1..=20).collect();
-        assert_eq!(value_text(&json!(long)), "1, 2, 3, 4, 5, 6, ..., 20 (20 values)");
+        assert_eq!(
+            value_text(&json!(long)),
+            "1, 2, 3, 4, 5, 6, ..., 20 (20 values)"
+        );
     }
 
     #[test]

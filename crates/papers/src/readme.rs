@@ -10,7 +10,7 @@ use super::claim_counts::{ClaimCounts, claim_counts};
 use super::decisions::Verdict;
 use super::effects::{BOUNDS, Effect, EffectCounts, OVERHEAD, effect_counts, effect_text};
 use super::facts::Contradiction;
-use super::markdown::{escape_cell, put, push_table};
+use super::markdown::{escape_cell, push_table, put};
 use super::named::application_of;
 use super::reproduce::{PaperResults, Reproduction};
 use super::text::Totals;
@@ -113,7 +113,11 @@ pub(super) fn push_contradiction_table<'c>(
     let rows = all.into_iter().map(|one| {
         let values = format!("{} | {}", value(&one.value_a), value(&one.value_b));
         let reading = escape_cell(&one.suggested_reading);
-        format!("{} | {} | {values} | {reading}", one.id, escape_cell(&one.what))
+        format!(
+            "{} | {} | {values} | {reading}",
+            one.id,
+            escape_cell(&one.what)
+        )
     });
     let columns = "id | what | one statement | the other | our reading";
     push_table(text, columns, rows);
@@ -232,7 +236,9 @@ fn push_misses(text: &mut String, papers: &[PaperResults]) {
         |one: &&Effect| (one.paper, one.effect) == ("lbm", OVERHEAD) && one.table == "Table 1";
     let wrong = effects.filter(|one| !one.has_sign && !is_zero(one));
     let rows = wrong.map(|one| {
-        let effects = [one.published_s, one.simulated_s].map(effect_text).join(" | ");
+        let effects = [one.published_s, one.simulated_s]
+            .map(effect_text)
+            .join(" | ");
         format!("{} | {} | {effects}", one.id, one.effect)
     });
     let columns = "cell | effect | published \\[s\\] | simulated \\[s\\]";

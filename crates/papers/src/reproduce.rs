@@ -13,7 +13,9 @@ use super::changes::Changes;
 use super::changes::experiment_document;
 use super::claim_counts::ClaimCounts;
 use super::comparisons::compare_percentages;
-use super::decisions::{DecisionResult, Run, ScheduleResult, compare_with_runs, compare_schedule, result_of_check};
+use super::decisions::{
+    DecisionResult, Run, ScheduleResult, compare_schedule, compare_with_runs, result_of_check,
+};
 use super::effects::{Effect, effects};
 use super::facts::{Cell, Config, Contradiction, Decision, Facts, Fitted, expand};
 use super::runs::{Case, Runs};
@@ -259,7 +261,12 @@ fn times_of_figures(facts: &Facts) -> Vec<Cell> {
 /// Simulates all runs that the facts name, in parallel.
 fn simulate_all(paper: &Paper, facts: &Facts, runs: &Runs<'_>) -> Result<(), Error> {
     let cells = facts.tables.iter().map(|cell| &cell.config);
-    let is_run = |decision: &&Decision| !paper.decision_checks.iter().any(|(id, _)| *id == decision.id);
+    let is_run = |decision: &&Decision| {
+        !paper
+            .decision_checks
+            .iter()
+            .any(|(id, _)| *id == decision.id)
+    };
     let decisions = facts
         .decisions
         .iter()
@@ -375,7 +382,11 @@ fn compare_decision(
     facts: &Facts,
     runs: &Runs<'_>,
 ) -> Result<DecisionResult, Error> {
-    if let Some((_, evaluate)) = paper.decision_checks.iter().find(|(id, _)| *id == decision.id) {
+    if let Some((_, evaluate)) = paper
+        .decision_checks
+        .iter()
+        .find(|(id, _)| *id == decision.id)
+    {
         let (holds, value) = evaluate(runs)?;
         return Ok(result_of_check(decision, holds, value));
     }
@@ -426,7 +437,12 @@ fn compare_moves(
     runs: &Runs<'_>,
 ) -> Result<Vec<UnreportedMoves>, Error> {
     let mut of_runs: BTreeMap<String, (Config, Vec<&Decision>)> = BTreeMap::new();
-    let judged = |decision: &&Decision| !paper.decision_checks.iter().any(|(id, _)| *id == decision.id);
+    let judged = |decision: &&Decision| {
+        !paper
+            .decision_checks
+            .iter()
+            .any(|(id, _)| *id == decision.id)
+    };
     for decision in facts.decisions.iter().filter(judged) {
         for config in expand(&decision.config) {
             let moves = scenario_of(&config) != Some(Scenario::Ii);

@@ -12,11 +12,11 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::calls::{Calls, PaperMove};
-use super::claims::{Outcome, rounds_to, try_map, decided};
+use super::claims::{Outcome, decided, rounds_to, try_map};
 use super::facts::Config;
 use super::runs::{Case, FinishedRun, Runs};
 use super::sw_irregular::plans;
-use super::{ClaimCheck, Paper, DecisionCheck};
+use super::{ClaimCheck, DecisionCheck, Paper};
 use migsim_base::error::Error;
 use migsim_base::units::HostId;
 use migsim_bsp::{Recorder, Scenario};
@@ -187,7 +187,9 @@ fn cluster_name(experiment: &Experiment, host: HostId) -> &str {
 fn moves_off_d_and_e(runs: &Runs<'_>, which: RunParameters) -> Result<Vec<PaperMove>, Error> {
     let halved_after = which.0.map_or(f64::MAX, |seconds| seconds as f64);
     let calls = calls(runs, which)?;
-    let later = calls.iter().filter(|call| call.superstep_end_s >= halved_after);
+    let later = calls
+        .iter()
+        .filter(|call| call.superstep_end_s >= halved_after);
     let moves = later.flat_map(|call| call.moves.clone());
     let leaves = |one: &PaperMove| ["D", "E"].contains(&one.from_cluster.as_str());
     Ok(moves.filter(leaves).collect())
@@ -227,7 +229,8 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
         // The paper gives no α here, so that for each order one of them is sufficient.
         let gains = |order| try_map(&ALPHAS, |alpha| gain(runs, (None, order, alpha)));
         let (fifty, two_hundred) = (gains(50)?, gains(200)?);
-        let has = |gains: &[f64], published: f64| gains.iter().any(|&gain| rounds_to(gain, published));
+        let has =
+            |gains: &[f64], published: f64| gains.iter().any(|&gain| rounds_to(gain, published));
         let published = claim.numbers()?;
         decided(
             has(&fifty, published[0]) && has(&two_hundred, published[1]),
@@ -589,7 +592,11 @@ struct Potential {
 }
 
 /// Lists the potentials of migration PM(i,j) of a call in a scenario of a run; empty if the call does not exist.
-fn potentials(done: &FinishedRun, scenario: Scenario, call: usize) -> impl Iterator<Item = Potential> {
+fn potentials(
+    done: &FinishedRun,
+    scenario: Scenario,
+    call: usize,
+) -> impl Iterator<Item = Potential> {
     let call = done.call_records(scenario).get(call);
     let terms = call.map(|call| call.decision.explanation_json());
     let terms = terms.and_then(|mut terms| terms.remove("potentials"));

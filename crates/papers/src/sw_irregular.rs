@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::calls::Calls;
-use super::claims::{rounds_to, try_map, is_increasing, decided};
+use super::claims::{decided, is_increasing, rounds_to, try_map};
 use super::facts::{Cell, Config};
 use super::runs::{Case, FinishedRun, Runs};
 use super::{ClaimCheck, Paper};
@@ -149,7 +149,8 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
             .calls(Scenario::Iii)
             .iter()
             .all(|call| call.processes().is_disjoint(&BTreeSet::from([24, 25])));
-        let moved = run_with_forced_moves(runs, &case_of_size(25, 8), 24, 21..=25)?.makespan(Scenario::Iii);
+        let moved =
+            run_with_forced_moves(runs, &case_of_size(25, 8), 24, 21..=25)?.makespan(Scenario::Iii);
         let (alone, with) = (done.makespan(Scenario::I), done.makespan(Scenario::Iii));
         decided(
             stay && with > alone && moved < alone,
@@ -189,7 +190,8 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
     }),
     ("swi-c14", |runs, _| {
         let first = try_map(&ORDERS, |n| {
-            Ok(superstep_of_first_move(&calls(runs, n, 2)?).map_or(f64::NAN, |superstep| superstep as f64))
+            Ok(superstep_of_first_move(&calls(runs, n, 2)?)
+                .map_or(f64::NAN, |superstep| superstep as f64))
         })?;
         decided(first.is_sorted() && first[0] < first[4], first)
     }),
@@ -320,7 +322,8 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
     ("swi-c27", |runs, _| {
         // The first call comes at 2, and the first call with moves comes later.
         let first = try_map(&ORDERS, |n| {
-            Ok(superstep_of_first_move(&calls(runs, n, 2)?).map_or(f64::NAN, |superstep| superstep as f64))
+            Ok(superstep_of_first_move(&calls(runs, n, 2)?)
+                .map_or(f64::NAN, |superstep| superstep as f64))
         })?;
         decided(first.iter().all(|&superstep| superstep > 2.0), first)
     }),
@@ -423,7 +426,10 @@ const CLAIMS: &[(&str, ClaimCheck)] = &[
         let gains = try_map(&[0.5, 0.375, 0.25, 0.125, 0.001], |first| {
             let case = case_of_size(25, 2)
                 .with("workload.first_instructions", giga_instructions(first))
-                .with("workload.last_instructions", giga_instructions(1.001 - first));
+                .with(
+                    "workload.last_instructions",
+                    giga_instructions(1.001 - first),
+                );
             Ok(run_with_forced_moves(runs, &case, 30, 21..=25)?.gain_percent())
         })?;
         decided(is_increasing(&gains), gains)

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::Paper;
 use super::cells::{CellResult, relative_to_i};
 use super::changes::Changes;
-use super::markdown::{put, push_table};
+use super::markdown::{push_table, put};
 use super::one_reading::papers_with_runs;
 use super::reproduce::{compare_all, facts_of};
 use super::runs::Runs;

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::claims::Outcome;
 use super::runs::Case;
-use super::{ClaimCheck, Paper, DecisionCheck};
+use super::{ClaimCheck, DecisionCheck, Paper};
 use model::check_claim;
 
 /// Description of the paper for the reproduction.

@@ -57,7 +57,11 @@ impl Loader<'_> {
 
     /// Returns the links of the route in the opposite direction.
     fn reversed(&self, links: &[LinkId]) -> Vec<LinkId> {
-        links.iter().rev().map(|&link| self.opposite_link(link)).collect()
+        links
+            .iter()
+            .rev()
+            .map(|&link| self.opposite_link(link))
+            .collect()
     }
 
     /// Returns the links of the route with index `index` in the file; records a problem if consecutive links do not meet at a
@@ -84,7 +88,11 @@ impl Loader<'_> {
             let entry = &file.links[link];
             let there = self.link_ids[link];
             let is_back = at == Some(&*entry.to);
-            ids.push(if is_back { self.opposite_link(there) } else { there });
+            ids.push(if is_back {
+                self.opposite_link(there)
+            } else {
+                there
+            });
             at = match at {
                 Some(router) if router == entry.from => Some(&entry.to),
                 Some(router) if router == entry.to => Some(&entry.from),

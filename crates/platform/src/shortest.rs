@@ -106,7 +106,13 @@ impl Graph {
 
     /// Adds a link between two routers; `back` is the link for the opposite direction, which may be the same. Links must be added
     /// in the order of the file.
-    pub(super) fn add_link(&mut self, from: usize, to: usize, [link, back]: [LinkId; 2], latency: f64) {
+    pub(super) fn add_link(
+        &mut self,
+        from: usize,
+        to: usize,
+        [link, back]: [LinkId; 2],
+        latency: f64,
+    ) {
         self.edges[from].push(Edge {
             to,
             link,

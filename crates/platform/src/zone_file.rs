@@ -118,7 +118,9 @@ impl Translation {
         let links = zone.links.iter();
         let duplex = links.filter(|link| link.sharing == Sharing::Duplex);
         self.duplex.extend(duplex.map(|link| link.name.clone()));
-        zone.zones.iter().for_each(|inner| self.collect_duplex_links(inner));
+        zone.zones
+            .iter()
+            .for_each(|inner| self.collect_duplex_links(inner));
     }
 
     /// Translates a zone and everything inside it except profiles.
@@ -257,7 +259,12 @@ impl Translation {
     }
 
     /// Connects the hosts and links of a zone, and of the zones inside it, with the profiles that they name.
-    fn add_connections(&mut self, key: &str, zone: &ZoneEntry, profiles: &BTreeMap<String, ProfileEntry>) {
+    fn add_connections(
+        &mut self,
+        key: &str,
+        zone: &ZoneEntry,
+        profiles: &BTreeMap<String, ProfileEntry>,
+    ) {
         let mut connect = |key: String, kind: &str, trace: Option<&String>, element: &str| {
             if let Some(trace) = trace.filter(|trace| !profiles.contains_key(*trace)) {
                 let message = format!("unknown profile `{trace}`");
@@ -385,7 +392,10 @@ fn cluster_element(cluster: &ZoneCluster) -> String {
     if let Some(backbone) = &cluster.backbone {
         add("bb_bw", format!("{}Bps", backbone.bandwidth.get()));
         add("bb_lat", format!("{}s", backbone.latency.get()));
-        add("bb_sharing_policy", policy_name(backbone.sharing).to_owned());
+        add(
+            "bb_sharing_policy",
+            policy_name(backbone.sharing).to_owned(),
+        );
     }
     if let Some(loopback) = &cluster.loopback {
         add("loopback_bw", format!("{}Bps", loopback.bandwidth.get()));

@@ -16,7 +16,9 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::explain::meanings::DECIDED;
-use super::explain::{Meaning, Narrator, NoMoveReason, Record, ExplainContext, ScoreWords, Sentence, Unit, say};
+use super::explain::{
+    ExplainContext, Meaning, Narrator, NoMoveReason, Record, ScoreWords, Sentence, Unit, say,
+};
 use super::strategy::{Assignment, Instance, Paths, Strategy};
 use super::window::{Forecast, Window};
 use super::{Candidate, Decision, Migration, Policy, Procedure, View};
@@ -44,7 +46,8 @@ impl Balancer {
 
 impl Policy for Balancer {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
-        self.window.observe(view, self.strategy.needs_communication());
+        self.window
+            .observe(view, self.strategy.needs_communication());
         false
     }
 
@@ -180,7 +183,9 @@ fn build_instance<'i>(
     };
     let speeds: Vec<f64> = cores.host_of_core.iter().map(speed).collect();
     let on_cores = cores.core_of_processes(platform, view.placement);
-    let alone = |process: usize| view.execution_time(window.predicted_work(process), view.placement[process]);
+    let alone = |process: usize| {
+        view.execution_time(window.predicted_work(process), view.placement[process])
+    };
     let mut background = vec![Seconds::default(); speeds.len()];
     let mut pinned = vec![Bytes::default(); platform.hosts.len()];
     for process in (0..view.processes()).filter(|process| view.is_pinned(*process)) {

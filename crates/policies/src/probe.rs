@@ -67,7 +67,9 @@ impl Policy for Probe {
             self.window = Window::default();
             return self.policy.decide(view, random);
         }
-        let mut value = with_instance(view, &self.window, |instance, _| barrier_to_json(instance, view));
+        let mut value = with_instance(view, &self.window, |instance, _| {
+            barrier_to_json(instance, view)
+        });
         if let Some(name) = &self.recorded_name {
             let decision = self.policy.decide(view, random)?;
             let cores = with_instance(view, &self.window, |instance, cores| {

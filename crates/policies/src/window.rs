@@ -212,7 +212,10 @@ mod tests {
             window.observe(&view, true);
         }
         // (4 + 0) / 2 and (0 + 4) / 2: neither process is without work.
-        assert_eq!([0, 1].map(|process| window.predicted_work(process).get()), [2.0, 2.0]);
+        assert_eq!(
+            [0, 1].map(|process| window.predicted_work(process).get()),
+            [2.0, 2.0]
+        );
         let [row] = window.mean_messages(&[0, 1])[..] else {
             panic!("one pair of processes")
         };

@@ -164,7 +164,13 @@ pub(super) struct Tree {
 
 impl Tree {
     pub(super) fn new(instance: &Instance<'_>, is_rate_aware: bool) -> Self {
-        let speed = |speed: &f64| if is_rate_aware { f32::from_f64(*speed) } else { 1.0 };
+        let speed = |speed: &f64| {
+            if is_rate_aware {
+                f32::from_f64(*speed)
+            } else {
+                1.0
+            }
+        };
         let speeds: Vec<f32> = instance.speeds.iter().map(speed).collect();
         let pairs = instance.time.iter().zip(&instance.current);
         let works: Vec<f32> = pairs
@@ -175,7 +181,11 @@ impl Tree {
         Self {
             works,
             speeds,
-            background: instance.backgrounds().into_iter().map(f32::from_f64).collect(),
+            background: instance
+                .backgrounds()
+                .into_iter()
+                .map(f32::from_f64)
+                .collect(),
             order,
             comparisons,
         }

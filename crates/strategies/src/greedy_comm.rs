@@ -144,7 +144,9 @@ impl GreedyCommOptions {
             hosts.insert(host, |a, b| load[a] < load[b]);
         }
         let mut place: Vec<Option<usize>> = vec![None; times.len()];
-        let mut operations = 2 * times.len() as u64 * (heap_path_comparisons(times.len()) + heap_path_comparisons(load.len()));
+        let mut operations = 2
+            * times.len() as u64
+            * (heap_path_comparisons(times.len()) + heap_path_comparisons(load.len()));
         while let Some(process) = processes.pop(|a, b| times[a] > times[b]) {
             let Some(first) = hosts.pop(|a, b| load[a] < load[b]) else {
                 break;
@@ -193,7 +195,12 @@ impl GreedyCommOptions {
     }
 
     /// Returns the cost of the messages with a partner if the two processes are on the hosts `a` and `b` \[s\].
-    fn message_cost(&self, instance: &Instance<'_>, [a, b]: [usize; 2], neighbour: &Neighbour) -> f64 {
+    fn message_cost(
+        &self,
+        instance: &Instance<'_>,
+        [a, b]: [usize; 2],
+        neighbour: &Neighbour,
+    ) -> f64 {
         match instance.paths {
             _ if a == b => 0.0,
             Some(paths) if self.links == Links::Platform => {
@@ -215,9 +222,9 @@ impl GreedyCommOptions {
             let placed = placed_partners(&graph[process], &place);
             let compute = |host: usize| load[host] + works[process] / instance.speeds[host];
             let messages = |host: usize| -> f64 {
-                let costs = placed
-                    .iter()
-                    .map(|(other, neighbour)| self.message_cost(instance, [host, *other], neighbour));
+                let costs = placed.iter().map(|(other, neighbour)| {
+                    self.message_cost(instance, [host, *other], neighbour)
+                });
                 costs.sum()
             };
             let open = (0..load.len()).filter(|&host| room.fits(process, host));

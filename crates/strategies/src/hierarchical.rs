@@ -89,7 +89,8 @@ impl Strategy for HierarchicalOptions {
             let part: Vec<usize> = (0..hosts.len())
                 .filter(|&process| cluster.contains(&hosts[process]))
                 .collect();
-            let found = inside.assign(&cluster_instance(instance, &cluster, &part, &hosts), random)?;
+            let found =
+                inside.assign(&cluster_instance(instance, &cluster, &part, &hosts), random)?;
             slowest = slowest.max(found.operations);
             for (&process, &host) in part.iter().zip(&found.hosts) {
                 hosts[process] = cluster[host];
@@ -187,7 +188,8 @@ impl HierarchicalOptions {
                         .iter()
                         .copied()
                         .filter(|&host| room.fits(process, host));
-                    if let Some(to) = with_least_key(open, |host| times[host] + work / instance.speeds[host])
+                    if let Some(to) =
+                        with_least_key(open, |host| times[host] + work / instance.speeds[host])
                     {
                         times[from] -= work / instance.speeds[from];
                         times[to] += work / instance.speeds[to];

@@ -22,7 +22,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::load_tree::LoadTree;
-use super::room::{TentativePlacement, with_least_key, random_hosts};
+use super::room::{TentativePlacement, random_hosts, with_least_key};
 use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, Variant, check_not_negative};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -254,7 +254,9 @@ impl<'a> State<'a> {
 
     /// Returns the load of a host, summed over its processes \[s\]; `lbaf-1.6` ignores background and speed.
     fn summed_load(&self, host: usize) -> f64 {
-        let own = self.processes_of_host[host].iter().map(|&process| self.works[process]);
+        let own = self.processes_of_host[host]
+            .iter()
+            .map(|&process| self.works[process]);
         let own: f64 = own.sum();
         if self.is_original() {
             own
@@ -401,8 +403,16 @@ impl<'a> State<'a> {
             self.host_work(to, self.host_loads[to], self.volume[to]),
         );
         let after = f64::max(
-            self.host_work(from, self.host_loads[from] - self.process_load(process, from), volume[0]),
-            self.host_work(to, self.host_loads[to] + self.process_load(process, to), volume[1]),
+            self.host_work(
+                from,
+                self.host_loads[from] - self.process_load(process, from),
+                volume[0],
+            ),
+            self.host_work(
+                to,
+                self.host_loads[to] + self.process_load(process, to),
+                volume[1],
+            ),
         );
         before - after
     }

@@ -124,7 +124,11 @@ impl Instance<'_> {
 
     /// Returns the time of a host with these processes \[s\], added in the order of their numbers; it equals the entry of
     /// [`Self::host_times`].
-    pub(super) fn host_time_with(&self, host: usize, processes: impl Iterator<Item = usize>) -> f64 {
+    pub(super) fn host_time_with(
+        &self,
+        host: usize,
+        processes: impl Iterator<Item = usize>,
+    ) -> f64 {
         let times = processes.map(|process| self.work[process].get() / self.speeds[host]);
         times.fold(self.background[host].get(), |sum, time| sum + time)
     }

@@ -75,7 +75,10 @@ impl Strategy for MigCubeOptions {
             });
             let half_edge = distances.sum::<f64>() / others.len().max(1) as f64;
             for point in &points {
-                let is_inside = first.axis_distances(point).iter().all(|part| *part <= half_edge);
+                let is_inside = first
+                    .axis_distances(point)
+                    .iter()
+                    .all(|part| *part <= half_edge);
                 let from = room.hosts()[point.process];
                 if !is_inside || instance.cluster(from) == point.cluster {
                     continue;
@@ -116,7 +119,11 @@ fn hosts_by_cluster(instance: &Instance<'_>) -> Vec<Vec<usize>> {
 }
 
 /// Returns the metrics of a process for the cluster with the largest PM (potential of migration).
-fn preferred_point(instance: &Instance<'_>, clusters: &[Vec<usize>], process: usize) -> Option<Point> {
+fn preferred_point(
+    instance: &Instance<'_>,
+    clusters: &[Vec<usize>],
+    process: usize,
+) -> Option<Point> {
     let counts: Vec<usize> = instance.processes_by_host().iter().map(Vec::len).collect();
     let room = |hosts: &Vec<usize>| -> f64 {
         let shares = hosts

@@ -245,7 +245,9 @@ impl<'a> Plan<'a> {
 
     /// Returns the value of the prediction function for the plan \[s\].
     fn predicted_time(&self, horizon: f64) -> f64 {
-        self.host_times.largest_sum() + self.sent_message_times.largest_sum() + self.transfer_times.largest_sum() / horizon
+        self.host_times.largest_sum()
+            + self.sent_message_times.largest_sum()
+            + self.transfer_times.largest_sum() / horizon
     }
 }
 

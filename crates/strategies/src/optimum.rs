@@ -151,7 +151,8 @@ impl<'a> Search<'a> {
             self.load[host] = before + work / self.instance.speeds[host];
             if self.load[host] <= self.best.0 {
                 self.tried_hosts[process] = host;
-                let is_move = usize::from(!self.takes_first && host != self.instance.current[process]);
+                let is_move =
+                    usize::from(!self.takes_first && host != self.instance.current[process]);
                 self.place_from(process + 1, moves + is_move);
             }
             self.load[host] = before;
@@ -222,7 +223,10 @@ mod tests {
             lower_bound(&instance(&[1.0, 1.0], &[0, 0, 0, 0], &[4.0, 3.0, 2.0, 1.0])),
             5.0
         );
-        assert_eq!(lower_bound(&instance(&[2.0, 1.0], &[0, 0], &[9.0, 0.0])), 4.5);
+        assert_eq!(
+            lower_bound(&instance(&[2.0, 1.0], &[0, 0], &[9.0, 0.0])),
+            4.5
+        );
         assert_eq!(lower_bound(&instance(&[1.0, 1.0], &[], &[])), 0.0);
         let mut loaded = instance(&[1.0, 1.0], &[0, 0], &[2.0, 2.0]);
         loaded.background[0] = Seconds::of(1.0);

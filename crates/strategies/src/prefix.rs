@@ -101,7 +101,8 @@ fn assign_lbaf(instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let receivers = LibraryHeap::new(all, |a, b| load[a] > load[b]);
         let receiver = receivers.top().unwrap_or(donor);
         let order = sorted_by_decreasing_work(&lists[donor], &works);
-        operations += 3 * load.len() as u64 + order.len() as u64 * heap_path_comparisons(order.len());
+        operations +=
+            3 * load.len() as u64 + order.len() as u64 * heap_path_comparisons(order.len());
         let mut has_moved = false;
         for process in order {
             if load[receiver] + works[process] < load[donor] {

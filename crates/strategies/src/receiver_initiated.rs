@@ -10,7 +10,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::room::{TentativePlacement, with_least_key, random_hosts};
+use super::room::{TentativePlacement, random_hosts, with_least_key};
 use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, check_not_negative};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -82,7 +82,8 @@ impl Strategy for ReceiverInitiatedOptions {
             let open = candidates
                 .into_iter()
                 .filter(|&process| room.fits(process, thief));
-            let process = with_least_key(open, after).filter(|&process| after(process) < load[victim]);
+            let process =
+                with_least_key(open, after).filter(|&process| after(process) < load[victim]);
             if let Some(process) = process {
                 load[victim] -= time(process, victim);
                 load[thief] += time(process, thief);

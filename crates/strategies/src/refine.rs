@@ -308,7 +308,9 @@ impl<'a> Try<'a> {
             self.processes_of_host[receiver].push(process);
             self.load[receiver] = self.load_after(process, receiver);
             // The sum is computed from scratch, so that no rounding error of moved processes remains.
-            let own = self.processes_of_host[donor].iter().map(|&process| self.works[process]);
+            let own = self.processes_of_host[donor]
+                .iter()
+                .map(|&process| self.works[process]);
             self.load[donor] = self.instance.background[donor].get()
                 + own.sum::<f64>() / self.instance.speeds[donor];
             self.room.put(process, receiver);

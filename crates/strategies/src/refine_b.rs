@@ -128,7 +128,11 @@ fn bisect<R: Real + Into<f64>>(lower: R, mut attempt: impl FnMut(R) -> R) {
 
 /// Decides as the variant `charm-8`, and returns the host of each process and the number of operations. If all loads are zero no
 /// process moves; in this case the original reads outside its list.
-fn assign_charm8(instance: &Instance<'_>, is_rate_aware: bool, receiver: Receiver) -> (Vec<usize>, u64) {
+fn assign_charm8(
+    instance: &Instance<'_>,
+    is_rate_aware: bool,
+    receiver: Receiver,
+) -> (Vec<usize>, u64) {
     let tree = Tree::new(instance, is_rate_aware);
     let aim = tree.greedy_assignment();
     let start = Charm::new(instance, &tree);
@@ -192,7 +196,8 @@ impl Charm {
             light.pop(|a, b| self.load[a] > self.load[b]);
             let room = |&process: &usize| self.load[receiver] + tree.works[process] <= bound;
             let found = self.processes_of_host[donor].iter().position(room);
-            self.operations += found.map_or(self.processes_of_host[donor].len(), |at| at + 1) as u64;
+            self.operations +=
+                found.map_or(self.processes_of_host[donor].len(), |at| at + 1) as u64;
             if let Some(at) = found {
                 let process = self.processes_of_host[donor].remove(at);
                 self.load[donor] -= tree.works[process];
@@ -236,7 +241,8 @@ impl Charm {
             let found = self.processes_of_host[donor]
                 .iter()
                 .position(|&process| fits(top.1, process, top.0));
-            self.operations += found.map_or(self.processes_of_host[donor].len(), |at| at + 1) as u64;
+            self.operations +=
+                found.map_or(self.processes_of_host[donor].len(), |at| at + 1) as u64;
             let Some(at) = found else { break };
             heavy.pop(|a, b| self.load[a] < self.load[b]);
             let process = self.processes_of_host[donor].remove(at);

@@ -46,7 +46,8 @@ impl TentativePlacement {
 
     /// Whether a process may be on a host, because it is there already or because the host has enough unused memory.
     pub fn fits(&self, process: usize, host: usize) -> bool {
-        self.host_of_process[process] == host || self.used_memory[host] + self.process_memory[process] <= self.memory_limit[host]
+        self.host_of_process[process] == host
+            || self.used_memory[host] + self.process_memory[process] <= self.memory_limit[host]
     }
 
     /// Moves a process to a host, without a check of the memory.
@@ -73,12 +74,20 @@ impl TentativePlacement {
 }
 
 /// Returns the candidate with the smallest key, or `None` without candidates; in case of ties the first candidate.
-pub fn with_least_key(candidates: impl Iterator<Item = usize>, key: impl Fn(usize) -> f64) -> Option<usize> {
+pub fn with_least_key(
+    candidates: impl Iterator<Item = usize>,
+    key: impl Fn(usize) -> f64,
+) -> Option<usize> {
     candidates.min_by(|&a, &b| key(a).total_cmp(&key(b)))
 }
 
 /// Draws `count` different hosts other than `own`, in random order.
-pub(crate) fn random_hosts(own: usize, hosts: usize, count: u32, random: &mut Stream) -> Vec<usize> {
+pub(crate) fn random_hosts(
+    own: usize,
+    hosts: usize,
+    count: u32,
+    random: &mut Stream,
+) -> Vec<usize> {
     let mut others: Vec<usize> = (0..hosts).filter(|&host| host != own).collect();
     let count = others.len().min(count as usize);
     for at in 0..count {

@@ -175,7 +175,11 @@ impl<'a> State<'a> {
 
     /// Returns the work W of a host.
     fn work(&self, host: usize) -> f64 {
-        let Host { time, off_host_bytes: off, on_host_bytes: on } = self.hosts[host];
+        let Host {
+            time,
+            off_host_bytes: off,
+            on_host_bytes: on,
+        } = self.hosts[host];
         let options = &self.options;
         options.alpha * time + options.beta * off[0].max(off[1]) + options.gamma * on
     }

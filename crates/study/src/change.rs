@@ -24,7 +24,7 @@ use migsim_experiment::{Limits, Shared};
 pub(super) fn check(sweep: &Sweep, plan: &Plan, with: (Limits, &Shared)) -> Result<(), Error> {
     let seeds = plan.seeds.len();
     for (index, parameter) in sweep.parameters.iter().enumerate() {
-        let values = Values::of(plan, index);
+        let values = Values::of_parameter(plan, index);
         if values.count() < 2 {
             continue;
         }
@@ -79,11 +79,7 @@ pub(super) fn note_of_equal(plan: &Plan) -> Option<String> {
 
 /// Joins the first few names, followed by `end`, and an ellipsis if there are more names.
 fn join_first(names: &[String], comma: &str, end: &str) -> String {
-    let more = if names.len() > MAX_NAMED {
-        ", ..."
-    } else {
-        ""
-    };
+    let more = if names.len() > MAX_NAMED { ", ..." } else { "" };
     let first = names[..names.len().min(MAX_NAMED)].join(comma);
     format!("{first}{end}{more}")
 }

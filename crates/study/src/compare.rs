@@ -74,7 +74,7 @@ pub struct Comparison {
     /// policy has the lowest mean makespan.
     pub standings: Vec<Standing>,
     /// The policies that failed with some seed, in the order of the user.
-    pub failed: Vec<String>,
+    pub failed_policies: Vec<String>,
     /// Number of seeds, and margin of indifference, on which the ranks are based.
     pub basis: Basis,
     /// Number of seeds that would separate a difference of [`Indifference::separable_percent`]. `None` if no tests are possible,
@@ -134,7 +134,7 @@ pub struct Wanted {
 
 impl Comparison {
     /// Compares the policies, which are the settings of `plan`, whose only parameter is the policy.
-    pub fn of(
+    pub fn from_rows(
         plan: &Plan,
         rows: &BTreeMap<String, Row>,
         known: &Known,
@@ -164,7 +164,8 @@ impl Comparison {
         };
         let failed = (0..plan.settings.len()).filter(|setting| !has_run(setting));
         let failed: Vec<String> = failed.map(named).collect();
-        let mean = |times: &[f64]| Sample::of(times).map_or(f64::INFINITY, |sample| sample.mean);
+        let mean =
+            |times: &[f64]| Sample::from_numbers(times).map_or(f64::INFINITY, |sample| sample.mean);
         found.sort_by(|a, b| mean(&a.2).total_cmp(&mean(&b.2)));
         let basis = Basis {
             seeds,
@@ -207,10 +208,10 @@ impl Comparison {
             seeds_needed: seeds_needed(basis, &standings),
             is_recorded: known.is_recorded,
             standings,
-            failed,
+            failed_policies: failed,
             basis,
-            scenario_i: alone.and_then(|times| Sample::of(&times)),
-            hindsight: Sample::of(&known.hindsight),
+            scenario_i: alone.and_then(|times| Sample::from_numbers(&times)),
+            hindsight: Sample::from_numbers(&known.hindsight),
             static_start,
         }
     }
@@ -262,8 +263,8 @@ impl Comparison {
             "hindsight_s": self.hindsight,
             "policies": self.standings.iter().map(of_policy).collect::<Vec<_>>(),
         });
-        if !self.failed.is_empty() {
-            all["failed"] = json!(self.failed);
+        if !self.failed_policies.is_empty() {
+            all["failed"] = json!(self.failed_policies);
         }
         if let Some(start) = &self.static_start {
             let of_rule = |(rule, makespan): &(Rule, Sample)| json!({ "rule": rule.name(), "makespan_s": makespan });
@@ -384,7 +385,8 @@ pub fn best_calls(
     let seeds = plan.seeds.len();
     let runs = (0..plan.settings.len() * seeds).into_par_iter();
     let of_run = |run: usize| {
-        let experiment = plan.experiment(sweep, plan.setting_and_seed(run), (limits, &common.files));
+        let experiment =
+            plan.experiment(sweep, plan.setting_and_seed(run), (limits, &common.files));
         let found = experiment.ok()?.best_calls(barriers, &Progress::default());
         Some(found.ok()?.makespan.get())
     };
@@ -413,13 +415,14 @@ impl Others<'_> {
         let numbers = |of: &dyn Fn(&Row) -> Option<f64>| -> Vec<f64> {
             rows.iter().filter_map(|row| of(row)).collect()
         };
-        let average = |numbers: &[f64]| Sample::of(numbers).map_or(0.0, |sample| sample.mean);
+        let average =
+            |numbers: &[f64]| Sample::from_numbers(numbers).map_or(0.0, |sample| sample.mean);
         let above = |base: &[f64]| {
             let each = times.iter().zip(base);
             let each: Vec<f64> = each
                 .map(|(time, base)| 100.0 * (time / base - 1.0))
                 .collect();
-            Sample::of(&each)
+            Sample::from_numbers(&each)
         };
         let bounds = &self.known.bounds;
         let has_bounds = bounds.len() == times.len() && bounds.iter().all(|bound| *bound > 0.0);
@@ -434,9 +437,9 @@ impl Others<'_> {
         Some(Standing {
             policy,
             setting,
-            makespan: Sample::of(times)?,
+            makespan: Sample::from_numbers(times)?,
             behind,
-            gain: Sample::of(&numbers(&|row| row.gain_percent())),
+            gain: Sample::from_numbers(&numbers(&|row| row.gain_percent())),
             calls: average(&numbers(&|row| row.calls[1].map(|calls| calls as f64))),
             moves: average(&numbers(&|row| row.migrations.map(|moves| moves as f64))),
             costs: [0, 1].map(|which| average(&numbers(&|row| row.cost_s[which]))),
@@ -498,7 +501,7 @@ mod tests {
             best_calls: vec![vec![Some(5.0), Some(5.0), Some(9.0)]],
             ..Known::default()
         };
-        let comparison = Comparison::of(&plan, &rows, &known, Indifference::default());
+        let comparison = Comparison::from_rows(&plan, &rows, &known, Indifference::default());
         let names: Vec<&str> = comparison
             .standings
             .iter()
@@ -537,7 +540,8 @@ mod tests {
     fn one_run_is_decisive_only_without_chance_and_a_policy_without_results_is_left_out() {
         let random = plan(&["a", "b", "c"], 1);
         let rows = rows(&[("a", &[12.0]), ("b", &[11.0])]);
-        let of = |plan| Comparison::of(plan, &rows, &Known::default(), Indifference::default());
+        let of =
+            |plan| Comparison::from_rows(plan, &rows, &Known::default(), Indifference::default());
         let comparison = of(&random);
         assert_eq!(comparison.standings.len(), 2);
         let verdict = comparison.verdict();
@@ -554,7 +558,7 @@ mod tests {
 
     #[test]
     fn a_comparison_without_results_is_reported() {
-        let comparison = Comparison::of(
+        let comparison = Comparison::from_rows(
             &plan(&["a"], 2),
             &BTreeMap::new(),
             &Known::default(),

@@ -9,7 +9,7 @@
 //! the recorded run: the number of calls grows with the length, but the moves are made only once.
 
 use super::compare::{Comparison, Standing};
-use super::stats::short;
+use super::stats::format_short;
 use migsim_policies::explain::{Meaning, Sentence, Unit, say};
 
 /// Meaning of the number: the cost of the moves in the recorded run.
@@ -48,8 +48,10 @@ impl Comparison {
         };
         let cost = MOVES
             .with_value(first.costs[1])
-            .shown_as(format!("{} s", short(first.costs[1])));
-        let least_shown = LENGTH.with_value(least).shown_as(format!("{} s", short(least)));
+            .shown_as(format!("{} s", format_short(first.costs[1])));
+        let least_shown = LENGTH
+            .with_value(least)
+            .shown_as(format!("{} s", format_short(least)));
         Some(say!(
             "The moves of `{}` cost {} once: they pay in a run of the same kind of about {} or longer.",
             &first.policy,
@@ -83,7 +85,8 @@ mod tests {
             is_recorded: true,
             ..Known::default()
         };
-        let mut found = Comparison::of(&plan.unwrap(), &rows, &known, Indifference::default());
+        let mut found =
+            Comparison::from_rows(&plan.unwrap(), &rows, &known, Indifference::default());
         for one in found
             .standings
             .iter_mut()
@@ -92,7 +95,7 @@ mod tests {
             one.costs = costs;
             one.moves = moves as f64;
         }
-        found.scenario_i = Sample::of(&[10.0]);
+        found.scenario_i = Sample::from_numbers(&[10.0]);
         found
     }
 

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::compare::Comparison;
 use super::page::INITIAL_ROWS;
-use super::stats::{Sample, short};
+use super::stats::{Sample, format_short};
 use migsim_base::units::{HostId, Time};
 use migsim_base::words::counted;
 use migsim_bsp::Outcome;
@@ -40,7 +40,7 @@ pub struct Example {
 
 impl Example {
     /// Creates the example of a policy from the outcome of its run.
-    pub fn of(
+    pub fn from_outcome(
         policy: &str,
         outcome: &Outcome,
         ledger: Option<&Ledger>,
@@ -106,7 +106,10 @@ pub fn page(
         (
             "ranking",
             "Ranking: from best to worst".to_owned(),
-            format!("<p class=\"verdict\">{verdict}</p>\n{}", table.html(INITIAL_ROWS)),
+            format!(
+                "<p class=\"verdict\">{verdict}</p>\n{}",
+                table.html(INITIAL_ROWS)
+            ),
         ),
         (
             "makespans",
@@ -150,7 +153,10 @@ fn draw_makespans(comparison: &Comparison) -> String {
     };
     let policies = comparison.standings.iter();
     let policies = policies.map(|one| row(one.policy.clone(), one.makespan));
-    let start = comparison.static_start.iter().filter(|one| !one.is_start_of_policies);
+    let start = comparison
+        .static_start
+        .iter()
+        .filter(|one| !one.is_start_of_policies);
     let rows = policies.chain(start.map(|one| row(one.label(), one.makespan)));
     let axis = match comparison.basis.seeds {
         0 | 1 => "makespan [s]",
@@ -201,7 +207,7 @@ fn draw_strips(runs: &[Example]) -> String {
             "<text x=\"0\" y=\"{:.0}\">{} · {} s · {} · {}</text>",
             top + LABEL - 5.0,
             escaped(&run.policy),
-            short(run.makespan),
+            format_short(run.makespan),
             counted(run.calls.len(), "call"),
             counted(run.moves.len(), "move")
         );
@@ -400,7 +406,11 @@ fn ledger_table(runs: &[Example]) -> String {
     let cell = |seconds: f64| {
         Cell::value(
             seconds,
-            format!("{}{}", if seconds > 0.0 { "+" } else { "" }, short(seconds)),
+            format!(
+                "{}{}",
+                if seconds > 0.0 { "+" } else { "" },
+                format_short(seconds)
+            ),
         )
     };
     for (at, (term, _)) in first.iter().enumerate() {
@@ -440,7 +450,7 @@ mod tests {
         let examples = Examples {
             description: "seed 1".into(),
             clusters: clusters(platform, &experiment.placement),
-            runs: vec![Example::of(
+            runs: vec![Example::from_outcome(
                 "refine/every=10",
                 &run.outcome,
                 ledger.as_ref(),
@@ -489,7 +499,8 @@ mod tests {
             ..Row::default()
         };
         let rows = [("a".to_owned(), row)].into();
-        let comparison = Comparison::of(&plan, &rows, &Known::default(), Indifference::default());
+        let comparison =
+            Comparison::from_rows(&plan, &rows, &Known::default(), Indifference::default());
         let table = Table::new("policies", "", &[text_column("policy", "policy")]);
         let html = page("Comparison", &comparison, &table, Some(&examples));
         for part in [

@@ -99,7 +99,9 @@ impl Runs {
                     .collect();
                 let index = match with[..] {
                     [index] => index,
-                    [first, second, ..] => return Err(duplicate_run(&folders[first], &folders[second])),
+                    [first, second, ..] => {
+                        return Err(duplicate_run(&folders[first], &folders[second]));
+                    }
                     [] => return Err(missing_seed((label, *wanted), &folders[own[0]])),
                 };
                 let id = format!("{label} {wanted}");
@@ -139,7 +141,9 @@ impl Runs {
             .take(seeds)
             .map(|one| judged(*one))
             .collect();
-        let bounds = first.iter().map(|one| Some(one.bound_and_clusters.as_ref()?.0));
+        let bounds = first
+            .iter()
+            .map(|one| Some(one.bound_and_clusters.as_ref()?.0));
         let bounds: Option<Vec<f64>> = bounds.collect();
         let known = Known {
             bounds: bounds.unwrap_or_default(),
@@ -151,7 +155,7 @@ impl Runs {
             is_random,
             ..self.plan.clone()
         };
-        Comparison::of(&plan, &self.rows, &known, indifference)
+        Comparison::from_rows(&plan, &self.rows, &known, indifference)
     }
 
     /// Returns the runs with the first seed as examples for the page; `judged` returns the further results of a folder.

@@ -1,7 +1,7 @@
 //! The verdict of a comparison: sentences that claim no more than the statistical tests show.
 
 use super::compare::{Comparison, Standing};
-use super::stats::{Sample, short};
+use super::stats::{Sample, format_short};
 use migsim_base::words::counted;
 use migsim_policies::NEVER;
 use migsim_policies::explain::{Meaning, Quantity, Sentence, Unit, say};
@@ -78,12 +78,12 @@ impl Comparison {
         };
         let ties = self.standings.iter().filter(|one| one.is_rank_one());
         let ties: Vec<&Standing> = ties.collect();
-        if let ([one], [_, ..]) = (&self.standings[..], &self.failed[..]) {
+        if let ([one], [_, ..]) = (&self.standings[..], &self.failed_policies[..]) {
             return say!(
                 "Only `{}` ran with all seeds ({}), so that nothing is compared. No results of {}.",
                 &one.policy,
                 seconds(&BEST, one.makespan.mean, "s"),
-                join_names(&self.failed)
+                join_names(&self.failed_policies)
             );
         }
         let start = self.static_start.as_ref();
@@ -159,7 +159,9 @@ impl Comparison {
             );
         }
         let percent = self.basis.indifference.separable_percent();
-        let percent = SEPARABLE.with_value(percent).shown_as(format!("{percent} %"));
+        let percent = SEPARABLE
+            .with_value(percent)
+            .shown_as(format!("{percent} %"));
         let needed = match self.seeds_needed.map(|needed| needed as u64) {
             Some(needed) if needed <= seeds => {
                 say!("This number of seeds suffices to separate {}.", percent)
@@ -216,10 +218,17 @@ impl Comparison {
             ..gain
         };
         let margin = self.basis.indifference.percent();
-        let is_shown = self.basis.is_significant(size, margin, self.standings.len());
+        let is_shown = self
+            .basis
+            .is_significant(size, margin, self.standings.len());
         Some(if is_shown && mean > 0.0 {
-            let gain = GAIN.with_value(mean).shown_as(format!("{} %", short(mean)));
-            let other = self.static_start.as_ref().filter(|one| !one.is_start_of_policies);
+            let gain = GAIN
+                .with_value(mean)
+                .shown_as(format!("{} %", format_short(mean)));
+            let other = self
+                .static_start
+                .as_ref()
+                .filter(|one| !one.is_start_of_policies);
             let from = other.map_or("at all", |_| "from the same start");
             say!("Against no rescheduling {} it gains {}.", from, gain)
         } else if is_shown {
@@ -232,7 +241,8 @@ impl Comparison {
             say!(
                 "The gain of `{}` over no rescheduling at all is {}, within the margin of {}.",
                 &best.policy,
-                GAIN.with_value(mean).shown_as(format!("{} %", short(mean))),
+                GAIN.with_value(mean)
+                    .shown_as(format!("{} %", format_short(mean))),
                 self.margin()
             )
         } else {
@@ -255,6 +265,6 @@ fn join_names(names: &[String]) -> String {
 
 /// Formats a time with few digits, and with `unit` after it.
 fn seconds(meaning: &Meaning, value: f64, unit: &str) -> Quantity {
-    let shown = format!("{} {unit}", short(value));
+    let shown = format!("{} {unit}", format_short(value));
     meaning.with_value(value).shown_as(shown.trim_end())
 }

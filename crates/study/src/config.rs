@@ -115,7 +115,7 @@ pub struct Sweep {
     /// The settings of the experiment file; empty if there is none.
     pub base: Layers,
     /// The settings that flags set for all runs.
-    pub fixed: Vec<Flag>,
+    pub fixed_flags: Vec<Flag>,
     /// The varied parameters; the first parameter changes slowest.
     pub parameters: Vec<Parameter>,
     /// The seeds of each setting; `None` stands for the seed of the experiment.
@@ -201,7 +201,7 @@ impl Sweep {
         Ok(Self {
             registry: registry.clone(),
             base,
-            fixed: set.collect(),
+            fixed_flags: set.collect(),
             parameters: file.parameters(registry, source)?,
             seeds: file.seeds(source)?,
             combine: file.combine,
@@ -212,7 +212,7 @@ impl Sweep {
     /// Returns all settings that do not vary.
     pub fn fixed_settings(&self) -> Layers {
         let mut layers = self.base.clone();
-        layers.push_flags(self.fixed.clone());
+        layers.push_flags(self.fixed_flags.clone());
         layers
     }
 
@@ -231,7 +231,7 @@ impl Sweep {
         };
         let replaced: Vec<String> = self.parameters.iter().map(replaced).collect();
         let is_lost = |flag: &&Flag| replaced.iter().any(|key| flag.is_inside(key));
-        let (set, merged): (Vec<&Flag>, Vec<&Flag>) = self.fixed.iter().partition(is_lost);
+        let (set, merged): (Vec<&Flag>, Vec<&Flag>) = self.fixed_flags.iter().partition(is_lost);
         let mut layers = self.base.clone();
         layers.push_flags(merged.into_iter().cloned().collect());
         Ok(SweepFile {

@@ -23,7 +23,9 @@ pub(super) fn select_settings(combine: Combine, counts: &[u64], seed: u64) -> Ve
             };
             (0..length).map(one).collect()
         }
-        Combine::Random(wanted) => draw_random(wanted, counts, &mut Stream::new(seed, Purpose::Sweep)),
+        Combine::Random(wanted) => {
+            draw_random(wanted, counts, &mut Stream::new(seed, Purpose::Sweep))
+        }
         Combine::Latin(wanted) => draw_latin(wanted, counts, seed),
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::goal::Goal;
 use super::plan::Plan;
 use super::spec::label;
-use super::stats::{mean, short};
+use super::stats::{format_short, mean};
 
 /// The main effect of a parameter on the goal.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +24,12 @@ pub struct Effect {
 }
 
 /// Computes the effect of a parameter that has several values; `means` contains the mean of the goal for each setting.
-pub(super) fn main_effect(plan: &Plan, goal: Goal, means: &[Option<f64>], parameter: usize) -> Effect {
+pub(super) fn main_effect(
+    plan: &Plan,
+    goal: Goal,
+    means: &[Option<f64>],
+    parameter: usize,
+) -> Effect {
     let with: Vec<(&Value, f64)> = plan
         .settings
         .iter()
@@ -93,7 +98,7 @@ fn group_by_value(with: &[(&Value, f64)]) -> Vec<(String, Vec<f64>)> {
 
 /// Describes in words the best and the worst value of a parameter with their means of the goal.
 pub(super) fn describe_extremes(values: &[(String, f64)]) -> String {
-    let one = |(value, mean): &(String, f64)| format!("{value} ({})", short(*mean));
+    let one = |(value, mean): &(String, f64)| format!("{value} ({})", format_short(*mean));
     match values {
         [first, second, _, .., last] if values.len() > 5 => {
             format!("{}, {}, ..., {}", one(first), one(second), one(last))

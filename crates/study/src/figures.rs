@@ -46,7 +46,7 @@ pub fn draw_figures(
         return Vec::new();
     }
     let mut figures = vec![Figure::new(LINES.0, draw_lines(plan, rows, summary, style))];
-    if let Some(maps) = Maps::of(plan, summary) {
+    if let Some(maps) = Maps::from_summary(plan, summary) {
         figures.push(Figure::new(HEAT.0, maps.draw(style)));
     }
     figures
@@ -95,7 +95,7 @@ fn sample_over_seeds(
             .collect();
         (!numbers.is_empty()).then(|| mean(&numbers))
     };
-    Sample::of(&(0..seeds).filter_map(of_seed).collect::<Vec<_>>())
+    Sample::from_numbers(&(0..seeds).filter_map(of_seed).collect::<Vec<_>>())
 }
 
 fn draw_lines(
@@ -107,7 +107,7 @@ fn draw_lines(
     let (keys, numbers): (Vec<SeriesKey>, Vec<Number>) =
         series(plan, rows, summary, style).into_iter().unzip();
     let groups = summary.effects.iter().map(|effect| {
-        let values = ranges(&Values::of(plan, effect.parameter));
+        let values = ranges(&Values::of_parameter(plan, effect.parameter));
         let row = |(label, settings): (String, Vec<usize>)| {
             let dots = numbers.iter().enumerate().filter_map(|(key, number)| {
                 let sample = sample_over_seeds(plan, rows, &settings, number)?;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::figures::{figure_description, draw_figures};
+use super::figures::{draw_figures, figure_description};
 use super::page::page;
 use super::plan::Plan;
 use super::row::Row;
@@ -89,7 +89,7 @@ pub fn write_results(
         let text = format!("{runs} in {place}: part of a sweep, for `migsim sweep merge`\n");
         return Ok(Report { text, failures });
     }
-    let summary = Summary::of(plan, rows);
+    let summary = Summary::from_rows(plan, rows);
     let path = folder.join("summary.csv");
     let table = summary
         .csv(plan)
@@ -144,13 +144,16 @@ pub fn figures_of(folder: &Path, wanted: &str, style: &Style) -> Result<Vec<Figu
 /// The folder cannot be read, or it has no figure.
 pub fn figure_list(folder: &Path) -> Result<Vec<(&'static str, &'static str)>, Error> {
     let figures = all_figures(folder, &Style::default())?;
-    Ok(figures.iter().map(|figure| figure_description(&figure.name)).collect())
+    Ok(figures
+        .iter()
+        .map(|figure| figure_description(&figure.name))
+        .collect())
 }
 
 fn all_figures(folder: &Path, style: &Style) -> Result<Vec<Figure>, Error> {
     let plan = read_plan(folder)?;
     let rows = store::read_rows(folder)?;
-    let figures = draw_figures(&plan, &rows, &Summary::of(&plan, &rows), style);
+    let figures = draw_figures(&plan, &rows, &Summary::from_rows(&plan, &rows), style);
     if figures.is_empty() {
         let problem =
             Problem::new("nothing varies in the sweep, or no run has a result: it has no figure");
@@ -189,7 +192,7 @@ pub fn page_from_folder(folder: &Path) -> Result<(String, Option<String>), Error
     });
     let failures = describe_failures(&own, &folder.join("runs.csv"));
     let remarks: Vec<String> = half_time.iter().cloned().chain(failures).collect();
-    let summary = Summary::of(&plan, &rows);
+    let summary = Summary::from_rows(&plan, &rows);
     let figures = figure_texts(&plan, &rows, &summary);
     Ok((page(&plan, &summary, &figures, &remarks), half_time))
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::plan::Plan;
 use super::spec::label;
-use super::stats::{mean, short};
+use super::stats::{format_short, mean};
 use super::summary::Summary;
 use super::values::{MAX_VALUES, Values};
 use migsim_output::figure::{Drawing, Heat, Panel, Style};
@@ -29,7 +29,7 @@ pub(super) struct Maps {
 impl Maps {
     /// Creates the maps over the two parameters with the largest effect; `None` if there are fewer than two parameters, or if
     /// these have too many values.
-    pub(super) fn of(plan: &Plan, summary: &Summary) -> Option<Self> {
+    pub(super) fn from_summary(plan: &Plan, summary: &Summary) -> Option<Self> {
         let parameters = parameters_by_effect(summary);
         let [x, y, rest @ ..] = &parameters[..] else {
             return None;
@@ -90,7 +90,7 @@ impl Maps {
             quantity: self.title,
             axes: self.axes,
             panels: panels.collect(),
-            label: short,
+            label: format_short,
         };
         heat.draw(style)
     }

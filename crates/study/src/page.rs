@@ -38,7 +38,7 @@ pub fn page(
         (
             "best",
             "Best setting".to_owned(),
-            list(&best(plan, summary)),
+            list(&best_sentences(plan, summary)),
         ),
         (
             "sensitivity",
@@ -72,7 +72,7 @@ fn heading(plan: &Plan) -> String {
 }
 
 /// Returns sentences about the best setting.
-fn best(plan: &Plan, summary: &Summary) -> Vec<String> {
+fn best_sentences(plan: &Plan, summary: &Summary) -> Vec<String> {
     let mut lines = summary.best_lines(plan);
     lines.retain(|line| !line.is_empty());
     if lines.is_empty() {
@@ -133,7 +133,7 @@ fn svg_width(svg: &str) -> u32 {
 
 /// Creates the table of the settings with their ranks; settings that are not separated by the tests have equal ranks.
 pub fn ranking_table(plan: &Plan, summary: &Summary) -> String {
-    let ranked = summary.ranked();
+    let ranked = summary.ranked_settings();
     if ranked.is_empty() {
         return "<p>No run has a result yet.</p>\n".to_owned();
     }

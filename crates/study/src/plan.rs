@@ -14,7 +14,7 @@ use super::config::{Sweep, SweepFile};
 use super::ready::Ready;
 use super::run::Common;
 use super::separate::Indifference;
-use super::setting::{Known, load_known, load, run_ids};
+use super::setting::{Known, load, load_known, run_ids};
 use super::settings::{MAX_RUNS, check_count, check_parameters, list_settings};
 use super::spec::{Spec, label};
 use super::{change, keys};
@@ -63,7 +63,7 @@ pub struct Plan {
     #[serde(
         default,
         rename = "indifference_percent",
-        skip_serializing_if = "Indifference::is_usual"
+        skip_serializing_if = "Indifference::is_default"
     )]
     pub indifference: Indifference,
     /// The identity of each run: setting by setting, seed by seed.
@@ -91,7 +91,11 @@ impl Plan {
     }
 
     /// Creates the plan of `sweep`; loaded experiments are kept in `ready`.
-    fn create(sweep: &Sweep, with: (Limits, &Shared), ready: Option<&Ready>) -> Result<Self, Error> {
+    fn create(
+        sweep: &Sweep,
+        with: (Limits, &Shared),
+        ready: Option<&Ready>,
+    ) -> Result<Self, Error> {
         check_parameters(sweep)?;
         check_count(sweep, with.0)?;
         let seeds = seeds(sweep)?;
@@ -189,7 +193,10 @@ fn note_of_seeds(sweep: &Sweep, seeds: &[u64]) -> Option<String> {
     let first = seeds.first()?;
     let is_chosen = || {
         let given = sweep.seeds.as_ref().map(Spec::count);
-        given.map_or_else(|| sweep.fixed_settings().is_chosen("seed"), |count| count == 1)
+        given.map_or_else(
+            || sweep.fixed_settings().is_chosen("seed"),
+            |count| count == 1,
+        )
     };
     match seeds {
         [_, _, ..] => Some(format!(
@@ -286,7 +293,12 @@ pub(super) fn seeds(sweep: &Sweep) -> Result<Vec<u64>, Error> {
             return Err(wrong(message));
         }
         Some(spec) => spec.values().collect(),
-        None => vec![sweep.fixed_settings().get("seed").unwrap_or_else(|| 1.into())],
+        None => vec![
+            sweep
+                .fixed_settings()
+                .get("seed")
+                .unwrap_or_else(|| 1.into()),
+        ],
     };
     let mut seen = BTreeSet::new();
     let one = |value: &Value| {

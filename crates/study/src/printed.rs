@@ -11,7 +11,7 @@ use super::effects::describe_extremes;
 use super::plan::Plan;
 use super::spec::label;
 use super::stats::Sample;
-use super::stats::short;
+use super::stats::format_short;
 use super::summary::{Summary, by_name};
 use migsim_base::words::counted;
 use migsim_output::{Cell, Column, OutputForm, Sheet, Table, Tone, number_column, text_column};
@@ -48,7 +48,7 @@ impl Summary {
         for line in self.best_lines(plan) {
             sheet.add_line(line);
         }
-        let ranked = self.ranked();
+        let ranked = self.ranked_settings();
         if ranked.len() > 1 {
             sheet.add_line("");
             sheet.add_table(self.table(plan, &ranked));
@@ -155,7 +155,9 @@ impl Summary {
             None => Cell::empty(),
         }));
         let of = |number: Option<f64>| {
-            number.map_or_else(Cell::empty, |number| Cell::value(number, short(number)))
+            number.map_or_else(Cell::empty, |number| {
+                Cell::value(number, format_short(number))
+            })
         };
         row.push(of(setting.goal.map(|sample| sample.mean)));
         if plan.seeds.len() > 1 {
@@ -198,7 +200,7 @@ impl Summary {
             row.insert("setting".into(), (index + 1).into());
             let values = by_name(&plan.names, &plan.settings[index]);
             row.insert("values".into(), values.into());
-            row.extend(setting.numbers(self.goal));
+            row.extend(setting.named_statistics(self.goal));
             Value::Object(row)
         });
         let sensitivity = self.effects.iter().map(|effect| {
@@ -243,7 +245,10 @@ impl Summary {
             let share = effect.share;
             let share = share.map_or("none".to_owned(), |share| format!("{:.1} %", 100.0 * share));
             let name = &plan.names[effect.parameter];
-            format!("  {name:<width$} {share:>8}  {}", describe_extremes(&effect.values))
+            format!(
+                "  {name:<width$} {share:>8}  {}",
+                describe_extremes(&effect.values)
+            )
         }));
         lines
     }

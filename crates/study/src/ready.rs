@@ -33,7 +33,7 @@ struct Kept {
 impl Ready {
     /// Keeps a loaded experiment for its run, if there is enough room.
     pub(super) fn keep(&self, run: &str, experiment: Experiment) {
-        let mut kept = self.kept();
+        let mut kept = self.lock();
         let platform = &experiment.platform;
         let is_shared = |last: &Arc<LoadedPlatform>| Arc::ptr_eq(last, platform);
         let processes = PROCESS * experiment.workload.processes() as f64;
@@ -53,15 +53,15 @@ impl Ready {
 
     /// Returns the experiment that was kept for a run, and removes it.
     pub(super) fn take(&self, run: &str) -> Option<Experiment> {
-        self.kept().experiments.remove(run)
+        self.lock().experiments.remove(run)
     }
 
     /// Drops all kept experiments.
     pub(super) fn clear(&self) {
-        *self.kept() = Kept::default();
+        *self.lock() = Kept::default();
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, Kept> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

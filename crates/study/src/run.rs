@@ -66,17 +66,17 @@ pub struct Shard {
     /// The index of the part, counted from 0.
     pub index: usize,
     /// The number of parts of the plan.
-    pub of: usize,
+    pub parts: usize,
 }
 
 impl Shard {
     /// The whole plan as one part.
-    pub const WHOLE: Self = Self { index: 0, of: 1 };
+    pub const WHOLE: Self = Self { index: 0, parts: 1 };
 
     /// Lists the runs of `plan` that belong to this part, each with its index and its identity.
     pub fn runs(self, plan: &Plan) -> impl Iterator<Item = (usize, &str)> {
         let own = plan.runs.iter().map(String::as_str).enumerate();
-        own.skip(self.index).step_by(self.of)
+        own.skip(self.index).step_by(self.parts)
     }
 }
 
@@ -117,15 +117,18 @@ pub fn simulate_runs(
 }
 
 /// Simulates one run of the plan and returns its row.
-pub fn simulate_row((sweep, plan): (&Sweep, &Plan), run: usize, (limits, common): (Limits, &Common)) -> Row {
+pub fn simulate_row(
+    (sweep, plan): (&Sweep, &Plan),
+    run: usize,
+    (limits, common): (Limits, &Common),
+) -> Row {
     let load = || match common.ready.take(&plan.runs[run]) {
         Some(experiment) => Ok(experiment),
         None => plan.experiment(sweep, plan.setting_and_seed(run), (limits, &common.files)),
     };
     let attempt = || match load() {
-        Ok(experiment) => {
-            simulated(&experiment, common).unwrap_or_else(|error| failed_row(&error, false))
-        }
+        Ok(experiment) => simulate_scenarios(&experiment, common)
+            .unwrap_or_else(|error| failed_row(&error, false)),
         Err(error) => failed_row(&error, true),
     };
     // A fault of the program (of a new policy, for example) ends only its own run.
@@ -145,7 +148,7 @@ fn failed_row(error: &Error, is_input: bool) -> Row {
 }
 
 /// Simulates all scenarios of an experiment and returns the row.
-fn simulated(experiment: &Experiment, common: &Common) -> Result<Row, Error> {
+fn simulate_scenarios(experiment: &Experiment, common: &Common) -> Result<Row, Error> {
     let progress = Progress::default();
     let key = scenario_i_key(experiment);
     let alike = get_or_make(&common.by_other_settings, key, || {

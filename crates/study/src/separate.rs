@@ -211,7 +211,7 @@ impl Basis {
 /// Computes the statistics of the differences between two policies, seed by seed.
 pub(super) fn paired_difference(own: &[f64], other: &[f64]) -> Option<Sample> {
     let pairs = own.iter().zip(other);
-    Sample::of(&pairs.map(|(own, other)| own - other).collect::<Vec<f64>>())
+    Sample::from_numbers(&pairs.map(|(own, other)| own - other).collect::<Vec<f64>>())
 }
 
 /// Rounds a number up to two significant digits, because it depends on an estimated deviation.

@@ -49,7 +49,7 @@ pub fn layers(sweep: &Sweep, values: &[Option<Value>], seed: Option<u64>) -> Lay
     // Whole objects come first, so that a key inside an object wins over it in any order of the flags.
     varied.sort_by_key(|one| one.key.split(['.', '[']).count());
     let is_inside = |one: &&Flag| varied.iter().any(|around| one.is_inside(&around.key));
-    let (inside, around): (Vec<&Flag>, Vec<&Flag>) = sweep.fixed.iter().partition(is_inside);
+    let (inside, around): (Vec<&Flag>, Vec<&Flag>) = sweep.fixed_flags.iter().partition(is_inside);
     let mut flags: Vec<Flag> = around.into_iter().cloned().collect();
     let inside: Vec<Flag> = inside.into_iter().cloned().collect();
     flags.extend(varied);
@@ -129,7 +129,7 @@ pub(super) fn load_known(
     let uses_seed = experiment.uses_seed();
     let seeds = if uses_seed { seeds } else { &seeds[..1] };
     let known = Known {
-        runs: Identity::of(&experiment).ids(seeds),
+        runs: Identity::of_experiment(&experiment).ids(seeds),
         uses_seed,
         remark: experiment.remark.clone(),
         setting_notes: experiment.setting_notes.clone(),
@@ -148,7 +148,7 @@ pub(super) fn run_ids(
     with: (Limits, &Shared),
 ) -> Result<Vec<String>, Error> {
     let experiment = load(sweep, values, seeds[0], with)?;
-    Ok(Identity::of(&experiment).ids(seeds))
+    Ok(Identity::of_experiment(&experiment).ids(seeds))
 }
 
 /// Number of hexadecimal digits of the SHA-256 that identify a run: 128 bits.
@@ -160,12 +160,12 @@ struct Identity(Value);
 
 /// Returns the identity of a run with the seed of its settings.
 pub(super) fn identity(experiment: &Experiment) -> String {
-    Identity::of(experiment).id(experiment.config.seed)
+    Identity::of_experiment(experiment).id(experiment.config.seed)
 }
 
 impl Identity {
     /// Creates the identity of the runs of an experiment: its settings, the hashes of its files, and the version of the program.
-    fn of(experiment: &Experiment) -> Self {
+    fn of_experiment(experiment: &Experiment) -> Self {
         let mut settings = experiment.resolved.clone();
         remove_informative_keys(&mut settings);
         let inputs = experiment.inputs.iter();

@@ -29,7 +29,7 @@ pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
     let mut refuse = |message: String, source: &str, hint: &str| {
         problems.push(Problem::new(message).source(source).hint(hint));
     };
-    let seed = sweep.fixed.iter().find(|flag| flag.key == "seed");
+    let seed = sweep.fixed_flags.iter().find(|flag| flag.key == "seed");
     if let (Some(flag), Some(spec)) = (seed, &sweep.seeds) {
         let (seeds, flag) = (spec.text(), &flag.flag);
         let message = format!("the seeds are {seeds}, and `{flag}` fixes one");
@@ -49,7 +49,7 @@ pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
             refuse(format!("`{name}` varies twice"), source, LEAVE_ONE_OUT);
         }
         let fixes = |flag: &&Flag| is_own(&Some(flag.key.clone()));
-        if let Some(flag) = sweep.fixed.iter().find(fixes) {
+        if let Some(flag) = sweep.fixed_flags.iter().find(fixes) {
             let message = format!("`{name}` varies, and `{}` fixes it", flag.flag);
             refuse(message, source, LEAVE_ONE_OUT);
         }
@@ -72,7 +72,7 @@ fn check_parts(sweep: &Sweep) -> Vec<Problem> {
     let mut problems = Vec::new();
     let under = |name: &str| keys::keys_for_all_policies(&sweep.registry, name);
     let policies = sweep.registry.policies().iter().len();
-    let fixed = sweep.fixed.iter();
+    let fixed = sweep.fixed_flags.iter();
     let fixed = fixed.map(|flag| (vec![Some(flag.key.clone()); policies], &flag.flag));
     let varied = sweep.parameters.iter();
     let varied = varied.map(|one| (under(&one.name), &one.source));
@@ -141,7 +141,7 @@ pub(super) fn check_count(sweep: &Sweep, limits: Limits) -> Result<(), Error> {
         .filter(|one| one.spec.count() >= seeds)
         .map_or("--seeds", |one| &one.source);
     if runs <= u128::from(MAX_RUNS) {
-        let needed = memory::for_plan(runs as f64);
+        let needed = memory::plan_memory(runs as f64);
         let checked = limits.check("the plan", needed, format!("{runs} runs"));
         return checked.map_err(|problem| problem.source(place).into());
     }
@@ -217,7 +217,8 @@ pub(super) fn values_at(sweep: &Sweep, ranks: &[u64]) -> Vec<Option<Value>> {
     let gone: Vec<String> = pairs.filter_map(is_gone).collect();
     for (one, value) in sweep.parameters.iter().zip(&mut values) {
         let is_in = |around: &String| one.name.starts_with(&format!("{around}."));
-        if keys::key_for_policy(&sweep.registry, &one.name, &policy).is_none() || gone.iter().any(is_in)
+        if keys::key_for_policy(&sweep.registry, &one.name, &policy).is_none()
+            || gone.iter().any(is_in)
         {
             *value = None;
         }

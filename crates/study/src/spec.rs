@@ -242,7 +242,10 @@ fn parse_range(text: &str) -> Result<Option<Range>, String> {
             range_from_ends(start, stop, 1, 0, unit, false)
         } else {
             // Add four digits, because a step is a ten-thousandth of the range.
-            let (start, stop) = (start * i128::from(FINE_STEPS), stop * i128::from(FINE_STEPS));
+            let (start, stop) = (
+                start * i128::from(FINE_STEPS),
+                stop * i128::from(FINE_STEPS),
+            );
             let step = ((stop - start) / i128::from(FINE_STEPS)).max(1);
             range_from_ends(start, stop, step, digits + 4, unit, true)
         }));
@@ -256,7 +259,9 @@ fn parse_range(text: &str) -> Result<Option<Range>, String> {
             "the step of `{text}` has the wrong sign: it leads away from the end"
         ));
     }
-    Ok(Some(range_from_ends(start, stop, step, digits, unit, false)))
+    Ok(Some(range_from_ends(
+        start, stop, step, digits, unit, false,
+    )))
 }
 
 fn range_from_ends(
@@ -339,7 +344,7 @@ pub fn label(value: &Value) -> String {
 
 /// Formats a value as a field of a CSV table: a text that a spreadsheet would take as a formula is guarded, a number is
 /// unchanged.
-pub fn cell(value: Option<&Value>) -> String {
+pub fn csv_field(value: Option<&Value>) -> String {
     match value {
         Some(Value::String(text)) => guarded(text).into_owned(),
         Some(other) => label(other),

@@ -5,7 +5,7 @@
 //! moves.
 
 use super::separate::Basis;
-use super::stats::{Sample, short};
+use super::stats::{Sample, format_short};
 use migsim_experiment::StaticStart;
 use migsim_output::compare_makespans;
 use migsim_platform::Rule;
@@ -60,7 +60,9 @@ impl StaticStanding {
             "{} that never migrates (`{}`, {})",
             self.description,
             self.label(),
-            MAKESPAN.with_value(mean).shown_as(format!("{} s", short(mean)))
+            MAKESPAN
+                .with_value(mean)
+                .shown_as(format!("{} s", format_short(mean)))
         );
         let margin = basis.margin(false, self.best_policy);
         let tests = policies * self.by_rule.len();
@@ -113,7 +115,7 @@ pub(super) fn find_best_start(
         let Some(times) = times(start.rule) else {
             continue;
         };
-        let sample = Sample::of(&times)?;
+        let sample = Sample::from_numbers(&times)?;
         all.push((start.rule, sample));
         if best.as_ref().is_none_or(|best| sample.mean < best.2.mean) {
             best = Some((start, times, sample));
@@ -132,10 +134,10 @@ pub(super) fn find_best_start(
         rule: start.rule,
         makespan,
         is_start_of_policies: start.is_start_of_run,
-        behind: Sample::of(&behind)?,
-        gain: gain.and_then(|gain| Sample::of(&gain)),
+        behind: Sample::from_numbers(&behind)?,
+        gain: gain.and_then(|gain| Sample::from_numbers(&gain)),
         by_rule: all,
-        best_policy: Sample::of(best_policy)?.mean,
+        best_policy: Sample::from_numbers(best_policy)?.mean,
         description: start.description(),
     })
 }

@@ -16,7 +16,7 @@ pub struct Sample {
 
 impl Sample {
     /// Computes the statistics of a list of numbers; `None` if the list is empty.
-    pub fn of(numbers: &[f64]) -> Option<Self> {
+    pub fn from_numbers(numbers: &[f64]) -> Option<Self> {
         let count = numbers.len();
         if count == 0 {
             return None;
@@ -131,7 +131,7 @@ fn central_probability(t: f64, freedom: usize) -> f64 {
 }
 
 /// Formats a number with about four significant digits.
-pub fn short(number: f64) -> String {
+pub fn format_short(number: f64) -> String {
     match number.abs() {
         0.0 => "0".into(),
         1000.0.. => format!("{number:.0}"),
@@ -145,8 +145,8 @@ pub fn short(number: f64) -> String {
 /// Formats a number with half the width of its confidence interval, if there is one.
 pub fn with_half(mean: f64, half: Option<f64>) -> String {
     match half {
-        Some(half) => format!("{} ± {}", short(mean), short(half)),
-        None => short(mean),
+        Some(half) => format!("{} ± {}", format_short(mean), format_short(half)),
+        None => format_short(mean),
     }
 }
 
@@ -171,14 +171,17 @@ mod tests {
         for (freedom, expected) in table {
             let found = quantile(CONFIDENCE, freedom);
             assert!((found - expected).abs() < 5e-4, "{freedom}: {found}");
-            assert!((upper_tail(found, freedom) - 0.025).abs() < 1e-12, "{freedom}");
+            assert!(
+                (upper_tail(found, freedom) - 0.025).abs() < 1e-12,
+                "{freedom}"
+            );
         }
     }
 
     #[test]
     fn a_sample_worked_by_hand() {
         // 1, 2, 3, 6: mean 3, squares 4 + 1 + 0 + 9 = 14, s = sqrt(14/3), t(3) = 3.1824.
-        let sample = Sample::of(&[1.0, 2.0, 3.0, 6.0]).unwrap();
+        let sample = Sample::from_numbers(&[1.0, 2.0, 3.0, 6.0]).unwrap();
         assert_eq!(sample.mean, 3.0);
         assert!((sample.deviation.unwrap() - 2.160_246_9).abs() < 1e-7);
         assert!((sample.half_width().unwrap() - 3.182_446 * 2.160_246_9 / 2.0).abs() < 1e-5);
@@ -186,12 +189,15 @@ mod tests {
 
     #[test]
     fn one_number_has_no_interval_and_none_no_mean() {
-        let one = Sample::of(&[0.1]).unwrap();
+        let one = Sample::from_numbers(&[0.1]).unwrap();
         assert_eq!(
             (one.mean, one.deviation, one.half_width()),
             (0.1, None, None)
         );
-        assert_eq!(Sample::of(&[]), None);
-        assert_eq!(Sample::of(&[0.1; 7]).unwrap().deviation, Some(0.0));
+        assert_eq!(Sample::from_numbers(&[]), None);
+        assert_eq!(
+            Sample::from_numbers(&[0.1; 7]).unwrap().deviation,
+            Some(0.0)
+        );
     }
 }

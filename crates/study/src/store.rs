@@ -143,11 +143,12 @@ impl Store {
     pub fn add(&mut self, id: &str, row: Row) -> Result<(), Error> {
         if let Some((path, file)) = &mut self.file {
             let end = file.stream_position();
-            file.write_all(format_line(id, &row).as_bytes()).map_err(|error| {
-                // Remove the incomplete line, which the next line would continue.
-                let _ = end.and_then(|end| file.set_len(end));
-                cannot_write(&path.display().to_string(), &error)
-            })?;
+            file.write_all(format_line(id, &row).as_bytes())
+                .map_err(|error| {
+                    // Remove the incomplete line, which the next line would continue.
+                    let _ = end.and_then(|end| file.set_len(end));
+                    cannot_write(&path.display().to_string(), &error)
+                })?;
         }
         if let Some(page) = self.stale_page.take() {
             let removed = std::fs::remove_file(&page);

@@ -7,7 +7,7 @@ use std::io;
 use super::plan::Plan;
 use super::row::Row;
 use super::run::Shard;
-use super::spec::cell;
+use super::spec::csv_field;
 use migsim_output::guarded;
 
 /// The columns of the results, which follow the columns of the parameters and the seed.
@@ -46,10 +46,10 @@ pub fn runs_csv(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> io::
         let (setting, seed) = plan.setting_and_seed(run);
         table.write_field((setting + 1).to_string())?;
         for value in &plan.settings[setting] {
-            table.write_field(cell(value.as_ref()))?;
+            table.write_field(csv_field(value.as_ref()))?;
         }
         table.write_field(seed.to_string())?;
-        for field in fields(row) {
+        for field in result_fields(row) {
             table.write_field(field)?;
         }
         let returns = row.straight_returns.map(|count| count.to_string());
@@ -59,7 +59,7 @@ pub fn runs_csv(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> io::
 }
 
 /// Formats the results of a run as fields; a float is written with all digits that are needed to read it back exactly.
-fn fields(row: &Row) -> [String; 11] {
+fn result_fields(row: &Row) -> [String; 11] {
     let float = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     let count = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();
     let [i, ii, iii] = row.makespan_s.map(float);

@@ -23,7 +23,7 @@ use super::row::Row;
 use super::run::{Common, Done, Shard, missing_runs, simulate_runs};
 use super::separate::Indifference;
 use super::setting::{load, policy_of};
-use super::settings::{values_at, check_options, check_parameters, value_counts};
+use super::settings::{check_options, check_parameters, value_counts, values_at};
 use super::spec::{Spec, label};
 use super::stats::{Estimate, Sample};
 use super::store::Store;
@@ -116,7 +116,7 @@ pub struct Found {
     /// The report, without the command that runs the best setting.
     pub report: TuneReport,
     /// The number of failed runs and the error of the first one; `None` if no run failed.
-    pub failed: Option<(usize, String)>,
+    pub failed_runs: Option<(usize, String)>,
     /// The plan and the rows of all runs that the search did.
     pub all_runs: (Plan, BTreeMap<String, Row>),
 }
@@ -136,17 +136,17 @@ impl Tuning<'_> {
         let mut search = Search {
             tuning: self,
             seeds: &seeds,
-            spent: 0,
+            finished_runs: 0,
             run_ids: BTreeSet::new(),
-            tried: vec![defaults.clone()],
+            tried_settings: vec![defaults.clone()],
             means: BTreeMap::new(),
             rounds: Vec::new(),
         };
         let best = search.search(&defaults)?;
         let Search {
-            spent,
+            finished_runs: spent,
             run_ids: mut asked,
-            tried,
+            tried_settings: tried,
             means,
             rounds,
             ..
@@ -192,7 +192,7 @@ impl Tuning<'_> {
             command: String::new(),
         };
         Ok(Found {
-            failed: errors.first().map(|&first| (errors.len(), first.clone())),
+            failed_runs: errors.first().map(|&first| (errors.len(), first.clone())),
             best,
             report,
             all_runs: (all, rows),
@@ -271,7 +271,8 @@ impl Tuning<'_> {
         };
         let experiment = load(&alone, &[], seed, (self.limits, &self.common.files))?;
         let value = |one: &Parameter| {
-            let key = keys::key_for_policy(&self.sweep.registry, &one.name, experiment.policy_name())?;
+            let key =
+                keys::key_for_policy(&self.sweep.registry, &one.name, experiment.policy_name())?;
             lookup(&experiment.resolved, &key).cloned()
         };
         Ok(self.sweep.parameters.iter().map(value).collect())
@@ -343,7 +344,7 @@ impl Tuning<'_> {
             .filter_map(|(best, defaults)| Some(((*best)?, (*defaults)?)))
             .collect();
         let sign = if self.goal.is_gain() { 1.0 } else { -1.0 };
-        let estimate = |numbers: &[f64]| Sample::of(numbers).map(Estimate::from);
+        let estimate = |numbers: &[f64]| Sample::from_numbers(numbers).map(Estimate::from);
         let of_pairs = |number: &dyn Fn(&(f64, f64)) -> f64| {
             estimate(&pairs.iter().map(number).collect::<Vec<f64>>())
         };
@@ -376,11 +377,11 @@ struct Search<'a> {
     /// The seeds of the search.
     seeds: &'a [u64],
     /// Number of runs that the search has done so far.
-    spent: usize,
+    finished_runs: usize,
     /// The identities of the runs that the search has done so far.
     run_ids: BTreeSet<String>,
     /// All settings that were run so far, beginning with the defaults.
-    tried: Vec<Setting>,
+    tried_settings: Vec<Setting>,
     /// The mean goal of each setting that was run with all seeds; `None` if a run failed.
     means: BTreeMap<Vec<Option<String>>, Option<f64>>,
     /// The rounds of the search so far.
@@ -393,7 +394,7 @@ type Scored = (Setting, Option<f64>);
 impl Search<'_> {
     /// Returns the number of runs that remain of the budget.
     fn remaining_runs(&self) -> usize {
-        self.tuning.budget.saturating_sub(self.spent)
+        self.tuning.budget.saturating_sub(self.finished_runs)
     }
 
     /// Runs the settings with the first `seeds` seeds, and returns them from the best to the worst; of equally good settings, the
@@ -407,29 +408,36 @@ impl Search<'_> {
         let plan = self
             .tuning
             .run_plan(settings.clone(), self.seeds[..seeds].to_vec())?;
-        let before = self.spent;
+        let before = self.finished_runs;
         for id in &plan.runs {
-            self.spent += usize::from(self.run_ids.insert(id.clone()));
+            self.finished_runs += usize::from(self.run_ids.insert(id.clone()));
         }
-        let known: BTreeSet<_> = self.tried.iter().map(|setting| setting_key(setting)).collect();
-        let new = settings.iter().filter(|one| !known.contains(&setting_key(one)));
-        self.tried.extend(new.cloned());
+        let known: BTreeSet<_> = self
+            .tried_settings
+            .iter()
+            .map(|setting| setting_key(setting))
+            .collect();
+        let new = settings
+            .iter()
+            .filter(|one| !known.contains(&setting_key(one)));
+        self.tried_settings.extend(new.cloned());
         let means = self.tuning.goals(&plan).into_iter().map(|goals| {
             let whole: Option<Vec<f64>> = goals.into_iter().collect();
-            Some(Sample::of(&whole?)?.mean)
+            Some(Sample::from_numbers(&whole?)?.mean)
         });
         let count = settings.len();
         let mut scored: Vec<Scored> = settings.into_iter().zip(means).collect();
         if seeds == self.seeds.len() {
             let all = scored.iter();
-            self.means.extend(all.map(|(one, mean)| (setting_key(one), *mean)));
+            self.means
+                .extend(all.map(|(one, mean)| (setting_key(one), *mean)));
         }
         scored.sort_by(|(_, a), (_, b)| self.compare_means(*a, *b));
         self.rounds.push(Round {
             method: method.to_owned(),
             settings: count,
             seeds,
-            runs: self.spent - before,
+            runs: self.finished_runs - before,
             best: self.tuning.with_names(&scored[0].0),
             mean: scored[0].1,
         });
@@ -474,7 +482,8 @@ impl Search<'_> {
     /// Runs successive halving and returns the remaining settings, the best first. The defaults are kept until the end.
     fn halving(&mut self, defaults: &Setting) -> Result<Vec<Scored>, Error> {
         let seeds = self.seeds.len();
-        let first = first_round_settings(self.tuning.budget.div_ceil(2).saturating_sub(seeds), seeds);
+        let first =
+            first_round_settings(self.tuning.budget.div_ceil(2).saturating_sub(seeds), seeds);
         let Some(first) = first else {
             let problem = Problem::new(format!(
                 "a budget of {} runs is too small for {}",
@@ -505,7 +514,10 @@ impl Search<'_> {
 
     /// Runs a compass search from `centre`, and returns the last centre, which is the best setting that it found.
     fn compass(&mut self, mut centre: Scored) -> Result<Scored, Error> {
-        let longest = value_counts(self.tuning.sweep).into_iter().max().unwrap_or(1);
+        let longest = value_counts(self.tuning.sweep)
+            .into_iter()
+            .max()
+            .unwrap_or(1);
         let mut step = (longest / FIRST_STEP_DIVISOR).max(1);
         while self.remaining_runs() >= self.seeds.len() {
             let around = self.neighbours(&centre.0, step);

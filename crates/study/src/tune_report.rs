@@ -12,7 +12,7 @@ use super::page::{INITIAL_ROWS, ranking_table};
 use super::plan::Plan;
 use super::row::Row;
 use super::separate::{Basis, Indifference};
-use super::stats::{Estimate, Sample, short};
+use super::stats::{Estimate, Sample, format_short};
 use super::store;
 use super::summary::{Summary, format_setting};
 use migsim_base::document::{Document, read_text};
@@ -135,8 +135,11 @@ impl TuneReport {
         sheet.add_table(self.round_table());
         sheet.add_line("");
         for (name, estimate, setting) in self.compared_settings() {
-            let mean = estimate.map_or("cannot be run".to_owned(), |one| short(one.mean));
-            sheet.add_line(format!("{name:<8}  {mean}  {}", self.format_setting(setting)));
+            let mean = estimate.map_or("cannot be run".to_owned(), |one| format_short(one.mean));
+            sheet.add_line(format!(
+                "{name:<8}  {mean}  {}",
+                self.format_setting(setting)
+            ));
         }
         if let Some(ties) = self.describe_ties() {
             sheet.add_line(format!("ties      {ties}"));
@@ -149,7 +152,7 @@ impl TuneReport {
 
     /// Creates `index.html`: the report, and all settings that were tried.
     pub fn page(&self, plan: &Plan, rows: &BTreeMap<String, Row>) -> String {
-        let settings = ranking_table(plan, &Summary::of(plan, rows));
+        let settings = ranking_table(plan, &Summary::from_rows(plan, rows));
         let ties = self.describe_ties().map(|ties| format!("Ties: {ties}."));
         let result = format!(
             "<p class=\"verdict\">Gain over the defaults: {}</p>\n{}{}<p>The command that runs the best setting:</p>\n<pre class=\"wide\" aria-label=\"command\"><code>{}</code></pre>\n",
@@ -165,7 +168,11 @@ impl TuneReport {
                 "Result: the best setting beside the defaults",
                 result,
             ),
-            ("search", "Search: its rounds", self.round_table().html(INITIAL_ROWS)),
+            (
+                "search",
+                "Search: its rounds",
+                self.round_table().html(INITIAL_ROWS),
+            ),
             ("settings", "Settings: all that were tried", settings + note),
         ];
         let sections = sections.map(|(id, heading, html)| (id, heading.to_owned(), html));
@@ -213,7 +220,7 @@ impl TuneReport {
                 Cell::count(round.settings),
                 Cell::count(round.seeds),
                 Cell::count(round.runs),
-                Cell::value(mean, mean.map_or("-".to_owned(), short)),
+                Cell::value(mean, mean.map_or("-".to_owned(), format_short)),
                 Cell::text(self.format_setting(&round.best)),
             ]);
         }
@@ -223,7 +230,10 @@ impl TuneReport {
     /// Describes the settings that are as good as the best setting in the search; `None` if there are none.
     fn describe_ties(&self) -> Option<String> {
         let ties = &self.ties;
-        let named = ties.iter().take(MAX_TIES).map(|one| self.format_setting(one));
+        let named = ties
+            .iter()
+            .take(MAX_TIES)
+            .map(|one| self.format_setting(one));
         let named = named.collect::<Vec<_>>().join("; ");
         let more = if ties.len() > MAX_TIES { "; ..." } else { "" };
         let (count, verb) = match ties.len() {
@@ -245,15 +255,17 @@ impl TuneReport {
             text_column("setting", "setting"),
         ];
         let mut table = Table::new("comparison", "", &columns);
-        let means = self.compared_settings().map(|(_, one, _)| one.map(|one| one.mean));
+        let means = self
+            .compared_settings()
+            .map(|(_, one, _)| one.map(|one| one.mean));
         let largest = means.into_iter().flatten().fold(0.0, f64::max);
         for (name, estimate, setting) in self.compared_settings() {
             let mean = estimate.map_or_else(
                 || Cell::text("cannot be run"),
-                |one| Cell::value(one.mean, short(one.mean)).with_bar(one.mean / largest),
+                |one| Cell::value(one.mean, format_short(one.mean)).with_bar(one.mean / largest),
             );
             let half = estimate.and_then(|one| one.ci95);
-            let half = half.map_or_else(Cell::empty, |half| Cell::value(half, short(half)));
+            let half = half.map_or_else(Cell::empty, |half| Cell::value(half, format_short(half)));
             table.push_row([
                 Cell::text(name),
                 mean,
@@ -290,7 +302,7 @@ impl TuneReport {
         };
         let margin = basis.indifference.percent();
         let is_shown = basis.is_significant(sample, margin, 1);
-        let mean = short(gain.mean);
+        let mean = format_short(gain.mean);
         if !self.is_random {
             let doubt = if is_shown {
                 String::new()

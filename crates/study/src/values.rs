@@ -21,7 +21,7 @@ pub(super) struct Values<'p> {
 
 impl<'p> Values<'p> {
     /// Collects the values of the parameter with this index.
-    pub(super) fn of(plan: &'p Plan, parameter: usize) -> Self {
+    pub(super) fn of_parameter(plan: &'p Plan, parameter: usize) -> Self {
         let (mut distinct, mut known) = (Vec::new(), BTreeMap::new());
         let settings = plan.settings.iter();
         let ranks = settings
@@ -33,14 +33,17 @@ impl<'p> Values<'p> {
                 }))
             })
             .collect();
-        Self { distinct, indices: ranks }
+        Self {
+            distinct,
+            indices: ranks,
+        }
     }
 
     /// Collects the values of all parameters, in the order of the plan.
     pub(super) fn of_all(plan: &'p Plan) -> Vec<Self> {
         let parameters = 0..plan.names.len();
         parameters
-            .map(|parameter| Self::of(plan, parameter))
+            .map(|parameter| Self::of_parameter(plan, parameter))
             .collect()
     }
 

@@ -27,7 +27,8 @@ pub fn has_text_form(key: &str) -> bool {
 /// A value is wrong; the error states what is wrong.
 pub(super) fn parse_values(key: &str, text: &str) -> Result<Spec, String> {
     let values = items(text)?;
-    let values: Result<Vec<Value>, String> = values.iter().map(|one| normalised(key, one)).collect();
+    let values: Result<Vec<Value>, String> =
+        values.iter().map(|one| normalised(key, one)).collect();
     Ok(Spec::from_list(values?, text))
 }
 

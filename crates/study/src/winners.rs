@@ -14,8 +14,8 @@ use super::compare::{Comparison, Known};
 use super::plan::Plan;
 use super::row::Row;
 use super::separate::Indifference;
-use super::spec::{cell, label};
-use super::stats::short;
+use super::spec::{csv_field, label};
+use super::stats::format_short;
 use super::values::Values;
 use migsim_output::figure::{self, Figure, Style};
 
@@ -45,7 +45,7 @@ impl Won {
 
     /// Returns whether at least two policies ran, or only one policy was to be run.
     fn is_compared(&self) -> bool {
-        self.comparison.standings.len() > 1 || self.comparison.failed.is_empty()
+        self.comparison.standings.len() > 1 || self.comparison.failed_policies.is_empty()
     }
 }
 
@@ -62,7 +62,7 @@ pub struct Winners {
 
 impl Winners {
     /// Creates the map of a plan that varies the policy and two other parameters; `None` if the plan varies other keys.
-    pub fn of(
+    pub fn from_rows(
         plan: &Plan,
         rows: &BTreeMap<String, Row>,
         indifference: Indifference,
@@ -73,7 +73,7 @@ impl Winners {
             return None;
         };
         let values = |parameter: usize| -> Vec<Value> {
-            let distinct = Values::of(plan, parameter).distinct.into_iter();
+            let distinct = Values::of_parameter(plan, parameter).distinct.into_iter();
             distinct.cloned().collect()
         };
         let axes = [x, y].map(|parameter| (plan.names[parameter].clone(), values(parameter)));
@@ -98,7 +98,8 @@ impl Winners {
                         here.runs.extend_from_slice(runs);
                     }
                 }
-                let comparison = Comparison::of(&here, rows, &Known::default(), indifference);
+                let comparison =
+                    Comparison::from_rows(&here, rows, &Known::default(), indifference);
                 if !comparison.standings.is_empty() {
                     cells.push(Won {
                         value_indices: [column, row],
@@ -152,8 +153,8 @@ impl Winners {
     pub fn csv(&self) -> String {
         let mut text = format!(
             "{},{},best,makespan_iii_mean_s,makespan_iii_ci95_s,next,margin_percent,margin_ci95_percent,is_separated\n",
-            cell(Some(&json!(self.axes[0].0))),
-            cell(Some(&json!(self.axes[1].0)))
+            csv_field(Some(&json!(self.axes[0].0))),
+            csv_field(Some(&json!(self.axes[1].0)))
         );
         for won in &self.cells {
             let best = &won.comparison.standings[0];
@@ -163,8 +164,8 @@ impl Winners {
                 |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
             let [beside, above] = self.values(won);
             let fields = [
-                cell(Some(beside)),
-                cell(Some(above)),
+                csv_field(Some(beside)),
+                csv_field(Some(above)),
                 best.policy.clone(),
                 best.makespan.mean.to_string(),
                 number(best.makespan.half_width()),
@@ -213,9 +214,9 @@ impl Winners {
             Some(figure::WinnerCell {
                 column_and_row: won.value_indices,
                 winner: winner(won)?,
-                text: won
-                    .lead_percent()
-                    .map_or(String::new(), |margin| format!("{} %", short(margin))),
+                text: won.lead_percent().map_or(String::new(), |margin| {
+                    format!("{} %", format_short(margin))
+                }),
                 is_separated: won.is_separated(),
             })
         };
@@ -274,7 +275,7 @@ mod tests {
             )
         };
         let rows: BTreeMap<String, Row> = runs.iter().zip(&times).map(row).collect();
-        let winners = Winners::of(&plan, &rows, Indifference::default()).unwrap();
+        let winners = Winners::from_rows(&plan, &rows, Indifference::default()).unwrap();
         let [left, right] = &winners.cells[..] else {
             panic!()
         };
@@ -299,7 +300,7 @@ mod tests {
             ..plan
         };
         let separated = |plan: &Plan| {
-            let winners = Winners::of(plan, &rows, Indifference::default()).unwrap();
+            let winners = Winners::from_rows(plan, &rows, Indifference::default()).unwrap();
             let cells = winners.cells.iter().map(Won::is_separated);
             cells.collect::<Vec<bool>>()
         };

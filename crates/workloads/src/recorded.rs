@@ -147,7 +147,11 @@ pub(super) use recorded_methods;
 
 /// Removes the last entries of `records` if they are equal to the entries in the range `before`; the range `last` then refers to
 /// these earlier entries.
-fn share_if_equal<T: PartialEq>(records: &mut Vec<T>, before: &Range<usize>, last: &mut Range<usize>) {
+fn share_if_equal<T: PartialEq>(
+    records: &mut Vec<T>,
+    before: &Range<usize>,
+    last: &mut Range<usize>,
+) {
     if records[before.clone()] == records[last.clone()] {
         records.truncate(last.start);
         *last = before.clone();

@@ -189,7 +189,9 @@ impl plugin::Kind for Kind {
     fn build(&self, workload: &Value) -> Result<Built, Error> {
         match self.make {
             Make::Typed { build, .. } => build(workload),
-            Make::Maker(maker) => plugin::make(maker, &without_app(workload)).map_err(with_workload_prefix),
+            Make::Maker(maker) => {
+                plugin::make(maker, &without_app(workload)).map_err(with_workload_prefix)
+            }
         }
     }
 
@@ -197,7 +199,9 @@ impl plugin::Kind for Kind {
     fn resolve(&self, workload: &Value) -> Result<Value, Error> {
         match self.make {
             Make::Typed { resolve, .. } => resolve(workload),
-            Make::Maker(maker) => plugin::resolve(maker, &without_app(workload)).map_err(with_workload_prefix),
+            Make::Maker(maker) => {
+                plugin::resolve(maker, &without_app(workload)).map_err(with_workload_prefix)
+            }
         }
     }
 }
@@ -497,7 +501,9 @@ pub fn read_options<T: DeserializeOwned + JsonSchema>(workload: &Value) -> Resul
 }
 
 /// Returns the options in `workload` with all defaults filled in.
-fn resolve_options<T: DeserializeOwned + JsonSchema + Serialize>(workload: &Value) -> Result<Value, Error> {
+fn resolve_options<T: DeserializeOwned + JsonSchema + Serialize>(
+    workload: &Value,
+) -> Result<Value, Error> {
     let keys: T = read_options(workload)?;
     serde_json::to_value(keys)
         .map_err(|error| Problem::new(error.to_string()).key("workload").into())

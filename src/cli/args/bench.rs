@@ -7,7 +7,7 @@ use clap::Args;
 use super::plan::{PlanArguments, parse_shard};
 use super::settings::MemoryArguments;
 use super::{BENCHMARK, OUTPUT, SLURM};
-use crate::cli::complete::texts;
+use crate::cli::complete::text_parser;
 use crate::cli::options::parse_counts;
 use crate::experiment::suite::Suite;
 use crate::sweep::{Shard, Spec};
@@ -26,7 +26,7 @@ use crate::sweep::{Shard, Spec};
     the rows.")]
 pub(in crate::cli) struct BenchArguments {
     /// The benchmark suite whose cases are run
-    #[arg(long, value_name = "NAME", value_parser = texts(Suite::names()), hide_possible_values = true, default_value = "lb-1", help_heading = BENCHMARK)]
+    #[arg(long, value_name = "NAME", value_parser = text_parser(Suite::names()), hide_possible_values = true, default_value = "lb-1", help_heading = BENCHMARK)]
     pub(in crate::cli) suite: String,
     /// The number of the draw of cases; draw 1 is the public one
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000), default_value_t = 1, help_heading = BENCHMARK)]

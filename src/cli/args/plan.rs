@@ -49,6 +49,6 @@ pub(super) fn parse_shard(text: &str) -> Result<Shard, String> {
     }
     Ok(Shard {
         index: part - 1,
-        of,
+        parts: of,
     })
 }

@@ -68,7 +68,11 @@ pub(super) fn run(
             ),
         );
     }
-    if is_taken { Ok(()) } else { Err(doubtful_fit()) }
+    if is_taken {
+        Ok(())
+    } else {
+        Err(doubtful_fit())
+    }
 }
 
 /// Uses the overhead inside a host also for messages between hosts, if TCP carried the messages inside the host and no others
@@ -319,7 +323,7 @@ fn sheet(platform: &Platform, pings: &[Pings], (library, found): (&str, &Calibra
     sheet.add_line(overhead + &origin(found.overhead.is_some()));
     let factor = format!("bandwidth factor: {factor}");
     sheet.add_line(factor + &origin(found.bandwidth_factor.is_some()));
-    if let Some(inside) = &found.inside {
+    if let Some(inside) = &found.inside_host {
         let overhead = inside.overhead * 1e6;
         sheet.add_line(format!(
             "inside a host: overhead {overhead:.2} us per message"

@@ -85,7 +85,9 @@ impl Records {
     /// Keeps the records, and returns the path of their folder.
     pub(super) fn keep(mut self) -> PathBuf {
         self.is_kept = true;
-        let kept = self.folder.with_file_name(format!("{KEPT_PREFIX}{}", self.id));
+        let kept = self
+            .folder
+            .with_file_name(format!("{KEPT_PREFIX}{}", self.id));
         match fs::rename(&self.folder, &kept) {
             Ok(()) => kept,
             Err(_) => self.folder.clone(),
@@ -106,7 +108,10 @@ impl Drop for Records {
 pub(super) fn remove_stale(temporary: &Path) {
     let entries = fs::read_dir(temporary).into_iter().flatten().flatten();
     for entry in entries {
-        let is_ours = entry.file_name().to_string_lossy().starts_with(RECORDING_PREFIX);
+        let is_ours = entry
+            .file_name()
+            .to_string_lossy()
+            .starts_with(RECORDING_PREFIX);
         if is_ours && private::is_own_folder(&entry.path()) {
             remove_if_stale(&entry.path());
         }

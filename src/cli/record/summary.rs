@@ -89,7 +89,11 @@ pub(super) fn notes(arguments: &RecordArguments, made: &Conversion, cores: usize
     if is_once {
         let note = "one run: what else the machine did is part of the work; `--repeat 5` takes the least of five runs, and `--take median` the median";
         notes.push(note.to_owned());
-    } else if made.spreads.iter().any(|spread| relative_spread(spread) > WIDE_SPREAD) {
+    } else if made
+        .spreads
+        .iter()
+        .any(|spread| relative_spread(spread) > WIDE_SPREAD)
+    {
         let most = made.spreads.iter().map(relative_spread).fold(0.0, f64::max);
         notes.push(format!(
             "the work of a process differs by {:.0} % between runs: leave the machine idle, or repeat more often",

@@ -56,9 +56,9 @@ impl FileKind {
             return Some(Self::Foreign(format));
         }
         match text.chars().next()? {
-            '{' => of_json(text),
+            '{' => kind_of_json(text),
             '<' => text.contains("<platform").then_some(Self::Platform),
-            _ => of_lines(text),
+            _ => kind_of_lines(text),
         }
     }
 
@@ -127,7 +127,7 @@ struct Head {
     current: Option<IgnoredAny>,
 }
 
-fn of_json(text: &str) -> Option<FileKind> {
+fn kind_of_json(text: &str) -> Option<FileKind> {
     let head: Head = serde_json::from_str(text).ok()?;
     let schema = head.schema.as_ref().and_then(Value::as_str);
     match schema {
@@ -143,7 +143,7 @@ fn of_json(text: &str) -> Option<FileKind> {
 
 /// Returns the kind of a text file that consists of lines (a table or a trace), from its first line that is neither empty nor a
 /// comment.
-fn of_lines(text: &str) -> Option<FileKind> {
+fn kind_of_lines(text: &str) -> Option<FileKind> {
     let mut lines = text.lines().map(str::trim);
     let line = lines.find(|line| !line.is_empty() && !line.starts_with('#'))?;
     if line.starts_with("migsim-trace ") || line.starts_with("bsp 1 ") {

@@ -14,12 +14,12 @@ pub(super) type OnKey<'f> = dyn FnMut(&str, &mut BTreeSet<String>, &str, usize) 
 #[derive(Debug)]
 pub(super) struct Scanner<'a> {
     text: &'a str,
-    at: usize,
+    position: usize,
 }
 
 impl<'a> Scanner<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        let mut scanner = Self { text, at: 0 };
+        let mut scanner = Self { text, position: 0 };
         scanner.skip_space();
         scanner
     }
@@ -28,7 +28,7 @@ impl<'a> Scanner<'a> {
     /// brackets are found as well: every member is tried whose key is a prefix of the path.
     pub(super) fn find(&mut self, path: &str) -> Option<usize> {
         if path.is_empty() {
-            return Some(self.at);
+            return Some(self.position);
         }
         match self.peek()? {
             b'{' => self.find_member(path),
@@ -38,7 +38,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn find_member(&mut self, path: &str) -> Option<usize> {
-        self.enter();
+        self.skip_character();
         while self.peek()? != b'}' {
             let key = self.read_key()?;
             let rest = path
@@ -47,7 +47,7 @@ impl<'a> Scanner<'a> {
             if let Some(rest) = rest {
                 let mut inside = Scanner {
                     text: self.text,
-                    at: self.at,
+                    position: self.position,
                 };
                 if let Some(offset) = inside.find(rest.strip_prefix('.').unwrap_or(rest)) {
                     return Some(offset);
@@ -62,7 +62,7 @@ impl<'a> Scanner<'a> {
     fn find_element(&mut self, path: &str) -> Option<usize> {
         let (index, rest) = path.strip_prefix('[')?.split_once(']')?;
         let index: usize = index.parse().ok()?;
-        self.enter();
+        self.skip_character();
         for _ in 0..index {
             if self.peek()? == b']' {
                 return None;
@@ -87,9 +87,9 @@ impl<'a> Scanner<'a> {
         match self.peek()? {
             b'{' => {
                 let mut seen = BTreeSet::new();
-                self.enter();
+                self.skip_character();
                 while self.peek()? != b'}' {
-                    let offset = self.at;
+                    let offset = self.position;
                     let key = self.read_key()?.into_owned();
                     on_key(path, &mut seen, &key, offset);
                     if length > 0 {
@@ -100,10 +100,10 @@ impl<'a> Scanner<'a> {
                     path.truncate(length);
                     self.skip_comma();
                 }
-                self.enter();
+                self.skip_character();
             }
             b'[' => {
-                self.enter();
+                self.skip_character();
                 let mut index = 0_usize;
                 while self.peek()? != b']' {
                     // Writing to a `String` cannot fail.
@@ -113,7 +113,7 @@ impl<'a> Scanner<'a> {
                     index += 1;
                     self.skip_comma();
                 }
-                self.enter();
+                self.skip_character();
             }
             _ => self.skip_value(),
         }
@@ -121,52 +121,52 @@ impl<'a> Scanner<'a> {
     }
 
     fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
+        self.text.as_bytes().get(self.position).copied()
     }
 
     fn skip_space(&mut self) {
         while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
-            self.at += 1;
+            self.position += 1;
         }
     }
 
     /// Skips one character, a bracket or a comma, and the following white space.
-    fn enter(&mut self) {
-        self.at += 1;
+    fn skip_character(&mut self) {
+        self.position += 1;
         self.skip_space();
     }
 
     fn skip_comma(&mut self) {
         if self.peek() == Some(b',') {
-            self.enter();
+            self.skip_character();
         }
     }
 
     /// Reads a key and moves the position to the value of that key.
     fn read_key(&mut self) -> Option<Cow<'a, str>> {
-        let start = self.at;
+        let start = self.position;
         self.skip_string();
-        let quoted = self.text.get(start..self.at)?;
+        let quoted = self.text.get(start..self.position)?;
         let key = if quoted.contains('\\') {
             Cow::Owned(serde_json::from_str(quoted).ok()?)
         } else {
             Cow::Borrowed(quoted.strip_prefix('"')?.strip_suffix('"')?)
         };
         self.skip_space();
-        self.enter(); // the colon
+        self.skip_character(); // the colon
         Some(key)
     }
 
     fn skip_string(&mut self) {
-        self.at += 1;
+        self.position += 1;
         while let Some(byte) = self.peek() {
-            self.at += match byte {
+            self.position += match byte {
                 b'"' => break,
                 b'\\' => 2,
                 _ => 1,
             };
         }
-        self.at += 1;
+        self.position += 1;
     }
 
     /// Skips one value, with everything inside it, and the white space after it.
@@ -177,14 +177,14 @@ impl<'a> Scanner<'a> {
                 b'"' => self.skip_string(),
                 b'{' | b'[' => {
                     depth += 1;
-                    self.at += 1;
+                    self.position += 1;
                 }
                 b'}' | b']' | b',' if depth == 0 => break,
                 b'}' | b']' => {
                     depth -= 1;
-                    self.at += 1;
+                    self.position += 1;
                 }
-                _ => self.at += 1,
+                _ => self.position += 1,
             }
         }
     }

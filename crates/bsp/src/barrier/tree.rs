@@ -61,8 +61,9 @@ pub(super) fn release_children(
     bytes: Bytes,
     context: &mut BarrierContext<'_, '_>,
 ) -> Result<(), Error> {
-    children(process, processes)
-        .try_for_each(|child| context.send_between(process, child, bytes, BarrierMessage::Leave(child)))
+    children(process, processes).try_for_each(|child| {
+        context.send_between(process, child, bytes, BarrierMessage::Leave(child))
+    })
 }
 
 #[cfg(test)]

@@ -143,13 +143,17 @@ impl InTurn {
                     };
                     one.is_busy = true;
                     let from = world.placement[process as usize];
-                    return world.engine.send_control(from, one.host, cost.report, token);
+                    return world
+                        .engine
+                        .send_control(from, one.host, cost.report, token);
                 }
                 Some(Action::Send(to)) => return self.send_if_ready(manager, to, world),
                 Some(Action::Receive(from)) => {
                     let is_sending = self.managers[from].actions.front();
                     return match is_sending {
-                        Some(Action::Send(to)) if *to == manager => self.send_if_ready(from, manager, world),
+                        Some(Action::Send(to)) if *to == manager => {
+                            self.send_if_ready(from, manager, world)
+                        }
                         _ => Ok(()),
                     };
                 }
@@ -174,7 +178,12 @@ impl InTurn {
     }
 
     /// Starts the message from one manager to another, if both are ready for it.
-    fn send_if_ready(&mut self, from: usize, to: usize, world: &mut World<'_>) -> Result<(), Error> {
+    fn send_if_ready(
+        &mut self,
+        from: usize,
+        to: usize,
+        world: &mut World<'_>,
+    ) -> Result<(), Error> {
         let (sender, receiver) = (&self.managers[from], &self.managers[to]);
         let is_expected = receiver.actions.front() == Some(&Action::Receive(from));
         if sender.is_busy || receiver.is_busy || !is_expected {

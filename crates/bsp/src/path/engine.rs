@@ -146,7 +146,11 @@ impl<'p> Engine<'p> {
 
     /// Advances time by the duration of a superstep that is not simulated, because it equals the superstep simulated last.
     /// Returns whether the clock could advance.
-    pub(crate) fn repeat_superstep(&mut self, superstep: usize, (duration, flows): (f64, u64)) -> bool {
+    pub(crate) fn repeat_superstep(
+        &mut self,
+        superstep: usize,
+        (duration, flows): (f64, u64),
+    ) -> bool {
         let has_passed = self.simulation.try_advance(duration, flows);
         if let Some(trace) = self.trace.as_mut().filter(|_| has_passed) {
             trace.repeat_superstep(superstep, self.simulation.now().get());

@@ -52,7 +52,12 @@ impl Flight {
     ) {
         let (from, to) = self.ends;
         let is_inside = from == to;
-        let now = || links.iter().map(|link| engine.capacity_and_latency(*link).1).sum::<f64>();
+        let now = || {
+            links
+                .iter()
+                .map(|link| engine.capacity_and_latency(*link).1)
+                .sum::<f64>()
+        };
         let latency = if is_inside && links.is_empty() {
             network.loopback_latency.get()
         } else {

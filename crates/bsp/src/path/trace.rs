@@ -172,7 +172,12 @@ impl<'p> Trace<'p> {
     }
 
     /// Records the start of a message.
-    pub(super) fn start_message(&mut self, flight: Flight, token: Token, engine: &Simulation<'_, Token>) {
+    pub(super) fn start_message(
+        &mut self,
+        flight: Flight,
+        token: Token,
+        engine: &Simulation<'_, Token>,
+    ) {
         let now = engine.now().get();
         let (from, to) = flight.ends;
         let route = self.platform.route(from, to);
@@ -389,7 +394,12 @@ fn time(seconds: f64) -> Time {
 
 /// Appends the pieces of a repeated superstep, between its begin and its end \[s\], to `pieces`; `part` contains the pieces of
 /// the superstep that it equals.
-fn add_repeated_pieces(part: &[Piece], superstep: usize, (begin, end): (f64, f64), pieces: &mut Vec<Piece>) {
+fn add_repeated_pieces(
+    part: &[Piece],
+    superstep: usize,
+    (begin, end): (f64, f64),
+    pieces: &mut Vec<Piece>,
+) {
     let mut before = begin;
     for (piece, left) in part.iter().zip((0..part.len()).rev()) {
         let ends = if left == 0 {

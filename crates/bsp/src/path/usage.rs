@@ -3,7 +3,7 @@
 /// The number of activities that use one host or link.
 #[derive(Clone, Copy, Debug, Default)]
 struct Users {
-    now: u32,
+    present: u32,
     /// Number of users just before the time `changed`.
     before: u32,
     /// Time of the last change of the number of users \[s\].
@@ -23,10 +23,10 @@ impl Usage {
     fn change(&mut self, index: usize, time: f64) -> &mut u32 {
         let users = &mut self.0[index];
         if users.changed != time {
-            users.before = users.now;
+            users.before = users.present;
             users.changed = time;
         }
-        &mut users.now
+        &mut users.present
     }
 
     /// Counts one more user of a host or link, from the time `time` \[s\] on.
@@ -46,7 +46,7 @@ impl Usage {
         let count = if users.changed == time {
             users.before
         } else {
-            users.now
+            users.present
         };
         count.max(1)
     }

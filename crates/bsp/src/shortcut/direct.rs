@@ -62,7 +62,7 @@ pub(crate) struct Direct {
     /// Number of capacity changes in the engine when `speed` was last updated.
     speeds_changed: u64,
     speed: Vec<f64>,
-    cluster: Vec<u32>,
+    cluster_of: Vec<u32>,
     /// The groups of processes that share a host, one group per host.
     colocated: Groups,
     /// The processes that have their host to themselves.
@@ -132,7 +132,7 @@ impl Direct {
             changes_seen: 0,
             speeds_changed: 0,
             speed: Vec::new(),
-            cluster: Vec::new(),
+            cluster_of: Vec::new(),
             colocated: Groups::default(),
             alone: Vec::new(),
             computed: Vec::new(),
@@ -343,7 +343,8 @@ impl Direct {
             self.executions.clear();
             self.executions
                 .extend(executions.filter(|one| one.work > 0.0));
-            self.executions.sort_unstable_by(Execution::compare_by_begin);
+            self.executions
+                .sort_unstable_by(Execution::compare_by_begin);
             let host = input.placement[group[0] as usize];
             let available = std::iter::once((0.0, input.engine.available(host)));
             let host = &input.platform.hosts[host.index()];
@@ -366,7 +367,8 @@ impl Direct {
             self.executions.clear();
             self.executions
                 .extend(executions.filter(|one| one.work > 0.0));
-            self.executions.sort_unstable_by(Execution::compare_by_begin);
+            self.executions
+                .sort_unstable_by(Execution::compare_by_begin);
             let (changes, known) = input.engine.known_changes(host);
             let changes = std::iter::once((0.0, input.engine.available(host))).chain(changes);
             let host = &input.platform.hosts[host.index()];
@@ -388,8 +390,8 @@ impl Direct {
         self.placement.clear();
         self.placement.extend_from_slice(input.placement);
         let host = |host: &HostId| &platform.hosts[host.index()];
-        self.cluster.clear();
-        self.cluster
+        self.cluster_of.clear();
+        self.cluster_of
             .extend(input.placement.iter().map(|at| host(at).cluster.0));
         let mut by_host: Vec<(HostId, u32)> = input
             .placement
@@ -579,7 +581,7 @@ impl Direct {
         }
         if has_policy {
             // Only policies read traffic.
-            let cluster = |process: usize| self.cluster[process] as usize;
+            let cluster = |process: usize| self.cluster_of[process] as usize;
             measures.add_traffic(plan, cluster, self.durations(plan));
         }
     }

@@ -121,7 +121,7 @@ impl Memo {
 /// A run's access to the results in a memo for its present placement.
 #[derive(Clone, Debug)]
 pub(super) struct SharedMemo<'a> {
-    all: &'a Memo,
+    memo: &'a Memo,
     placement: Vec<HostId>,
     place: Arc<Place>,
 }
@@ -129,7 +129,7 @@ pub(super) struct SharedMemo<'a> {
 impl<'a> SharedMemo<'a> {
     pub(super) fn new(all: &'a Memo, placement: &[HostId]) -> Self {
         Self {
-            all,
+            memo: all,
             placement: placement.to_vec(),
             place: all.results_for(placement),
         }
@@ -138,7 +138,7 @@ impl<'a> SharedMemo<'a> {
     /// Returns the stored result of a superstep for this placement; `None` if there is none.
     pub(super) fn recall(&mut self, superstep: usize, placement: &[HostId]) -> Option<Arc<Entry>> {
         if !are_equal(&self.placement, placement) {
-            *self = Self::new(self.all, placement);
+            *self = Self::new(self.memo, placement);
         }
         let supersteps = self.place.supersteps.lock();
         let supersteps = supersteps.unwrap_or_else(PoisonError::into_inner);
@@ -157,7 +157,7 @@ impl<'a> SharedMemo<'a> {
     /// Stores the result of messages of a call, if the budget allows.
     pub(super) fn store_step(&self, messages: &[CallMessage], result: SuperstepResult) {
         let bytes = size_of_val(messages) + size_of::<Step>();
-        if !self.all.budget.take(bytes) {
+        if !self.memo.budget.take(bytes) {
             return;
         }
         let steps = self.place.steps.lock();
@@ -171,7 +171,7 @@ impl<'a> SharedMemo<'a> {
     /// Stores the result of a superstep for the placement of the last [`Self::recall`], if the budget allows; `bytes` is the size
     /// of its arrays \[B\].
     pub(super) fn store(&self, superstep: usize, entry: impl FnOnce() -> Entry, bytes: usize) {
-        if !self.all.budget.take(bytes + size_of::<Entry>()) {
+        if !self.memo.budget.take(bytes + size_of::<Entry>()) {
             return;
         }
         let entry = Arc::new(entry());

@@ -74,15 +74,18 @@ pub(crate) struct ChainedStarts {
     /// Flows that were chained at the current time, with a start that is slightly later but counts as the same time. They have to
     /// wait for the next time, because a process that reacts to the end of a flow and then waits, however shortly, is not ready
     /// yet.
-    held_back: Vec<Start>,
+    postponed: Vec<Start>,
 }
 
 impl ChainedStarts {
     /// Moves the postponed flows into the heap.
     #[cold]
     #[inline(never)]
-    fn release_held_back(&mut self) {
-        let next = self.held_back.drain(..).map(|start| Reverse(InOrder(start)));
+    fn release_postponed(&mut self) {
+        let next = self
+            .postponed
+            .drain(..)
+            .map(|start| Reverse(InOrder(start)));
         self.starts.extend(next);
     }
 }
@@ -121,8 +124,8 @@ impl PendingStarts<'_> {
             self.chained.starts.pop();
             return Some(start);
         }
-        if !self.chained.held_back.is_empty() {
-            self.chained.release_held_back();
+        if !self.chained.postponed.is_empty() {
+            self.chained.release_postponed();
         }
         None
     }
@@ -133,7 +136,7 @@ impl PendingStarts<'_> {
         let wait = start.date - now;
         // A start slightly later than the times that count as now may wait as well.
         if wait > 0.0 && wait <= now * (2.0 * SAME_DATE) {
-            self.chained.held_back.push(start);
+            self.chained.postponed.push(start);
         } else {
             self.chained.starts.push(Reverse(InOrder(start)));
         }
@@ -143,6 +146,6 @@ impl PendingStarts<'_> {
     pub(crate) fn clear(&mut self) {
         self.known = &[];
         self.chained.starts.clear();
-        self.chained.held_back.clear();
+        self.chained.postponed.clear();
     }
 }

@@ -186,7 +186,8 @@ impl IncrementalBatch {
         self.class_of[path as usize] = number;
         let way = paths.get(path);
         let uses = paths.link_uses(path).iter().copied();
-        self.levels.add_group(number, (way.weight, way.bound, 1), uses);
+        self.levels
+            .add_group(number, (way.weight, way.bound, 1), uses);
         number
     }
 

@@ -501,7 +501,8 @@ fn endpoint_classes(platform: &Platform) -> Vec<u32> {
     let mut endpoint_class = |at: usize| {
         let has_own = at > 0 && {
             let (a, b) = (HostId::from_index(at - 1), HostId::from_index(at));
-            platform.cluster_of(a) != platform.cluster_of(b) || !platform.have_equivalent_routes(a, b)
+            platform.cluster_of(a) != platform.cluster_of(b)
+                || !platform.have_equivalent_routes(a, b)
         };
         last += u32::from(has_own);
         last

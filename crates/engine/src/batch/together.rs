@@ -59,7 +59,12 @@ impl CommonEnd {
     }
 
     /// Computes the fair share of each used link \[B/s\], and returns the lowest one.
-    fn compute_fair_shares(&mut self, platform: &Platform, paths: &PathTable, starts: &[Start]) -> f64 {
+    fn compute_fair_shares(
+        &mut self,
+        platform: &Platform,
+        paths: &PathTable,
+        starts: &[Start],
+    ) -> f64 {
         self.levels.resize(platform.links.len(), 0.0);
         for start in starts {
             let inverse = paths.get(start.path).weight.recip();

@@ -123,7 +123,7 @@ impl IncrementalMaxMin {
         entry.set(weight, bound);
         entry.count = count;
         let weight = entry.weight;
-        entry.uses = to_u32(uses.len());
+        entry.use_count = to_u32(uses.len());
         for (which, (link, share)) in (0..).zip(uses) {
             let state = &mut self.links[link as usize];
             if !state.is_entered {
@@ -224,7 +224,7 @@ impl IncrementalMaxMin {
     /// Returns the range of indices in `uses` that belong to a group.
     fn use_range(&self, group: u32) -> Range<usize> {
         let first = group as usize * self.width;
-        first..first + self.groups[group as usize].uses as usize
+        first..first + self.groups[group as usize].use_count as usize
     }
 
     /// Makes room in the list of uses for groups with up to `width` links.
@@ -398,7 +398,7 @@ impl IncrementalMaxMin {
                 continue;
             }
             let first = slot.group as usize * *width;
-            let uses = &uses[first..first + group.uses as usize];
+            let uses = &uses[first..first + group.use_count as usize];
             update_other_ceilings(links, (link, new), group, uses, level, worklist);
         }
         links[link as usize].groups = here;

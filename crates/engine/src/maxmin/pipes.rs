@@ -20,7 +20,7 @@ use migsim_base::units::to_u32;
 struct Link {
     capacity: f64,
     is_pipe: bool,
-    left: f64,
+    capacity_left: f64,
     pull: f64,
     /// Number of flows on the link whose rate is not fixed yet.
     open_flows: u32,
@@ -48,7 +48,7 @@ impl PipesProblem {
         let link = |(capacity, is_pipe)| Link {
             capacity,
             is_pipe,
-            left: 0.0,
+            capacity_left: 0.0,
             pull: 0.0,
             open_flows: 0,
         };
@@ -90,7 +90,7 @@ impl PipesProblem {
         self.used_links.dedup();
         for &link in &self.used_links {
             let link = &mut self.links[link as usize];
-            link.left = link.capacity;
+            link.capacity_left = link.capacity;
         }
         while let Some(level) = self.lowest_level() {
             self.fix_rates(level);
@@ -127,7 +127,10 @@ impl PipesProblem {
                 };
             }
         }
-        let open = self.used_links.iter().map(|&link| &self.links[link as usize]);
+        let open = self
+            .used_links
+            .iter()
+            .map(|&link| &self.links[link as usize]);
         let levels = open.filter(|link| link.open_flows > 0).map(Link::level);
         levels.reduce(f64::min)
     }
@@ -167,9 +170,9 @@ impl PipesProblem {
                 let (link, share) = self.uses_of(flow as usize)[at];
                 let link = &mut self.links[link as usize];
                 if !link.is_pipe {
-                    link.left -= share * found;
-                    if link.left < NOTHING * link.capacity {
-                        link.left = 0.0;
+                    link.capacity_left -= share * found;
+                    if link.capacity_left < NOTHING * link.capacity {
+                        link.capacity_left = 0.0;
                     }
                 }
             }
@@ -182,7 +185,7 @@ impl Link {
         if self.is_pipe {
             self.capacity / self.pull
         } else {
-            self.left / self.pull
+            self.capacity_left / self.pull
         }
     }
 }

@@ -19,8 +19,8 @@ pub(super) trait Rising: Copy {
 /// ceiling is below the segment, and a part that grows with the level.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Segment {
-    taken: f64,
-    rising: f64,
+    constant_part: f64,
+    slope: f64,
     /// Lower end of the segment: it is valid for levels above this one.
     from: f64,
     /// Upper end of the segment: it is valid up to this level.
@@ -30,8 +30,8 @@ pub(super) struct Segment {
 impl Default for Segment {
     fn default() -> Self {
         Self {
-            taken: 0.0,
-            rising: 0.0,
+            constant_part: 0.0,
+            slope: 0.0,
             from: f64::NEG_INFINITY,
             to: f64::INFINITY,
         }
@@ -52,8 +52,8 @@ impl Segment {
             } else {
                 (f64::NEG_INFINITY, ceiling)
             };
-            segment.taken += if is_below { pull * ceiling } else { 0.0 };
-            segment.rising += if is_below { 0.0 } else { pull };
+            segment.constant_part += if is_below { pull * ceiling } else { 0.0 };
+            segment.slope += if is_below { 0.0 } else { pull };
             count += usize::from(is_below);
             segment.from = if low > segment.from {
                 low
@@ -68,14 +68,14 @@ impl Segment {
     /// Adds a group whose ceiling is below the segment, to the constant part of the load.
     #[inline]
     pub(super) fn add_below(&mut self, pull: f64, ceiling: f64) {
-        self.taken += pull * ceiling;
+        self.constant_part += pull * ceiling;
         self.from = greater(self.from, ceiling);
     }
 
     /// Adds a group whose ceiling is not below the segment, to the growing part of the load.
     #[inline]
     pub(super) fn add_rising(&mut self, pull: f64, ceiling: f64) {
-        self.rising += pull;
+        self.slope += pull;
         self.to = lesser(self.to, ceiling);
     }
 
@@ -88,10 +88,10 @@ impl Segment {
     /// link is unsaturated.
     #[inline]
     pub(super) fn level(&self, capacity: f64) -> Option<f64> {
-        if self.rising <= 0.0 {
-            return (self.taken <= capacity * NOT_FULL).then_some(f64::INFINITY);
+        if self.slope <= 0.0 {
+            return (self.constant_part <= capacity * NOT_FULL).then_some(f64::INFINITY);
         }
-        let level = (capacity - self.taken) / self.rising;
+        let level = (capacity - self.constant_part) / self.slope;
         self.contains(level).then(|| lesser(level, HIGHEST))
     }
 
@@ -110,16 +110,16 @@ impl Segment {
 pub(super) fn level_of(capacity: f64, groups: &[impl Rising], from: f64) -> (f64, f64) {
     let full = capacity * NOT_FULL;
     let (mut segment, mut below) = Segment::at_level(from, groups);
-    if segment.rising <= 0.0 {
+    if segment.slope <= 0.0 {
         // The demand does not grow above this level.
-        if segment.taken <= full {
-            return (f64::INFINITY, segment.taken);
+        if segment.constant_part <= full {
+            return (f64::INFINITY, segment.constant_part);
         }
         (segment, below) = Segment::at_level(0.0, groups);
     }
     let mut climbs = false;
     loop {
-        let level = (capacity - segment.taken) / segment.rising;
+        let level = (capacity - segment.constant_part) / segment.slope;
         if segment.contains(level) {
             return (lesser(level, HIGHEST), capacity);
         }
@@ -128,11 +128,11 @@ pub(super) fn level_of(capacity: f64, groups: &[impl Rising], from: f64) -> (f64
             // Rounding put the level below the segment that it is on.
             return (level.max(segment.from), capacity);
         }
-        if next.rising <= 0.0 {
-            if next.taken > full {
+        if next.slope <= 0.0 {
+            if next.constant_part > full {
                 return (level, capacity);
             }
-            return (f64::INFINITY, next.taken);
+            return (f64::INFINITY, next.constant_part);
         }
         (segment, below, climbs) = (next, next_below, true);
     }

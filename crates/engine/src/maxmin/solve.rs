@@ -49,7 +49,7 @@ struct Scratch {
 #[derive(Clone, Copy, Debug, Default)]
 struct Link {
     /// Capacity of the link that fixed flows do not use \[B/s\].
-    left: f64,
+    capacity_left: f64,
     /// Sum of c/w over the flows whose rate still rises.
     pull: f64,
     /// The value of `pull` when it was last recomputed from the flows.
@@ -61,7 +61,7 @@ struct Link {
 impl Link {
     fn level(&self) -> f64 {
         if self.rising > 0 {
-            self.left / self.pull
+            self.capacity_left / self.pull
         } else {
             f64::INFINITY
         }
@@ -174,7 +174,7 @@ impl SharingProblem {
         } = self;
         scratch.links.clear();
         scratch.links.extend(capacity.iter().map(|&left| Link {
-            left,
+            capacity_left: left,
             ..Link::default()
         }));
         scratch.is_fixed.clear();
@@ -196,9 +196,9 @@ impl SharingProblem {
                 link.pull += *pull;
                 link.rising += 1;
                 let most = if is_whole {
-                    link.left
+                    link.capacity_left
                 } else {
-                    link.left / share
+                    link.capacity_left / share
                 };
                 ceiling = lesser(most, ceiling);
             }
@@ -276,7 +276,7 @@ impl SharingProblem {
             let link = link as usize;
             let pull = self.scratch.pulls[at];
             let state = &mut self.scratch.links[link];
-            state.left = (state.left - share * rate).max(0.0);
+            state.capacity_left = (state.capacity_left - share * rate).max(0.0);
             state.pull -= pull;
             state.rising -= 1;
             self.scratch.level[link] = state.level();

@@ -105,7 +105,7 @@ pub(super) struct Group {
     /// The level of the group: the minimum of the levels of its links and of its bound.
     pub(super) level: f64,
     /// Number of links that the group uses.
-    pub(super) uses: u32,
+    pub(super) use_count: u32,
     /// Number of flows in the group.
     pub(super) count: u32,
     pub(super) is_touched: bool,
@@ -152,7 +152,8 @@ impl Least {
                 continue;
             }
             if here < least.minimum {
-                (least.minimum_without_link, least.minimum, least.link) = (least.minimum, here, used.link);
+                (least.minimum_without_link, least.minimum, least.link) =
+                    (least.minimum, here, used.link);
             } else if here < least.minimum_without_link {
                 least.minimum_without_link = here;
             }

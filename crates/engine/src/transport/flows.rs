@@ -34,9 +34,9 @@ pub(super) struct Flow<T> {
     /// Key of the flow's event in the event list; `None` while the network itself determines when the flow ends.
     pub(super) event: Option<Key>,
     /// Whether the network itself determines when the flow ends, instead of an event in the event list.
-    pub(super) is_held: bool,
+    pub(super) ends_by_network: bool,
     /// Whether the weight of the flow has to be computed again, because its links have changed.
-    is_unweighed: bool,
+    needs_new_weight: bool,
     /// Number of bytes that were left at the time `updated` \[B\].
     pub(super) remaining: f64,
     /// Rate of the flow since the time `updated`, after the bandwidth factor is applied \[B/s\].
@@ -49,7 +49,7 @@ pub(super) struct Flow<T> {
     /// Smallest bandwidth of the links on the route when the flow started \[B/s\].
     pub(super) narrowest: f64,
     /// Maximum rate that the TCP window allows \[B/s\].
-    pub(super) window: f64,
+    pub(super) window_bound: f64,
     /// The links on the route to the receiver that flows do not share.
     pub(super) unshared: Vec<u32>,
     /// The links on the route back only that flows do not share but that limit this flow (pipes).
@@ -65,18 +65,18 @@ pub(super) struct Flow<T> {
     /// then the links of the route back only.
     pub(super) uses: Uses,
     /// Number of entries in `uses` that belong to the route to the receiver.
-    pub(super) outward: usize,
+    pub(super) outward_count: usize,
 }
 
 impl<T> Flow<T> {
     /// Whether the flow is in progress; otherwise its slot is free for another flow.
-    fn is_present(&self) -> bool {
-        self.event.is_some() || self.is_held
+    fn is_in_progress(&self) -> bool {
+        self.event.is_some() || self.ends_by_network
     }
 
     /// Whether the flow is in its transfer phase.
-    pub(super) fn is_moving(&self) -> bool {
-        self.is_present() && self.phase == Phase::Transfer
+    pub(super) fn is_in_transfer(&self) -> bool {
+        self.is_in_progress() && self.phase == Phase::Transfer
     }
 
     /// Whether the flow is in its transfer phase and crosses links that flows share.
@@ -92,7 +92,7 @@ impl<T> Flow<T> {
 
     /// Returns the maximum rate that the route and the TCP window allow the flow, before the bandwidth factor is applied \[B/s\].
     pub(super) fn bound(&self) -> f64 {
-        self.narrowest.min(self.window)
+        self.narrowest.min(self.window_bound)
     }
 }
 
@@ -133,11 +133,11 @@ pub(super) struct Flows<T> {
     /// For each link, the flows that cross it, in no particular order and with some that have ended; empty if no link varies.
     users_of_link: Vec<Vec<u32>>,
     /// The flows in transfer whose links have changed since their weights were computed.
-    unweighed: Vec<u32>,
+    flows_needing_weight: Vec<u32>,
     /// Whether flows that cross no link have no limit on their rate.
     frees_linkless: bool,
     /// Whether links that flows do not share also limit the flows whose route back crosses them.
-    binds_back: bool,
+    limits_route_back: bool,
     /// Whether a flow ended with bytes left, or later than its last byte; this violates an invariant.
     pub(super) lost_bytes: bool,
 }
@@ -150,15 +150,15 @@ impl<T: Copy> Flows<T> {
             state,
             list: Vec::new(),
             free: Vec::new(),
-            unweighed: Vec::new(),
+            flows_needing_weight: Vec::new(),
             frees_linkless: NetworkModel::frees_linkless(platform),
-            binds_back,
+            limits_route_back: binds_back,
             lost_bytes: false,
         }
     }
 
     /// Resets the order of free slots; it must be called when no flow is in progress. Equal flows then get equal slots.
-    pub(super) fn forget(&mut self) {
+    pub(super) fn reset_slots(&mut self) {
         debug_assert_eq!(self.free.len(), self.list.len());
         self.free.clear();
         self.free.extend((0..).take(self.list.len()));
@@ -194,20 +194,20 @@ impl<T: Copy> Flows<T> {
             let bounds = bounds.map(|&link| links[link as usize].bandwidth);
             flow.narrowest = bounds.fold(model.loopback_bound(route.loopbacks), f64::min);
         }
-        flow.outward = flow.uses.len();
+        flow.outward_count = flow.uses.len();
         if model.crosstraffic
             && let Some(back) = message.platform.route(message.to, message.from)
         {
             for link in back.links() {
                 if links[link.index()].is_shared {
                     flow.uses.add(link.0, ACKNOWLEDGEMENTS);
-                } else if self.binds_back && !flow.unshared.contains(&link.0) {
+                } else if self.limits_route_back && !flow.unshared.contains(&link.0) {
                     flow.pipes_back.push(link.0);
                 }
             }
         }
         if self.state.varies() {
-            self.enter_links(slot);
+            self.add_to_links(slot);
         }
         let delay = if message.from == message.to {
             self.state.model.loopback_delay(self.latency(slot))
@@ -218,7 +218,7 @@ impl<T: Copy> Flows<T> {
     }
 
     /// Adds a flow to the lists of its links; if a list has many flows that have ended, they are removed.
-    fn enter_links(&mut self, slot: u32) {
+    fn add_to_links(&mut self, slot: u32) {
         let links: Vec<u32> = self.list[slot as usize].links().collect();
         for link in links {
             if self.users_of_link[link as usize].len()
@@ -269,7 +269,7 @@ impl<T: Copy> Flows<T> {
         let flow = &self.list[slot as usize];
         let links = &self.state.links;
         let sum = || {
-            let shared = flow.uses[..flow.outward]
+            let shared = flow.uses[..flow.outward_count]
                 .iter()
                 .map(|&(link, share)| links[link as usize].latency * share.floor());
             let unshared = flow.unshared.iter();
@@ -286,29 +286,29 @@ impl<T: Copy> Flows<T> {
                 token,
                 phase: Phase::Latency,
                 event: None,
-                is_held: false,
-                is_unweighed: false,
+                ends_by_network: false,
+                needs_new_weight: false,
                 remaining: 0.0,
                 rate: 0.0,
                 updated: 0.0,
                 share: 0.0,
                 weight: 1.0,
                 narrowest: 0.0,
-                window: 0.0,
+                window_bound: 0.0,
                 loopbacks: 0,
                 fixed_latency: None,
                 connection: None,
                 unshared: Vec::new(),
                 pipes_back: Vec::new(),
                 uses: Uses::default(),
-                outward: 0,
+                outward_count: 0,
             });
             to_u32(self.list.len() - 1)
         });
         let flow = &mut self.list[slot as usize];
         flow.token = token;
         flow.phase = Phase::Latency;
-        flow.is_unweighed = false;
+        flow.needs_new_weight = false;
         flow.connection = None;
         flow.remaining = bytes;
         flow.rate = 0.0;
@@ -372,7 +372,7 @@ impl<T: Copy> Flows<T> {
             let links = flow.links();
             links.for_each(|link| self.state.crossings[link as usize] -= 1);
         }
-        self.state.end(connection, now);
+        self.state.end_message(connection, now);
         self.free.push(slot);
         token
     }
@@ -381,17 +381,17 @@ impl<T: Copy> Flows<T> {
     pub(super) fn transfers_over(&self, slot: u32, link: usize) -> bool {
         let flow = &self.list[slot as usize];
         let crosses = || flow.uses.iter().any(|used| used.0 as usize == link);
-        flow.is_moving() && crosses()
+        flow.is_in_transfer() && crosses()
     }
 
     /// Computes the weight and the window of a flow from the present state of its links; `again` states whether the links have
     /// changed while the flow was in progress.
-    pub(super) fn weigh(&mut self, slot: u32, again: bool) {
+    pub(super) fn compute_weight(&mut self, slot: u32, again: bool) {
         let latency = self.latency(slot);
         let NetworkState { model, links, .. } = &self.state;
         let flow = &self.list[slot as usize];
         // A link that is crossed twice counts twice, like two links of its bandwidth.
-        let outward = &flow.uses[..flow.outward];
+        let outward = &flow.uses[..flow.outward_count];
         let shared = outward.iter().map(|&(link, share)| (link, share.floor()));
         let crossed = shared.chain(flow.unshared.iter().map(|&link| (link, 1.0)));
         let bandwidths = crossed.map(|(link, times)| links[link as usize].bandwidth / times);
@@ -399,7 +399,7 @@ impl<T: Copy> Flows<T> {
         let is_free = self.frees_linkless && flow.links().next().is_none();
         let flow = &mut self.list[slot as usize];
         flow.weight = model.weight(latency, of_links, again);
-        flow.window = if is_free {
+        flow.window_bound = if is_free {
             f64::INFINITY
         } else {
             model.window_bound(latency)
@@ -410,7 +410,7 @@ impl<T: Copy> Flows<T> {
     pub(super) fn on_link(&self, link: usize) -> Vec<u32> {
         let is_on = |slot: &u32| {
             let flow = &self.list[*slot as usize];
-            flow.is_present() && flow.links().any(|other| other as usize == link)
+            flow.is_in_progress() && flow.links().any(|other| other as usize == link)
         };
         let flows = self.users_of_link[link].iter().copied();
         let mut flows: Vec<u32> = flows.filter(is_on).collect();
@@ -421,17 +421,17 @@ impl<T: Copy> Flows<T> {
 
     /// Handles a change of a link: the weights of the flows in transfer over the link will be computed again. If `reweigh_slip`
     /// is on, the latency phase of other flows on the link ends.
-    pub(super) fn reweigh(&mut self, link: usize, now: f64, events: &mut EventList<T>) {
+    pub(super) fn on_link_changed(&mut self, link: usize, now: f64, events: &mut EventList<T>) {
         for slot in self.on_link(link) {
             if self.transfers_over(slot, link) {
                 let flow = &mut self.list[slot as usize];
-                if !std::mem::replace(&mut flow.is_unweighed, true) {
-                    self.unweighed.push(slot);
+                if !std::mem::replace(&mut flow.needs_new_weight, true) {
+                    self.flows_needing_weight.push(slot);
                 }
                 continue;
             }
             let flow = &self.list[slot as usize];
-            let outward = &flow.uses[..flow.outward];
+            let outward = &flow.uses[..flow.outward_count];
             if let (Phase::Latency, Some(key)) = (flow.phase, flow.event)
                 && self.state.model.reweigh_slip
                 && outward.iter().any(|used| used.0 as usize == link)
@@ -443,21 +443,21 @@ impl<T: Copy> Flows<T> {
 
     /// Whether there are flows whose weights have to be computed again.
     #[inline]
-    pub(super) fn has_unweighed(&self) -> bool {
-        !self.unweighed.is_empty()
+    pub(super) fn has_flows_needing_weight(&self) -> bool {
+        !self.flows_needing_weight.is_empty()
     }
 
     /// Computes the weights of the flows whose links have changed, and returns these flows; it is called after all changes of one
     /// time.
-    pub(super) fn weigh_again(&mut self) -> Vec<u32> {
-        let mut unweighed = std::mem::take(&mut self.unweighed);
+    pub(super) fn recompute_weights(&mut self) -> Vec<u32> {
+        let mut unweighed = std::mem::take(&mut self.flows_needing_weight);
         unweighed.sort_unstable();
         unweighed.retain(|&slot| {
             let flow = &mut self.list[slot as usize];
             // Another flow may have taken its place.
-            let is_listed = std::mem::take(&mut flow.is_unweighed) && flow.is_present();
+            let is_listed = std::mem::take(&mut flow.needs_new_weight) && flow.is_in_progress();
             if is_listed {
-                self.weigh(slot, true);
+                self.compute_weight(slot, true);
             }
             is_listed
         });

@@ -26,10 +26,10 @@ pub(crate) struct FluidNetwork<T> {
     /// Fair shares of the links with incremental updates; it has no links until the first flow shares one.
     levels: IncrementalMaxMin,
     /// Number of flows in `levels`.
-    sharing: usize,
+    sharing_flows: usize,
     /// The flows that share links if their ends are computed from the service of bottleneck links: once there are [`MANY`] of
     /// them, until no flow is in progress.
-    held: BottleneckedFlows,
+    by_service: BottleneckedFlows,
 }
 
 impl<T: Copy> FluidNetwork<T> {
@@ -37,24 +37,24 @@ impl<T: Copy> FluidNetwork<T> {
         Self {
             flows: Flows::new(platform, model, false),
             levels: IncrementalMaxMin::default(),
-            sharing: 0,
-            held: BottleneckedFlows::default(),
+            sharing_flows: 0,
+            by_service: BottleneckedFlows::default(),
         }
     }
 
     fn start_transfer(&mut self, slot: u32, now: f64, events: &mut EventList<T>) {
-        self.flows.weigh(slot, false);
+        self.flows.compute_weight(slot, false);
         self.flows.begin_transfer(slot, now);
         let model = &self.flows.state.model;
         let shares = !self.flows.list[slot as usize].uses.is_empty() && model.sharing;
-        if shares && self.held.has_links() {
-            self.hold(slot, now);
+        if shares && self.by_service.has_links() {
+            self.start_by_service(slot, now);
             return;
         }
         let event = events.push(f64::INFINITY, Event::Network(slot));
         self.flows.list[slot as usize].event = Some(event);
         if shares {
-            self.sharing += 1;
+            self.sharing_flows += 1;
             self.share_links(slot);
         } else {
             // Starting this flow changes the rate of no other flow.
@@ -71,27 +71,28 @@ impl<T: Copy> FluidNetwork<T> {
             self.levels = IncrementalMaxMin::new(links.map(|link| link.bandwidth));
         }
         let constants = (flow.weight, flow.bound(), 1);
-        self.levels.add_group(slot, constants, flow.uses.iter().copied());
+        self.levels
+            .add_group(slot, constants, flow.uses.iter().copied());
     }
 
     /// Removes a flow that has ended from the fair sharing of its links.
     fn leave_links(&mut self, slot: u32) {
         let flow = &self.flows.list[slot as usize];
         if flow.shares_links() && self.flows.state.model.sharing {
-            self.sharing -= 1;
+            self.sharing_flows -= 1;
             self.levels.set_count(slot, 0);
         }
     }
 
     /// Moves all flows that share links from `levels` to `by_service`, where their ends are computed from the service of
     /// bottleneck links.
-    fn hold_all(&mut self, now: f64, events: &mut EventList<T>) {
+    fn move_all_to_service(&mut self, now: f64, events: &mut EventList<T>) {
         let state = &self.flows.state;
         let capacities = state.links.iter().map(|link| link.bandwidth);
-        self.held =
+        self.by_service =
             BottleneckedFlows::new(capacities, state.varies(), state.model.bandwidth_factor);
         self.levels = IncrementalMaxMin::default();
-        self.sharing = 0;
+        self.sharing_flows = 0;
         for slot in 0..to_u32(self.flows.list.len()) {
             let flow = &mut self.flows.list[slot as usize];
             let shares = flow.shares_links();
@@ -100,47 +101,50 @@ impl<T: Copy> FluidNetwork<T> {
                 flow.event = None;
                 let moved = flow.rate * (now - flow.updated);
                 flow.remaining = (flow.remaining - moved).max(0.0);
-                self.hold(slot, now);
+                self.start_by_service(slot, now);
             }
         }
     }
 
     /// Starts the transfer of a flow whose end is computed from the service of its bottleneck link.
-    fn hold(&mut self, slot: u32, now: f64) {
+    fn start_by_service(&mut self, slot: u32, now: f64) {
         let flow = &mut self.flows.list[slot as usize];
-        flow.is_held = true;
+        flow.ends_by_network = true;
         let constants = (flow.weight, flow.bound(), 1);
         let uses = flow.uses.iter().copied();
-        self.held
+        self.by_service
             .start(slot, (flow.remaining, slot), now, |levels| {
                 levels.add_group(slot, constants, uses);
             });
     }
 
     /// Updates the fair shares that have changed, and moves the ends of the affected flows.
-    fn settle_changes(&mut self, now: f64, events: &mut EventList<T>) {
-        if self.flows.has_unweighed() {
-            self.weigh_again(now, events);
+    fn update_shares(&mut self, now: f64, events: &mut EventList<T>) {
+        if self.flows.has_flows_needing_weight() {
+            self.update_weights(now, events);
         }
-        if self.sharing >= MANY {
-            self.hold_all(now, events);
+        if self.sharing_flows >= MANY {
+            self.move_all_to_service(now, events);
         }
-        if self.held.has_links() {
-            self.held.update_shares(now);
+        if self.by_service.has_links() {
+            self.by_service.update_shares(now);
         }
         let Self { flows, levels, .. } = self;
         levels.update_levels(|slot, share| flows.set_rate(slot, share, now, events));
     }
 
     /// Updates the weights and maximum rates of flows whose links have changed.
-    fn weigh_again(&mut self, now: f64, events: &mut EventList<T>) {
-        for slot in self.flows.weigh_again() {
+    fn update_weights(&mut self, now: f64, events: &mut EventList<T>) {
+        for slot in self.flows.recompute_weights() {
             let flow = &self.flows.list[slot as usize];
             let (weight, bound) = (flow.weight, flow.bound());
-            if flow.is_held {
-                if !self.held.set_weight_and_bound(slot, now, weight, bound) {
+            if flow.ends_by_network {
+                if !self
+                    .by_service
+                    .set_weight_and_bound(slot, now, weight, bound)
+                {
                     let uses = flow.uses.iter().copied();
-                    self.held.reroute(slot, now, |levels| {
+                    self.by_service.reroute(slot, now, |levels| {
                         levels.add_group(slot, (weight, bound, 1), uses);
                     });
                 }
@@ -197,8 +201,8 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for FluidNetwork<T> {
         if self.levels.has_links() {
             self.levels.set_capacity(to_u32(link), capacity);
         }
-        if self.held.has_links() {
-            self.held.set_capacity(to_u32(link), capacity);
+        if self.by_service.has_links() {
+            self.by_service.set_capacity(to_u32(link), capacity);
         }
         if !self.flows.state.model.sharing {
             for slot in self.flows.on_link(link) {
@@ -209,43 +213,47 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for FluidNetwork<T> {
             }
         }
         if self.flows.state.model.weight_s > 0.0 {
-            self.flows.reweigh(link, now, events);
+            self.flows.on_link_changed(link, now, events);
         }
     }
 
     fn set_latency(&mut self, link: usize, latency: f64, now: f64, events: &mut EventList<T>) {
         self.flows.state.links[link].latency = latency;
-        self.flows.reweigh(link, now, events);
+        self.flows.on_link_changed(link, now, events);
     }
 
     /// Updates the fair shares that have changed, and moves the ends of the affected flows.
     #[inline]
     fn settle(&mut self, now: f64, events: &mut EventList<T>) {
         let is_settled = self.levels.is_up_to_date()
-            && self.sharing < MANY
-            && !self.flows.has_unweighed()
-            && !self.held.has_links();
+            && self.sharing_flows < MANY
+            && !self.flows.has_flows_needing_weight()
+            && !self.by_service.has_links();
         if !is_settled {
-            self.settle_changes(now, events);
+            self.update_shares(now, events);
         }
     }
 
     fn has_completions(&self) -> bool {
-        !self.held.is_empty()
+        !self.by_service.is_empty()
     }
 
     fn next_completion(&mut self) -> f64 {
-        if self.held.is_empty() {
+        if self.by_service.is_empty() {
             f64::INFINITY
         } else {
-            self.held.next_end()
+            self.by_service.next_end()
         }
     }
 
     fn complete(&mut self, now: f64, ended: &mut Vec<T>) {
-        let Self { flows, held, .. } = self;
+        let Self {
+            flows,
+            by_service: held,
+            ..
+        } = self;
         held.end((now, SAME_DATE), |slot, _, _| {
-            flows.list[slot as usize].is_held = false;
+            flows.list[slot as usize].ends_by_network = false;
             ended.push(flows.remove(slot, now));
         });
     }
@@ -254,18 +262,18 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for FluidNetwork<T> {
         if self.flows.list.is_empty() {
             return;
         }
-        self.flows.forget();
+        self.flows.reset_slots();
         if !self.levels.is_up_to_date() {
             self.levels.update_levels(|_, _| {});
         }
         self.levels.reset();
-        if self.held.has_links() {
-            self.held = BottleneckedFlows::default();
+        if self.by_service.has_links() {
+            self.by_service = BottleneckedFlows::default();
         }
     }
 
     fn fault(&self) -> Option<Fault> {
         let lost = self.flows.lost_bytes.then_some(Fault::Bytes);
-        lost.or(self.levels.fault()).or(self.held.fault())
+        lost.or(self.levels.fault()).or(self.by_service.fault())
     }
 }

@@ -39,7 +39,7 @@ pub(crate) fn too_many_packets(model: &NetworkModel, bytes: f64) -> Option<f64> 
 }
 
 /// Returns the event of a step of a packet.
-fn event<T>(step: Step) -> Event<T> {
+fn event_of_step<T>(step: Step) -> Event<T> {
     Event::Network(step.number())
 }
 
@@ -122,25 +122,31 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
             (link.0, latency, state.is_shared && model.sharing)
         });
         self.queues
-            .start(start, way, message.token, now, events, &event);
+            .start(start, way, message.token, now, events, &event_of_step);
     }
 
     fn advance(&mut self, step: u32, now: f64, events: &mut EventList<T>) -> Option<T> {
         let Self { state, queues } = self;
         let bandwidth = |link: u32| state.links[link as usize].bandwidth;
-        let ended = queues.on_step(Step::from_number(step), now, &bandwidth, events, &event)?;
+        let ended = queues.on_step(
+            Step::from_number(step),
+            now,
+            &bandwidth,
+            events,
+            &event_of_step,
+        )?;
         if state.varies() {
             let links = queues.links_of(&ended);
             links.for_each(|link| state.crossings[link as usize] -= 1);
         }
-        state.end(ended.connection, now);
+        state.end_message(ended.connection, now);
         Some(ended.token)
     }
 
     fn set_capacity(&mut self, link: usize, capacity: f64, now: f64, events: &mut EventList<T>) {
         self.state.links[link].bandwidth = capacity;
         self.queues
-            .resume(to_u32(link), capacity, now, events, &event);
+            .resume(to_u32(link), capacity, now, events, &event_of_step);
     }
 
     /// Changes the latency of a link \[s\] for messages that start from now on.

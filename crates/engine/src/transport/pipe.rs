@@ -35,7 +35,7 @@ impl<T: Copy> PipeNetwork<T> {
 
     /// Starts the transfer of a flow.
     fn start_transfer(&mut self, slot: u32, now: f64, events: &mut EventList<T>) {
-        self.flows.weigh(slot, false);
+        self.flows.compute_weight(slot, false);
         self.flows.begin_transfer(slot, now);
         let event = events.push(f64::INFINITY, Event::Network(slot));
         self.flows.list[slot as usize].event = Some(event);
@@ -43,17 +43,20 @@ impl<T: Copy> PipeNetwork<T> {
     }
 
     /// Computes the rates of all flows from scratch.
-    fn share(&mut self, now: f64, events: &mut EventList<T>) {
+    fn compute_rates(&mut self, now: f64, events: &mut EventList<T>) {
         let (pipes, factor) = (&mut self.pipes, self.flows.state.model.bandwidth_factor);
         pipes.clear();
-        for flow in self.flows.list.iter().filter(|flow| flow.is_moving()) {
+        for flow in self.flows.list.iter().filter(|flow| flow.is_in_transfer()) {
             let unshared = flow.unshared.iter().map(|&link| (link, 1.0));
             let back = flow.pipes_back.iter().map(|&link| (link, ACKNOWLEDGEMENTS));
             let uses = flow.uses.iter().copied().chain(unshared).chain(back);
             pipes.add_flow(flow.weight, flow.bound(), uses);
         }
         let flows = self.flows.list.iter_mut();
-        for (flow, share) in flows.filter(|flow| flow.is_moving()).zip(pipes.solve()) {
+        for (flow, share) in flows
+            .filter(|flow| flow.is_in_transfer())
+            .zip(pipes.solve())
+        {
             Flow::set_rate(flow, share, factor, now, events);
         }
     }
@@ -102,27 +105,27 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PipeNetwork<T> {
         self.pipes.set_capacity(link, capacity);
         self.is_changed = true;
         if self.flows.state.model.weight_s > 0.0 {
-            self.flows.reweigh(link, now, events);
+            self.flows.on_link_changed(link, now, events);
         }
     }
 
     fn set_latency(&mut self, link: usize, latency: f64, now: f64, events: &mut EventList<T>) {
         self.flows.state.links[link].latency = latency;
-        self.flows.reweigh(link, now, events);
+        self.flows.on_link_changed(link, now, events);
     }
 
     /// Computes the rates of all flows if flows or links have changed.
     fn settle(&mut self, now: f64, events: &mut EventList<T>) {
-        if self.flows.has_unweighed() {
-            self.is_changed |= !self.flows.weigh_again().is_empty();
+        if self.flows.has_flows_needing_weight() {
+            self.is_changed |= !self.flows.recompute_weights().is_empty();
         }
         if std::mem::take(&mut self.is_changed) {
-            self.share(now, events);
+            self.compute_rates(now, events);
         }
     }
 
     fn forget(&mut self) {
-        self.flows.forget();
+        self.flows.reset_slots();
     }
 
     fn fault(&self) -> Option<Fault> {

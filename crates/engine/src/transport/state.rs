@@ -50,7 +50,7 @@ impl NetworkState {
     }
 
     /// Returns the present capacity \[B/s\] and latency \[s\] of a link.
-    pub(crate) fn link(&self, link: usize) -> (f64, f64) {
+    pub(crate) fn capacity_and_latency(&self, link: usize) -> (f64, f64) {
         (self.links[link].bandwidth, self.links[link].latency)
     }
 
@@ -74,7 +74,7 @@ impl NetworkState {
 
     /// Records the end of a message on its connection, if slow start is simulated.
     #[inline]
-    pub(super) fn end(&mut self, connection: Option<u32>, now: f64) {
+    pub(super) fn end_message(&mut self, connection: Option<u32>, now: f64) {
         if let (Some(connections), Some(connection)) = (&mut self.connections, connection) {
             connections.end(connection, now);
         }
@@ -94,7 +94,7 @@ impl NetworkState {
     }
 
     /// Records that a message of a connection was simulated elsewhere and ends at local time `time` \[s\].
-    pub(crate) fn note_connection(&mut self, connection: u32, time: f64) {
+    pub(crate) fn record_connection_use(&mut self, connection: u32, time: f64) {
         if let Some(connections) = &mut self.connections {
             connections.record_end(connection, time);
         }
@@ -102,7 +102,11 @@ impl NetworkState {
 
     /// Records the ends of messages that were simulated elsewhere, which may be in the future; the arguments are passed to the
     /// list of [`Connections`].
-    pub(crate) fn note_all(&mut self, messages: &Arc<[(u32, u32)]>, ends: &mut Vec<f64>) {
+    pub(crate) fn record_message_ends(
+        &mut self,
+        messages: &Arc<[(u32, u32)]>,
+        ends: &mut Vec<f64>,
+    ) {
         if let Some(connections) = &mut self.connections {
             connections.record_ends(messages, ends);
         }

@@ -122,7 +122,7 @@ fn messages_inside_a_host_have_a_line_of_their_own() {
     let found =
         |rows: &[Pings]| calibrate(&platform(), rows, "open-mpi", ("mine", "t.csv")).unwrap();
     let alone = found(&rows);
-    let inside = alone.inside.unwrap();
+    let inside = alone.inside_host.unwrap();
     assert!((inside.overhead - 4e-6).abs() < 1e-12, "{inside:?}");
     assert!((inside.bandwidth.unwrap() / 2e9 - 1.0).abs() < 1e-9);
     assert_eq!(inside.is_shared, Some(true));
@@ -148,7 +148,7 @@ fn messages_inside_a_host_have_a_line_of_their_own() {
     let network = [1.0, 1e3, 1e6].map(|size| (size, time(size)));
     let both = found(&[table(&network), rows].concat());
     assert!((both.overhead.unwrap() - 50e-6).abs() < 1e-9);
-    assert!((both.inside.unwrap().overhead - 4e-6).abs() < 1e-12);
+    assert!((both.inside_host.unwrap().overhead - 4e-6).abs() < 1e-12);
     assert!(both.median_residual < 1e-6, "{both:?}");
 }
 

@@ -187,7 +187,8 @@ fn less_load_leaves_more_and_no_load_leaves_all() {
         let mut settings = settings(changes);
         settings.push(("load", json!({ "kind": "ar", "mean": 0.4 })));
         let settings = settings.iter().map(|(key, value)| (*key, value.clone()));
-        let experiment = Experiment::load(&Layers::from_pairs(settings), Limits::default()).unwrap();
+        let experiment =
+            Experiment::load(&Layers::from_pairs(settings), Limits::default()).unwrap();
         let run = experiment.run_scenario(Scenario::I, &Progress::default(), &mut (), None);
         run.unwrap().outcome.makespan.get()
     };

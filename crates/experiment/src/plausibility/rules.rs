@@ -178,7 +178,10 @@ pub struct Finding {
 
 impl Finding {
     pub(super) fn new(rule: Rule, what: String) -> Self {
-        Self { rule, description: what }
+        Self {
+            rule,
+            description: what,
+        }
     }
 
     /// Returns the note for the user: the implausible value, followed by the advice of the rule.

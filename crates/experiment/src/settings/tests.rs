@@ -145,7 +145,10 @@ fn the_origin_of_a_value_is_that_of_the_setting_that_gives_or_replaces_it() {
     assert_eq!(layers.origin("policy.migbsp.x"), None);
     // The text of an origin counts wherever its source also gives the value.
     let mut flags = vec![("origins.seed", json!("stated: c")), ("seed", json!(9))];
-    assert_eq!(Layers::from_pairs(flags.clone()).origin("seed"), text("stated: c"));
+    assert_eq!(
+        Layers::from_pairs(flags.clone()).origin("seed"),
+        text("stated: c")
+    );
     flags.reverse();
     assert_eq!(Layers::from_pairs(flags).origin("seed"), text("stated: c"));
 }

@@ -29,7 +29,7 @@ pub(super) fn stream(draw: u64, case: &str, part: &str) -> Stream {
 
 impl Drawn {
     /// Draws a number, without its unit and without rounding.
-    pub(super) fn number(&self, random: &mut Stream) -> f64 {
+    pub(super) fn draw_number(&self, random: &mut Stream) -> f64 {
         match self {
             Self::Uniform {
                 uniform: [a, b], ..
@@ -45,10 +45,10 @@ impl Drawn {
     }
 
     /// Draws a value for the settings of an experiment.
-    pub(super) fn value(&self, random: &mut Stream, measures: Measures<'_>) -> Value {
+    pub(super) fn draw_value(&self, random: &mut Stream, measures: Measures<'_>) -> Value {
         match self {
             Self::Uniform { unit, .. } | Self::LogUniform { unit, .. } => {
-                unit.value(self.number(random), measures)
+                unit.json_value(self.draw_number(random), measures)
             }
             Self::OneOf { one_of } => one_of[random.below(one_of.len())].clone(),
             Self::Hosts { hosts: [a, b] } => {
@@ -58,11 +58,12 @@ impl Drawn {
             }
             Self::Object { object } => {
                 let values = object.iter();
-                let values = values.map(|(key, one)| (key.clone(), one.value(random, measures)));
+                let values =
+                    values.map(|(key, one)| (key.clone(), one.draw_value(random, measures)));
                 Value::Object(values.collect())
             }
             Self::Fixed(Fixed::Truth(truth)) => json!(truth),
-            Self::Fixed(Fixed::Number(number)) => plain(*number),
+            Self::Fixed(Fixed::Number(number)) => json_number(*number),
             Self::Fixed(Fixed::Text(text)) => json!(text),
         }
     }
@@ -70,11 +71,11 @@ impl Drawn {
 
 impl Unit {
     /// Returns a drawn number with this unit as a JSON value.
-    fn value(&self, number: f64, measures: Measures<'_>) -> Value {
+    fn json_value(&self, number: f64, measures: Measures<'_>) -> Value {
         let seconds = |number: f64| json!(format!("{} s", rounded(number)));
         match self {
-            Self::None => plain(rounded(number)),
-            Self::Whole => plain(number.round()),
+            Self::None => json_number(rounded(number)),
+            Self::Whole => json_number(number.round()),
             Self::Supersteps => seconds(number * measures.superstep),
             Self::Runs => seconds(number * measures.superstep * measures.supersteps as f64),
             Self::Of(unit) => json!(format!("{} {unit}", rounded(number))),
@@ -88,7 +89,7 @@ impl Unit {
     clippy::cast_sign_loss,
     reason = "a whole number below 2^53"
 )]
-fn plain(number: f64) -> Value {
+fn json_number(number: f64) -> Value {
     if number >= 0.0 && number.fract() == 0.0 && number < 9e15 {
         json!(number as u64)
     } else {
@@ -112,7 +113,7 @@ fn random_subset(names: &[String], count: f64, random: &mut Stream) -> Vec<Strin
 
 impl Part {
     /// Draws one of the choices of this part, by their weights.
-    pub(super) fn choice(&self, random: &mut Stream) -> &Choice {
+    pub(super) fn draw_choice(&self, random: &mut Stream) -> &Choice {
         let all: f64 = self.choices.iter().map(|one| one.weight).sum();
         let mut left = all * random.unit();
         for choice in &self.choices {
@@ -140,7 +141,7 @@ mod tests {
             unit: Unit::Of("MB".into()),
         };
         let mut random = stream(1, "c", "p");
-        let numbers: Vec<f64> = (0..1000).map(|_| drawn.number(&mut random)).collect();
+        let numbers: Vec<f64> = (0..1000).map(|_| drawn.draw_number(&mut random)).collect();
         assert!(numbers.iter().all(|one| (1.0..=100.0).contains(one)));
         // Half of the numbers lie below the geometric mean.
         let below = numbers.iter().filter(|one| **one < 10.0).count();
@@ -154,7 +155,7 @@ mod tests {
             supersteps: 10,
             hosts: &[],
         };
-        let value = |unit: Unit| unit.value(2.004, measures);
+        let value = |unit: Unit| unit.json_value(2.004, measures);
         assert_eq!(value(Unit::None), json!(2));
         assert_eq!(value(Unit::Whole), json!(2));
         assert_eq!(value(Unit::Of("us".into())), json!("2 us"));

@@ -142,7 +142,7 @@ impl Making<'_> {
                 continue;
             }
             let mut random = stream(self.draw_and_name.0, self.draw_and_name.1, &part.name);
-            let choice = part.choice(&mut random);
+            let choice = part.draw_choice(&mut random);
             self.classes.extend(choice.class.clone());
             let measures = Measures {
                 superstep: self.superstep,
@@ -150,7 +150,7 @@ impl Making<'_> {
                 hosts: &self.machine.hosts,
             };
             for (key, drawn) in &choice.settings {
-                let value = drawn.value(&mut random, measures);
+                let value = drawn.draw_value(&mut random, measures);
                 self.settings.insert(key.clone(), value);
             }
             if let Some(usual) = choice.usual {
@@ -167,7 +167,7 @@ impl Making<'_> {
         let mut random = stream(self.draw_and_name.0, self.draw_and_name.1, "size");
         let most = self.suite.process_supersteps;
         let shortest = 30;
-        let per_core = self.suite.processes_per_core.number(&mut random);
+        let per_core = self.suite.processes_per_core.draw_number(&mut random);
         let processes = (per_core * self.machine.cores).round();
         let processes = processes.clamp(MIN_PROCESSES as f64, (most / shortest) as f64);
         let supersteps = draw_whole(&self.suite.supersteps, &mut random) as f64;

@@ -33,12 +33,12 @@ pub(super) struct Machine {
     reason = "a count of the suite, from 0 to some thousands"
 )]
 pub(super) fn draw_whole(drawn: &Drawn, random: &mut Stream) -> u64 {
-    drawn.number(random).round().max(0.0) as u64
+    drawn.draw_number(random).round().max(0.0) as u64
 }
 
 /// Draws a quantity; returns its number, and a text of the number with its unit.
 fn draw_quantity(drawn: &Drawn, random: &mut Stream) -> (f64, String) {
-    let number = rounded(drawn.number(random));
+    let number = rounded(drawn.draw_number(random));
     let unit = match drawn {
         Drawn::Uniform {
             unit: Unit::Of(unit),

@@ -146,8 +146,8 @@ pub(super) fn describe_effect(effect: &Effect, supersteps: u64, is_last: bool) -
         "  of that: computation {} instead of {}, communication and barrier {} instead of {}.",
         quantity::COMPUTATION_WITH.with_value(with.computation.get()),
         quantity::COMPUTATION_WITHOUT.with_value(without.computation.get()),
-        quantity::COMMUNICATION_WITH.with_value(with.rest.get()),
-        quantity::COMMUNICATION_WITHOUT.with_value(without.rest.get()),
+        quantity::COMMUNICATION_WITH.with_value(with.after_computation.get()),
+        quantity::COMMUNICATION_WITHOUT.with_value(without.after_computation.get()),
     ));
     sentences.push(describe_break_even(
         effect,
@@ -170,7 +170,7 @@ pub(super) fn describe_effect(effect: &Effect, supersteps: u64, is_last: bool) -
 
 /// Describes the predicted makespans without and with the moves, and the predicted gain or loss.
 fn describe_prediction(effect: &Effect) -> Sentence {
-    let Some(predicted) = &effect.predicted else {
+    let Some(predicted) = &effect.prediction else {
         return "  predicted: nothing, since the policy predicts no times.".into();
     };
     say!(
@@ -195,7 +195,9 @@ fn describe_break_even(effect: &Effect, left: u64) -> Sentence {
     let price = quantity::PRICE.with_value(effect.cost.get());
     let rate = effect.gain_per_superstep_s();
     let count = |meaning: &Meaning, count: u64| -> Quantity {
-        meaning.with_count(count).shown_as(counted(count, "superstep"))
+        meaning
+            .with_count(count)
+            .shown_as(counted(count, "superstep"))
     };
     match effect.break_even() {
         None if rate < 0.0 => say!(
@@ -241,10 +243,10 @@ pub(super) fn effect_json(effect: &Result<Effect, String>, supersteps: u64) -> V
         json!({
             "makespan_s": spent.total.get(),
             "computation_s": spent.computation.get(),
-            "communication_barrier_s": spent.rest.get(),
+            "communication_barrier_s": spent.after_computation.get(),
         })
     };
-    let predicted = effect.predicted.as_ref().map(|predicted| {
+    let predicted = effect.prediction.as_ref().map(|predicted| {
         json!({
             "makespan_without_s": predicted.without_moves.get(),
             "makespan_with_s": predicted.with_moves.get(),

@@ -83,7 +83,8 @@ pub(super) const REALISED_WITH: Meaning = seconds(
     "the time of the supersteps until the next call, without the time for which the moves held up the run",
 );
 /// Meaning of the realised gain: the makespan without the moves of a call, minus the makespan with them \[s\].
-pub(super) const REALISED_GAIN: Meaning = seconds("realised_gain_s", "realised_without_s - realised_with_s");
+pub(super) const REALISED_GAIN: Meaning =
+    seconds("realised_gain_s", "realised_without_s - realised_with_s");
 /// Meaning of the realised loss: the makespan with the moves of a call, minus the makespan without them \[s\].
 pub(super) const REALISED_LOSS: Meaning =
     seconds("realised_loss_s", "realised_with_s - realised_without_s");

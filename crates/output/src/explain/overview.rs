@@ -13,7 +13,7 @@ use migsim_base::words::counted;
 use migsim_bsp::Scenario;
 use migsim_policies::explain::meanings::SUPERSTEPS;
 use migsim_policies::explain::{
-    Narrator, Quantity, NoMoveReason, Sentence, Shortfall, definitions, format_duration, say,
+    Narrator, NoMoveReason, Quantity, Sentence, Shortfall, definitions, format_duration, say,
 };
 
 /// Maximum number of calls with moves, and of reasons for calls without moves, that the overview shows.
@@ -190,7 +190,10 @@ impl<'a> Overview<'a> {
         let this = self.this;
         let moves = match this.migration_s {
             0.0 => Sentence::default(),
-            price => say!(", the migrations {}", quantity::MIGRATIONS.with_value(price)),
+            price => say!(
+                ", the migrations {}",
+                quantity::MIGRATIONS.with_value(price)
+            ),
         };
         say!(
             "The calls cost {}, {} each on average{}.",
@@ -427,7 +430,10 @@ fn min_and_max(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
 /// Describes in plain words why a call decided no move, and lists the amounts by which moves were missed.
 fn reason_of(narrator: &dyn Narrator, call: &Call) -> (Sentence, Vec<Shortfall>) {
     if call.candidates.is_empty() {
-        let NoMoveReason { reason: why, shortfall: by } = narrator.reason_without_candidates(call.record());
+        let NoMoveReason {
+            reason: why,
+            shortfall: by,
+        } = narrator.reason_without_candidates(call.record());
         return (why, by.into_iter().collect());
     }
     let reasons = call.candidates.iter();

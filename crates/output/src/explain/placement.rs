@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::question::Answer;
 use crate::read::Call;
 use migsim_base::words::counted;
-use migsim_policies::explain::{RecordedCandidate, Meaning, Narrator, Sentence, Unit, say};
+use migsim_policies::explain::{Meaning, Narrator, RecordedCandidate, Sentence, Unit, say};
 
 /// Maximum number of candidates that are described one by one in an answer.
 const MOST_CANDIDATES: usize = 12;
@@ -69,8 +69,9 @@ impl Answer<'_> {
     fn other_moves(&self, call: &Call, asked: &[&RecordedCandidate]) -> Vec<Sentence> {
         let judged: BTreeSet<u64> = asked.iter().map(|one| one.process).collect();
         let others = call.migrations.iter();
-        let others =
-            others.filter(|one| self.scene.includes_process(one.process) && !judged.contains(&one.process));
+        let others = others.filter(|one| {
+            self.scene.includes_process(one.process) && !judged.contains(&one.process)
+        });
         others
             .map(|one| {
                 say!(

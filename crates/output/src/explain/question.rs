@@ -28,7 +28,9 @@ pub(super) fn find_scenario(
     let found = match wanted {
         Some(Scenario::I) => None,
         Some(wanted) => run.scenario(wanted),
-        None => run.scenario(Scenario::Iii).or_else(|| run.scenario(Scenario::Ii)),
+        None => run
+            .scenario(Scenario::Iii)
+            .or_else(|| run.scenario(Scenario::Ii)),
     };
     found.ok_or_else(|| {
         let names = run.scenarios.iter().map(|run| run.scenario.name());

@@ -8,7 +8,7 @@ use crate::frame::{Page, list, section};
 use crate::read::{Call, Run, RunOfScenario};
 use migsim_base::error::Problem;
 use migsim_experiment::Effect;
-use migsim_policies::explain::{RecordedCandidate, ExplainContext, Sentence, definitions};
+use migsim_policies::explain::{ExplainContext, RecordedCandidate, Sentence, definitions};
 
 /// The answer to a question about a superstep: titled parts, each with sentences.
 #[derive(Clone, Debug)]
@@ -205,7 +205,10 @@ impl<'a> Answer<'a> {
         call: &Call,
         asked: &[&RecordedCandidate],
     ) -> [(&'static str, Vec<Sentence>); 2] {
-        let selection = self.run.narrator.describe_selection(&self.scene, call.record());
+        let selection = self
+            .run
+            .narrator
+            .describe_selection(&self.scene, call.record());
         [
             ("Which", selection),
             ("Where and whether", self.placement(call, asked)),
@@ -253,7 +256,7 @@ impl<'a> Answer<'a> {
             .filter(|one| is_asked(one.process))
             .collect();
         let effect = self.effect.and_then(|effect| effect.as_ref().ok());
-        let predicted = effect.and_then(|effect| effect.predicted.as_ref());
+        let predicted = effect.and_then(|effect| effect.prediction.as_ref());
         let predicted = predicted.map(|one| one.without_moves.get() - one.with_moves.get());
         facts.insert(
             "call".into(),
@@ -277,6 +280,10 @@ impl<'a> Answer<'a> {
                 case::effect_json(effect, self.scene.supersteps),
             );
         }
-        facts.extend(self.run.narrator.additional_values(&self.scene, call.record()));
+        facts.extend(
+            self.run
+                .narrator
+                .additional_values(&self.scene, call.record()),
+        );
     }
 }

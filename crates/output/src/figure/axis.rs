@@ -180,7 +180,12 @@ impl Axis {
             let y = self.position_of(value);
             drawing.line((x, y), (right, y), (GRID, THIN));
             let below = y + 0.35 * style.font_points();
-            drawing.text((x - 3.0, below), Anchor::End, &label, (style.font_points(), BLACK));
+            drawing.text(
+                (x - 3.0, below),
+                Anchor::End,
+                &label,
+                (style.font_points(), BLACK),
+            );
         }
         drawing.line((x, self.ends.0), (x, self.ends.1), (AXIS, LINE));
     }

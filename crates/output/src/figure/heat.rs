@@ -162,7 +162,10 @@ impl Heat {
             drawing.rectangle((x, y), size, viridis(share(value)));
             if labels {
                 let colour = if share(value) < 0.55 { WHITE } else { BLACK };
-                let middle = (x + width / 2.0, y + height / 2.0 + 0.35 * style.font_points());
+                let middle = (
+                    x + width / 2.0,
+                    y + height / 2.0 + 0.35 * style.font_points(),
+                );
                 let text = style.format_number(&(self.label)(value));
                 drawing.text(middle, Anchor::Middle, &text, (style.font_points(), colour));
             }

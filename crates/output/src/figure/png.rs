@@ -145,7 +145,11 @@ impl Outline {
     fn from_points(points: &[Place]) -> Self {
         let next = points.iter().cycle().skip(1);
         let parts = points.iter().zip(next);
-        Self(parts.map(|(a, b)| Segment::Line(to_point(*a), to_point(*b))).collect())
+        Self(
+            parts
+                .map(|(a, b)| Segment::Line(to_point(*a), to_point(*b)))
+                .collect(),
+        )
     }
 
     fn circle((x, y): Place, radius: f64) -> Self {

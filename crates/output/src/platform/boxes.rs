@@ -88,7 +88,8 @@ impl Nested {
         let name = self.lines.first().map(|name| (name, BOLD_RATIO));
         let others = self.lines.iter().skip(1).chain(&self.remark);
         let texts = name.into_iter().chain(others.map(|text| (text, 1.0)));
-        let texts = texts.map(|(text, wider)| wider * width_of(&shortened(text, FONT_SIZE), FONT_SIZE));
+        let texts =
+            texts.map(|(text, wider)| wider * width_of(&shortened(text, FONT_SIZE), FONT_SIZE));
         let labels = self.connections.iter();
         let labels = labels.map(|way| width_of(&shortened(&way.label, LABEL), LABEL));
         let widest = texts.chain(labels).fold(LEAST_WIDTH, f64::max);

@@ -433,7 +433,9 @@ impl<'p> RoutePair<'p> {
         let (from, to) = self.clusters;
         let both = [(from, to, &self.there), (to, from, &self.back)];
         let ways = both.map(|(from, to, route)| {
-            let way = route.as_ref().map(|route| RouteProperties::from_route(platform, route));
+            let way = route
+                .as_ref()
+                .map(|route| RouteProperties::from_route(platform, route));
             (from, to, way)
         });
         ways.into_iter().take(if self.is_symmetric { 1 } else { 2 })
@@ -530,7 +532,10 @@ fn name_list<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
 
 /// Creates a table of checks of the platform, each passed or with a warning; findings about implausible values come last.
 fn checks_table(platform: &Platform, survey: &Survey, odd: &[Finding]) -> Table {
-    let columns = [text_column("check", "level"), text_column("finding", "finding")];
+    let columns = [
+        text_column("check", "level"),
+        text_column("finding", "finding"),
+    ];
     let mut table = Table::new("checks", "", &columns);
     let mut push = |is_fine: bool, finding: String| {
         let level = if is_fine { "ok" } else { "warning" };
@@ -544,7 +549,11 @@ fn checks_table(platform: &Platform, survey: &Survey, odd: &[Finding]) -> Table 
         unused.is_empty(),
         match unused.len() {
             0 => "every link is on a route".to_owned(),
-            some => format!("{} on no route: {}", counted(some, "link"), name_list(names)),
+            some => format!(
+                "{} on no route: {}",
+                counted(some, "link"),
+                name_list(names)
+            ),
         },
     );
     let missing = survey.first_missing.map(|(from, to)| {

@@ -313,7 +313,10 @@ impl<'p> Tree<'p> {
     /// Describes latency and bandwidth of the route between the first two hosts of a zone; `None` if there is only one host.
     fn local_route_text(&self, hosts: Hosts) -> Option<String> {
         let way = RouteProperties::between(self.platform, hosts.first, hosts.second?)?;
-        Some(format!("inside: {}", properties_text(way.latency, way.bandwidth)))
+        Some(format!(
+            "inside: {}",
+            properties_text(way.latency, way.bandwidth)
+        ))
     }
 
     fn rest_box(&self, at: usize, parts: &[Part]) -> Nested {
@@ -405,7 +408,10 @@ impl<'p> Tree<'p> {
         let label = match bundle.pairs.len() {
             1 => properties_text(least, bundle.bandwidth),
             some if least == most => {
-                format!("{some} routes, {}", properties_text(least, bundle.bandwidth))
+                format!(
+                    "{some} routes, {}",
+                    properties_text(least, bundle.bandwidth)
+                )
             }
             some => format!(
                 "{some} routes, {} to {}",
@@ -446,12 +452,18 @@ impl RouteBundle<'_> {
         if latency > *most {
             *most = latency;
         }
-        self.bandwidth = self.bandwidth.into_iter().chain(bandwidth).reduce(lower_bandwidth);
+        self.bandwidth = self
+            .bandwidth
+            .into_iter()
+            .chain(bandwidth)
+            .reduce(lower_bandwidth);
     }
 
     /// Returns whether the first route of the bundle goes from the right box to the left box.
     fn is_reversed(&self) -> bool {
-        !self.pairs.contains(&(self.first_route.from, self.first_route.to))
+        !self
+            .pairs
+            .contains(&(self.first_route.from, self.first_route.to))
     }
 }
 

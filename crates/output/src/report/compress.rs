@@ -117,7 +117,11 @@ mod tests {
     #[test]
     fn shares_are_bytes() {
         assert_eq!(
-            [fraction_to_byte(1.0, 2.0), fraction_to_byte(3.0, 2.0), fraction_to_byte(1.0, 0.0)],
+            [
+                fraction_to_byte(1.0, 2.0),
+                fraction_to_byte(3.0, 2.0),
+                fraction_to_byte(1.0, 0.0)
+            ],
             [128, 255, 0]
         );
     }

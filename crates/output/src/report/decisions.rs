@@ -33,7 +33,10 @@ pub(super) fn decisions_data(report: &Report) -> Value {
         .scenarios
         .iter()
         .map(|run| {
-            let calls = run.calls.iter().map(|call| self::encode_call(call, &mut texts));
+            let calls = run
+                .calls
+                .iter()
+                .map(|call| self::encode_call(call, &mut texts));
             calls.collect()
         })
         .collect();

@@ -200,7 +200,11 @@ impl Column {
 
     /// Draws a cell for each host, from `y` downwards. A host is given by its index in the page's data and its name.
     fn draw_hosts(self, svg: &mut String, y: usize, per_line: usize, hosts: &[(usize, &str)]) {
-        let Self { x, cell_width: cell, .. } = self;
+        let Self {
+            x,
+            cell_width: cell,
+            ..
+        } = self;
         for (at, (place, name)) in hosts.iter().enumerate() {
             let (left, upper) = (
                 x + 12 + at % per_line * cell,

@@ -204,16 +204,25 @@ fn draw_makespans(report: &Report, style: &Style) -> Drawing {
     });
     let chart = Bars {
         name: "makespan by scenario".to_owned(),
-        axes: [time_title(style), style.translate("scenario", "cenário").to_owned()],
+        axes: [
+            time_title(style),
+            style.translate("scenario", "cenário").to_owned(),
+        ],
         meaning: ColourMeaning::Named(vec![
-            (style.translate("supersteps", "superpassos").to_owned(), COMPUTES),
+            (
+                style.translate("supersteps", "superpassos").to_owned(),
+                COMPUTES,
+            ),
             (
                 style
                     .translate("rescheduling calls", "chamadas de reescalonamento")
                     .to_owned(),
                 COMMUNICATES,
             ),
-            (style.translate("migrations", "migrações").to_owned(), MIGRATES),
+            (
+                style.translate("migrations", "migrações").to_owned(),
+                MIGRATES,
+            ),
         ]),
         rows: rows.collect(),
     };

@@ -6,7 +6,7 @@ use super::super::html::escaped;
 use super::super::read::{Difference, RunOfScenario};
 use super::super::records::describe;
 use super::super::starts;
-use super::super::table::{relative_to_i, decimals, heading_from, straight_returns};
+use super::super::table::{decimals, heading_from, relative_to_i, straight_returns};
 use super::page_data::Report;
 use migsim_base::quantities::seconds;
 use migsim_bsp::Scenario;

@@ -8,7 +8,7 @@ use super::super::records::describe;
 use super::compress::Pack;
 use super::drawing::{self, HostIndices};
 use super::page_data::Report;
-use super::{decisions, gantt, head, notes, sort_key, path, reasons, scores, series, usage};
+use super::{decisions, gantt, head, notes, path, reasons, scores, series, sort_key, usage};
 use migsim_experiment::policy_label;
 
 const BODY: &str = include_str!("report.html");

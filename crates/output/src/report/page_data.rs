@@ -99,7 +99,8 @@ fn read_optional_text(path: &Path) -> Result<Option<String>, Error> {
 }
 
 fn read_machine(path: &Path) -> Result<Machine, Error> {
-    let text = read_optional_text(path)?.ok_or_else(|| damaged("the file is missing").source(path_text(path)))?;
+    let text = read_optional_text(path)?
+        .ok_or_else(|| damaged("the file is missing").source(path_text(path)))?;
     let machine: Machine = serde_json::from_str(&text).map_err(|error| {
         damaged(&error)
             .source(path_text(path))

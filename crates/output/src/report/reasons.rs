@@ -54,7 +54,8 @@ impl Words {
                 }
                 for one in &call.candidates {
                     self.check_room()?;
-                    let answer = Answer::new(run, this, question_about(this, call, Some(one)), None);
+                    let answer =
+                        Answer::new(run, this, question_about(this, call, Some(one)), None);
                     let parts = answer.decision(call, &judged[&one.process]);
                     let parts = parts.into_iter().filter(|(_, told)| !told.is_empty());
                     let parts = parts.map(|(title, told)| (title, texts(&told)));
@@ -78,7 +79,11 @@ impl Words {
 }
 
 /// Creates the question about a call or, if `candidate` is given, about one of its candidates.
-fn question_about(this: &RunOfScenario, call: &Call, candidate: Option<&RecordedCandidate>) -> Question {
+fn question_about(
+    this: &RunOfScenario,
+    call: &Call,
+    candidate: Option<&RecordedCandidate>,
+) -> Question {
     Question {
         superstep: call.superstep,
         process: candidate.map(|one| one.process),
@@ -94,7 +99,7 @@ mod tests {
     use super::*;
     use migsim_base::memory::Limits;
     use migsim_experiment::{Experiment, Layers, Progress, built_in};
-    use migsim_policies::explain::{Narrator, ExplainContext, Sentence};
+    use migsim_policies::explain::{ExplainContext, Narrator, Sentence};
 
     static TRIGGERS: AtomicUsize = AtomicUsize::new(0);
 

@@ -13,8 +13,8 @@ use super::super::machine::Machine;
 use super::super::read::RunOfScenario;
 use super::super::traffic::group_size;
 use super::compress::{Pack, fraction_to_byte};
-use super::sort_key;
 use super::page_data::Report;
+use super::sort_key;
 
 /// Number of time intervals of equal length into which a run is divided.
 const INTERVALS: usize = 240;
@@ -204,7 +204,14 @@ pub(super) fn pack_links(report: &Report, pack: &mut Pack) -> Value {
         pack.add_f64(&format!("link_edges/{scenario}"), &edges);
         let names: Vec<Value> = rows
             .iter()
-            .map(|(name, row)| json!([name, fraction(row.bytes, row.capacity), row.bytes, row.flows]))
+            .map(|(name, row)| {
+                json!([
+                    name,
+                    fraction(row.bytes, row.capacity),
+                    row.bytes,
+                    row.flows
+                ])
+            })
             .collect();
         scenarios.push(json!({ "rows": names, "left_out": left_out, "weightless": weightless }));
     }

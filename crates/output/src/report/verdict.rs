@@ -71,7 +71,9 @@ fn calls_quantity(run: &RunOfScenario) -> Quantity {
 
 fn migrations_quantity(run: &RunOfScenario) -> Quantity {
     let count = run.migrations.len() as u64;
-    MOVED.with_count(count).shown_as(counted(count, "migration"))
+    MOVED
+        .with_count(count)
+        .shown_as(counted(count, "migration"))
 }
 
 impl Report {
@@ -111,12 +113,19 @@ fn verdict(run: &Run) -> Sentence {
     }
 }
 
-fn verdict_with_starts(starts: &[StaticStart], base: &RunOfScenario, moved: &RunOfScenario) -> Sentence {
+fn verdict_with_starts(
+    starts: &[StaticStart],
+    base: &RunOfScenario,
+    moved: &RunOfScenario,
+) -> Sentence {
     let best = best_start(starts).filter(|best| !best.is_start_of_run);
     // If a better start reaches the same time for free, it is no gain of migration.
     let is_beaten = best.is_some_and(|best| moved.makespan_s > 1.0005 * best.makespan_s);
     let own = verdict_against_i(base, moved, is_beaten);
-    let sentences = [Some(own), starts::best_start_sentence(starts, moved.makespan_s)];
+    let sentences = [
+        Some(own),
+        starts::best_start_sentence(starts, moved.makespan_s),
+    ];
     Sentence::joined(sentences.into_iter().flatten(), " ")
 }
 
@@ -124,9 +133,18 @@ fn verdict_with_starts(starts: &[StaticStart], base: &RunOfScenario, moved: &Run
 /// starting placement without migrations is faster than scenario iii.
 fn verdict_against_i(base: &RunOfScenario, moved: &RunOfScenario, is_beaten: bool) -> Sentence {
     let gain = 0.0 - 100.0 * moved.relative_overhead.unwrap_or(0.0);
-    let times = say!("{} instead of {}", makespan_quantity(moved), makespan_quantity(base));
+    let times = say!(
+        "{} instead of {}",
+        makespan_quantity(moved),
+        makespan_quantity(base)
+    );
     let cost = time_quantity(&TOTAL_COST, moved.scheduling_s + moved.migration_s);
-    let paid = say!("{} and {} that cost {}", calls_quantity(moved), migrations_quantity(moved), cost);
+    let paid = say!(
+        "{} and {} that cost {}",
+        calls_quantity(moved),
+        migrations_quantity(moved),
+        cost
+    );
     // A gain that rounds to 0 is not called a gain.
     if moved.migrations.iter().all(|one| one.cause != "policy") {
         say!(

@@ -78,7 +78,9 @@ impl LineWriter {
         const MILLION: u64 = 1_000_000;
         match number {
             0..1000 => self.push_below_thousand(number),
-            1000..MILLION => self.push_below_thousand(number / 1000).push_last_three(number),
+            1000..MILLION => self
+                .push_below_thousand(number / 1000)
+                .push_last_three(number),
             _ => {
                 self.push_number(number / MILLION);
                 self.push_last_three(number / 1000).push_last_three(number)

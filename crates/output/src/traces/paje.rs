@@ -206,10 +206,20 @@ impl<'a> Paje<'a> {
             self.destroy_container("P", &self.alias(process));
         }
         for host in (0..self.is_known.len()).filter(|&host| self.is_known[host]) {
-            write_destroy(&mut self.lines, &self.last_time_text, "H", &format!("h{host}"));
+            write_destroy(
+                &mut self.lines,
+                &self.last_time_text,
+                "H",
+                &format!("h{host}"),
+            );
         }
         for cluster in (0..self.is_known_cluster.len()).filter(|&one| self.is_known_cluster[one]) {
-            write_destroy(&mut self.lines, &self.last_time_text, "C", &format!("c{cluster}"));
+            write_destroy(
+                &mut self.lines,
+                &self.last_time_text,
+                "C",
+                &format!("c{cluster}"),
+            );
         }
         self.destroy_container("A", "s");
         self.lines
@@ -256,7 +266,8 @@ impl<'a> Paje<'a> {
             self.write_event(what);
             return;
         }
-        let order = u32::try_from(self.event_kinds.len()).expect("fewer than 2^32 events at a time");
+        let order =
+            u32::try_from(self.event_kinds.len()).expect("fewer than 2^32 events at a time");
         self.pending.push((date.max(0.0).to_bits(), order));
         self.event_kinds.push(what);
     }

@@ -170,8 +170,9 @@ impl<'a> Perfetto<'a> {
         let Some((number, since)) = self.superstep else {
             return;
         };
-        let head =
-            format!(",\n{{\"ph\":\"X\",\"pid\":{RUN_GROUP},\"tid\":1,\"name\":\"{number}\",\"ts\":");
+        let head = format!(
+            ",\n{{\"ph\":\"X\",\"pid\":{RUN_GROUP},\"tid\":1,\"name\":\"{number}\",\"ts\":"
+        );
         self.lines.push(head.as_bytes());
         push_time(&mut self.lines, since);
         self.lines.push(b",\"dur\":");

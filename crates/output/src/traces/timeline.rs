@@ -182,7 +182,8 @@ impl<S: Sink> Timeline<S> {
 
     fn report_intervals(&mut self) {
         for (interval, date) in self.intervals.drain(..) {
-            self.sink.set_counter(Counter::Interval, interval, date.get());
+            self.sink
+                .set_counter(Counter::Interval, interval, date.get());
         }
     }
 }
@@ -197,7 +198,11 @@ impl<S: Sink> Recorder for Timeline<S> {
 
     fn on_superstep(&mut self, superstep: usize, measures: &Measures, _: &[HostId]) {
         let (origin, now) = (self.origin, self.barrier_time);
-        let mut first = if self.start_offsets.is_empty() { origin } else { now };
+        let mut first = if self.start_offsets.is_empty() {
+            origin
+        } else {
+            now
+        };
         let (mut longest, mut sum) = (0.0_f64, 0.0);
         self.report_intervals();
         self.moves.sort_by_key(|one| one.process);
@@ -243,7 +248,8 @@ impl<S: Sink> Recorder for Timeline<S> {
             self.calls.push(call.wait);
         }
         if let Some(interval) = self.narrator.interval(&call.decision.outline_json()) {
-            self.intervals.push((interval.next_length as f64, call.wait.until));
+            self.intervals
+                .push((interval.next_length as f64, call.wait.until));
         }
     }
 

@@ -93,11 +93,17 @@ mod tests {
             volume: 27.0,
             h: 17.0,
         };
-        assert_eq!(superstep_load(&plan, &mut [0.0; 3], &mut [0.0; 3]), expected);
+        assert_eq!(
+            superstep_load(&plan, &mut [0.0; 3], &mut [0.0; 3]),
+            expected
+        );
         let idle = Plan {
             work: vec![Instructions::default(); 3],
             messages: Vec::new(),
         };
-        assert_eq!(superstep_load(&idle, &mut [9.0; 3], &mut [9.0; 3]), Load::default());
+        assert_eq!(
+            superstep_load(&idle, &mut [9.0; 3], &mut [9.0; 3]),
+            Load::default()
+        );
     }
 }

@@ -44,7 +44,13 @@ pub fn draw_workload(title: &str, loads: &[Load]) -> String {
     for (index, (name, of, shown)) in panels.into_iter().enumerate() {
         let top = TOP + index as f64 * (PANEL.1 + GAP) + 16.0;
         let values: Vec<f64> = loads.iter().map(of).collect();
-        draw_panel(&mut svg, top, name, &means_of_parts(&values, MOST_POINTS), shown);
+        draw_panel(
+            &mut svg,
+            top,
+            name,
+            &means_of_parts(&values, MOST_POINTS),
+            shown,
+        );
     }
     writeln!(
         svg,

@@ -57,7 +57,10 @@ pub(super) enum Alternatives {
 
 /// Lists the other values of an option that has this key and this value.
 pub(super) fn alternatives(key: &str, value: &Value) -> Alternatives {
-    if let Some((_, reason)) = NO_ALTERNATIVES.iter().find(|(known, _)| *known == key_in_file(key)) {
+    if let Some((_, reason)) = NO_ALTERNATIVES
+        .iter()
+        .find(|(known, _)| *known == key_in_file(key))
+    {
         return Alternatives::Without(reason);
     }
     let node = node_of(key);

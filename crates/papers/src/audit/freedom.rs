@@ -121,7 +121,10 @@ fn count_independent(cells: &[&Cell]) -> (usize, usize, usize) {
             .and_then(serde_json::Value::as_f64);
         column.push((supersteps.unwrap_or(f64::NAN), cell.seconds));
     }
-    let count = columns.values().map(|column| count_parameters(column)).sum();
+    let count = columns
+        .values()
+        .map(|column| count_parameters(column))
+        .sum();
     (columns.len(), repeated, count)
 }
 

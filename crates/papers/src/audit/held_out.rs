@@ -151,7 +151,10 @@ fn slopes_of(constant: &Setting, base: &Achieved, progress: &Progress) -> Result
     let (below, above) = (below?, above?);
     let slope = |cell: usize| {
         let here = base.errors[cell];
-        let sides = [(here - below[cell]) / SLOPE_STEP, (above[cell] - here) / SLOPE_STEP];
+        let sides = [
+            (here - below[cell]) / SLOPE_STEP,
+            (above[cell] - here) / SLOPE_STEP,
+        ];
         if sides[0].abs() <= sides[1].abs() {
             sides[0]
         } else {
@@ -191,8 +194,12 @@ const PARTITIONS: [(&str, Part); 7] = [
         column_name(&cell.table, &cell.config)
     }),
     ("one order n", |cell| config_value(cell, "n")),
-    ("one number of processes", |cell| config_value(cell, "procs")),
-    ("one number of supersteps", |cell| config_value(cell, "supersteps")),
+    ("one number of processes", |cell| {
+        config_value(cell, "procs")
+    }),
+    ("one number of supersteps", |cell| {
+        config_value(cell, "supersteps")
+    }),
     ("one table", |cell| cell.table.clone()),
 ];
 

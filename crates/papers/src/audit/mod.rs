@@ -34,7 +34,7 @@ pub use freedom::Freedom;
 pub use held_out::{HeldOut, Refitted};
 pub use rounding::Rounding;
 pub use score::{Achieved, Score, TIGHT, WIDE};
-pub use sensitivity::{WINDOW_STEPS, Sensitivity};
+pub use sensitivity::{Sensitivity, WINDOW_STEPS};
 pub(crate) use splits::{SPLIT_COLUMNS, splits};
 pub use tables::Tables;
 

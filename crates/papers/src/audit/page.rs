@@ -4,13 +4,13 @@ use super::ablation::Ablation;
 use super::contradictions::{Contradictions, shares_and_median};
 use super::freedom::Freedom;
 use super::score::{Score, TIGHT, WIDE};
-use super::sensitivity::{WINDOW_STEPS, Sensitivity};
+use super::sensitivity::{Sensitivity, WINDOW_STEPS};
 use super::splits::{SPLIT_COLUMNS, extreme_splits, split_rows};
 use super::subject::AuditCounts;
 use super::tables::Tables;
 
 use crate::effects::counts_of_cells;
-use crate::markdown::{escape_cell, put, push_table};
+use crate::markdown::{escape_cell, push_table, put};
 use crate::named::application_of;
 use crate::readme::push_effect_table;
 
@@ -223,7 +223,10 @@ fn push_sensitivity(text: &mut String, papers: &[AuditCounts], tables: &Tables) 
         let (paper, what) = (application_of(&one.paper), escape_cell(&one.what));
         let origin = origin_text(&one.origin, one.is_counted);
         let value = format!("{} | {origin}", one.value);
-        format!("{paper} | {what} | {value} | {scores} | {}", window_text(one))
+        format!(
+            "{paper} | {what} | {value} | {scores} | {}",
+            window_text(one)
+        )
     });
     let columns = "paper | number | value | origin | -1 % | as it is | +1 % | window";
     push_table(text, columns, rows);
@@ -300,7 +303,10 @@ fn push_ablation(text: &mut String, papers: &[AuditCounts], tables: &Tables) {
          Options with a word or a switch that the experiments and platforms of a paper set take each other value that the format\n\
          knows, one at a time. So do whole numbers and zeros that are fitted or inferred: one less and one more. *Lost* counts what comes out as it is and no longer does; \"free\" loses nothing. *default* marks the value that holds if a file gives none.\n",
     );
-    let (counted, others) = (options_with_results(tables, true), options_with_results(tables, false));
+    let (counted, others) = (
+        options_with_results(tables, true),
+        options_with_results(tables, false),
+    );
     let carrying = |all: &[OptionResults<'_>]| all.iter().filter(|one| one.is_needed()).count();
     put!(
         text,
@@ -319,7 +325,11 @@ fn push_ablation(text: &mut String, papers: &[AuditCounts], tables: &Tables) {
             let now = format!("{}, {}, {}", one.cells, one.decisions, one.schedules);
             let lost = [one.lost_cells, one.lost_decisions, one.lost_schedules];
             let lost = lost.map(|count| count.to_string()).join(", ");
-            let lost = if one.loses_nothing() { "free".into() } else { lost };
+            let lost = if one.loses_nothing() {
+                "free".into()
+            } else {
+                lost
+            };
             format!("{now} | {} | {lost}", one.wide)
         } else {
             format!("refused: {} | - | -", escape_cell(&one.refused))

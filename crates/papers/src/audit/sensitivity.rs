@@ -78,7 +78,11 @@ pub(super) fn sensitivity(setting: &Setting, base: &Achieved, progress: &Progres
 }
 
 /// Counts the reproduced results with a constant 1 % lower and 1 % higher. Does not search for the window in which none is lost.
-pub(super) fn sensitivity_without_window(setting: &Setting, base: &Achieved, progress: &Progress) -> Sensitivity {
+pub(super) fn sensitivity_without_window(
+    setting: &Setting,
+    base: &Achieved,
+    progress: &Progress,
+) -> Sensitivity {
     let ends = [1.0 - CHANGE, 1.0 + CHANGE].map(|factor| {
         let there = achieved_with(setting.paper, setting.scaled(factor), progress);
         there.map(|there| there.score())
@@ -134,7 +138,8 @@ impl Sensitivity {
 fn find_window(setting: &Setting, is_above: bool, base: &Achieved, progress: &Progress) -> f64 {
     let end = WINDOW_STEPS[WINDOW_STEPS.len() - 1];
     let is_without_effect = |there: Achieved| there.errors == base.errors;
-    if results_without_loss((setting, is_above, end), base, progress).is_some_and(is_without_effect) {
+    if results_without_loss((setting, is_above, end), base, progress).is_some_and(is_without_effect)
+    {
         return end;
     }
     let loses_nothing =

@@ -66,7 +66,9 @@ impl Setting {
     /// Returns whether all values of the setting are non-zero numbers, with or without units. Whole numbers without a unit count
     /// as options, not as numbers.
     pub(super) fn is_number(&self) -> bool {
-        self.values.iter().all(|value| parse_quantity(value).is_some())
+        self.values
+            .iter()
+            .all(|value| parse_quantity(value).is_some())
     }
 
     /// Returns the changes that multiply all values of the setting by `factor`.

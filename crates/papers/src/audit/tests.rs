@@ -45,8 +45,9 @@ fn drawn(subject: &Subject, is_wanted: impl Fn(&Setting) -> bool) -> Vec<&Settin
 /// Asserts that no result is lost at the last step of a window, and that one is lost at the next step.
 fn assert_window(subject: &Subject, setting: &Setting, (is_above, last): (bool, f64)) {
     let progress = Progress::default();
-    let keeps =
-        |step: f64| results_without_loss((setting, is_above, step), &subject.achieved, &progress).is_some();
+    let keeps = |step: f64| {
+        results_without_loss((setting, is_above, step), &subject.achieved, &progress).is_some()
+    };
     let next = WINDOW_STEPS.iter().find(|&&step| step > last);
     assert!(
         last == 0.0 || keeps(last),

@@ -144,7 +144,12 @@ pub fn csv(authors: &Authors) -> String {
     columns.extend(["program_s", "simulated_s", "starts_equal"].map(|key| number_column(key, key)));
     let mut table = Table::new("cases", "", &columns);
     for one in &authors.by_case {
-        let names = [one.case.as_str(), heuristic_name(one.heuristic), &one.scenario].map(Cell::text);
+        let names = [
+            one.case.as_str(),
+            heuristic_name(one.heuristic),
+            &one.scenario,
+        ]
+        .map(Cell::text);
         let counts = COUNTS.map(|(_, count)| Cell::count(count(&one.counts)));
         let run = authors.by_run.iter().find(|run| run.case == one.case);
         let date = |date: f64| Cell::value(date, format!("{date:.6}"));
@@ -195,7 +200,12 @@ pub fn markdown(authors: &Authors) -> String {
         page += "\nWhat differs:\n\n";
     }
     for (case, difference) in differences {
-        put!(page, "- {}: {}\n", escape_cell(case), escape_cell(difference));
+        put!(
+            page,
+            "- {}: {}\n",
+            escape_cell(case),
+            escape_cell(difference)
+        );
     }
     page += PREDICTED;
     let mut sheet = Sheet::default();

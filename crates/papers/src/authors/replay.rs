@@ -58,7 +58,12 @@ struct Comparison<'a> {
 
 impl Comparison<'_> {
     /// Adds the description of a difference unless `is_equal` is true; returns 1 for equal values and 0 for different values.
-    fn record(&mut self, is_equal: bool, call: &StoredCall, what: impl FnOnce() -> String) -> usize {
+    fn record(
+        &mut self,
+        is_equal: bool,
+        call: &StoredCall,
+        what: impl FnOnce() -> String,
+    ) -> usize {
         if !is_equal && self.differences.len() < MOST_DESCRIBED {
             let superstep = call.superstep;
             self.differences

@@ -129,7 +129,8 @@ pub fn compare(case: &Value) -> Result<Option<ComparedRun>, Error> {
     let run = experiment.run_scenario(stored.scenario, &progress, &mut dates, None)?;
     let simulated = end_of_first_process(&run.outcome).get();
     let starts = stored.superstep_starts_of_process_1.iter().zip(&dates.0);
-    let are_equal = |(program, ours): &(&f64, &f64)| (*ours - *program).abs() <= TIME_TOLERANCE * **program;
+    let are_equal =
+        |(program, ours): &(&f64, &f64)| (*ours - *program).abs() <= TIME_TOLERANCE * **program;
     let platform = &experiment.platform.platform;
     let calls = stored.calls.iter().zip(&run.outcome.calls);
     let same = |(program, ours): &(&Call, &migsim_bsp::CallRecord)| {
@@ -167,7 +168,10 @@ fn case_settings(stored: &Stored) -> Result<Case, Problem> {
     let Stored {
         parameters, sets, ..
     } = stored;
-    let hosts = stored.placement.iter().map(|name| simulated_host_name(name));
+    let hosts = stored
+        .placement
+        .iter()
+        .map(|name| simulated_host_name(name));
     let hosts: Vec<String> = hosts.collect::<Result<_, _>>()?;
     let set = |set: &Set| {
         let power = format!("{} Hz", set.power);
@@ -217,7 +221,8 @@ fn simulated_host_name(name: &str) -> Result<String, Problem> {
 /// Lists the moves of a call of the program, sorted by rank: the rank of the process (from 1), and the name of its new host.
 fn program_moves(call: &Call) -> Vec<(usize, String)> {
     let rows = call.decided_moves.rows.iter();
-    let moves = rows.filter_map(|(rank, _, host, _)| Some((*rank, simulated_host_name(host).ok()?)));
+    let moves =
+        rows.filter_map(|(rank, _, host, _)| Some((*rank, simulated_host_name(host).ok()?)));
     sorted(moves.collect())
 }
 

@@ -161,7 +161,9 @@ fn faults_of_a_folder_are_named_with_their_place() {
         .to_string();
     assert!(error.contains("--cases no/such/folder"), "{error}");
     let empty = tempfile::tempdir().unwrap();
-    let error = compare_with_authors(Some(empty.path())).unwrap_err().to_string();
+    let error = compare_with_authors(Some(empty.path()))
+        .unwrap_err()
+        .to_string();
     assert!(
         error.contains("has no file whose name ends in `.json`"),
         "{error}"

@@ -58,7 +58,11 @@ impl Reports {
 
 /// Compares the potentials of migration in a call of the simulated run with the stored ones. Returns `None` if their numbers
 /// differ or none are recorded.
-pub(super) fn compare_potentials(superstep: u64, stored: &Reports, call: &CallRecord) -> Option<Tie> {
+pub(super) fn compare_potentials(
+    superstep: u64,
+    stored: &Reports,
+    call: &CallRecord,
+) -> Option<Tie> {
     let theirs = stored.potentials();
     let record = call.decision.explanation.as_ref()?.to_json();
     let ours = record.get("potentials")?.as_array()?.iter();
@@ -73,8 +77,11 @@ pub(super) fn compare_potentials(superstep: u64, stored: &Reports, call: &CallRe
     let equal = both
         .clone()
         .filter(|(one, other)| one.to_bits() == other.to_bits());
-    let differences = both.clone().map(|(&one, &other)| relative_distance(one, other));
-    let (pairs, largest_distance) = pairs_that_differ(&largest_by_process(&ours), &largest_by_process(&theirs));
+    let differences = both
+        .clone()
+        .map(|(&one, &other)| relative_distance(one, other));
+    let (pairs, largest_distance) =
+        pairs_that_differ(&largest_by_process(&ours), &largest_by_process(&theirs));
     Some(Tie {
         superstep,
         equal: equal.count(),

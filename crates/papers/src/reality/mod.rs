@@ -138,8 +138,18 @@ pub fn compare_with_measurements() -> Result<Reality, Error> {
     let pings = read_pings(PINGPONG_TABLE, include_str!("pingpong.csv"), &two, None)?;
     let calibration = calibrate(&two, &pings, "open-mpi", ("calibrated", PINGPONG_TABLE))?;
     let whole = library_models(&calibration.library)?;
-    let second = read_pings(SECOND_PINGPONG_TABLE, include_str!("pingpong-second.csv"), &two, None)?;
-    let second = calibrate(&two, &second, "open-mpi", ("calibrated", SECOND_PINGPONG_TABLE))?;
+    let second = read_pings(
+        SECOND_PINGPONG_TABLE,
+        include_str!("pingpong-second.csv"),
+        &two,
+        None,
+    )?;
+    let second = calibrate(
+        &two,
+        &second,
+        "open-mpi",
+        ("calibrated", SECOND_PINGPONG_TABLE),
+    )?;
     let on_second = library_models(&second.library)?;
     let mut ablation = Vec::new();
     for (name, models) in ablation_steps(whole) {
@@ -184,7 +194,9 @@ pub fn compare_with_measurements() -> Result<Reality, Error> {
 
 /// Lists the models of the ablation with their names: effects are first added one after the other, and then left out one at a
 /// time.
-fn ablation_steps((network, runtime): (NetworkModel, RuntimeConfig)) -> Vec<(&'static str, Models)> {
+fn ablation_steps(
+    (network, runtime): (NetworkModel, RuntimeConfig),
+) -> Vec<(&'static str, Models)> {
     let plain = NetworkModel {
         weights: Weights::Equal,
         ..NetworkModel::default()

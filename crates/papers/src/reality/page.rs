@@ -1,7 +1,7 @@
 //! Creates `reality.md`, `reality.csv` and their figures, which compare predicted with measured times.
 
 use super::{Ablation, Predicted, Reality};
-use crate::markdown::{put, push_table};
+use crate::markdown::{push_table, put};
 use migsim_base::error::Error;
 use migsim_output::figure::{
     self, Dot, Figure, Group, Point, Rows, SCENARIOS, Scatter, SeriesKey, Style, select_figures,
@@ -37,7 +37,11 @@ pub fn markdown(reality: &Reality) -> String {
     push_cases(&mut text, reality, true);
     text += "\n## Ablation\n\nMedian error of the total by class, in percent, all cases. Effects are added one after the other; then one is left out at a time.\n";
     let columns = "effects | latency | bandwidth | mixed | all | within 5 % | worst";
-    push_table(&mut text, columns, reality.ablation.iter().map(ablation_row));
+    push_table(
+        &mut text,
+        columns,
+        reality.ablation.iter().map(ablation_row),
+    );
     push_barriers(&mut text, reality);
     push_recorded(&mut text, reality);
     push_queues(&mut text, reality);
@@ -74,7 +78,9 @@ fn push_calibration(text: &mut String, reality: &Reality) {
     push_table(text, "bytes | measured [ms] | fitted [ms] | off [%]", rows);
     let others = reality.predicted.iter();
     let others = others.filter(|one| !one.case.name.starts_with("ping-"));
-    let mut errors: Vec<f64> = others.map(|one| 100.0 * one.relative_error().abs()).collect();
+    let mut errors: Vec<f64> = others
+        .map(|one| 100.0 * one.relative_error().abs())
+        .collect();
     errors.sort_by(f64::total_cmp);
     put!(
         text,
@@ -91,7 +97,11 @@ fn push_cases(text: &mut String, reality: &Reality, limited: bool) {
         let case = &one.case;
         let [low, high] = case.quartiles_s;
         let measured = format!("{:.4} | {low:.4} to {high:.4}", case.median_s);
-        let predicted = format!("{:.4} | {:+.1}", one.simulated_s, 100.0 * one.relative_error());
+        let predicted = format!(
+            "{:.4} | {:+.1}",
+            one.simulated_s,
+            100.0 * one.relative_error()
+        );
         let place = format!("{} | {}", case.class, case.platform);
         format!("{} | {place} | {measured} | {predicted}", case.name)
     });
@@ -132,7 +142,10 @@ fn push_recorded(text: &mut String, reality: &Reality) {
         "The *first* machine is that of the cases above. The *second* one is faster: `migsim calibrate` finds an overhead of {:.1} us a message and a bandwidth factor of {:.4} there \
          (`pingpong-second.csv`).\n",
         reality.second_calibration.overhead.unwrap_or_default() * 1e6,
-        reality.second_calibration.bandwidth_factor.unwrap_or_default()
+        reality
+            .second_calibration
+            .bandwidth_factor
+            .unwrap_or_default()
     );
     let rows = reality.recorded.iter().map(|one| {
         let off = |time: f64| format!("{:+.1}", 100.0 * (time / one.median_s - 1.0));
@@ -218,7 +231,9 @@ impl Summary {
         let of = |class: &str| {
             let is_meant = |one: &&Predicted| class.is_empty() || one.case.class == class;
             let errors = predicted.iter().filter(is_meant);
-            let mut errors: Vec<f64> = errors.map(|one| 100.0 * one.relative_error().abs()).collect();
+            let mut errors: Vec<f64> = errors
+                .map(|one| 100.0 * one.relative_error().abs())
+                .collect();
             errors.sort_by(f64::total_cmp);
             median(&errors)
         };

@@ -151,7 +151,10 @@ impl Study {
     pub fn request_for(&self, draw: u64) -> Result<Request, Error> {
         let is_public = draw == self.public_draw;
         let named = |name: &str| is_public || self.advice.iter().any(|claim| claim.names(name));
-        let others = self.paid_back_variants().into_iter().chain(self.noisy_variants());
+        let others = self
+            .paid_back_variants()
+            .into_iter()
+            .chain(self.noisy_variants());
         let others = others.filter(|one| named(&one.name));
         Ok(Request {
             suite: Suite::find(&self.suite)?,

@@ -102,7 +102,8 @@ fn holds_on_all_draws(outcome: &Outcome, claim: &Claim) -> bool {
 /// Creates the section with the claims that hold on all draws, and the evidence for them on the fresh draws.
 fn advice_section(outcome: &Outcome) -> String {
     let claims = outcome.study.advice.iter();
-    let (held, failed): (Vec<&Claim>, Vec<&Claim>) = claims.partition(|one| holds_on_all_draws(outcome, one));
+    let (held, failed): (Vec<&Claim>, Vec<&Claim>) =
+        claims.partition(|one| holds_on_all_draws(outcome, one));
     if held.is_empty() {
         return format!(
             "None of {} claims from the public draw held on it and on all fresh draws.\n",
@@ -179,7 +180,8 @@ fn policies_table(bench: &Bench, is_shown: &dyn Fn(&Standing) -> bool) -> String
 /// Creates a table of the mean ratios of all strategies with all triggers.
 fn combinations_table(outcome: &Outcome) -> String {
     let (study, bench) = (&outcome.study, &outcome.public);
-    let strategies = mean_ratio_by_name(bench, &study.strategies, &|name| study.with_strategy(name));
+    let strategies =
+        mean_ratio_by_name(bench, &study.strategies, &|name| study.with_strategy(name));
     let triggers = mean_ratio_by_name(bench, &study.triggers, &|name| study.with_trigger(name));
     let mut text = format!(
         "## Strategies and triggers\n\nMean ratios on draw {}, {} policies. A row is a strategy (where processes go), a column a trigger (when it is called). Both are ordered by their means.\n\n| strategy |",
@@ -287,7 +289,10 @@ fn noise_section(outcome: &Outcome) -> String {
     let mut columns = vec![exact];
     for view in study.views.keys() {
         let names = study.viewed.iter();
-        columns.push(mean_ratios(bench, names.map(|one| name_with_view(one, view))));
+        columns.push(mean_ratios(
+            bench,
+            names.map(|one| name_with_view(one, view)),
+        ));
     }
     for (row, policy) in study.viewed.iter().enumerate() {
         let _ = write!(text, "| `{policy}` |");

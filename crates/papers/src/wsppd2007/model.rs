@@ -39,7 +39,11 @@ pub fn check_claim(id: &str) -> Option<Claim> {
 
 fn run_check((id, check): &(&'static str, Check)) -> Claim {
     let (holds, seen) = check();
-    Claim { id, holds, observation: seen }
+    Claim {
+        id,
+        holds,
+        observation: seen,
+    }
 }
 
 type Check = fn() -> (bool, String);
@@ -97,7 +101,11 @@ impl Case {
 
     /// Simulates supersteps until the policy has made `count` calls, and returns each call with the superstep before it (counted
     /// from 1). Every superstep lasts a second and has the measures that `fill` sets for it.
-    fn first_calls(&self, count: usize, fill: impl Fn(usize, &mut Measures)) -> Vec<(usize, Decision)> {
+    fn first_calls(
+        &self,
+        count: usize,
+        fill: impl Fn(usize, &mut Measures),
+    ) -> Vec<(usize, Decision)> {
         let mut policy = MigBsp2007::new(self.config.clone()).expect("options in range");
         let mut random = Stream::new(1, Purpose::Policy);
         let external_load = vec![0.0; self.platform.hosts.len()];
@@ -421,8 +429,7 @@ fn m_is_high_for_large_and_far() -> (bool, String) {
     let mut case = Case::new(&[0, 1]);
     case.memory = [1e9, 1e6].map(Bytes::of).to_vec();
     let decision = case.first_decision(|_, _| ());
-    let m =
-        |process: usize, cluster: usize| cluster_terms(&decision, process, "memory")[cluster];
+    let m = |process: usize, cluster: usize| cluster_terms(&decision, process, "memory")[cluster];
     let (both, small, near) = (m(0, CORISCO), m(1, CORISCO), m(0, AQUARIO));
     let seen = format!("M = {both} large and slow, {small:.3} small, {near:.3} quick");
     (both > 0.95 && small < 0.05 && near < 0.2, seen)

@@ -103,7 +103,10 @@ impl DrawnLoad {
     /// Returns the block with the number `number`, drawn if necessary. The block is empty after the last step; `None` if there is
     /// no memory to store it.
     fn block(&self, number: usize) -> Option<Block> {
-        let mut drawn = self.stored_steps.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut drawn = self
+            .stored_steps
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if let Some(block) = drawn.blocks.get(number) {
             return Some(Arc::clone(block));
         }
@@ -223,7 +226,11 @@ mod tests {
             let expected: Vec<_> = loads.map(|(date, load)| (date, 1.0 - load)).collect();
             let mut known_with_no_room = None;
             for room in [0, 7, 8, 24, 100, 1000] {
-                let course = Arc::new(DrawnLoad::new(&load, random(), &StepBudget::with_steps(room)));
+                let course = Arc::new(DrawnLoad::new(
+                    &load,
+                    random(),
+                    &StepBudget::with_steps(room),
+                ));
                 let few: Vec<_> = course.reader().take(3).collect();
                 assert_eq!(few, expected[..count.min(3)]);
                 for _ in 0..2 {
@@ -237,7 +244,8 @@ mod tests {
                     let (mut at_once, mut ahead, mut known) = (course.reader(), vec![], vec![]);
                     while let Some(step) = at_once.next() {
                         ahead.push(step);
-                        let some = &at_once.computed_steps()[..at_once.computed_steps().len().min(40)];
+                        let some =
+                            &at_once.computed_steps()[..at_once.computed_steps().len().min(40)];
                         ahead.extend_from_slice(some);
                         known.push(at_once.computed_steps().len());
                         at_once.skip_steps(known[known.len() - 1].min(40));

@@ -62,7 +62,11 @@ impl LoadOptions for DailyConfig {
     fn load(self) -> Result<Arc<dyn Load>, Error> {
         let times = 0.0..=self.day.get();
         Ranges::default()
-            .duration("day", self.day, &(super::range::SHORTEST_PERIOD..=MAX_DURATION))
+            .duration(
+                "day",
+                self.day,
+                &(super::range::SHORTEST_PERIOD..=MAX_DURATION),
+            )
             .duration(
                 "period",
                 self.period,

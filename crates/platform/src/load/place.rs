@@ -101,7 +101,9 @@ fn apply_load(
     let placed = |purpose, name: &str| {
         let name = format!("{}[{count}] {name}", spec.kind);
         let random = Stream::for_object(seed, purpose, &name);
-        Arc::new(PlacedLoad(Arc::new(DrawnLoad::new(&spec.load, random, room))))
+        Arc::new(PlacedLoad(Arc::new(DrawnLoad::new(
+            &spec.load, random, room,
+        ))))
     };
     match target {
         Target::Host(index) => {

@@ -77,7 +77,11 @@ mod tests {
         // The eighth at 2·2/3 = 1.33, 2 or 1; then 3·4/7 = 1.71, 3·4/8 = 1.5, and 3·4/9 = 1.33, where the first host is equal.
         assert_eq!(processes_per_host(&hosts, 8), [2, 6, 0]);
         assert_eq!(processes_per_host(&hosts, 11), [3, 8, 0]);
-        assert!(processes_per_host(&hosts, 0).iter().all(|count| *count == 0));
+        assert!(
+            processes_per_host(&hosts, 0)
+                .iter()
+                .all(|count| *count == 0)
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::units;
 use super::xml::is_valid_name;
 use crate::Host;
 use crate::assemble::{LinkParts, memory_of_hosts};
-use crate::zones::{Place, LocatedMember, MemberLinks, Routing, Star};
+use crate::zones::{LocatedMember, MemberLinks, Place, Routing, Star};
 use migsim_base::units::{
     Bytes, BytesPerSecond, ClusterId, InstructionsPerSecond, LinkId, Seconds,
 };
@@ -412,7 +412,13 @@ impl<'a> Builder<'_, 'a, '_> {
             self.add_link(node, &format!("link_{name}_{direction}"), parts)
         });
         let (links, at) = (Some(links), coordinates);
-        self.set_placed(place, LocatedMember { links, coordinates: at });
+        self.set_placed(
+            place,
+            LocatedMember {
+                links,
+                coordinates: at,
+            },
+        );
         true
     }
 
@@ -424,7 +430,13 @@ impl<'a> Builder<'_, 'a, '_> {
             && self.reader.attribute(node, "coordinates").is_some()
             && let Some(at) = self.coordinates(node)
         {
-            self.set_placed(place, LocatedMember { links: None, coordinates: at });
+            self.set_placed(
+                place,
+                LocatedMember {
+                    links: None,
+                    coordinates: at,
+                },
+            );
         }
     }
 

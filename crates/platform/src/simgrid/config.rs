@@ -97,7 +97,7 @@ pub(super) fn network_flag(key: &str, value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Meaning, network_flag, meaning};
+    use super::{Meaning, meaning, network_flag};
 
     #[test]
     fn what_changes_times_is_a_setting_or_told() {

@@ -98,7 +98,11 @@ impl Expander {
     ///
     /// # Errors
     /// A file cannot be read, a set is unknown, or files include each other without end; each error has its line and column.
-    pub(super) fn expand_once(&mut self, source: &str, text: &str) -> Result<Option<String>, Problem> {
+    pub(super) fn expand_once(
+        &mut self,
+        source: &str,
+        text: &str,
+    ) -> Result<Option<String>, Problem> {
         let is_there = |name: &str| text.contains(&format!("<{name}"));
         if !text.contains("RuleBased") && !ELEMENTS.iter().any(|name| is_there(name)) {
             return Ok(None);

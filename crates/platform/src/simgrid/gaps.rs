@@ -72,7 +72,10 @@ impl Builder<'_, '_, '_> {
                 continue;
             };
             let is_missing = |(from, to): &(Point, Point)| {
-                from != to && table.find(self.number_in_zone(*from), self.number_in_zone(*to)).is_none()
+                from != to
+                    && table
+                        .find(self.number_in_zone(*from), self.number_in_zone(*to))
+                        .is_none()
             };
             let of_zone = hosts.get(&zone).map_or(&[][..], |hosts| &hosts[..]);
             let at_hosts = gateways.keys().flat_map(|&gateway| {

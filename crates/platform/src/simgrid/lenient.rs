@@ -25,7 +25,8 @@ pub(super) fn parse<'t>(
         Ok(document) => Ok(document),
         Err(error) => {
             *into = repair(text);
-            Document::parse_with_options(into, options()).map_err(|_| invalid_xml_error(source, text, &error))
+            Document::parse_with_options(into, options())
+                .map_err(|_| invalid_xml_error(source, text, &error))
         }
     }
 }

@@ -206,7 +206,10 @@ mod tests {
     #[test]
     fn of_two_steps_at_one_date_the_second_one_holds() {
         let profile = parse("0 1\n5 0.5\n5 0.25\n", None).unwrap();
-        assert_eq!(profile.steps_without_repetition(), [(0.0, 1.0), (5.0, 0.25)]);
+        assert_eq!(
+            profile.steps_without_repetition(),
+            [(0.0, 1.0), (5.0, 0.25)]
+        );
     }
 
     #[test]

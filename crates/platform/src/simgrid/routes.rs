@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::tree::{Builder, NamedLink, Node, UnroutedZone};
 use crate::zones::{
-    Bypass, Dijkstra, Floyd, ITSELF, Member, Place, Point, MemberLinks, Routing, Table, ZoneId,
+    Bypass, Dijkstra, Floyd, ITSELF, Member, MemberLinks, Place, Point, Routing, Table, ZoneId,
 };
 use migsim_base::units::LinkId;
 
@@ -37,7 +37,9 @@ impl<'a> Builder<'_, 'a, '_> {
                     let message = format!("a zone with routing `{routing}` has no written routes");
                     self.reader.report(node, message);
                 }
-                "bypassRoute" | "bypassZoneRoute" | "bypassASroute" => self.read_bypass(node, part.zone),
+                "bypassRoute" | "bypassZoneRoute" | "bypassASroute" => {
+                    self.read_bypass(node, part.zone)
+                }
                 "host_link" => self.read_host_link(node, part),
                 _ => {}
             }

@@ -40,7 +40,9 @@ pub(super) fn replace_rules(
             new.extend([&text[done..value.start], "Full"]);
             done = value.end;
         }
-        let zone = node.parent().filter(|zone| routing_position(*zone).is_some());
+        let zone = node
+            .parent()
+            .filter(|zone| routing_position(*zone).is_some());
         if let Some(zone) = zone.filter(|_| joined_elements(node).is_some()) {
             let range = node.range();
             new.push_str(&text[done..range.start]);

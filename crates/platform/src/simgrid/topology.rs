@@ -151,7 +151,8 @@ fn torus(text: &str, first: LinkId, links: OwnLinks) -> Result<Option<Shape>, St
     let hosts = dimensions
         .iter()
         .try_fold(1_u32, |product, size| product.checked_mul(*size));
-    let per_host = u64::from(links.links_per_host()) + u64::from(links.links_per_connection()) * dimensions.len() as u64;
+    let per_host = u64::from(links.links_per_host())
+        + u64::from(links.links_per_connection()) * dimensions.len() as u64;
     let torus = Routing::Torus(Torus {
         dimensions,
         first,

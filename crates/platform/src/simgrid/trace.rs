@@ -226,7 +226,11 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// Returns the events in the file that an attribute names, converted to the rules of version 4.
-    pub(super) fn modern_events_in_file(&mut self, node: Node<'a, 'a>, attribute: &str) -> Option<Events> {
+    pub(super) fn modern_events_in_file(
+        &mut self,
+        node: Node<'a, 'a>,
+        attribute: &str,
+    ) -> Option<Events> {
         let (_, events) = self.events_in_file(node, attribute)?;
         Some(self.to_version_4(events))
     }

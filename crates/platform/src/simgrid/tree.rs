@@ -146,7 +146,10 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
     /// Reads a zone with everything inside it.
     fn read_zone(&mut self, node: Node<'a>, place: Option<Place>) {
         self.reader.check_attributes(node, &["id", "routing"]);
-        let routing = self.reader.required_attribute(node, "routing").unwrap_or("Full");
+        let routing = self
+            .reader
+            .required_attribute(node, "routing")
+            .unwrap_or("Full");
         let known = ROUTINGS
             .iter()
             .find(|known| known.eq_ignore_ascii_case(routing));
@@ -202,7 +205,12 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
 
     /// Reads an element of a zone. Inner zones are appended to `inner` and read later, so that the hosts of a zone are
     /// consecutive.
-    fn read_element(&mut self, node: Node<'a>, part: &mut UnroutedZone<'a>, inner: &mut Vec<(Node<'a>, Place)>) {
+    fn read_element(
+        &mut self,
+        node: Node<'a>,
+        part: &mut UnroutedZone<'a>,
+        inner: &mut Vec<(Node<'a>, Place)>,
+    ) {
         let place = Place {
             zone: part.zone,
             local: part.members,
@@ -218,7 +226,9 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
             "cabinet" => part.members += self.cabinet(node, place),
             "link" => self.read_link_element(node),
             "backbone" => part.backbone = self.backbone(node),
-            "prop" if node.attribute("id") == Some(FATPIPE_PROPERTY) => self.read_fatpipe_rule(node, part.zone),
+            "prop" if node.attribute("id") == Some(FATPIPE_PROPERTY) => {
+                self.read_fatpipe_rule(node, part.zone)
+            }
             "disk" | "storage" | "storage_type" | "mount" | "prop" | "model_prop" | "gpu"
             | "random" => {
                 self.reader.count_ignored(node.tag_name().name());
@@ -423,7 +433,8 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         ];
         self.reader.check_attributes(node, &known);
         self.count_ignored_children(node);
-        let Some((is_shared, is_duplex)) = self.read_sharing(node, "sharing_policy", "SHARED") else {
+        let Some((is_shared, is_duplex)) = self.read_sharing(node, "sharing_policy", "SHARED")
+        else {
             return;
         };
         let Some(name) = self.reader.name(node, "id") else {
@@ -505,7 +516,13 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
     }
 
     /// Reports a problem that there is no `what` named `name`. Existing names are suggested only if the problem will be printed.
-    pub(super) fn report_unknown(&mut self, node: Node<'a>, attribute: &str, what: &str, name: &str) {
+    pub(super) fn report_unknown(
+        &mut self,
+        node: Node<'a>,
+        attribute: &str,
+        what: &str,
+        name: &str,
+    ) {
         let message = format!("unknown {what} `{name}`");
         let problem = self
             .reader

@@ -168,7 +168,9 @@ impl Writer<'_> {
         self.write_line(format_args!("<platform version=\"4.1\">"));
         self.write_line(format_args!(" <zone id=\"{name}\" routing=\"Full\">"));
         if self.needs_fatpipe_property() {
-            self.write_line(format_args!("  <prop id=\"{FATPIPE_PROPERTY}\" value=\"whole\"/>"));
+            self.write_line(format_args!(
+                "  <prop id=\"{FATPIPE_PROPERTY}\" value=\"whole\"/>"
+            ));
         }
     }
 
@@ -587,7 +589,10 @@ mod tests {
         let loaded = from_simgrid(&source, &once.xml).unwrap();
         let twice = to_simgrid_as_read(&loaded).unwrap();
         let again = from_simgrid(&source, &twice.xml).unwrap();
-        assert!(loaded.platform.unshared_links_have_full_bandwidth() && again.platform.unshared_links_have_full_bandwidth());
+        assert!(
+            loaded.platform.unshared_links_have_full_bandwidth()
+                && again.platform.unshared_links_have_full_bandwidth()
+        );
         let memory = |platform: &Platform| platform.hosts[1].memory.map(Bytes::get);
         assert_eq!(
             (memory(&ours), memory(&again.platform)),

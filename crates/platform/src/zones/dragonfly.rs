@@ -89,7 +89,9 @@ impl Dragonfly {
         let [own, connections @ ..] = self.counts()?;
         let mut count = own;
         for connections in connections {
-            count = count.checked_add(connections.checked_mul(u64::from(self.links.links_per_connection()))?)?;
+            count = count.checked_add(
+                connections.checked_mul(u64::from(self.links.links_per_connection()))?,
+            )?;
         }
         u32::try_from(count).ok()
     }
@@ -121,7 +123,8 @@ impl Dragonfly {
             clippy::cast_possible_truncation,
             reason = "all links are fewer than 2^32"
         )]
-        let index = chassis * pair_count(u64::from(self.blades)) as u32 + pair_index(self.blades, a, b);
+        let index =
+            chassis * pair_count(u64::from(self.blades)) as u32 + pair_index(self.blades, a, b);
         self.link(1, index, at.blade > to)
     }
 

@@ -87,7 +87,8 @@ impl FatTree {
         for (level, nodes) in self.levels.iter().zip(&nodes) {
             let cables = u64::from(level.parents).checked_mul(u64::from(level.cables))?;
             let links = cables.checked_mul(u64::from(*nodes))?;
-            count = count.checked_add(links.checked_mul(u64::from(self.links.links_per_connection()))?)?;
+            count = count
+                .checked_add(links.checked_mul(u64::from(self.links.links_per_connection()))?)?;
         }
         u32::try_from(count).ok()
     }
@@ -134,7 +135,12 @@ impl FatTree {
             .sum();
         let index = below + self.position(node) * cables(node.level) + port;
         let width = self.links.links_per_connection();
-        LinkId(self.first.0 + self.links_before_cables() + index * width + u32::from(is_down).min(width - 1))
+        LinkId(
+            self.first.0
+                + self.links_before_cables()
+                + index * width
+                + u32::from(is_down).min(width - 1),
+        )
     }
 
     /// Returns the limiter of a host or switch, if the topology has limiters.

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::OnceLock;
 
-use super::{Table, PartialRoute};
+use super::{PartialRoute, Table};
 use migsim_base::units::to_u32;
 
 /// Maximum number of members of a zone for which the results of Dijkstra's algorithm are stored for each origin.
@@ -40,7 +40,9 @@ impl Floyd {
 
     /// Returns the members on the route, including both ends; `None` if there is no route.
     pub(super) fn path(&self, from: u32, to: u32) -> Option<Vec<u32>> {
-        let before = self.predecessors.get_or_init(|| self.compute_predecessors());
+        let before = self
+            .predecessors
+            .get_or_init(|| self.compute_predecessors());
         let row = &before[from as usize * self.members as usize..][..self.members as usize];
         let mut path = vec![to];
         let mut at = to;

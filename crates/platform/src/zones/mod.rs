@@ -223,7 +223,8 @@ impl Zones {
     pub(super) fn has_own_loopback(&self, host: Point) -> bool {
         let zone = self.zone(self.zone_of(host));
         // SimGrid refuses messages inside a host of a torus without such links.
-        let has_links = !matches!(&zone.routing, Routing::Torus(torus) if torus.links.links_per_host() == 0);
+        let has_links =
+            !matches!(&zone.routing, Routing::Torus(torus) if torus.links.links_per_host() == 0);
         has_links && self.has_route_to_itself(host)
     }
 
@@ -258,10 +259,12 @@ impl Zones {
         }
         let (common, members) = self.common_zone(from, to);
         if let Some(((a, b), bypass)) = self.find_bypass(common, from, to) {
-            return (a == Member::Point(from) || self.add_route_at_bypass(from, bypass.gateways[0], way, steps))
+            return (a == Member::Point(from)
+                || self.add_route_at_bypass(from, bypass.gateways[0], way, steps))
                 && {
                     way.links.extend_from_slice(&bypass.links);
-                    b == Member::Point(to) || self.add_route_at_bypass(bypass.gateways[1], to, way, steps)
+                    b == Member::Point(to)
+                        || self.add_route_at_bypass(bypass.gateways[1], to, way, steps)
                 };
         }
         let are_members = [from, to].map(|point| self.zone_of(point)) == [common; 2];
@@ -292,7 +295,13 @@ impl Zones {
 
     /// Appends the route to or from a gateway of a bypass. If the gateway is the origin or the destination of the message, the
     /// route crosses the loopback of this host, or else that of the network model.
-    fn add_route_at_bypass(&self, from: Point, to: Point, way: &mut PartialRoute, steps: &mut u32) -> bool {
+    fn add_route_at_bypass(
+        &self,
+        from: Point,
+        to: Point,
+        way: &mut PartialRoute,
+        steps: &mut u32,
+    ) -> bool {
         if from != to {
             return self.add_route(from, to, way, steps);
         }
@@ -342,7 +351,12 @@ impl Zones {
 
     /// Returns the bypass of `zone` that holds for two hosts or routers, with the members that the bypass joins; `None` if there
     /// is none.
-    fn find_bypass(&self, zone: ZoneId, from: Point, to: Point) -> Option<((Member, Member), &Bypass)> {
+    fn find_bypass(
+        &self,
+        zone: ZoneId,
+        from: Point,
+        to: Point,
+    ) -> Option<((Member, Member), &Bypass)> {
         let bypasses = &self.zone(zone).bypasses;
         if bypasses.is_empty() {
             return None;

@@ -48,7 +48,8 @@ impl Torus {
 
     /// Returns the number of links that belong to each member.
     fn per_member(&self) -> u32 {
-        self.links.links_per_host() + self.links.links_per_connection() * u32::try_from(self.dimensions.len()).unwrap_or(0)
+        self.links.links_per_host()
+            + self.links.links_per_connection() * u32::try_from(self.dimensions.len()).unwrap_or(0)
     }
 
     /// Returns the link with index `at` among the links of a member.

@@ -59,7 +59,8 @@ impl Call<'_> {
         let movers = candidates.iter().enumerate();
         let movers = movers.map(|(process, is_candidate)| *is_candidate && !is_pinned(process));
         let movers: Vec<bool> = movers.collect();
-        let moves = assign_destinations(self.reports, &wishes, &movers, occupancy, self.moves_happen);
+        let moves =
+            assign_destinations(self.reports, &wishes, &movers, occupancy, self.moves_happen);
         Answer {
             set_indices: indices,
             terms,

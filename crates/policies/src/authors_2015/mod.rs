@@ -141,7 +141,11 @@ impl Authors2015 {
     }
 
     /// Returns the reports of all processes, which a call evaluates.
-    fn process_reports(&self, deployment: &Deployment, view: &View<'_>) -> Result<Vec<Report>, Error> {
+    fn process_reports(
+        &self,
+        deployment: &Deployment,
+        view: &View<'_>,
+    ) -> Result<Vec<Report>, Error> {
         let places = deployment.process_places(view)?.into_iter().enumerate();
         let report = |(process, (set, host))| {
             let aged = self

@@ -4,7 +4,9 @@
 use serde::Deserialize;
 
 use super::check::{Check, Range};
-use crate::trigger::{Observed, Plan, Sample, Trigger, WhenOptimum, plan_next_balancing, when_optimum};
+use crate::trigger::{
+    Observed, Plan, Sample, Trigger, WhenOptimum, plan_next_balancing, when_optimum,
+};
 use migsim_base::error::Error;
 use migsim_base::units::Seconds;
 

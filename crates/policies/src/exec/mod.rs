@@ -72,7 +72,7 @@ pub struct ExecOptions {
     pub command: String,
     /// The simulated cost of a decision in elementary operations of 10 instructions each, unless the answer of the program has
     /// `operations`. The real computing time of the program does not count.
-    #[serde(deserialize_with = "whole")]
+    #[serde(deserialize_with = "deserialize_operations")]
     #[schemars(with = "u64")]
     pub operations: u64,
     /// The maximum real time to wait for an answer of the program.
@@ -127,7 +127,7 @@ struct Exec {
 #[serde(deny_unknown_fields)]
 struct Answer {
     assignment: Vec<u64>,
-    #[serde(default, deserialize_with = "some_whole")]
+    #[serde(default, deserialize_with = "deserialize_some_operations")]
     operations: Option<u64>,
     #[serde(default)]
     words: Option<String>,
@@ -151,7 +151,9 @@ fn deserialize_operations<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
 }
 
 /// Reads a number of operations that is present in JSON, for an optional field.
-fn deserialize_some_operations<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+fn deserialize_some_operations<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<u64>, D::Error> {
     deserialize_operations(deserializer).map(Some)
 }
 
@@ -186,13 +188,17 @@ impl Policy for Exec {
 ///
 /// # Errors
 /// The program cannot be started, does not answer in time, or gives an invalid answer.
-pub(super) fn request_assignment_once(command: &str, instance: &Instance<'_>) -> Result<Assignment, Error> {
+pub(super) fn request_assignment_once(
+    command: &str,
+    instance: &Instance<'_>,
+) -> Result<Assignment, Error> {
     let options = ExecOptions {
         command: command.to_owned(),
         ..ExecOptions::default()
     };
     let answered = request_answer(&options, &mut None, instance_to_json(instance).to_string());
-    let assigned = answered.and_then(|answer| parse_assignment(&answer, instance, options.operations));
+    let assigned =
+        answered.and_then(|answer| parse_assignment(&answer, instance, options.operations));
     assigned.map_err(|problem| Error::Run(problem.source(format!("--policy {PREFIX}{command}"))))
 }
 

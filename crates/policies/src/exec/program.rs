@@ -107,7 +107,10 @@ impl Program {
         if let Ok(Ok(early)) = self.answers.try_recv()
             && !early.is_empty()
         {
-            let message = format!("the policy printed a line too many: `{}`", shortened(&early));
+            let message = format!(
+                "the policy printed a line too many: `{}`",
+                shortened(&early)
+            );
             return Err(self.problem(&message));
         }
         line.push('\n');
@@ -133,7 +136,10 @@ impl Program {
 
     /// Returns a problem with this message and the last part of the program's error output.
     fn problem(&self, message: &str) -> Problem {
-        let words = self.error_output.lock().unwrap_or_else(PoisonError::into_inner);
+        let words = self
+            .error_output
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let words = String::from_utf8_lossy(&words).trim().to_owned();
         if words.is_empty() {
             return Problem::new(message);
@@ -215,7 +221,9 @@ fn read_line(output: &mut impl BufRead) -> io::Result<String> {
     let mut line = Vec::new();
     output.take(MAX_ANSWER_SIZE).read_until(b'\n', &mut line)?;
     if line.len() as u64 == MAX_ANSWER_SIZE {
-        return Err(io::Error::other(format!("is longer than {MAX_ANSWER_SIZE} B")));
+        return Err(io::Error::other(format!(
+            "is longer than {MAX_ANSWER_SIZE} B"
+        )));
     }
     String::from_utf8(line).map_err(|_| io::Error::other("is not UTF-8"))
 }

@@ -4,11 +4,11 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use super::meanings::{TIME_MOVING, TIME_LOST, TIME_SAVED, TIME_STAYING};
+use super::meanings::{TIME_LOST, TIME_MOVING, TIME_SAVED, TIME_STAYING};
 use super::numbers::ratio;
 use super::plain::{self, REASON_KEY, list_explanation};
-use super::record::{RecordedCandidate, Record};
-use super::scene::{Interval, NoMoveReason, ExplainContext, Score, ScoreWords};
+use super::record::{Record, RecordedCandidate};
+use super::scene::{ExplainContext, Interval, NoMoveReason, Score, ScoreWords};
 use super::sentence::{Sentence, say};
 
 /// Describes the calls of a policy in sentences. By default each part of a decision record is listed unchanged.
@@ -29,19 +29,36 @@ pub trait Narrator: fmt::Debug + Send + Sync {
     }
 
     /// Describes the predicted times of a candidate \[s\]: `stay` (t1) on its present host and `go` (t2) at its destination.
-    fn describe_times(&self, _call: Record<'_>, _candidate: &RecordedCandidate, [stay, go]: [f64; 2]) -> [Sentence; 2] {
-        [say!("t1 = {}", TIME_STAYING.with_value(stay)), say!("t2 = {}", TIME_MOVING.with_value(go))]
+    fn describe_times(
+        &self,
+        _call: Record<'_>,
+        _candidate: &RecordedCandidate,
+        [stay, go]: [f64; 2],
+    ) -> [Sentence; 2] {
+        [
+            say!("t1 = {}", TIME_STAYING.with_value(stay)),
+            say!("t2 = {}", TIME_MOVING.with_value(go)),
+        ]
     }
 
     /// Describes the time that a candidate would save or lose by its move, for how many supersteps, and whether this includes the
     /// cost of the move.
-    fn describe_saving(&self, _call: Record<'_>, candidate: &RecordedCandidate, times: [f64; 2]) -> Sentence {
+    fn describe_saving(
+        &self,
+        _call: Record<'_>,
+        candidate: &RecordedCandidate,
+        times: [f64; 2],
+    ) -> Sentence {
         say!("{}.", describe_saving(candidate, times))
     }
 
     /// Returns the ratios of computation time and communication time at the destination to those on the present host; `None` if
     /// the policy predicts no times. The cost of the move is not included.
-    fn slowdown_factors(&self, _call: Record<'_>, candidate: &RecordedCandidate) -> Option<[f64; 2]> {
+    fn slowdown_factors(
+        &self,
+        _call: Record<'_>,
+        candidate: &RecordedCandidate,
+    ) -> Option<[f64; 2]> {
         Some([ratio(candidate.go_s?, candidate.stay_s?); 2])
     }
 
@@ -56,7 +73,11 @@ pub trait Narrator: fmt::Debug + Send + Sync {
     }
 
     /// Returns further values of the call for programs; in JSON they follow the sentences.
-    fn additional_values(&self, _scene: &ExplainContext<'_>, _call: Record<'_>) -> Map<String, Value> {
+    fn additional_values(
+        &self,
+        _scene: &ExplainContext<'_>,
+        _call: Record<'_>,
+    ) -> Map<String, Value> {
         Map::new()
     }
 
@@ -88,9 +109,17 @@ pub trait Narrator: fmt::Debug + Send + Sync {
 pub(crate) fn describe_saving(candidate: &RecordedCandidate, [stay, go]: [f64; 2]) -> Sentence {
     let process = candidate.process.to_string();
     if stay > go {
-        say!("p{} would save t1 - t2 = {}", process, TIME_SAVED.with_value(stay - go))
+        say!(
+            "p{} would save t1 - t2 = {}",
+            process,
+            TIME_SAVED.with_value(stay - go)
+        )
     } else if stay < go {
-        say!("p{} would lose t2 - t1 = {}", process, TIME_LOST.with_value(go - stay))
+        say!(
+            "p{} would lose t2 - t1 = {}",
+            process,
+            TIME_LOST.with_value(go - stay)
+        )
     } else {
         say!("p{} would gain nothing, since t1 = t2", process)
     }
@@ -123,7 +152,11 @@ mod tests {
             migrations: &[],
             explanation: &explanation.collect(),
         };
-        Plain.reason_without_candidates(call).reason.text().to_owned()
+        Plain
+            .reason_without_candidates(call)
+            .reason
+            .text()
+            .to_owned()
     }
 
     #[test]

@@ -30,7 +30,11 @@ pub(crate) fn describe_requested_call(scene: &ExplainContext<'_>) -> Sentence {
 ///
 /// The remark `last` is written after the previous call, and `next` after the next call. `next` is used only if there was no
 /// previous call.
-pub fn describe_no_call(scene: &ExplainContext<'_>, last: Sentence, next: Sentence) -> Vec<Sentence> {
+pub fn describe_no_call(
+    scene: &ExplainContext<'_>,
+    last: Sentence,
+    next: Sentence,
+) -> Vec<Sentence> {
     if scene.calls.is_empty() {
         return vec![say!(
             "The policy `{}` asked for no call in this run, so nothing could move.",
@@ -62,7 +66,11 @@ pub const REASON_KEY: &str = "reason";
 
 /// Lists the explanation of a call key by key, except the keys in `told`, which other sentences describe. From a list of
 /// processes it shows only the entries of the process in question.
-pub fn list_explanation(scene: &ExplainContext<'_>, call: Record<'_>, told: &[&str]) -> Vec<Sentence> {
+pub fn list_explanation(
+    scene: &ExplainContext<'_>,
+    call: Record<'_>,
+    told: &[&str],
+) -> Vec<Sentence> {
     let policy = scene.policy;
     if call.explanation.is_empty() {
         return vec![match call.candidates.len() as u64 {
@@ -70,7 +78,9 @@ pub fn list_explanation(scene: &ExplainContext<'_>, call: Record<'_>, told: &[&s
             some => say!(
                 "The policy `{}` gives reasons for {}, below.",
                 policy,
-                CANDIDATES.with_count(some).shown_as(counted(some, "process"))
+                CANDIDATES
+                    .with_count(some)
+                    .shown_as(counted(some, "process"))
             ),
         }];
     }

@@ -191,7 +191,10 @@ impl Exchanges {
             is_kept
         });
         for (process, clusters) in self.cluster_bits.iter_mut().enumerate() {
-            let bits = self.pairs.of_process(process).map(|(cluster, _)| cluster_bit(cluster));
+            let bits = self
+                .pairs
+                .of_process(process)
+                .map(|(cluster, _)| cluster_bit(cluster));
             *clusters = bits.fold(0, |all, bit| all | bit);
         }
     }
@@ -287,7 +290,8 @@ impl States {
     fn push(&mut self, exchange: Exchange) -> u32 {
         let state = to_u32(self.pairs.len());
         if self.pairs.len() == SHARING_THRESHOLD {
-            self.recent_transitions.resize(RECENT, (Transition::default(), NONE));
+            self.recent_transitions
+                .resize(RECENT, (Transition::default(), NONE));
         }
         self.bytes.push(exchange.bytes);
         self.time.push(exchange.time);

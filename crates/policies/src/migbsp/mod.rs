@@ -60,7 +60,9 @@ pub use config::{
 use self::explain::MigBspNarrator;
 use self::forecast::Forecasts;
 use self::groups::Groups;
-use self::potential::{Potential, Potentials, select_candidates, highest_of_each_process, horizon_supersteps};
+use self::potential::{
+    Potential, Potentials, highest_of_each_process, horizon_supersteps, select_candidates,
+};
 use self::trigger::{Interval, Trigger};
 use self::viability::{Call, Reservations, Weighing};
 use self::weights::Weights;
@@ -123,7 +125,9 @@ impl MigBsp {
             0
         };
         Interval {
-            next_alpha: self.trigger.next_interval_after(&self.config, self.counted_migrations(moved)),
+            next_alpha: self
+                .trigger
+                .next_interval_after(&self.config, self.counted_migrations(moved)),
             ..self.trigger.interval()
         }
     }
@@ -229,8 +233,14 @@ impl Explain for Explanation {
         };
         let mut fields = self.outline();
         let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
-        put("potentials", self.listed_potentials.iter().map(terms).collect());
-        put("weighed", self.candidate_terms.iter().map(weighed).collect());
+        put(
+            "potentials",
+            self.listed_potentials.iter().map(terms).collect(),
+        );
+        put(
+            "weighed",
+            self.candidate_terms.iter().map(weighed).collect(),
+        );
         if !self.pinned.is_empty() {
             put("may_not_migrate", json!(self.pinned));
         }
@@ -349,7 +359,9 @@ impl Policy for MigBsp {
             .with_weights(&self.weights);
         let (listed, best) = if view.processes() * clusters.len() <= MAX_LISTED_PAIRS {
             let movable = (0..view.processes()).filter(|process| !view.is_pinned(*process));
-            let all: Vec<Potential> = movable.flat_map(|process| potentials.of_process(process)).collect();
+            let all: Vec<Potential> = movable
+                .flat_map(|process| potentials.of_process(process))
+                .collect();
             let best = highest_of_each_process(&all);
             (Some(all), best)
         } else {
@@ -362,7 +374,9 @@ impl Policy for MigBsp {
         let stays = |potential: &&Potential| stays_at_home && potential.is_own();
         let elsewhere = best.iter().filter(|potential| !stays(potential));
         let highest_elsewhere = elsewhere.map(Potential::value).reduce(f64::max);
-        let falls = config.candidate_order.breaks_ties_by_decreasing_rank(self.has_answered);
+        let falls = config
+            .candidate_order
+            .breaks_ties_by_decreasing_rank(self.has_answered);
         let own = |process: usize| view.cluster_of(process).index();
         let own: Vec<usize> = (0..view.processes()).map(own).collect();
         let (mut chosen, threshold) = select_candidates(config, best, &own, falls);
@@ -440,7 +454,8 @@ impl Policy for MigBsp {
     fn on_outcome(&mut self, moved: usize) {
         self.has_answered = true;
         self.weights.record_outcome(moved);
-        self.trigger.finish_call(&self.config, self.counted_migrations(moved));
+        self.trigger
+            .finish_call(&self.config, self.counted_migrations(moved));
         self.forecasts.restart(&self.config);
     }
 

@@ -176,7 +176,11 @@ impl<'a> Potentials<'a> {
         exchange: Exchange,
     ) -> Potential {
         let (config, horizon) = (self.config, self.horizon);
-        let &Subject { process, present_cluster: own, .. } = subject;
+        let &Subject {
+            process,
+            present_cluster: own,
+            ..
+        } = subject;
         let power = self.powers[cluster];
         let index = match config.index_form {
             IndexForm::OfBest if self.max_power > 0.0 => power / self.max_power,
@@ -314,7 +318,10 @@ struct Class {
 impl Row {
     fn new(all: &Potentials<'_>, origin: usize) -> Self {
         let clusters = 0..all.powers.len();
-        let rates: Vec<_> = clusters.clone().map(|to| all.memory_rate(origin, to)).collect();
+        let rates: Vec<_> = clusters
+            .clone()
+            .map(|to| all.memory_rate(origin, to))
+            .collect();
         let mut ordered: Vec<usize> = clusters.collect();
         let key = |cluster: usize| {
             let rate = rates[cluster].map(|rate| rate.get().to_bits());

@@ -237,7 +237,11 @@ impl Trigger {
 
     /// Returns the result of the stability test for the minimum, the mean and the maximum time \[s\]. The superstep is stable if
     /// minimum and maximum deviate from the mean by less than D.
-    fn vote_on_times(&mut self, config: &MigBspConfig, [least, average, largest]: [f64; 3]) -> Vote {
+    fn vote_on_times(
+        &mut self,
+        config: &MigBspConfig,
+        [least, average, largest]: [f64; 3],
+    ) -> Vote {
         self.test_count += 1;
         let is_stable =
             least > average * (1.0 - self.tolerance) && largest < average * (1.0 + self.tolerance);

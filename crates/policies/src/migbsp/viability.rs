@@ -57,19 +57,34 @@ impl Reservations {
         };
         for (process, host) in view.placement.iter().enumerate() {
             reservations.add_process(process, *host, forecasts, view);
-            reservations.computing_processes[host.index()] += u32::from(is_computing(process, view));
+            reservations.computing_processes[host.index()] +=
+                u32::from(is_computing(process, view));
         }
-        reservations.processes_before.clone_from(&reservations.processes);
+        reservations
+            .processes_before
+            .clone_from(&reservations.processes);
         reservations
     }
 
-    fn add_process(&mut self, process: usize, host: HostId, forecasts: &Forecasts, view: &View<'_>) {
+    fn add_process(
+        &mut self,
+        process: usize,
+        host: HostId,
+        forecasts: &Forecasts,
+        view: &View<'_>,
+    ) {
         self.processes[host.index()] += 1;
         self.active_processes[host.index()] += u32::from(forecasts.is_active(process));
         self.used_memory[host.index()] += view.memory[process].get();
     }
 
-    fn remove_process(&mut self, process: usize, host: HostId, forecasts: &Forecasts, view: &View<'_>) {
+    fn remove_process(
+        &mut self,
+        process: usize,
+        host: HostId,
+        forecasts: &Forecasts,
+        view: &View<'_>,
+    ) {
         self.processes[host.index()] -= 1;
         self.active_processes[host.index()] -= u32::from(forecasts.is_active(process));
         self.used_memory[host.index()] -= view.memory[process].get();
@@ -91,7 +106,9 @@ impl Reservations {
     fn occupancy(&self, config: &MigBspConfig, host: usize) -> u32 {
         match config.free_host {
             FreeHost::Inactive => self.active_processes[host],
-            FreeHost::Quiet => self.computing_processes[host].max(u32::from(self.computed_recently[host])),
+            FreeHost::Quiet => {
+                self.computing_processes[host].max(u32::from(self.computed_recently[host]))
+            }
             FreeHost::Any | FreeHost::Unmapped => self.processes[host],
         }
     }
@@ -269,8 +286,8 @@ impl Call<'_> {
         if self.config.full_cluster == FullCluster::NextForGroup {
             let mut groups = std::mem::take(&mut reservations.groups);
             let cluster = groups.destination(candidate, self.view, |members| {
-                let mut choices =
-                    std::iter::once(candidate.cluster()).chain(self.alternative_clusters(candidate));
+                let mut choices = std::iter::once(candidate.cluster())
+                    .chain(self.alternative_clusters(candidate));
                 choices.find(|&cluster| {
                     let offer = self.offer(process, cluster, reservations);
                     offer.is_some_and(|offer| offer.free_hosts >= members)
@@ -289,7 +306,9 @@ impl Call<'_> {
         if self.config.full_cluster == FullCluster::Stay {
             return None;
         }
-        self.alternative_clusters(candidate).into_iter().find_map(offer)
+        self.alternative_clusters(candidate)
+            .into_iter()
+            .find_map(offer)
     }
 
     /// Returns the clusters that a candidate can try if the preferred one is full, in decreasing order of PM.
@@ -405,17 +424,20 @@ impl Call<'_> {
             Sharing::Fair | Sharing::Alone => 0.0,
             // Each resident loses the difference, and their loss counts for the new process.
             Sharing::FairAndInflicted => {
-                f64::from(residents) * (shared - self.sharing_factor(host.index(), residents.max(1)))
+                f64::from(residents)
+                    * (shared - self.sharing_factor(host.index(), residents.max(1)))
             }
         };
         let slowdown = shared + inflicted;
         let communication = match config.viability_communication {
             ViabilityCommunication::Ignored => None,
-            ViabilityCommunication::Uncontended => Some(Box::new(self.uncontended_communication(process, host))),
+            ViabilityCommunication::Uncontended => {
+                Some(Box::new(self.uncontended_communication(process, host)))
+            }
         };
         let own = view.placement[process].index();
-        let relief =
-            self.sharing_factor(own, reservations.processes[own]) / self.sharing_factor(own, reservations.processes_before[own]);
+        let relief = self.sharing_factor(own, reservations.processes[own])
+            / self.sharing_factor(own, reservations.processes_before[own]);
         let transfer = if config.viability_transfer {
             let to = view.platform.cluster_of(host).index();
             self.potentials.transfer_time(process, to)

@@ -101,7 +101,8 @@ impl Weights {
         let mean = self.duration_sum / self.superstep_count.max(1) as f64;
         if let (Some(before), true) = (self.previous_mean, self.has_moved) {
             let factor = if mean < before { 0.5 } else { 2.0 };
-            self.memory = (self.memory * factor).clamp(MEMORY_WEIGHT_RANGE.0, MEMORY_WEIGHT_RANGE.1);
+            self.memory =
+                (self.memory * factor).clamp(MEMORY_WEIGHT_RANGE.0, MEMORY_WEIGHT_RANGE.1);
         }
         self.previous_mean = Some(mean);
         (self.duration_sum, self.superstep_count) = (0.0, 0);

@@ -4,7 +4,8 @@
 use serde_json::{Map, Value};
 
 use crate::explain::{
-    Interval, Meaning, Narrator, NoMoveReason, Record, ExplainContext, Sentence, Shortfall, Unit, list_explanation, say,
+    ExplainContext, Interval, Meaning, Narrator, NoMoveReason, Record, Sentence, Shortfall, Unit,
+    list_explanation, say,
 };
 use crate::migbsp::explain::trigger;
 

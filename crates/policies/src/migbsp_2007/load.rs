@@ -48,7 +48,8 @@ impl HostLoads {
             self.busy_time[at.index()] += cycles / (host.speed.get() * f64::from(host.cores));
         }
         let now = view.now.get();
-        if now - self.mark_times[self.newest_mark] >= config.load_window.get() / (MARKS - 2) as f64 {
+        if now - self.mark_times[self.newest_mark] >= config.load_window.get() / (MARKS - 2) as f64
+        {
             self.newest_mark = (self.newest_mark + 1) % MARKS;
             self.mark_times[self.newest_mark] = now;
             let mark = self.newest_mark * self.busy_time.len();
@@ -57,7 +58,12 @@ impl HostLoads {
     }
 
     /// Returns the mean load of a host over the window that ends now, in \[0, 1\]; 0 at the start of a run.
-    pub(super) fn mean_load(&mut self, config: &MigBsp2007Config, host: HostId, view: &View<'_>) -> f64 {
+    pub(super) fn mean_load(
+        &mut self,
+        config: &MigBsp2007Config,
+        host: HostId,
+        view: &View<'_>,
+    ) -> f64 {
         let now = view.now.get();
         let from = (now - config.load_window.get()).max(0.0);
         if now <= from {
@@ -80,7 +86,10 @@ impl HostLoads {
         let mut later = (now.get(), total);
         for back in 0..MARKS {
             let mark = (self.newest_mark + MARKS - back) % MARKS;
-            let earlier = (self.mark_times[mark], mark_valuesmarks[mark * self.busy_time.len() + host]);
+            let earlier = (
+                self.mark_times[mark],
+                self.mark_values[mark * self.busy_time.len() + host],
+            );
             if earlier.0 <= from {
                 let passed = (from - earlier.0) / (later.0 - earlier.0);
                 return total - earlier.1 - passed * (later.1 - earlier.1);

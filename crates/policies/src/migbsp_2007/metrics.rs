@@ -83,7 +83,9 @@ impl Metrics {
 
 /// Returns each value divided by the largest value, dimensionless; all 0 if the largest is 0. These are equations 3 and 5, IM and
 /// IT.
-pub fn relative_to_maximum(values: impl IntoIterator<Item = f64> + Clone) -> impl Iterator<Item = f64> {
+pub fn relative_to_maximum(
+    values: impl IntoIterator<Item = f64> + Clone,
+) -> impl Iterator<Item = f64> {
     let largest = values.clone().into_iter().fold(0.0, f64::max);
     let relative = move |value| if largest > 0.0 { value / largest } else { 0.0 };
     values.into_iter().map(relative)
@@ -92,7 +94,9 @@ pub fn relative_to_maximum(values: impl IntoIterator<Item = f64> + Clone) -> imp
 /// Returns the processing metric P(i) and the relative memory IM(i) of all processes.
 pub(super) fn process_terms(forecasts: &Forecasts, view: &View<'_>) -> Vec<ProcessTerms> {
     let all = 0..view.processes();
-    let times = all.clone().map(|process| forecasts.computation_time(process).get());
+    let times = all
+        .clone()
+        .map(|process| forecasts.computation_time(process).get());
     let images = view.memory.iter().map(|image| image.get());
     let both = relative_to_maximum(times).zip(relative_to_maximum(images));
     all.zip(both)
@@ -123,7 +127,10 @@ pub(super) struct Survey {
 impl Survey {
     /// Creates the survey from the PM that `potentials` passes to its argument one by one. It lists them if they are at most
     /// `most`.
-    pub(super) fn from_potentials(potentials: impl FnOnce(&mut dyn FnMut(Potential)), most: usize) -> Self {
+    pub(super) fn from_potentials(
+        potentials: impl FnOnce(&mut dyn FnMut(Potential)),
+        most: usize,
+    ) -> Self {
         let mut survey = Self {
             listed_potentials: Some(Vec::new()),
             ..Self::default()
@@ -181,7 +188,9 @@ pub(super) fn for_each_potential(
             .map(|cluster| transfer_time(config, process, cluster, view, random))
             .collect();
         let reached = transfers.iter().map(|time| time.map_or(0.0, Seconds::get));
-        let indexes = relative_to_maximum(times).zip(relative_to_maximum(reached)).zip(&transfers);
+        let indexes = relative_to_maximum(times)
+            .zip(relative_to_maximum(reached))
+            .zip(&transfers);
         for (cluster, ((ic, it), transfer)) in indexes.enumerate() {
             let is_own = view.cluster_of(process).index() == cluster;
             let (Some(transfer), false) = (
@@ -248,7 +257,12 @@ fn transfer_time(
 
 /// Returns the host with which the host `here` exchanges a ping-pong in its own cluster; `here` itself if the cluster has no
 /// other host.
-fn ping_partner(choice: OwnPartner, here: HostId, platform: &Platform, random: &mut Stream) -> HostId {
+fn ping_partner(
+    choice: OwnPartner,
+    here: HostId,
+    platform: &Platform,
+    random: &mut Stream,
+) -> HostId {
     let hosts = &platform.clusters[platform.cluster_of(here).index()].hosts;
     let count = hosts.len();
     let away = match choice {
@@ -309,7 +323,10 @@ mod tests {
 
     #[test]
     fn where_nothing_was_measured_all_indexes_are_0() {
-        assert_eq!(relative_to_maximum([0.0, 0.0]).collect::<Vec<f64>>(), [0.0, 0.0]);
+        assert_eq!(
+            relative_to_maximum([0.0, 0.0]).collect::<Vec<f64>>(),
+            [0.0, 0.0]
+        );
     }
 
     #[test]
@@ -324,7 +341,10 @@ mod tests {
             potential(3, 1, 0.75),
         ];
         let survey = Survey::from_potentials(|each| all.into_iter().for_each(each), 5);
-        assert_eq!((survey.highest, &survey.listed_potentials), (Some(1.75), &None));
+        assert_eq!(
+            (survey.highest, &survey.listed_potentials),
+            (Some(1.75), &None)
+        );
         let found = survey.above_threshold(1.5);
         let found: Vec<_> = found.iter().map(|p| (p.process, p.cluster)).collect();
         assert_eq!(found, [(0, 1), (3, 0), (2, 0)]);

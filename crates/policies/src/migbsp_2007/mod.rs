@@ -234,7 +234,8 @@ impl Policy for MigBsp2007 {
     }
 
     fn on_outcome(&mut self, moved: usize) {
-        self.trigger.finish_call(&self.second_generation_options, moved);
+        self.trigger
+            .finish_call(&self.second_generation_options, moved);
         self.forecasts.restart(&self.second_generation_options);
     }
 
@@ -260,8 +261,14 @@ mod tests {
         let policy = MigBsp2007::new(config).unwrap();
         let each = size_of::<Potential>() as f64;
         let most = MAX_LISTED_PAIRS as f64;
-        assert_eq!(policy.memory(10.0, 2.0), 10.0 * each + 20.0 * TERMS_RECORD_SIZE);
-        assert_eq!(policy.memory(most, 9.0), most * each + 3.0 * most * TERMS_RECORD_SIZE);
+        assert_eq!(
+            policy.memory(10.0, 2.0),
+            10.0 * each + 20.0 * TERMS_RECORD_SIZE
+        );
+        assert_eq!(
+            policy.memory(most, 9.0),
+            most * each + 3.0 * most * TERMS_RECORD_SIZE
+        );
         // With more pairs none are listed.
         assert_eq!(policy.memory(most + 1.0, 9.0), 0.0);
     }

@@ -56,7 +56,12 @@ mod tests {
             [false; 4]
         );
         // Imbalance 0, 1, 2: 3·2 - 3 = 3 ≥ 3.
-        let steps: Vec<Observed> = [2.0, 3.0, 4.0].map(|max| observed_times(max, 2.0, 3.0)).to_vec();
-        assert_eq!(due_after_each(BoulmierOptions {}, &steps), [false, false, true]);
+        let steps: Vec<Observed> = [2.0, 3.0, 4.0]
+            .map(|max| observed_times(max, 2.0, 3.0))
+            .to_vec();
+        assert_eq!(
+            due_after_each(BoulmierOptions {}, &steps),
+            [false, false, true]
+        );
     }
 }

@@ -54,8 +54,15 @@ mod tests {
     fn hosts_beyond_the_tolerance_are_due() {
         let mut low = observed_times(2.0, 2.0, 0.0);
         low.min = migsim_base::units::Seconds::of(1.5);
-        let steps = [observed_times(2.4, 2.0, 0.0), observed_times(2.41, 2.0, 0.0), low];
-        assert_eq!(due_after_each(MarquezOptions::default(), &steps), [false, true, true]);
+        let steps = [
+            observed_times(2.4, 2.0, 0.0),
+            observed_times(2.41, 2.0, 0.0),
+            low,
+        ];
+        assert_eq!(
+            due_after_each(MarquezOptions::default(), &steps),
+            [false, true, true]
+        );
         assert!(MarquezOptions { x: f64::NAN }.trigger().is_err());
     }
 }

@@ -107,7 +107,10 @@ mod tests {
     fn lost_time_is_summed_until_it_pays() {
         // U after each superstep: 1, 2, 3 ≥ 3: yes; then 1.
         let steps = [observed_times(3.0, 2.0, 3.0); 4];
-        assert_eq!(due_after_each(MenonOptions {}, &steps), [false, false, true, false]);
+        assert_eq!(
+            due_after_each(MenonOptions {}, &steps),
+            [false, false, true, false]
+        );
     }
 
     #[test]
@@ -117,7 +120,10 @@ mod tests {
             .map(|max| observed_times(max, 2.0, 3.0))
             .to_vec();
         let improved = ImprovedMenonOptions { no_max: false };
-        assert_eq!(due_after_each(improved, &steps), [false, false, false, true]);
+        assert_eq!(
+            due_after_each(improved, &steps),
+            [false, false, false, true]
+        );
         let no_max = ImprovedMenonOptions { no_max: true };
         assert_eq!(due_after_each(no_max, &steps), [false; 4]);
     }

@@ -124,7 +124,10 @@ mod tests {
     #[test]
     fn without_growth_it_never_balances_and_the_program_once_it_has_wrapped() {
         let steps = [observed_times(2.0, 2.0, 8.0); 5];
-        assert_eq!(due_after_each(MenonOfflineOptions::default(), &steps), [false; 5]);
+        assert_eq!(
+            due_after_each(MenonOfflineOptions::default(), &steps),
+            [false; 5]
+        );
         let mut yalbb = MenonOffline {
             edition: MenonOfflineEdition::Yalbb,
             last_balancing: 1,

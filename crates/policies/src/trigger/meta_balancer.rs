@@ -76,7 +76,12 @@ pub struct Plan {
 ///
 /// `price` is the cost of a balancing including its migrations, `previous` the present period, and `first_ratio` max/avg of the
 /// first superstep after the last balancing.
-pub fn plan_next_balancing(samples: &[Sample], price: Seconds, previous: i32, first_ratio: f64) -> Option<Plan> {
+pub fn plan_next_balancing(
+    samples: &[Sample],
+    price: Seconds,
+    previous: i32,
+    first_ratio: f64,
+) -> Option<Plan> {
     if samples.len() <= TOO_FEW_SAMPLES {
         return None;
     }
@@ -202,7 +207,8 @@ impl Trigger for MetaBalancer {
         let utilisation = self.samples.last().map_or(1.0, ratio);
         if utilisation < self.options.utilisation {
             let first = 1.0 / ratio(&self.samples[0]);
-            let plan = plan_next_balancing(&self.samples, observed.balancing_cost, self.period, first);
+            let plan =
+                plan_next_balancing(&self.samples, observed.balancing_cost, self.period, first);
             // A plan whose period has passed already is not used.
             if let Some(plan) = plan.filter(|plan| plan.period >= since) {
                 self.period = plan.period;

@@ -82,9 +82,15 @@ mod tests {
     fn a_fall_below_the_usual_efficiency_is_due_if_the_price_allows() {
         // e: 1, 0.5; E = 0.75: 4·(0.5/0.75) = 2.67, and 0.9·4 = 3.6.
         let cheap = [observed_times(2.0, 2.0, 0.5), observed_times(4.0, 2.0, 0.5)];
-        assert_eq!(due_after_each(ProcassiniOptions::default(), &cheap), [false, true]);
+        assert_eq!(
+            due_after_each(ProcassiniOptions::default(), &cheap),
+            [false, true]
+        );
         let dear = [observed_times(2.0, 2.0, 1.0), observed_times(4.0, 2.0, 1.0)];
-        assert_eq!(due_after_each(ProcassiniOptions::default(), &dear), [false, false]);
+        assert_eq!(
+            due_after_each(ProcassiniOptions::default(), &dear),
+            [false, false]
+        );
         assert_eq!(
             due_after_each(ProcassiniOptions::default(), &[Observed::default()]),
             [false]

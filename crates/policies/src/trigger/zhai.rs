@@ -48,7 +48,8 @@ impl Trigger for Zhai {
         self.superstep_count += 1;
         let mut sorted = self.last_maxima.clone();
         sorted.sort_by(f64::total_cmp);
-        self.excess += sorted[sorted.len() / 2] - self.sum_of_maxima / f64::from(self.superstep_count);
+        self.excess +=
+            sorted[sorted.len() / 2] - self.sum_of_maxima / f64::from(self.superstep_count);
         let is_due = self.excess >= observed.balancing_cost.get();
         if is_due {
             *self = Self::default();
@@ -68,6 +69,9 @@ mod tests {
         let steps: Vec<Observed> = [1.0, 2.0, 6.0, 6.0]
             .map(|max| observed_times(max, 1.0, 1.75))
             .to_vec();
-        assert_eq!(due_after_each(ZhaiOptions {}, &steps), [false, false, false, true]);
+        assert_eq!(
+            due_after_each(ZhaiOptions {}, &steps),
+            [false, false, false, true]
+        );
     }
 }

@@ -15,7 +15,10 @@ pub(crate) fn sort<T: Copy>(items: &mut [T], less: impl Fn(&T, &T) -> bool) -> u
     };
     let depth = 2 * items.len().checked_ilog2().unwrap_or(0);
     quicksort(items, depth, &less);
-    let (first, rest) = (items.len().min(MAX_INSERTION_LENGTH), MAX_INSERTION_LENGTH..items.len());
+    let (first, rest) = (
+        items.len().min(MAX_INSERTION_LENGTH),
+        MAX_INSERTION_LENGTH..items.len(),
+    );
     insertion_sort(&mut items[..first], &less);
     for at in rest {
         insert_unguarded(items, at, &less);

@@ -28,7 +28,8 @@ const COLOURS: [Colour; MAX_CURVES] = [
 /// Selects the policies that the figure shows: rivals, `migbsp` and `never`, and those with the lowest mean ratios.
 fn select_policies(bench: &Bench) -> Vec<&Standing> {
     let rows = &bench.standings;
-    let is_always = |one: &&Standing| !one.is_default || ALWAYS_SHOWN.contains(&one.policy.as_str());
+    let is_always =
+        |one: &&Standing| !one.is_default || ALWAYS_SHOWN.contains(&one.policy.as_str());
     let always = rows.iter().filter(is_always).count().min(MAX_CURVES - 1);
     let mut best = rows
         .iter()

@@ -97,7 +97,10 @@ impl Request {
     /// Lists the names of the policies in all rows of the results, except the row of the best static start.
     pub fn policies(&self) -> Vec<String> {
         let readings = self.rivals_with_settings.iter().map(|one| one.name.clone());
-        self.policies_without_settings().into_iter().chain(readings).collect()
+        self.policies_without_settings()
+            .into_iter()
+            .chain(readings)
+            .collect()
     }
 
     /// Creates the sweep that runs the policies without separate settings on the cases; it can be divided into parts.
@@ -105,7 +108,12 @@ impl Request {
     /// # Errors
     /// The seeds of the suite cannot be read.
     pub fn sweep(&self, registry: &Registry) -> Result<Sweep, Error> {
-        self.sweep_over(registry, "policy", &self.policies_without_settings(), &["i", "iii"])
+        self.sweep_over(
+            registry,
+            "policy",
+            &self.policies_without_settings(),
+            &["i", "iii"],
+        )
     }
 
     /// Creates the other sweeps: one for each policy with separate settings, and at the end the sweep of the static starts.
@@ -121,7 +129,7 @@ impl Request {
                 flag: format!("{}, {key}", one.name),
                 value: value.clone(),
             };
-            sweep.fixed.extend(one.settings.iter().map(flag));
+            sweep.fixed_flags.extend(one.settings.iter().map(flag));
             Ok(sweep)
         };
         let readings = self.rivals_with_settings.iter().map(of_reading);
@@ -153,7 +161,7 @@ impl Request {
         Ok(Sweep {
             registry: registry.clone(),
             base: Layers::default(),
-            fixed: vec![Flag {
+            fixed_flags: vec![Flag {
                 key: "scenarios".into(),
                 flag: source.clone(),
                 value: json!(scenarios),
@@ -192,7 +200,7 @@ pub fn run(
         plans.push(plan);
     }
     let store = store.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(Bench::of(request, &plans, store.rows()))
+    Ok(Bench::from_rows(request, &plans, store.rows()))
 }
 
 /// The best makespans \[s\] by number of the case and seed.

@@ -4,7 +4,7 @@ use super::figure::draw_profiles;
 use super::report::{class_table, table};
 use super::rows::{Bench, BenchCase};
 use crate::page::INITIAL_ROWS;
-use crate::stats::short;
+use crate::stats::format_short;
 use migsim_output::figure::{Figure, Style};
 use migsim_output::frame::{list, picture, sections_page};
 use migsim_output::{Cell, Table, number_column, text_column};
@@ -17,7 +17,11 @@ pub fn page(bench: &Bench) -> String {
         (
             "policies",
             "Policies: the least mean ratio first".to_owned(),
-            format!("{}{}", list(&bench.remarks()), table(bench).html(INITIAL_ROWS)),
+            format!(
+                "{}{}",
+                list(&bench.remarks()),
+                table(bench).html(INITIAL_ROWS)
+            ),
         ),
         (
             "profile",
@@ -29,7 +33,11 @@ pub fn page(bench: &Bench) -> String {
             "Classes of cases".to_owned(),
             class_table(bench).html(INITIAL_ROWS),
         ),
-        ("cases", "Cases".to_owned(), case_table(bench).html(INITIAL_ROWS)),
+        (
+            "cases",
+            "Cases".to_owned(),
+            case_table(bench).html(INITIAL_ROWS),
+        ),
     ];
     let title = format!("Benchmark {}, draw {}", bench.suite, bench.draw);
     sections_page(&title, "", sections, &[])
@@ -59,7 +67,7 @@ fn case_table(bench: &Bench) -> Table {
             fastest.map_or_else(Cell::empty, |place| Cell::text(&bench.policies[place])),
             fastest.map_or_else(Cell::empty, |place| {
                 let makespan = case.entries[place].makespan;
-                Cell::value(makespan, short(makespan))
+                Cell::value(makespan, format_short(makespan))
             }),
             ratio.map_or_else(Cell::empty, |ratio| {
                 Cell::value(ratio, format!("{ratio:.3}"))

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::rows::{Bench, Standing};
-use crate::stats::short;
+use crate::stats::format_short;
 use migsim_base::words::counted;
 use migsim_output::{Cell, Sheet, Table, number_column, text_column};
 
@@ -171,45 +171,48 @@ pub fn table(bench: &Bench) -> Table {
         ],
     );
     for one in &bench.standings {
-        table.push_row(row(one));
+        table.push_row(policy_row(one));
     }
     table
 }
 
-fn number(value: f64) -> Cell {
-    Cell::value(value, short(value))
+fn number_cell(value: f64) -> Cell {
+    Cell::value(value, format_short(value))
 }
 
 /// Formats a ratio with three decimals.
-fn ratio(value: f64) -> Cell {
+fn ratio_cell(value: f64) -> Cell {
     Cell::value(value, format!("{value:.3}"))
 }
 
 /// Formats an interval of ratios.
-fn interval([low, high]: [f64; 2]) -> String {
+fn format_interval([low, high]: [f64; 2]) -> String {
     format!("{low:.3} to {high:.3}")
 }
 
 /// Formats a share, given in percent, with one decimal.
-fn percent(value: f64) -> Cell {
+fn percent_cell(value: f64) -> Cell {
     Cell::value(value, format!("{value:.1}"))
 }
 
-fn row(one: &Standing) -> Vec<Cell> {
+fn policy_row(one: &Standing) -> Vec<Cell> {
     vec![
         Cell::text(&one.policy),
-        ratio(one.mean_ratio),
-        Cell::text(interval(one.mean_ratio_ci95)),
-        ratio(one.median_ratio),
+        ratio_cell(one.mean_ratio),
+        Cell::text(format_interval(one.mean_ratio_ci95)),
+        ratio_cell(one.median_ratio),
         Cell::value(one.worst_ratio, format!("{:.2}", one.worst_ratio)),
         Cell::value(one.worst_case, one.worst_case.to_string()),
         Cell::count(one.wins),
-        Cell::value(one.share_within(WITHIN_FACTOR), format!("{:.0}", one.share_within(WITHIN_FACTOR))),
-        number(one.counts[0]),
-        number(one.counts[1]),
-        number(one.counts[2]),
-        percent(one.cost_shares[0]),
-        percent(one.cost_shares[1]),
+        Cell::value(
+            one.share_within(WITHIN_FACTOR),
+            format!("{:.0}", one.share_within(WITHIN_FACTOR)),
+        ),
+        number_cell(one.counts[0]),
+        number_cell(one.counts[1]),
+        number_cell(one.counts[2]),
+        percent_cell(one.cost_shares[0]),
+        percent_cell(one.cost_shares[1]),
         Cell::count(one.failures),
     ]
 }
@@ -233,8 +236,12 @@ pub(super) fn class_table(bench: &Bench) -> Table {
             |case: &migsim_experiment::suite::Case| case.classes.iter().any(|one| one == class);
         let standings = bench.standings_among(is_one);
         let mut row = vec![Cell::text(class), Cell::count(count)];
-        for one in standings.iter().filter(|one| !bench.is_best_start(one)).take(2) {
-            row.extend([Cell::text(&one.policy), ratio(one.mean_ratio)]);
+        for one in standings
+            .iter()
+            .filter(|one| !bench.is_best_start(one))
+            .take(2)
+        {
+            row.extend([Cell::text(&one.policy), ratio_cell(one.mean_ratio)]);
         }
         while row.len() < 6 {
             row.push(Cell::empty());
@@ -245,7 +252,7 @@ pub(super) fn class_table(bench: &Bench) -> Table {
 }
 
 /// Formats a text as a field of a CSV file, in quotes if necessary.
-fn field(text: &str) -> String {
+fn csv_field(text: &str) -> String {
     if text.contains([',', '"', '\n']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {
@@ -265,11 +272,16 @@ fn csv_row(one: &Standing) -> String {
         one.median_ratio_ci95[1],
         one.worst_ratio,
     ];
-    let mut fields = vec![field(&one.policy)];
+    let mut fields = vec![csv_field(&one.policy)];
     fields.extend(numbers.map(|number| number.to_string()));
     fields.extend([one.worst_case.to_string(), one.wins.to_string()]);
     fields.push(one.share_within(WITHIN_FACTOR).to_string());
-    fields.extend(one.counts.iter().chain(&one.cost_shares).map(f64::to_string));
+    fields.extend(
+        one.counts
+            .iter()
+            .chain(&one.cost_shares)
+            .map(f64::to_string),
+    );
     fields.push(one.failures.to_string());
     fields.extend(one.new_bests.map(|count| count.to_string()));
     fields.join(",")
@@ -292,7 +304,7 @@ pub fn csv_of_classes(bench: &Bench) -> String {
         let is_one =
             |case: &migsim_experiment::suite::Case| case.classes.iter().any(|one| one == class);
         for one in bench.standings_among(is_one) {
-            let _ = writeln!(text, "{},{count},{}", field(class), csv_row(&one));
+            let _ = writeln!(text, "{},{count},{}", csv_field(class), csv_row(&one));
         }
     }
     text
@@ -307,7 +319,7 @@ pub fn csv_of_cases(bench: &Bench) -> String {
         let start = [
             case.case.number.to_string(),
             case.case.name.clone(),
-            field(&case.case.classes.join("; ")),
+            csv_field(&case.case.classes.join("; ")),
         ];
         for (policy, entry) in bench.policies.iter().zip(&case.entries) {
             let numbers = [
@@ -320,7 +332,7 @@ pub fn csv_of_cases(bench: &Bench) -> String {
                 entry.move_share,
             ];
             let mut fields = start.to_vec();
-            fields.push(field(policy));
+            fields.push(csv_field(policy));
             fields.extend(numbers.map(|number| number.to_string()));
             fields.extend([entry.is_failure.to_string(), entry.new_bests.to_string()]);
             text += &fields.join(",");
@@ -336,7 +348,7 @@ pub fn csv_of_best(bench: &Bench) -> String {
     for case in &bench.cases {
         let seeds = bench.seeds.iter().zip(&case.fastest);
         for (seed, (policy, makespan)) in seeds {
-            let policy = field(&bench.policies[*policy]);
+            let policy = csv_field(&bench.policies[*policy]);
             let _ = writeln!(text, "{},{seed},{policy},{makespan}", case.case.number);
         }
     }

@@ -116,7 +116,7 @@ pub struct Bench {
     /// The results of each policy over all cases, sorted by the mean ratio, the lowest first.
     pub standings: Vec<Standing>,
     /// The error of the first run that failed; `None` if no run failed.
-    pub error: Option<String>,
+    pub first_error: Option<String>,
 }
 
 impl Bench {
@@ -127,7 +127,7 @@ impl Bench {
     ///
     /// # Panics
     /// There are fewer plans.
-    pub fn of(request: &Request, plans: &[Plan], rows: &BTreeMap<String, Row>) -> Self {
+    pub fn from_rows(request: &Request, plans: &[Plan], rows: &BTreeMap<String, Row>) -> Self {
         let stored = stored_bests(&request.suite.file().name, request.draw);
         let mut policies = request.policies();
         let runs = Runs {
@@ -136,13 +136,13 @@ impl Bench {
             defaults: request.suite.file().policies.len(),
             plans,
             rows,
-            stored: &stored,
+            stored_bests: &stored,
         };
         policies.push(BEST_START.to_owned());
         let cases: Vec<BenchCase> = request
             .draw_cases()
             .into_iter()
-            .map(|case| runs.case(case))
+            .map(|case| runs.case_results(case))
             .collect();
         let runs_of_all = plans.iter().flat_map(|plan| &plan.runs);
         let errors = runs_of_all.filter_map(|id| rows.get(id)?.error.clone());
@@ -151,7 +151,7 @@ impl Bench {
             draw: request.draw,
             seeds: plans[0].seeds.clone(),
             default_policies: runs.defaults,
-            error: { errors }.next(),
+            first_error: { errors }.next(),
             standings: Vec::new(),
             cases,
             policies,
@@ -295,7 +295,7 @@ struct Runs<'a> {
     /// The rows of finished runs, by their keys.
     rows: &'a BTreeMap<String, Row>,
     /// The stored best makespans of the draw.
-    stored: &'a Bests,
+    stored_bests: &'a Bests,
 }
 
 impl Runs<'_> {
@@ -315,7 +315,7 @@ impl Runs<'_> {
     }
 
     /// Computes the results of all policies in a case.
-    fn case(&self, case: Case) -> BenchCase {
+    fn case_results(&self, case: Case) -> BenchCase {
         let index = usize::try_from(case.number - 1).expect("at most 10 000 cases");
         let place = |policy: usize| match policy.checked_sub(self.policies_of_first_plan) {
             None => (&self.plans[0], index * self.policies_of_first_plan + policy),
@@ -338,7 +338,7 @@ impl Runs<'_> {
             .iter()
             .enumerate()
             .map(|(seed, number)| {
-                let stored = self.stored.get(&(case.number, *number));
+                let stored = self.stored_bests.get(&(case.number, *number));
                 fastest(seed, self.defaults)
                     .1
                     .min(stored.copied().unwrap_or(f64::INFINITY))
@@ -361,7 +361,9 @@ impl Runs<'_> {
         };
         BenchCase {
             case,
-            fastest: seeds.map(|seed| fastest(seed, self.policies_of_first_plan)).collect(),
+            fastest: seeds
+                .map(|seed| fastest(seed, self.policies_of_first_plan))
+                .collect(),
             entries: entries
                 .into_iter()
                 .map(|one| one.unwrap_or(failed))

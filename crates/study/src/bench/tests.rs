@@ -74,7 +74,7 @@ fn bench(
             }
         }
     }
-    Bench::of(request, &[own, starts], &rows)
+    Bench::from_rows(request, &[own, starts], &rows)
 }
 
 fn standing<'b>(bench: &'b Bench, policy: &str) -> &'b Standing {
@@ -100,17 +100,29 @@ fn ratios_are_taken_seed_by_seed_to_the_best_of_the_default_set() {
     };
     let bench = bench(&request, time, 35.0);
     assert_eq!(
-        (standing(&bench, first).mean_ratio, standing(&bench, first).worst_ratio),
+        (
+            standing(&bench, first).mean_ratio,
+            standing(&bench, first).worst_ratio
+        ),
         (1.0, 1.0)
     );
     // Case 1: (12/10 + 16/20) / 2 = 1; case 2: (1 + 1.5) / 2 = 1.25.
     let mine = standing(&bench, "mine");
     assert_eq!(
-        (mine.mean_ratio, mine.median_ratio, mine.worst_ratio, mine.worst_case),
+        (
+            mine.mean_ratio,
+            mine.median_ratio,
+            mine.worst_ratio,
+            mine.worst_case
+        ),
         (1.125, 1.125, 1.25, 2)
     );
     assert_eq!(
-        [mine.share_within(1.0), mine.share_within(1.2), mine.share_within(1.25)],
+        [
+            mine.share_within(1.0),
+            mine.share_within(1.2),
+            mine.share_within(1.25)
+        ],
         [50.0, 50.0, 100.0]
     );
     // Its makespan in case 1 has the mean 14 s, less than 15 s. One of its runs is below the best known.
@@ -146,7 +158,7 @@ fn a_failure_counts_with_the_largest_ratio_of_the_default_set_and_no_factor_cove
     let row = standing(&bench, "mine");
     assert_eq!((row.mean_ratio, row.failures, row.wins), (largest, 1, 0));
     assert_eq!(row.share_within(1e9), 0.0);
-    assert!(bench.error.as_deref().unwrap().contains("it hangs"));
+    assert!(bench.first_error.as_deref().unwrap().contains("it hangs"));
     assert!(
         bench
             .remarks()

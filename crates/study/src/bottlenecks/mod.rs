@@ -139,7 +139,7 @@ pub struct Prepared<'a> {
     /// The registry, the settings of the user, and the limits on memory.
     inputs: (&'a Registry, &'a Layers, Limits),
     /// The options of the profile.
-    wanted: Wanted,
+    options: Wanted,
     /// The scenario that is profiled.
     scenario: Scenario,
     /// Files that were read once for all runs.
@@ -201,9 +201,9 @@ pub fn prepare<'a>(
         supersteps: experiment.workload.supersteps() as u64,
         settings: experiment.resolved,
         done: Done::default(),
-        wanted,
+        options: wanted,
     };
-    if prepared.wanted.seeds.len() > seeds.len() {
+    if prepared.options.seeds.len() > seeds.len() {
         let note = "nothing is drawn from a seed here: one seed stands for all";
         prepared.notes.push(note.to_owned());
     }
@@ -231,7 +231,11 @@ impl Prepared<'_> {
             ));
         }
         for changed in possible.quantities {
-            let step = if changed.is_rate() { STEP_PERCENT } else { -STEP_PERCENT };
+            let step = if changed.is_rate() {
+                STEP_PERCENT
+            } else {
+                -STEP_PERCENT
+            };
             self.planned.push(Planned {
                 step: CaseChange::new(changed.clone(), Amount::Percent(step)),
                 unlimited: Some(CaseChange::new(changed.clone(), Amount::Unlimited)),
@@ -258,12 +262,12 @@ impl Prepared<'_> {
         let changes: u64 = steps
             .map(|one| 1 + u64::from(one.unlimited.is_some()))
             .sum();
-        let pairs = if self.wanted.has_pairs {
+        let pairs = if self.options.has_pairs {
             pairs::pair_count(self.planned.len())
         } else {
             0
         };
-        let held = 1 + u64::from(self.wanted.holds_decisions);
+        let held = 1 + u64::from(self.options.holds_decisions);
         (changes + pairs) * self.unchanged_runs.len() as u64 * held
     }
 
@@ -316,7 +320,7 @@ impl Prepared<'_> {
                 experiment.run_with_decisions(self.scenario, base, &progress, &mut ())
             })
         };
-        let held = self.wanted.holds_decisions.then(held).transpose()?;
+        let held = self.options.holds_decisions.then(held).transpose()?;
         Ok((free, held))
     }
 
@@ -366,8 +370,8 @@ impl Prepared<'_> {
         let held: Vec<f64> = pairs()
             .filter_map(|(time, base)| Some(gain(time.1?, base)))
             .collect();
-        let sample = |numbers: &[f64]| Sample::of(numbers).expect("there is a seed");
-        Ok((sample(&times), sample(&gains), Sample::of(&held)))
+        let sample = |numbers: &[f64]| Sample::from_numbers(numbers).expect("there is a seed");
+        Ok((sample(&times), sample(&gains), Sample::from_numbers(&held)))
     }
 
     /// Simulates one change with each seed, and returns its gain.
@@ -422,24 +426,28 @@ impl Prepared<'_> {
                 }
             }
         }
-        let is_held = self.wanted.holds_decisions;
+        let is_held = self.options.holds_decisions;
         let gain = |one: &Tried| one.held_gain.filter(|_| is_held).unwrap_or(one.gain).mean;
         let rank = |row: &Row| (gain(&row.step), row.unlimited.as_ref().map_or(0.0, gain));
         rows.sort_by(|a, b| {
             let ((a, a_most), (b, b_most)) = (rank(a), rank(b));
             b.total_cmp(&a).then(b_most.total_cmp(&a_most))
         });
-        let pairs = if self.wanted.has_pairs {
+        let pairs = if self.options.has_pairs {
             self.simulate_pairs(&rows, store)?
         } else {
             Vec::new()
         };
-        let times: Vec<f64> = self.unchanged_runs.iter().map(|one| one.1.makespan.get()).collect();
+        let times: Vec<f64> = self
+            .unchanged_runs
+            .iter()
+            .map(|one| one.1.makespan.get())
+            .collect();
         Ok(Profile {
             scenario: self.scenario,
             seeds: self.unchanged_runs.len(),
             holds_decisions: is_held,
-            makespan: Sample::of(&times).expect("there is a seed"),
+            makespan: Sample::from_numbers(&times).expect("there is a seed"),
             rows,
             pairs,
             path: self.path.clone(),

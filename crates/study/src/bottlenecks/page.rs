@@ -33,7 +33,12 @@ impl Profile {
         let label = "Gain of each change, by 10 % and without limit";
         let picture = picture("gains", label, (300, 720), &figure);
         let vain: Vec<String> = self.without_effect().into_iter().collect();
-        let gains = format!("{}{}{}", self.table().html(INITIAL_ROWS), list(&vain), picture);
+        let gains = format!(
+            "{}{}{}",
+            self.table().html(INITIAL_ROWS),
+            list(&vain),
+            picture
+        );
         let pairs = if self.pairs.is_empty() {
             String::new()
         } else {
@@ -55,7 +60,11 @@ impl Profile {
                 "Critical path: what the time goes to".to_owned(),
                 path,
             ),
-            ("changes", "All changes".to_owned(), self.change_table().html(INITIAL_ROWS)),
+            (
+                "changes",
+                "All changes".to_owned(),
+                self.change_table().html(INITIAL_ROWS),
+            ),
             (
                 "settings",
                 "Settings".to_owned(),

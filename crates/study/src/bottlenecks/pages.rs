@@ -1,7 +1,7 @@
 //! The profile of a run as tables and as a figure.
 
 use super::{Profile, Row, Tried};
-use crate::stats::{Sample, short};
+use crate::stats::{Sample, format_short};
 use migsim_output::figure::{Dot, Figure, Group, Row as RowOfFigure, Rows, SeriesKey, Style};
 use migsim_output::{Cell, Column, Sheet, Table, Tone, number_column, text_column};
 
@@ -73,7 +73,7 @@ impl Profile {
             }
             cells.push(gain_cell(tried.map(|one| one.gain)));
         }
-        let share = |share: f64| Cell::value(share, short(share));
+        let share = |share: f64| Cell::value(share, format_short(share));
         cells.push(row.path_share.map_or_else(Cell::empty, share));
         cells
     }
@@ -92,7 +92,7 @@ impl Profile {
             columns.push(number_column("held [%]", "held_gain_percent"));
         }
         let mut table = Table::new("changes", "", &columns);
-        let number = |value: f64| Cell::value(value, short(value));
+        let number = |value: f64| Cell::value(value, format_short(value));
         for row in &self.rows {
             for tried in [Some(&row.step), row.unlimited.as_ref()]
                 .into_iter()
@@ -173,7 +173,7 @@ impl Profile {
             table.push_row([
                 Cell::text(format!("{a} and {b}")),
                 gain_cell(Some(pair.gain)),
-                Cell::value(pair.excess_gain, short(pair.excess_gain)),
+                Cell::value(pair.excess_gain, format_short(pair.excess_gain)),
             ]);
         }
         table

@@ -38,7 +38,11 @@ pub struct Pair {
 
 impl Prepared<'_> {
     /// Simulates pairs of the changes with the largest gains, and sorts the pairs by their gain.
-    pub(super) fn simulate_pairs(&self, rows: &[Row], store: &Mutex<Store>) -> Result<Vec<Pair>, Error> {
+    pub(super) fn simulate_pairs(
+        &self,
+        rows: &[Row],
+        store: &Mutex<Store>,
+    ) -> Result<Vec<Pair>, Error> {
         let best = &rows[..rows.len().min(MAX_PAIRED)];
         let pairs: Vec<(&Row, &Row)> = best
             .iter()
@@ -53,7 +57,11 @@ impl Prepared<'_> {
                 changes: [a.step.change.clone(), b.step.change.clone()],
                 makespan,
                 gain,
-                excess_gain: if beyond.abs() < ROUNDING_TOLERANCE { 0.0 } else { beyond },
+                excess_gain: if beyond.abs() < ROUNDING_TOLERANCE {
+                    0.0
+                } else {
+                    beyond
+                },
             })
         };
         let mut pairs: Vec<Pair> = pairs

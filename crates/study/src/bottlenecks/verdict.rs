@@ -1,7 +1,7 @@
 //! The verdict of a profile: three sentences that summarise its numbers.
 
 use super::{Profile, Row, Tried};
-use crate::stats::{Sample, short};
+use crate::stats::{Sample, format_short};
 use migsim_experiment::Amount;
 
 impl Profile {
@@ -31,7 +31,7 @@ impl Profile {
                 "The run takes {time} s, and of all changes by {step} % or by one process per host `{name}` gains most: {gain} %.",
                 step = super::STEP_PERCENT,
                 name = row.name(),
-                gain = short(self.gain(&row.step)),
+                gain = format_short(self.gain(&row.step)),
             ),
             _ => format!(
                 "The run takes {time} s, and no single change by {} % or by one process per host makes it faster.",
@@ -63,7 +63,7 @@ impl Profile {
                 format!(
                     "Without limit `{}` gains most, {} %{end}.",
                     one.change.changed,
-                    short(gain),
+                    format_short(gain),
                 )
             }
             _ => "Without limit no single quantity makes it faster either.".to_owned(),

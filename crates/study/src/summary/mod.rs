@@ -23,7 +23,7 @@ use super::plan::Plan;
 use super::row::Row;
 use super::separate::{Basis, paired_difference};
 use super::settings::MAX_NAMED;
-use super::spec::{cell, label};
+use super::spec::{csv_field, label};
 use super::stats::{Estimate, Sample, mean};
 use super::values::Values;
 use migsim_base::words::counted;
@@ -37,7 +37,7 @@ pub struct Setting {
     /// Statistics of each measure, in the order of the list of measures.
     measures: [Option<Sample>; 5],
     /// Number of runs of this setting that failed.
-    failed: usize,
+    failed_runs: usize,
     /// Index of the setting with which this setting is compared.
     pub(super) baseline: usize,
     /// Goal of this setting minus goal of the baseline with the same seed, over the seeds, in the unit of the goal.
@@ -64,7 +64,7 @@ pub struct Summary {
 
 impl Summary {
     /// Computes the summary of a plan from the rows of its runs.
-    pub fn of(plan: &Plan, rows: &BTreeMap<String, Row>) -> Self {
+    pub fn from_rows(plan: &Plan, rows: &BTreeMap<String, Row>) -> Self {
         let values = Values::of_all(plan);
         let goal = choose_goal(plan, &values, rows);
         let baselines = baselines(plan, &values);
@@ -81,7 +81,7 @@ impl Summary {
                     .flatten()
                     .filter_map(|row| measure(row))
                     .collect();
-                Sample::of(&numbers)
+                Sample::from_numbers(&numbers)
             };
             let baseline = baselines[setting];
             let pairs = own.iter().zip(of_setting(baseline));
@@ -91,13 +91,13 @@ impl Summary {
             Setting {
                 goal: sample(MEASURES[goal.measure].2),
                 measures: MEASURES.map(|(_, _, measure)| sample(measure)),
-                failed: own
+                failed_runs: own
                     .iter()
                     .flatten()
                     .filter(|row| row.error.is_some())
                     .count(),
                 baseline,
-                difference: Sample::of(&differences),
+                difference: Sample::from_numbers(&differences),
             }
         };
         let settings: Vec<Setting> = (0..plan.settings.len()).map(one).collect();
@@ -150,10 +150,10 @@ impl Summary {
             fields.extend(
                 plan.settings[index]
                     .iter()
-                    .map(|value| cell(value.as_ref())),
+                    .map(|value| csv_field(value.as_ref())),
             );
             fields.push(setting.goal.map_or(0, |sample| sample.count).to_string());
-            fields.push(setting.failed.to_string());
+            fields.push(setting.failed_runs.to_string());
             fields.extend(setting.measures.into_iter().flat_map(statistics_fields));
             fields.push((setting.baseline + 1).to_string());
             fields.extend(statistics_fields(setting.difference));
@@ -163,7 +163,7 @@ impl Summary {
     }
 
     /// Lists the indices of the settings that have a mean of the goal, the best first; of equal means, the earlier setting first.
-    pub(super) fn ranked(&self) -> Vec<usize> {
+    pub(super) fn ranked_settings(&self) -> Vec<usize> {
         let mut order: Vec<(usize, f64)> = Vec::new();
         for (index, setting) in self.settings.iter().enumerate() {
             order.extend(setting.goal.map(|sample| (index, sample.mean)));
@@ -229,7 +229,10 @@ impl Summary {
         } = self.settings[best];
         if let Some(difference) = difference.filter(|_| baseline != best) {
             let name = format_setting(&plan.names, &plan.settings[baseline]);
-            lines.push(format!("  against {name}: {}", format_with_interval(difference)));
+            lines.push(format!(
+                "  against {name}: {}",
+                format_with_interval(difference)
+            ));
         }
         lines.extend(self.not_separated_line());
         if tried > 1 && plan.seeds.len() > 1 {
@@ -291,11 +294,11 @@ fn best_settings(goal: Goal, settings: &[Setting]) -> Vec<usize> {
 
 impl Setting {
     /// Returns the statistics of the setting, with the names of their columns in `summary.csv`.
-    pub(super) fn numbers(&self, goal: Goal) -> Vec<(String, Value)> {
+    pub(super) fn named_statistics(&self, goal: Goal) -> Vec<(String, Value)> {
         let seeds = self.goal.map_or(0, |sample| sample.count);
         let mut all = vec![
             ("seeds".to_owned(), seeds.into()),
-            ("failed".to_owned(), self.failed.into()),
+            ("failed".to_owned(), self.failed_runs.into()),
         ];
         let mut push = |name: &str, unit: &str, sample: Option<Sample>| {
             let named = STATISTICS.into_iter().zip(statistics(sample));
@@ -319,7 +322,10 @@ pub fn by_name(names: &[String], setting: &[Option<Value>]) -> Map<String, Value
 }
 
 /// Formats the values of a setting with the names of their parameters, as in `alpha=4 x=0.5`.
-pub fn format_setting<'n>(names: impl IntoIterator<Item = &'n String>, setting: &[Option<Value>]) -> String {
+pub fn format_setting<'n>(
+    names: impl IntoIterator<Item = &'n String>,
+    setting: &[Option<Value>],
+) -> String {
     let pairs = names.into_iter().zip(setting);
     let given: Vec<String> = pairs
         .filter_map(|(name, value)| Some(format!("{name}={}", label(value.as_ref()?))))
@@ -389,8 +395,9 @@ fn baselines(plan: &Plan, values: &[Values<'_>]) -> Vec<usize> {
         .clone()
         .filter(|one| values[policy].indices[*one] == base)
     {
-        let applies =
-            |parameter: &usize| *parameter != policy && values[*parameter].indices[setting].is_some();
+        let applies = |parameter: &usize| {
+            *parameter != policy && values[*parameter].indices[setting].is_some()
+        };
         let own: Vec<usize> = (0..values.len()).filter(applies).collect();
         let key = ranks(setting, &|parameter| own.contains(&parameter));
         bases.entry(own).or_default().entry(key).or_insert(setting);

@@ -33,7 +33,7 @@ fn swept() -> (Plan, BTreeMap<String, Row>) {
 #[test]
 fn the_best_setting_and_the_effects_worked_by_hand() {
     let (plan, rows) = swept();
-    let summary = Summary::of(&plan, &rows);
+    let summary = Summary::from_rows(&plan, &rows);
     // a = 1, b = 1: (12 + 13) / 2.
     assert_eq!(summary.best, [2]);
     assert_eq!(summary.settings[2].goal.unwrap().mean, 12.5);
@@ -46,7 +46,7 @@ fn the_best_setting_and_the_effects_worked_by_hand() {
 #[test]
 fn differences_are_paired_by_seed() {
     let (plan, rows) = swept();
-    let summary = Summary::of(&plan, &rows);
+    let summary = Summary::from_rows(&plan, &rows);
     let difference = summary.settings[2].difference.unwrap();
     // The difference is -10 with each seed: it has no deviation, although the makespans have one.
     assert_eq!((difference.mean, difference.deviation), (-10.0, Some(0.0)));
@@ -159,9 +159,9 @@ fn a_setting_that_failed_is_counted_and_not_judged() {
     for seed in [1, 2] {
         rows.insert(format!("11{seed}"), Row::failed("no".into(), false));
     }
-    let summary = Summary::of(&plan, &rows);
+    let summary = Summary::from_rows(&plan, &rows);
     assert_eq!(
-        (summary.settings[2].failed, summary.settings[2].goal),
+        (summary.settings[2].failed_runs, summary.settings[2].goal),
         (2, None)
     );
     assert_eq!(summary.best, [3]);
@@ -188,7 +188,7 @@ fn settings_that_two_seeds_cannot_separate_share_the_first_rank() {
             plan.runs.push(format!("{a}{seed}"));
         }
     }
-    let summary = Summary::of(&plan, &rows);
+    let summary = Summary::from_rows(&plan, &rows);
     assert_eq!(
         (&*summary.best, &*summary.not_separated),
         (&[0][..], &[1][..])
@@ -196,6 +196,8 @@ fn settings_that_two_seeds_cannot_separate_share_the_first_rank() {
     let lines = summary.best_lines(&plan).join("\n");
     let expected = "1 other setting is not separated from it by 2 seeds (95 %, corrected for all pairs of settings, margin 0.5 %).";
     assert!(lines.contains(expected), "{lines}");
-    let table = summary.ranking_table(&plan, &summary.ranked()).html(9);
+    let table = summary
+        .ranking_table(&plan, &summary.ranked_settings())
+        .html(9);
     assert_eq!(table.matches("1=").count(), 2, "{table}");
 }

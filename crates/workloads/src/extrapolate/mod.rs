@@ -18,7 +18,7 @@ use std::fmt::Write as _;
 
 use crate::trace::Trace;
 use migsim_base::error::{Error, Problem};
-use model::{ModelStep, Model};
+use model::{Model, ModelStep};
 use sample::Sample;
 
 /// Minimum number of recordings: two to fit the laws, and one for the check.

@@ -199,7 +199,10 @@ impl<'s> Model<'s> {
     /// Returns the extrapolated memory of process `process` of `count` \[B\]; `None` if the recording does not state it.
     pub(super) fn memory(&self, process: usize, count: usize) -> Option<f64> {
         let ratio = count as f64 / self.last.processes as f64;
-        Some((self.last.memory[self.original(process, count)]? * ratio.powf(self.memory_exponent)).round())
+        Some(
+            (self.last.memory[self.original(process, count)]? * ratio.powf(self.memory_exponent))
+                .round(),
+        )
     }
 
     /// Creates the supersteps of a run with `count` processes: the work of each process, and the messages with their sizes.
@@ -226,7 +229,8 @@ impl<'s> Model<'s> {
             let work = (0..count).map(|process| recorded[self.original(process, count)] * scale);
             let mut work: Vec<f64> = work.collect();
             for step in steps {
-                let size = |slot: usize| group.sizes[slot].map_or(0.0, |law| law.value_at(count).round());
+                let size =
+                    |slot: usize| group.sizes[slot].map_or(0.0, |law| law.value_at(count).round());
                 made.push(ModelStep {
                     work: std::mem::take(&mut work),
                     messages: step
@@ -279,7 +283,8 @@ fn fit_group(samples: &[Sample], phases: &[&Phase]) -> Result<Group, Error> {
             .collect()
     };
     let slots: Vec<Vec<(usize, f64)>> = (0..family.slots()).map(of_slot).collect();
-    let sizes = Law::of_sizes(&slots, family).ok_or_else(|| no_law_error(family, &slots.concat()))?;
+    let sizes =
+        Law::of_sizes(&slots, family).ok_or_else(|| no_law_error(family, &slots.concat()))?;
     Ok(Group {
         family,
         count: phases.len(),

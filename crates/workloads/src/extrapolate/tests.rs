@@ -38,7 +38,8 @@ fn program(processes: usize, cells: f64) -> Trace {
             })
             .collect()
     };
-    let side = |slot: usize| (8.0 * cells.sqrt() / grid.processes_across(slot, processes) as f64).round();
+    let side =
+        |slot: usize| (8.0 * cells.sqrt() / grid.processes_across(slot, processes) as f64).round();
     for _ in 0..5 {
         add(
             Some(100.0 * cells / processes as f64),
@@ -85,7 +86,10 @@ fn a_regular_program_is_the_same_with_more_processes() {
         (made.processes(), made.supersteps()),
         (64, expected.supersteps())
     );
-    let (made, expected) = (Sample::from_trace("", &made), Sample::from_trace("", &expected));
+    let (made, expected) = (
+        Sample::from_trace("", &made),
+        Sample::from_trace("", &expected),
+    );
     for (step, (one, other)) in made.steps.iter().zip(&expected.steps).enumerate() {
         assert_eq!(one.messages, other.messages, "superstep {step}");
     }

@@ -66,7 +66,10 @@ fn check_grid(config: &LuConfig, rows: u64, columns: u64) -> Result<(u64, u64), 
     if fits(config, (rows, columns)) {
         return Ok((rows, columns));
     }
-    Err(unfit_grid_problem(config, &format!("the grid {rows}x{columns} does not fit")).key("workload.grid"))
+    Err(
+        unfit_grid_problem(config, &format!("the grid {rows}x{columns} does not fit"))
+            .key("workload.grid"),
+    )
 }
 
 /// Creates a problem that begins with `what` ("the grid 7x3 does not fit"); its hint lists the grids that fit.

@@ -49,7 +49,9 @@ impl Clock {
 ///
 /// # Errors
 /// A process waits for a message that no process sends.
-pub(super) fn divide_into_supersteps(operations: &[Vec<Operation>]) -> Result<RecordedSupersteps, Error> {
+pub(super) fn divide_into_supersteps(
+    operations: &[Vec<Operation>],
+) -> Result<RecordedSupersteps, Error> {
     let mut clocks = vec![Clock::default(); operations.len()];
     let mut sent: BTreeMap<Lane, Vec<usize>> = BTreeMap::new();
     let mut cut = RecordedSupersteps::default();

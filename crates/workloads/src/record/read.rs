@@ -230,12 +230,22 @@ impl Record {
                 self.facts.insert(key, value.join(" "));
             }
             "s" => {
-                let lane = self.lane(words.next_number()?, words.next_number()?, true, words.next_number()?)?;
+                let lane = self.lane(
+                    words.next_number()?,
+                    words.next_number()?,
+                    true,
+                    words.next_number()?,
+                )?;
                 self.events.push(Event::Send(lane, words.next_count()?));
             }
             "r" => {
                 let posted = words.next_number()?;
-                let lane = self.lane(words.next_number()?, words.next_number()?, false, words.next_number()?)?;
+                let lane = self.lane(
+                    words.next_number()?,
+                    words.next_number()?,
+                    false,
+                    words.next_number()?,
+                )?;
                 self.events.push(Event::Receive(lane, posted));
             }
             "g" => self.read_communicator(&mut words)?,
@@ -287,7 +297,11 @@ impl Record {
     }
 
     /// Reads a line with which a collective begins.
-    fn begin_collective(&mut self, words: &mut Words<'_>, begun: &mut BegunCollectives) -> Result<(), String> {
+    fn begin_collective(
+        &mut self,
+        words: &mut Words<'_>,
+        begun: &mut BegunCollectives,
+    ) -> Result<(), String> {
         let name = words.next_word()?;
         let kind = Kind::from_name(name).ok_or_else(|| format!("unknown collective `{name}`"))?;
         let group: u64 = words.next_number()?;
@@ -316,7 +330,11 @@ impl Record {
     }
 
     /// Reads a line with which a collective of neighbours begins.
-    fn begin_neighbours(&mut self, words: &mut Words<'_>, begun: &mut BegunCollectives) -> Result<(), String> {
+    fn begin_neighbours(
+        &mut self,
+        words: &mut Words<'_>,
+        begun: &mut BegunCollectives,
+    ) -> Result<(), String> {
         let (group, number): (u64, u64) = (words.next_number()?, words.next_number()?);
         let (members, me) = self.members_and_rank(group)?;
         let count = members.len();
@@ -383,7 +401,12 @@ impl Record {
     }
 
     /// Appends the messages of a collective to `operations`; `instance` is the number of the collective in its communicator.
-    fn expand_collective(&self, instance: u64, collective: &Collective, operations: &mut Vec<Operation>) {
+    fn expand_collective(
+        &self,
+        instance: u64,
+        collective: &Collective,
+        operations: &mut Vec<Operation>,
+    ) {
         let members = &self.groups[&collective.group];
         let lane = |from: usize, to: usize| Lane {
             from: members[from],

@@ -36,7 +36,12 @@ struct Process {
 impl Pieces {
     /// Joins the computation of each process into pieces.
     pub(super) fn from_operations(operations: &[Vec<Operation>]) -> Self {
-        Self(operations.iter().map(|all| Process::from_operations(all)).collect())
+        Self(
+            operations
+                .iter()
+                .map(|all| Process::from_operations(all))
+                .collect(),
+        )
     }
 
     /// Returns the operations of each process; pieces without computation are left out.
@@ -92,7 +97,10 @@ pub(super) fn combine_runs(
     runs: &[Vec<Vec<Operation>>],
     is_median: bool,
 ) -> Result<(Vec<Vec<Operation>>, Vec<Spread>), Error> {
-    let runs: Vec<Pieces> = runs.iter().map(|run| Pieces::from_operations(run)).collect();
+    let runs: Vec<Pieces> = runs
+        .iter()
+        .map(|run| Pieces::from_operations(run))
+        .collect();
     let Some((first, others)) = runs.split_first() else {
         return Ok((Vec::new(), Vec::new()));
     };
@@ -139,7 +147,10 @@ fn check_agreement(first: &Pieces, run: &Pieces, number: usize) -> Result<(), Er
         ));
     }
     for (rank, (one, other)) in first.0.iter().zip(&run.0).enumerate() {
-        let (one, other) = (with_sorted_receives(&one.events), with_sorted_receives(&other.events));
+        let (one, other) = (
+            with_sorted_receives(&one.events),
+            with_sorted_receives(&other.events),
+        );
         let mut pairs = one.iter().zip(&other);
         let differing = pairs.position(|(one, other)| one != other);
         let (before, after) = (one.len(), other.len());

@@ -286,12 +286,7 @@ impl SyntheticConfig {
         let mut problems: Vec<Problem> = [
             count("procs", self.procs, MAX_PROCESSES),
             count("supersteps", self.supersteps, MAX_SUPERSTEPS),
-            within(
-                "spread",
-                self.spread,
-                0.0,
-                self.distribution.max_spread(),
-            ),
+            within("spread", self.spread, 0.0, self.distribution.max_spread()),
             part("drift", self.drift),
             part("bytes_spread", self.bytes_spread),
             part("memory_spread", self.memory_spread),

@@ -143,7 +143,9 @@ impl Synthetic {
             *work = Instructions::of(work.get() * (1.0 + drift * elapsed));
         }
         let processes = work.len();
-        let hot = config.hot_spot.group_at(superstep, self.supersteps(), processes);
+        let hot = config
+            .hot_spot
+            .group_at(superstep, self.supersteps(), processes);
         if let Some((first, width)) = hot {
             for process in first..first + width {
                 let work = &mut work[process % processes];
@@ -162,8 +164,8 @@ impl Synthetic {
             Pattern::Ring if processes == 1 => {}
             Pattern::Ring => (0..processes).for_each(|from| send(from, (from + 1) % processes)),
             Pattern::Stencil => {
-                let columns =
-                    usize::try_from(grid_sides(self.config.procs).1).expect("at most MAX_PROCESSES");
+                let columns = usize::try_from(grid_sides(self.config.procs).1)
+                    .expect("at most MAX_PROCESSES");
                 for from in 0..processes {
                     let column = from % columns;
                     let neighbours = [

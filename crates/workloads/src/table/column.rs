@@ -90,7 +90,11 @@ fn split_heading<'t>(text: &'t str, known: &[&str]) -> (&'t str, Option<&'t str>
 pub(super) type Complaint = (String, String);
 
 /// Parses work, written in instructions or as a time in seconds on hosts of speed `speed` \[instr/s\].
-pub(super) fn parse_work(text: &str, unit: Option<&str>, speed: f64) -> Result<Instructions, Complaint> {
+pub(super) fn parse_work(
+    text: &str,
+    unit: Option<&str>,
+    speed: f64,
+) -> Result<Instructions, Complaint> {
     if let Some(work) = parse_plain(text, unit, Instructions::UNIT).and_then(Instructions::new) {
         return Ok(work);
     }

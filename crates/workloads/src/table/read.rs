@@ -52,7 +52,9 @@ impl Table {
         let rows = work_file.read_work(work, &mut problems);
         let no_messages = Vec::new();
         let message_rows = match (messages, &config.messages) {
-            (Some(bytes), Some(name)) => Source::new(name, config).read_messages(bytes, &mut problems),
+            (Some(bytes), Some(name)) => {
+                Source::new(name, config).read_messages(bytes, &mut problems)
+            }
             _ => no_messages,
         };
         if !problems.is_empty() {
@@ -101,7 +103,11 @@ fn wrong_kinds(work: &[u8], messages: Option<&[u8]>, config: &TableConfig) -> Ve
 }
 
 /// Creates the application from the rows of both tables.
-fn table_from_rows(mut work: Vec<Work>, mut messages: Vec<(usize, Message)>, config: &TableConfig) -> Table {
+fn table_from_rows(
+    mut work: Vec<Work>,
+    mut messages: Vec<(usize, Message)>,
+    config: &TableConfig,
+) -> Table {
     let ends = messages
         .iter()
         .flat_map(|(_, message)| [message.from.index(), message.to.index()]);
@@ -220,7 +226,10 @@ impl<'a> Source<'a> {
                 to: ProcessId::from_index(to),
                 size: read_quantity(row, bytes.as_ref(), parse_size)?.unwrap_or_default(),
             };
-            Ok((self.read_index(row, superstep.as_ref(), "superstep")?, message))
+            Ok((
+                self.read_index(row, superstep.as_ref(), "superstep")?,
+                message,
+            ))
         })
     }
 
@@ -342,7 +351,9 @@ impl<'a> Source<'a> {
                 format!("there is no {what} {text}: they count from 1"),
                 "if the first superstep and the first process have the number 0, add `--set workload.first=0`",
             ),
-            Some(Some(index)) if index < MAX_COUNT => Ok(usize::try_from(index).unwrap_or(usize::MAX)),
+            Some(Some(index)) if index < MAX_COUNT => {
+                Ok(usize::try_from(index).unwrap_or(usize::MAX))
+            }
             Some(Some(_)) => wrong(
                 format!("{what} {text} is too large a number"),
                 "at most 10 million processes and supersteps are possible",

@@ -1,6 +1,8 @@
 //! Reads the lines of a trace before its first `step`: processes, hosts, memory, and settings of the runtime.
 
-use super::line::{Complaint, Line, complaint, read_number, read_quantity, read_whole, read_whole_bytes};
+use super::line::{
+    Complaint, Line, complaint, read_number, read_quantity, read_whole, read_whole_bytes,
+};
 use super::parse::{Reader, syntax};
 use crate::Setting;
 use migsim_base::units::{Bytes, CYCLES, CYCLES_HINT};
@@ -37,7 +39,9 @@ impl Reader<'_> {
         }
         let count = read_whole(line, 1, "processes")?;
         match usize::try_from(count) {
-            Ok(count) if count <= self.lines.max(ALWAYS_ACCEPTED_PROCESSES) => self.set_processes(1, count),
+            Ok(count) if count <= self.lines.max(ALWAYS_ACCEPTED_PROCESSES) => {
+                self.set_processes(1, count)
+            }
             _ => complaint(
                 1,
                 format!(

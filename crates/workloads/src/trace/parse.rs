@@ -441,7 +441,11 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a word as the number of a process, which must be less than the number of processes.
-    pub(super) fn read_process(&self, line: &Line<'_>, word: usize) -> Result<ProcessId, Complaint> {
+    pub(super) fn read_process(
+        &self,
+        line: &Line<'_>,
+        word: usize,
+    ) -> Result<ProcessId, Complaint> {
         let id = read_whole(line, word, "process")?;
         let count = self.trace.memory.len();
         match u32::try_from(id) {

@@ -65,7 +65,10 @@ fn header(workload: &dyn Workload, preamble: &Preamble<'_>) -> Result<String, Er
     write_line(&mut text, format_args!("processes {processes}"));
     for (key, value) in preamble.runtime {
         let value = value.replace(' ', "");
-        let (key, value) = (check_word(key, "the key")?, check_word(&value, "the value")?);
+        let (key, value) = (
+            check_word(key, "the key")?,
+            check_word(&value, "the value")?,
+        );
         write_line(&mut text, format_args!("runtime {key} {value}"));
     }
     let cycles = workload.cycles_per_instruction();

@@ -232,7 +232,10 @@ impl Tasks {
                     .add_work(ProcessId::from_index(process), task.work);
             }
             for edge in &phase.messages {
-                match (self.process_of_end(edge.from, rank), self.process_of_end(edge.to, rank)) {
+                match (
+                    self.process_of_end(edge.from, rank),
+                    self.process_of_end(edge.to, rank),
+                ) {
                     (Some(from), Some(to)) => self.vt.steps.add_message(Message {
                         from,
                         to,

@@ -29,7 +29,7 @@ mod write;
 
 pub use application::Vt;
 pub use config::{Broadcasts, VtConfig};
-pub use files::{RankFile, read_rank_files, rank_paths};
+pub use files::{RankFile, rank_paths, read_rank_files};
 pub use write::{Export, Move, write};
 
 #[cfg(test)]

@@ -323,7 +323,8 @@ impl Reader<'_> {
             .iter()
             .enumerate()
         {
-            read.messages.extend(self.read_message(edge, (index, id, at)));
+            read.messages
+                .extend(self.read_message(edge, (index, id, at)));
         }
         if self.data.phases.insert(id, read).is_some() {
             let message = format!("phase {id} of rank {rank} is there twice");
@@ -507,7 +508,11 @@ impl Reader<'_> {
     }
 
     /// Reads a communication as a message; `None` if the communication is ignored or has errors. `at` is its index in the phase.
-    fn read_message(&mut self, value: &Value, (phase, id, at): (usize, u64, usize)) -> Option<Edge> {
+    fn read_message(
+        &mut self,
+        value: &Value,
+        (phase, id, at): (usize, u64, usize),
+    ) -> Option<Edge> {
         let rank = self.rank;
         let path = || format!("phases[{phase}].communications[{at}]");
         let name = || {
@@ -581,12 +586,22 @@ impl Reader<'_> {
     }
 
     /// Reads the value of a key as a whole number; reports a problem and returns `None` if it is not one.
-    fn read_whole(&mut self, keys: &Map<String, Value>, key: &str, here: &Place<'_>) -> Option<u64> {
+    fn read_whole(
+        &mut self,
+        keys: &Map<String, Value>,
+        key: &str,
+        here: &Place<'_>,
+    ) -> Option<u64> {
         self.read_value(keys, key, here, WHOLE, Value::as_u64)
     }
 
     /// Reads the value of a key as a finite number that is not negative; reports a problem and returns `None` if it is not one.
-    fn read_number(&mut self, keys: &Map<String, Value>, key: &str, here: &Place<'_>) -> Option<f64> {
+    fn read_number(
+        &mut self,
+        keys: &Map<String, Value>,
+        key: &str,
+        here: &Place<'_>,
+    ) -> Option<f64> {
         let read = |value: &Value| {
             value
                 .as_f64()

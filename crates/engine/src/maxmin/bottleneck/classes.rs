@@ -20,7 +20,10 @@ impl BottleneckMaxMin {
     /// Removes a group, by its use with this index, from its class.
     pub(super) fn leave_class(&mut self, index: usize) {
         let Use {
-            class, position: at, pull, ..
+            class,
+            position: at,
+            pull,
+            ..
         } = self.uses[index];
         let members = &mut self.classes[class as usize].members;
         members.swap_remove(at as usize);

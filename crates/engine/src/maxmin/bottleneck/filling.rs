@@ -10,7 +10,7 @@ use migsim_base::units::{greater, lesser, to_u32};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Filling {
     /// For each link: the capacity that is not used yet \[B/s\].
-    pub(super) left: Vec<f64>,
+    pub(super) capacity_left: Vec<f64>,
     /// For each link: the pull of its groups whose level is not fixed yet.
     pub(super) pull: Vec<f64>,
     /// For each link: the pull when it was last recomputed from its groups.
@@ -115,7 +115,7 @@ impl BottleneckMaxMin {
     /// Initializes the state of all links with groups, and lists the links that can become saturated.
     fn prepare(&self, filling: &mut Filling, has_bounds: bool) {
         let links = self.links.len();
-        filling.left.resize(links, 0.0);
+        filling.capacity_left.resize(links, 0.0);
         filling.pull.resize(links, 0.0);
         filling.summed.resize(links, 0.0);
         filling.level.resize(links, f64::INFINITY);
@@ -134,11 +134,11 @@ impl BottleneckMaxMin {
             let classes = state.classes.iter();
             filling.pull[at] = classes.map(|share| share.pull).sum();
             filling.summed[at] = filling.pull[at];
-            filling.left[at] = state.capacity;
+            filling.capacity_left[at] = state.capacity;
             filling.level[at] = f64::INFINITY;
             filling.last[at] = 0.0;
             if !state.is_bound || has_bounds {
-                let level = (filling.left[at] / filling.pull[at]).max(0.0);
+                let level = (filling.capacity_left[at] / filling.pull[at]).max(0.0);
                 let level = lesser(level, HIGHEST);
                 first.push(Reverse(Entry::new(level, link)));
             }
@@ -160,7 +160,7 @@ impl BottleneckMaxMin {
                 continue;
             }
             // After a group of very little weight the capacity left may be rounded to 0: the other groups get the level of this group.
-            let level = lesser(filling.left[at] / filling.pull[at], HIGHEST);
+            let level = lesser(filling.capacity_left[at] / filling.pull[at], HIGHEST);
             let reached = greater(level, filling.last[at]);
             let now = Entry::new(reached, link);
             if let Some(Reverse(next)) = filling.heap.peek()
@@ -180,7 +180,7 @@ impl BottleneckMaxMin {
         // The level of a saturated link without groups of its own is that of its fastest groups.
         for &link in &filling.in_use {
             let at = link as usize;
-            let is_full = filling.left[at] <= self.links[at].capacity * FULL;
+            let is_full = filling.capacity_left[at] <= self.links[at].capacity * FULL;
             if filling.level[at] == f64::INFINITY && is_full {
                 filling.level[at] = filling.last[at];
             }
@@ -199,7 +199,8 @@ impl BottleneckMaxMin {
                 filling.bottleneck[group as usize] = link;
                 for used in &self.uses[self.use_range(group)] {
                     let other = used.link as usize;
-                    filling.left[other] = (filling.left[other] - used.pull * reached).max(0.0);
+                    filling.capacity_left[other] =
+                        (filling.capacity_left[other] - used.pull * reached).max(0.0);
                     filling.pull[other] -= used.pull;
                     filling.last[other] = reached;
                     if filling.pull[other] < RESUM_BELOW * filling.summed[other] {

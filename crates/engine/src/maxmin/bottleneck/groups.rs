@@ -90,7 +90,7 @@ impl BottleneckMaxMin {
             bottleneck: NO_LINK,
             previous_bottleneck: NO_LINK,
             has_moved: true,
-            uses: to_u32(number),
+            use_count: to_u32(number),
             count,
         };
         if !was_listed {
@@ -220,7 +220,7 @@ impl BottleneckMaxMin {
     /// Returns the range of indices in `uses` that belong to a group.
     pub(super) fn use_range(&self, group: u32) -> Range<usize> {
         let first = group as usize * self.width;
-        first..first + self.groups[group as usize].uses as usize
+        first..first + self.groups[group as usize].use_count as usize
     }
 
     /// Makes room in the list of uses for groups with up to `width` links.

@@ -45,7 +45,10 @@ impl BottleneckMaxMin {
         }
         let limit = self.present_uses * PRICE_OF_USE + 256;
         self.visited_classes = 0;
-        let (count, altered) = (self.marked.len(), std::mem::take(&mut self.capacity_changes));
+        let (count, altered) = (
+            self.marked.len(),
+            std::mem::take(&mut self.capacity_changes),
+        );
         let are_most = count > MOST_MARKED && count * PART_MARKED > self.links_in_use;
         let is_shifted = (altered > MOST_ALTERED || are_most) && self.shift_levels();
         if are_most && !is_shifted {

@@ -231,7 +231,7 @@ struct Group {
     /// Bottleneck link of the group at the last update, valid once `has_moved` is set; [`NO_LINK`] if the group is new.
     previous_bottleneck: u32,
     has_moved: bool,
-    uses: u32,
+    use_count: u32,
     count: u32,
 }
 
@@ -293,7 +293,8 @@ impl BottleneckMaxMin {
 
     /// Returns the groups whose bottleneck link has changed since the list of moved groups was last cleared.
     pub(crate) fn moved_groups(&self) -> impl Iterator<Item = Moved> + '_ {
-        let is_other = |group: &Group| group.count > 0 && group.bottleneck != group.previous_bottleneck;
+        let is_other =
+            |group: &Group| group.count > 0 && group.bottleneck != group.previous_bottleneck;
         let groups = self.moved.iter();
         groups.filter_map(move |&number| {
             let group = &self.groups[number as usize];

@@ -94,8 +94,8 @@ fn check_tables(levels: &BottleneckMaxMin) -> Result<(), TestCaseError> {
             taken += pull * by;
         }
         if !state.is_tight {
-            let is_near =
-                (state.estimated_demand - reserved).abs() <= 1e-9 * (state.capacity + reserved) + 1e-6;
+            let is_near = (state.estimated_demand - reserved).abs()
+                <= 1e-9 * (state.capacity + reserved) + 1e-6;
             prop_assert!(
                 is_near,
                 "link {link}: {} instead of {reserved}",

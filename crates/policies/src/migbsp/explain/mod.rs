@@ -9,10 +9,10 @@ pub(crate) mod trigger;
 use serde_json::{Map, Value};
 
 use self::placement::Weighing;
-use self::selection::{highest_elsewhere, potentials, highest_of_each_process};
+use self::selection::{highest_elsewhere, highest_of_each_process, potentials};
 use crate::explain::{
-    Interval, RecordedCandidate, Narrator, Plain, NoMoveReason, Record, ExplainContext, Score, ScoreWords, Sentence, Shortfall,
-    list_explanation, ratio, describe_saving,
+    ExplainContext, Interval, Narrator, NoMoveReason, Plain, Record, RecordedCandidate, Score,
+    ScoreWords, Sentence, Shortfall, describe_saving, list_explanation, ratio,
 };
 
 /// Describes the calls of MigBSP in sentences, from their decision records.
@@ -36,21 +36,35 @@ impl Narrator for MigBspNarrator {
         weighing.map_or_else(Sentence::default, |weighing| weighing.describe_host())
     }
 
-    fn describe_times(&self, call: Record<'_>, candidate: &RecordedCandidate, times: [f64; 2]) -> [Sentence; 2] {
+    fn describe_times(
+        &self,
+        call: Record<'_>,
+        candidate: &RecordedCandidate,
+        times: [f64; 2],
+    ) -> [Sentence; 2] {
         match Weighing::from_record(call, candidate.process) {
             Some(weighing) => weighing.describe_times(times),
             None => Plain.describe_times(call, candidate, times),
         }
     }
 
-    fn describe_saving(&self, call: Record<'_>, candidate: &RecordedCandidate, times: [f64; 2]) -> Sentence {
+    fn describe_saving(
+        &self,
+        call: Record<'_>,
+        candidate: &RecordedCandidate,
+        times: [f64; 2],
+    ) -> Sentence {
         match Weighing::from_record(call, candidate.process) {
             Some(weighing) => weighing.describe_saving(describe_saving(candidate, times)),
             None => Plain.describe_saving(call, candidate, times),
         }
     }
 
-    fn slowdown_factors(&self, call: Record<'_>, candidate: &RecordedCandidate) -> Option<[f64; 2]> {
+    fn slowdown_factors(
+        &self,
+        call: Record<'_>,
+        candidate: &RecordedCandidate,
+    ) -> Option<[f64; 2]> {
         let alike = ratio(candidate.go_s?, candidate.stay_s?);
         let weighing = Weighing::from_record(call, candidate.process);
         Some(weighing.map_or([alike; 2], |weighing| weighing.slowdown_factors()))
@@ -75,7 +89,11 @@ impl Narrator for MigBspNarrator {
         }
     }
 
-    fn additional_values(&self, scene: &ExplainContext<'_>, call: Record<'_>) -> Map<String, Value> {
+    fn additional_values(
+        &self,
+        scene: &ExplainContext<'_>,
+        call: Record<'_>,
+    ) -> Map<String, Value> {
         let mut facts = Map::new();
         if let (Some(process), Some(all)) = (scene.process, potentials(call)) {
             let ranks = highest_of_each_process(&all);

@@ -56,7 +56,9 @@ impl Weighing {
             }
         };
         let shown = counted(self.offered_hosts, "host");
-        let hosts = quantity::OFFERED_HOSTS.with_count(self.offered_hosts).shown_as(shown);
+        let hosts = quantity::OFFERED_HOSTS
+            .with_count(self.offered_hosts)
+            .shown_as(shown);
         let power = quantity::POWER.with_value(self.power_instructions_per_s);
         say!(
             " (the fastest of {}, counting load: {}{})",
@@ -75,7 +77,10 @@ impl Weighing {
             ),
             self.describe_communication(&quantity::STAY_COMMUNICATION, self.stay_communication_s),
         ];
-        let computation = self.describe_repeated_time("{} computation", quantity::GO_COMPUTE.with_value(self.go_compute_s));
+        let computation = self.describe_repeated_time(
+            "{} computation",
+            quantity::GO_COMPUTE.with_value(self.go_compute_s),
+        );
         let there = [
             say!("{}{}", computation, self.describe_slowdown()),
             self.describe_communication(&quantity::GO_COMMUNICATION, self.go_communication_s),
@@ -97,7 +102,10 @@ impl Weighing {
     pub(super) fn describe_saving(&self, saving: Sentence) -> Sentence {
         let price = self.go_transfer_s + self.go_operations_s;
         let steps = match (self.supersteps > 1.0, price > 0.0) {
-            (true, _) => say!("in {} supersteps", quantity::HORIZON.with_value(self.supersteps)),
+            (true, _) => say!(
+                "in {} supersteps",
+                quantity::HORIZON.with_value(self.supersteps)
+            ),
             (false, true) => "in one superstep".into(),
             (false, false) => "per superstep".into(),
         };
@@ -112,7 +120,11 @@ impl Weighing {
     /// Describes a time of one superstep, multiplied by the number of supersteps, with the words of `template`.
     fn describe_repeated_time(&self, template: &str, part: Quantity) -> Sentence {
         if self.supersteps > 1.0 {
-            let part = say!("{} x {}", quantity::HORIZON.with_value(self.supersteps), part);
+            let part = say!(
+                "{} x {}",
+                quantity::HORIZON.with_value(self.supersteps),
+                part
+            );
             say!(template, part)
         } else {
             say!(template, part)

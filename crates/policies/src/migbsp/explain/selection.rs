@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::meanings as quantity;
 use crate::explain::meanings::{CANDIDATES, superstep};
-use crate::explain::{Record, ExplainContext, Sentence, say};
+use crate::explain::{ExplainContext, Record, Sentence, say};
 use migsim_base::words::{counted, singular_or_plural};
 
 /// PM(i,j), the potential of migration of one process to one cluster, as read from the decision record of MigBSP.
@@ -102,7 +102,11 @@ fn describe_highest_of_each_cluster(all: &[Potential]) -> Vec<Sentence> {
 }
 
 /// Describes the PM of the process in question, or the highest PM to each cluster, and then the threshold of candidates.
-pub(super) fn describe_selection(scene: &ExplainContext<'_>, call: Record<'_>, all: &[Potential]) -> Vec<Sentence> {
+pub(super) fn describe_selection(
+    scene: &ExplainContext<'_>,
+    call: Record<'_>,
+    all: &[Potential],
+) -> Vec<Sentence> {
     let ranks = highest_of_each_process(all);
     let mut sentences = Vec::new();
     let shown = if let Some(process) = scene.process {
@@ -139,7 +143,11 @@ fn describe_previous(scene: &ExplainContext<'_>, now: &Potential) -> Option<Sent
 }
 
 /// Describes the highest PM to another cluster, and the threshold of candidates.
-fn describe_threshold(scene: &ExplainContext<'_>, call: Record<'_>, ranks: &[&Potential]) -> Vec<Sentence> {
+fn describe_threshold(
+    scene: &ExplainContext<'_>,
+    call: Record<'_>,
+    ranks: &[&Potential],
+) -> Vec<Sentence> {
     let Some(leader) = highest_elsewhere(ranks) else {
         return vec![describe_no_candidate(call, ranks)];
     };
@@ -148,7 +156,10 @@ fn describe_threshold(scene: &ExplainContext<'_>, call: Record<'_>, ranks: &[&Po
         .get("highest_potential_s")
         .and_then(Value::as_f64);
     let is_highest = of_all.is_none_or(|of_all| of_all <= leader.value_s);
-    let (name, value) = (leader.process_name(), quantity::HIGHEST.with_value(leader.value_s));
+    let (name, value) = (
+        leader.process_name(),
+        quantity::HIGHEST.with_value(leader.value_s),
+    );
     let highest = if is_highest {
         say!(
             "The highest PM of all is that of {} to {}, {}.",
@@ -164,7 +175,11 @@ fn describe_threshold(scene: &ExplainContext<'_>, call: Record<'_>, ranks: &[&Po
             &leader.cluster
         )
     };
-    let mut sentences = vec![say!("{} {}", highest, describe_candidates(scene, call, leader))];
+    let mut sentences = vec![say!(
+        "{} {}",
+        highest,
+        describe_candidates(scene, call, leader)
+    )];
     if !is_highest {
         let higher = ranks.iter().take_while(|one| one.value_s > leader.value_s);
         sentences.push(describe_staying(
@@ -202,7 +217,11 @@ fn describe_staying(first: Option<&Potential>, count: u64, of_all: Option<f64>) 
 }
 
 /// Describes the threshold that candidates must exceed, and the number of candidates.
-fn describe_candidates(scene: &ExplainContext<'_>, call: Record<'_>, leader: &Potential) -> Sentence {
+fn describe_candidates(
+    scene: &ExplainContext<'_>,
+    call: Record<'_>,
+    leader: &Potential,
+) -> Sentence {
     let options = scene.options;
     let count = call.candidates.len() as u64;
     let passed = match call.candidates {
@@ -244,7 +263,11 @@ fn describe_candidates(scene: &ExplainContext<'_>, call: Record<'_>, leader: &Po
     }
     let of_highest = x.map_or_else(Sentence::default, |x| {
         if leader.value_s > 0.0 {
-            say!(" = {} x {}", x, quantity::HIGHEST.with_value(leader.value_s))
+            say!(
+                " = {} x {}",
+                x,
+                quantity::HIGHEST.with_value(leader.value_s)
+            )
         } else {
             say!(", lower by the share of its size that x = {} leaves", x)
         }
@@ -397,7 +420,9 @@ fn describe_omitted(call: Record<'_>, name: &str) -> Sentence {
         .and_then(Value::as_u64);
     let others = count.map_or_else(Sentence::default, |count| {
         let shown = counted(count, "other");
-        let others = quantity::OMITTED_POTENTIALS.with_count(count).shown_as(shown);
+        let others = quantity::OMITTED_POTENTIALS
+            .with_count(count)
+            .shown_as(shown);
         say!(
             ", {} {} left out",
             others,

@@ -4,7 +4,9 @@ use serde_json::{Map, Value};
 
 use super::meanings as quantity;
 use crate::explain::meanings::{SUPERSTEPS, superstep};
-use crate::explain::{Interval, Record, ExplainContext, Sentence, describe_requested_call, describe_no_call, say};
+use crate::explain::{
+    ExplainContext, Interval, Record, Sentence, describe_no_call, describe_requested_call, say,
+};
 use migsim_base::words::{counted, singular_or_plural};
 
 /// Returns the keys of an explanation that the sentences about the trigger describe: those of the interval, if the explanation
@@ -117,7 +119,11 @@ fn describe_next_call(scene: &ExplainContext<'_>, interval: Interval<'_>) -> Sen
 }
 
 /// Describes the results of the stability test in the interval, and the value of α that follows from them.
-fn describe_votes(scene: &ExplainContext<'_>, call: Record<'_>, interval: Interval<'_>) -> Sentence {
+fn describe_votes(
+    scene: &ExplainContext<'_>,
+    call: Record<'_>,
+    interval: Interval<'_>,
+) -> Sentence {
     let of = |letter: char| {
         let votes = interval.votes.chars();
         votes.filter(|vote| *vote == letter).count() as u64

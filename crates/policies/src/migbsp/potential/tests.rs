@@ -38,7 +38,12 @@ fn heuristic_one_takes_all_above_x_times_the_highest() {
         potential(1, 1, 8.0),
         potential(2, 1, 10.0),
     ];
-    let (found, threshold) = select_candidates(&MigBspConfig::default(), highest_of_each_process(&all), &[0; 3], false);
+    let (found, threshold) = select_candidates(
+        &MigBspConfig::default(),
+        highest_of_each_process(&all),
+        &[0; 3],
+        false,
+    );
     assert_eq!(threshold, Some(8.0));
     assert_eq!(
         found
@@ -69,14 +74,22 @@ fn each_manager_may_have_a_list_of_its_own() {
     config.x = 0.6;
     config.only_positive = false;
     // 60 % of each maximum; for the maximum of -1, the same distance below it.
-    assert_eq!(select_candidates(&config, highest_of_each_process(&all), &own, false).0, all);
+    assert_eq!(
+        select_candidates(&config, highest_of_each_process(&all), &own, false).0,
+        all
+    );
 }
 
 #[test]
 fn no_positive_potential_means_no_candidate() {
     let all = [potential(0, 1, -3.0), potential(1, 1, -1.0)];
     assert_eq!(
-        select_candidates(&MigBspConfig::default(), highest_of_each_process(&all), &[0; 2], false),
+        select_candidates(
+            &MigBspConfig::default(),
+            highest_of_each_process(&all),
+            &[0; 2],
+            false
+        ),
         (Vec::new(), None)
     );
 }
@@ -93,7 +106,10 @@ fn heuristic_two_takes_the_highest_alone_and_x_can_count_processes() {
         heuristic: Heuristic::Two,
         ..MigBspConfig::default()
     };
-    assert_eq!(select_candidates(&two, highest_of_each_process(&all), &[0; 4], false).0, [all[2]]);
+    assert_eq!(
+        select_candidates(&two, highest_of_each_process(&all), &[0; 4], false).0,
+        [all[2]]
+    );
     let half = MigBspConfig {
         x: 0.5,
         x_of: ThresholdMeaning::OfProcesses,
@@ -273,7 +289,10 @@ fn where_x_counts_processes_those_that_gain_nothing_are_none_unless_they_may() {
         [all[0]]
     );
     config.only_positive = false;
-    assert_eq!(select_candidates(&config, highest_of_each_process(&all), &[0; 3], false).0, all);
+    assert_eq!(
+        select_candidates(&config, highest_of_each_process(&all), &[0; 3], false).0,
+        all
+    );
 }
 
 #[test]

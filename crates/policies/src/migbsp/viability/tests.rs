@@ -29,7 +29,11 @@ fn a_reservation_moves_with_its_process() {
     let mut reservations = Reservations::new(&config, &forecasts, &view);
     let on = |all: &Reservations, host: HostId| {
         let at = host.index();
-        let counts = (all.processes[at], all.active_processes[at], all.computing_processes[at]);
+        let counts = (
+            all.processes[at],
+            all.active_processes[at],
+            all.computing_processes[at],
+        );
         (counts, all.used_memory[at])
     };
     assert_eq!(on(&reservations, from), ((2, 2, 2), 34.0));
@@ -151,7 +155,11 @@ fn who_would_gain_nothing_in_any_other_cluster_has_no_second_choice_unless_it_ma
     let found = |config: &MigBspConfig, at: &str| {
         let mut found = None;
         in_a_call(config, &[at, "s-0"], equal, |call, reservations, _| {
-            assert!(call.potentials.of_process(0).all(|other| other.value() == 0.0));
+            assert!(
+                call.potentials
+                    .of_process(0)
+                    .all(|other| other.value() == 0.0)
+            );
             let offer = call.destination(&candidate(S), reservations);
             found = offer.map(|(cluster, _)| cluster);
         });
