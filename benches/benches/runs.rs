@@ -94,7 +94,7 @@ fn steps(bencher: Bencher) {
         while !stepper.is_over() {
             let superstep = stepper.view().expect("loads").superstep;
             let moves = vec![Migration::new(superstep % 32, superstep % 7)];
-            let decision = (superstep % 10 == 9).then(|| Decision::moves(moves));
+            let decision = (superstep % 10 == 9).then(|| Decision::from_migrations(moves));
             stepper.advance(decision).expect("a superstep");
         }
         stepper.now()
@@ -108,7 +108,7 @@ fn copies(bencher: Bencher) {
     let setup = experiment.setup(Scenario::Iii);
     let mut stepper = Stepper::new(&setup).expect("a run");
     for superstep in 1..100 {
-        let decision = (superstep % 10 == 9).then(|| Decision::moves(Vec::new()));
+        let decision = (superstep % 10 == 9).then(|| Decision::from_migrations(Vec::new()));
         stepper.advance(decision).expect("a superstep");
     }
     bencher.bench_local(|| stepper.clone());

@@ -30,7 +30,7 @@ impl Policy for Roulette {
     fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error> {
         let process = random.below(view.processes());
         let to = random.below(view.platform.hosts.len());
-        Ok(Decision::moves(vec![Migration::new(process, to)]))
+        Ok(Decision::from_migrations(vec![Migration::new(process, to)]))
     }
 }
 
