@@ -77,7 +77,7 @@ fn markdown(paper: &PaperResults) -> String {
         summary(paper)
     );
     if !paper.switched_off.is_empty() {
-        put!(text, "\nSwitched off by fit: {}.\n", paper.switched_off);
+        put!(text, "\n{}.\n", paper.switched_off);
     }
     effects(&mut text, paper);
     times(&mut text, paper);

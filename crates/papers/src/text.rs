@@ -23,10 +23,7 @@ pub fn text(reproduction: &Reproduction) -> String {
         );
         effects(&mut text, std::slice::from_ref(paper));
         if !paper.switched_off.is_empty() {
-            push(
-                &mut text,
-                &format!("\nSwitched off by fit: {}", paper.switched_off),
-            );
+            push(&mut text, &format!("\n{}.", paper.switched_off));
         }
         cells(&mut text, paper);
         decisions(&mut text, paper);
