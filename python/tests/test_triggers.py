@@ -53,7 +53,7 @@ def in_settings(strategy: str, trigger: str, supersteps: int) -> dict[str, migsi
     return keywords
 
 
-def test_a_trigger_with_a_memory_is_made_anew_for_each_run() -> None:
+def test_each_run_starts_with_a_new_trigger() -> None:
     first, again = calls("greedy/lost"), calls("greedy/lost")
     assert first == again and len(first) > 1
 

@@ -223,7 +223,7 @@ fn open(
 
 /// The bandwidth inside a host from which the fit starts \[B/s\]: that of [`NetworkModel::default`].
 const START: f64 = 1e10;
-/// An exchange that takes so many times the time of one message shares the bandwidth.
+/// Ratio of the time of an exchange to that of one message from which both directions are taken to share the bandwidth \[1\].
 const SHARED: f64 = 1.5;
 
 impl Inside {

@@ -1,7 +1,7 @@
 //! Atomic files: each file is written under a hidden name in its folder, `.name.tmp`, and renamed when it is complete.
 //!
 //! A temporary file is removed if its writer ends without completing it. A process that is killed leaves its temporary file behind; the
-//! next writer of the same file removes it. A temporary file is always created anew, so a link under its name is not followed. It is locked
+//! next writer of the same file removes it. A temporary file never reuses an existing file, so a link under its name is not followed. It is locked
 //! while it is written. If two processes write one file at the same time, the second is refused.
 
 use std::fs::{self, File, OpenOptions, TryLockError};

@@ -46,7 +46,7 @@ pub struct Drafts {
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
-    #[expect(dead_code, reason = "it is held, not looked at")]
+    #[expect(dead_code, reason = "the lock lasts as long as this value")]
     lock: Option<File>,
 }
 

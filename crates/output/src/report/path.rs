@@ -26,7 +26,7 @@ pub(super) fn path(report: &Report) -> String {
             return None;
         }
         let name = run.scenario.name();
-        // Each table has a name of its own for those who hear the page.
+        // Each table has a name of its own for screen readers.
         let area = format!("<div class=\"wide\" aria-label=\"Critical path of scenario {name}\">");
         let table = table(&rows, run.makespan_s).html(SHOWN);
         let table = table.replacen("<div class=\"wide\">", &area, 1);

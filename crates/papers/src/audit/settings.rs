@@ -24,7 +24,7 @@ pub(super) enum Origin {
     /// A paper states the value.
     Stated,
     /// The value has no origin.
-    Untold,
+    Unstated,
 }
 
 impl Origin {
@@ -33,7 +33,7 @@ impl Origin {
             Some(("fitted", _)) => Self::Fitted,
             Some(("inferred", _)) => Self::Inferred,
             Some(("stated", _)) => Self::Stated,
-            _ => Self::Untold,
+            _ => Self::Unstated,
         }
     }
 
@@ -42,7 +42,7 @@ impl Origin {
             Self::Fitted => "fitted",
             Self::Inferred => "inferred",
             Self::Stated => "stated",
-            Self::Untold => "not told",
+            Self::Unstated => "not told",
         }
     }
 }
@@ -175,7 +175,7 @@ pub(super) fn settings(paper: &'static Paper, facts: &Facts) -> Result<Vec<Setti
         let is_open = match Origin::of(text) {
             Origin::Fitted | Origin::Inferred => true,
             // A value that is stated, or that has no origin, is of interest only if another choice is possible.
-            Origin::Stated | Origin::Untold => choices::is_choice(key, &value),
+            Origin::Stated | Origin::Unstated => choices::is_choice(key, &value),
         };
         if seen.contains(key) || !is_open {
             continue;
@@ -291,7 +291,7 @@ impl Files {
             what,
             values: values.collect::<Result<_, _>>()?,
             keys,
-            origin: origin.unwrap_or(Origin::Untold),
+            origin: origin.unwrap_or(Origin::Unstated),
             is_counted,
         })
     }

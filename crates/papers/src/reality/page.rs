@@ -49,7 +49,7 @@ network namespaces of one machine with shaped links. Each superstep was measured
 the nominal platform with duplex links, under the library `open-mpi` as `migsim calibrate` fits it.\n\n";
 
 const CAUTION: &str = "How to doubt this page:\n\n\
-- **The effects were chosen looking at the cases.** The study looked at all 42 cases, 13 of which are not here, when it decided *which* effects to include. The errors are optimistic for that reason.\n\
+- **The effects were chosen with knowledge of the cases.** The study used all 42 cases, 13 of which are not here, when it decided *which* effects to include. The errors are optimistic for that reason.\n\
 - **Two numbers are fitted**, on one-way times between two hosts (`ping-small` and `ping-large`, which are among the cases). No other measured time enters a simulation.\n\
 - **One machine.** Links are emulated in software; ranks sleep while they wait, which the overhead contains. Other MPI libraries and networks other than \
 TCP were not measured. Two processes on a host are on the page [Recorded programs](recorded.md).\n\
