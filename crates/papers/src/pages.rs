@@ -198,7 +198,11 @@ fn unreported(text: &mut String, paper: &PaperResults) {
         };
         format!("{} | {} | {} | {others}", run.case, run.moves, run.reported)
     });
-    table(text, "run | simulated moves | moves in the paper | other moves", rows);
+    table(
+        text,
+        "run | simulated moves | moves in the paper | other moves",
+        rows,
+    );
 }
 
 fn claims(text: &mut String, paper: &PaperResults) {
