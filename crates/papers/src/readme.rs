@@ -227,7 +227,7 @@ fn claims(text: &mut String, papers: &[PaperResults]) {
 
 /// Writes the effects, cells, decisions and claims that are not reproduced.
 fn misses(text: &mut String, papers: &[PaperResults]) {
-    *text += "\n## 2. What is not reproduced\n\nAll overheads of Table 1 of the Lattice Boltzmann paper are simulated as 0; section 3 says why. These other effects do not have the published sign:\n";
+    *text += "\n## 2. What is not reproduced\n\nAll overheads of Table 1 of the Lattice Boltzmann paper are simulated as 0; section 3 says why. The effects in the following table do not have the published sign. The id of a cell names the paper, the table (t), the size (n) or the number of supersteps (s), the processes (p), the scenario and α (a):\n";
     let effects = papers.iter().flat_map(|paper| &paper.effects);
     let is_zero =
         |one: &&Effect| (one.paper, one.effect) == ("lbm", OVERHEAD) && one.table == "Table 1";
@@ -239,7 +239,7 @@ fn misses(text: &mut String, papers: &[PaperResults]) {
     let columns = "cell | effect | published \\[s\\] | simulated \\[s\\]";
     table(text, columns, rows);
     *text += SIGNS;
-    *text += "\nThese simulated times differ by more than 5 % from a table or figure:\n";
+    *text += "\nThe following simulated times differ by more than 5 % from a table or figure (f):\n";
     let cells = papers.iter().flat_map(|paper| &paper.cells);
     let rows = cells.filter(|cell| cell.error.abs() > 0.05).map(|one| {
         let times = format!("{:.2} | {:.2}", one.published_s, one.simulated_s);
