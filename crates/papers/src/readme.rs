@@ -239,7 +239,8 @@ fn misses(text: &mut String, papers: &[PaperResults]) {
     let columns = "cell | effect | published \\[s\\] | simulated \\[s\\]";
     table(text, columns, rows);
     *text += SIGNS;
-    *text += "\nThe following simulated times differ by more than 5 % from a table or figure (f):\n";
+    *text +=
+        "\nThe following simulated times differ by more than 5 % from a table or figure (f):\n";
     let cells = papers.iter().flat_map(|paper| &paper.cells);
     let rows = cells.filter(|cell| cell.error.abs() > 0.05).map(|one| {
         let times = format!("{:.2} | {:.2}", one.published_s, one.simulated_s);
