@@ -1,8 +1,9 @@
-//! A deterministic discrete-event simulator of BSP applications on clusters of clusters, in which a rescheduling policy
-//! migrates processes at barriers.
+//! A deterministic discrete-event simulator of BSP applications on clusters of clusters, in which a rescheduling policy migrates
+//! processes at barriers.
 //!
-//! It takes the place of `SimGrid`'s MSG module in the papers on MigBSP: an application runs in scenario i (application only), in scenario
-//! ii (the policy decides and its calls cost time, but no process moves) and in scenario iii (processes move, too, which costs time).
+//! It takes the place of `SimGrid`'s MSG module in the papers on MigBSP. An application runs in scenario i (application only), in
+//! scenario ii (the policy is called and its calls cost time, but no process moves) and in scenario iii (processes also move,
+//! which costs time).
 //!
 //! ```
 //! use migsim::prelude::*;
@@ -24,23 +25,23 @@
 //!
 //! | here | crate | what it is |
 //! |---|---|---|
-//! | [`units`], [`error`], [`document`], [`random`], [`memory`], [`plugin`] | `base` | quantities, problems with places, files, streams, limits, declarations of plug-ins |
-//! | [`platform`], [`load`] | `platform` | clusters, hosts, links, routes; what others take of them |
+//! | [`units`], [`error`], [`document`], [`random`], [`memory`], [`plugin`] | `base` | quantities, problems with places, files, random streams, limits, declarations of plug-ins |
+//! | [`platform`], [`load`] | `platform` | clusters, hosts, links, routes; background load on hosts and links |
 //! | [`engine`] | `engine` | time, hosts, links: activities that share capacities |
 //! | [`bsp`] | `bsp` | supersteps, barriers, rescheduling calls, migrations |
 //! | [`workload`] | `workloads` | what processes compute and send, superstep by superstep |
 //! | [`policy`] | `policies` | MigBSP and its rivals |
-//! | [`experiment`], [`Registry`] | `experiment` | settings in, results of all scenarios out; policies, applications and loads by name |
+//! | [`experiment`], [`Registry`] | `experiment` | reads settings, runs all scenarios, returns results; policies, applications and loads by name |
 //! | [`output`], [`figure`] | `output` | run folder, summary, table, explanations, the report; charts for articles |
-//! | [`sweep`] | `study` | many runs: plans, rows that stay if the process is killed, tables, pictures |
+//! | [`sweep`] | `study` | many runs: plans, rows that stay if the process is killed, tables, figures |
 //! | [`paper`] | `papers` | the papers: published and simulated values; the study of rivals |
 //! | [`cli`] | - | the command |
 //!
 //! # Determinism
 //!
-//! The same input gives the same bytes, on any number of threads and in any build profile. Runs may be parallel, but a single run is not.
-//! No run depends on a clock, on the environment, on addresses or on the order of a hash table; ties are broken by sequence numbers. The
-//! hash of all event times of a run is in its manifest.
+//! The same input gives the same bytes, on any number of threads and in any build profile. Runs may be parallel, but a single run
+//! is not. No run depends on a clock, on the environment, on addresses or on the order of a hash table; ties are broken by
+//! sequence numbers. The hash of all event times of a run is in its manifest.
 #![forbid(unsafe_code)]
 
 /// This alias lets examples that are written for users of the library be included unchanged.
@@ -64,7 +65,7 @@ pub use migsim_policies as policy;
 pub use migsim_study as sweep;
 pub use migsim_workloads as workload;
 
-/// The examples of the book are compiled with the tests.
+/// Compiles the examples of the book together with the tests.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/guide/policy.md")]
 #[derive(Debug)]

@@ -1,4 +1,5 @@
-//! The items that your own policy, strategy, trigger, application or load needs, and those that run it: `use migsim::prelude::*;`.
+//! The items that a user's own policy, strategy, trigger, application or load needs, and the items that run it: `use
+//! migsim::prelude::*;`.
 
 pub use crate::Registry;
 pub use crate::bsp::Scenario;

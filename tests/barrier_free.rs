@@ -97,7 +97,7 @@ fn a_sender_runs_ahead_of_its_receiver() {
 struct Communication(Vec<f64>);
 
 impl Recorder for Communication {
-    fn superstep(&mut self, _: usize, measures: &Measures, _: &[HostId]) {
+    fn on_superstep(&mut self, _: usize, measures: &Measures, _: &[HostId]) {
         self.0.push(measures.communication[0].get());
     }
 }

@@ -155,7 +155,7 @@ fn policies() -> Vec<Run> {
 
 /// Computes the hashes of the scenarios of an experiment; with `is_alone`, scenarios share no cache.
 fn hashes(experiment: &Experiment, is_alone: bool) -> Vec<(&'static str, String)> {
-    let remembered = experiment.memory().filter(|_| !is_alone);
+    let remembered = experiment.new_memo().filter(|_| !is_alone);
     let run = |scenario: &migsim::bsp::Scenario| {
         let run = experiment.run_scenario(
             *scenario,

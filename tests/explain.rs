@@ -24,7 +24,7 @@ fn lu(settings: &[(&str, serde_json::Value)]) -> (migsim::experiment::Experiment
 
 fn run(settings: &[(&str, serde_json::Value)]) -> Run {
     let (experiment, results) = lu(settings);
-    Run::of(&experiment, &results).unwrap()
+    Run::from_results(&experiment, &results).unwrap()
 }
 
 fn at(superstep: u64) -> Question {
@@ -197,7 +197,7 @@ fn folder(path: &Path) -> Run {
         .unwrap()
         .write(&experiment, &results, migsim::output::Drafts::default())
         .unwrap();
-    Run::of(&experiment, &results).unwrap()
+    Run::from_results(&experiment, &results).unwrap()
 }
 
 const FILES: [&str; 4] = [
@@ -216,7 +216,7 @@ fn a_run_folder_is_read_as_it_was_written() {
         written
     );
     assert_eq!((written.processes, written.scenarios.len()), (4, 3));
-    assert_eq!(written.get(Scenario::Iii).unwrap().migrations.len(), 1);
+    assert_eq!(written.scenario(Scenario::Iii).unwrap().migrations.len(), 1);
 }
 
 #[test]
@@ -336,7 +336,7 @@ fn pair(moves: &[u32]) -> Experiment {
 
 fn results(experiment: &Experiment) -> (Results, Run) {
     let results = experiment.run(&Progress::default()).unwrap();
-    let run = Run::of(experiment, &results).unwrap();
+    let run = Run::from_results(experiment, &results).unwrap();
     (results, run)
 }
 
@@ -345,15 +345,15 @@ fn the_gain_of_moves_is_that_over_the_same_run_without_them() {
     let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} {b}");
     let experiment = pair(&[1, 2]);
     let (_, run) = results(&experiment);
-    let case = Case::of(&run, at(2)).unwrap().unwrap();
-    let effect = case.judge(&experiment, &Progress::default()).unwrap();
+    let case = Case::from_question(&run, at(2)).unwrap().unwrap();
+    let effect = case.effect(&experiment, &Progress::default()).unwrap();
     // Supersteps 3 to 6 take 4 s on Corisco and 2.4 s on Aquario. Both moves take 3 s; a gain of 0.4 s per superstep pays them back after
     // 7.5.
-    assert_eq!((effect.from, effect.until), (3, 6));
-    close(effect.without.total.get(), 4.0);
-    close(effect.with.total.get(), 2.4);
-    close(effect.price.get(), 3.0);
-    close(effect.net_s(), -1.4);
+    assert_eq!((effect.first_superstep, effect.last_superstep), (3, 6));
+    close(effect.without_moves.total.get(), 4.0);
+    close(effect.with_moves.total.get(), 2.4);
+    close(effect.cost.get(), 3.0);
+    close(effect.net_gain_s(), -1.4);
     assert_eq!(effect.break_even(), Some(8));
     assert_eq!(effect.predicted, None);
     let effect = Some(Ok(effect));
@@ -373,18 +373,22 @@ fn the_gain_of_moves_is_that_over_the_same_run_without_them() {
     close(facts["call"]["realised_gain_s"].as_f64().unwrap(), 1.6);
     assert!(facts["call"]["predicted_gain_s"].is_null());
     // The processes return to Corisco, and all wait for p1 again.
-    let case = Case::of(&run, at(6)).unwrap().unwrap();
-    let effect = case.judge(&experiment, &Progress::default()).unwrap();
+    let case = Case::from_question(&run, at(6)).unwrap().unwrap();
+    let effect = case.effect(&experiment, &Progress::default()).unwrap();
     assert_eq!(
-        (effect.from, effect.until, effect.break_even()),
+        (
+            effect.first_superstep,
+            effect.last_superstep,
+            effect.break_even()
+        ),
         (7, 8, None)
     );
     close(effect.gain_s(), -0.8);
     // The move of one process alone gains nothing, because the other one is waited for.
     let experiment = pair(&[1]);
     let (_, run) = results(&experiment);
-    let case = Case::of(&run, at(2)).unwrap().unwrap();
-    let effect = case.judge(&experiment, &Progress::default()).unwrap();
+    let case = Case::from_question(&run, at(2)).unwrap().unwrap();
+    let effect = case.effect(&experiment, &Progress::default()).unwrap();
     close(effect.gain_s(), 0.0);
     let effect = Ok(effect);
     let story = Story::new(&run, at(2), Some(&effect)).unwrap();
@@ -427,24 +431,27 @@ fn the_threshold_counts_from_processes_that_are_best_elsewhere() {
 #[test]
 fn t1_and_t2_predict_the_makespan_of_the_next_supersteps() {
     let (experiment, results) = lu(&[]);
-    let run = Run::of(&experiment, &results).unwrap();
-    let case = Case::of(&run, at(11)).unwrap().unwrap();
-    let effect = case.judge(&experiment, &Progress::default()).unwrap();
+    let run = Run::from_results(&experiment, &results).unwrap();
+    let case = Case::from_question(&run, at(11)).unwrap().unwrap();
+    let effect = case.effect(&experiment, &Progress::default()).unwrap();
     let predicted = effect.predicted.unwrap();
-    assert_eq!((predicted.from, predicted.until), (5, 11));
+    assert_eq!(
+        (predicted.first_superstep, predicted.last_superstep),
+        (5, 11)
+    );
     let spent = |from: usize, until: usize| {
-        let rows = &run.get(Scenario::Iii).unwrap().supersteps[from - 1..until];
+        let rows = &run.scenario(Scenario::Iii).unwrap().supersteps[from - 1..until];
         rows.iter().map(|row| row.end_s - row.start_s).sum::<f64>()
     };
     // The prediction is for 14 supersteps like those since the last call.
-    assert!((predicted.without.get() - 14.0 / 7.0 * spent(5, 11)).abs() < 1e-12);
-    assert!(predicted.with.get() < predicted.without.get());
-    assert!((effect.with.total.get() - spent(12, 25)).abs() < 1e-12);
+    assert!((predicted.without_moves.get() - 14.0 / 7.0 * spent(5, 11)).abs() < 1e-12);
+    assert!(predicted.with_moves.get() < predicted.without_moves.get());
+    assert!((effect.with_moves.total.get() - spent(12, 25)).abs() < 1e-12);
 }
 
 /// Lists the trials of all calls of a run.
 fn trials(results: &Results, run: &Run) -> Vec<(Trial, bool)> {
-    let calls = &run.get(Scenario::Iii).unwrap().calls;
+    let calls = &run.scenario(Scenario::Iii).unwrap().calls;
     let moves = calls.iter().flat_map(|call| {
         call.migrations
             .iter()
@@ -467,7 +474,7 @@ fn trials(results: &Results, run: &Run) -> Vec<(Trial, bool)> {
             let trial = Trial {
                 calls: calls.iter().map(|call| call.superstep).collect(),
                 moves: moves.clone(),
-                judged,
+                call_index: judged,
                 changes: Some(Vec::new()),
             };
             (trial, call.migrations.is_empty())
@@ -505,17 +512,17 @@ fn a_call_without_moves_has_no_effect_and_every_effect_is_the_difference_of_two_
             }
             let predicted = effect.predicted.unwrap();
             assert_eq!(
-                predicted.with.get(),
-                predicted.without.get(),
+                predicted.with_moves.get(),
+                predicted.without_moves.get(),
                 "nobody is foreseen to change"
             );
             if is_quiet {
                 quiet += 1;
                 assert_eq!(
-                    (effect.gain_s(), effect.price.get(), effect.net_s()),
+                    (effect.gain_s(), effect.cost.get(), effect.net_gain_s()),
                     (0.0, 0.0, 0.0)
                 );
-                assert_eq!(effect.with, effect.without);
+                assert_eq!(effect.with_moves, effect.without_moves);
                 continue;
             }
             moving += 1;
@@ -524,25 +531,26 @@ fn a_call_without_moves_has_no_effect_and_every_effect_is_the_difference_of_two_
                     .end
                     .get()
             };
-            let call = &outcome.calls[trial.judged];
+            let call = &outcome.calls[trial.call_index];
             // The time that passes is the time of the supersteps plus the delay by the moves.
-            let passed = end(effect.until) - (call.start.get() + call.cost.get());
-            assert!((effect.with.total.get() + effect.price.get() - passed).abs() < 1e-9);
+            let passed = end(effect.last_superstep) - (call.start.get() + call.cost.get());
+            assert!((effect.with_moves.total.get() + effect.cost.get() - passed).abs() < 1e-9);
             assert!(
-                (effect.with.computation.get() + effect.with.rest.get() - effect.with.total.get())
-                    .abs()
+                (effect.with_moves.computation.get() + effect.with_moves.rest.get()
+                    - effect.with_moves.total.get())
+                .abs()
                     < 1e-9
             );
             if is_first && settings.is_empty() {
                 // No process has moved before, so the supersteps take the same time as without a policy.
                 let base = &results.get(Scenario::I).unwrap().outcome.supersteps;
-                let range = usize::try_from(effect.from).unwrap() - 1
-                    ..usize::try_from(effect.until).unwrap();
+                let range = usize::try_from(effect.first_superstep).unwrap() - 1
+                    ..usize::try_from(effect.last_superstep).unwrap();
                 let alone: f64 = base[range]
                     .iter()
                     .map(|dates| dates.end.since(dates.start).get())
                     .sum();
-                assert!((effect.without.total.get() - alone).abs() < 1e-9 * alone);
+                assert!((effect.without_moves.total.get() - alone).abs() < 1e-9 * alone);
             }
             is_first = false;
         }
@@ -553,7 +561,7 @@ fn a_call_without_moves_has_no_effect_and_every_effect_is_the_difference_of_two_
 #[test]
 fn a_run_that_has_changed_is_reported() {
     let (_, run) = results(&pair(&[1, 2]));
-    let case = Case::of(&run, at(2)).unwrap().unwrap();
+    let case = Case::from_question(&run, at(2)).unwrap().unwrap();
     let slower = experiment(
         "lu",
         &[
@@ -562,7 +570,7 @@ fn a_run_that_has_changed_is_reported() {
             ("workload.grid", json!([1, 2])),
         ],
     );
-    let why = case.judge(&slower, &Progress::default()).unwrap_err();
+    let why = case.effect(&slower, &Progress::default()).unwrap_err();
     assert_eq!(why, "a repetition of it gives other times");
     let other = experiment("lu", &[("platform", json!("ufrgs-as-printed"))]);
     let why = run.check_inputs(&other).unwrap_err().message;

@@ -53,7 +53,7 @@ impl Policy for FailingPolicy {
 
     fn decide(&mut self, _view: &View<'_>, _random: &mut Stream) -> Result<Decision, Error> {
         self.0 += 1;
-        Ok(Decision::moves(Vec::new()))
+        Ok(Decision::from_migrations(Vec::new()))
     }
 
     fn fault(&self) -> Option<String> {

@@ -460,7 +460,7 @@ fn many_plans() -> impl Strategy<Value = Vec<Plan>> {
 struct Keep(Vec<Measures>);
 
 impl Recorder for Keep {
-    fn superstep(&mut self, _: usize, measures: &Measures, _: &[HostId]) {
+    fn on_superstep(&mut self, _: usize, measures: &Measures, _: &[HostId]) {
         self.0.push(measures.clone());
     }
 }
@@ -470,7 +470,7 @@ fn durations(measures: &Measures) -> Vec<f64> {
     let lists = [&measures.compute, &measures.send, &measures.communication];
     // Sorted by process and cluster; the table itself has the order in which messages arrived.
     let of = |process| {
-        let mut with: Vec<_> = measures.traffic.of(process).collect();
+        let mut with: Vec<_> = measures.traffic.of_process(process).collect();
         with.sort_unstable_by_key(|with| with.0);
         with
     };

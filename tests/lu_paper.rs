@@ -341,7 +341,7 @@ fn scenario_ii_takes_the_same_decisions_until_something_would_move_and_moves_not
         let (_, results) = lu(n, procs);
         let run = results.get(Scenario::Ii).expect("all scenarios are run");
         assert_eq!(run.outcome.migrations, [], "{n}/{procs}");
-        assert!(run.outcome.calls.iter().all(|call| !call.applied));
+        assert!(run.outcome.calls.iter().all(|call| !call.migrations_applied));
     }
 }
 

@@ -2,7 +2,7 @@
 //! cases worked by hand. (The numbers of the paper's own examples are checked in unit tests beside the code.)
 
 use migsim::bsp::Scenario;
-use migsim::paper::wsppd2007::model::claims;
+use migsim::paper::wsppd2007::model::check_claims;
 use migsim::platform::{Platform, Profile};
 use migsim::policy::migbsp::OwnCluster;
 use migsim::policy::migbsp_2007::{Load, OwnPartner};
@@ -22,7 +22,7 @@ fn default() -> MigBsp2007Config {
 
 #[test]
 fn the_policy_is_as_the_paper_claims() {
-    let claims = claims();
+    let claims = check_claims();
     let ids: Vec<String> = (1..=20).map(|number| format!("w07-c{number:02}")).collect();
     assert!(
         claims
@@ -30,8 +30,8 @@ fn the_policy_is_as_the_paper_claims() {
             .map(|claim| claim.id)
             .eq(ids.iter().map(String::as_str))
     );
-    for claim in claims {
-        assert!(claim.holds, "{}: {}", claim.id, claim.seen);
+    for claim in check_claims {
+        assert!(claim.holds, "{}: {}", claim.id, claim.observation);
     }
 }
 
@@ -69,7 +69,7 @@ fn destination(decision: &Decision) -> Option<u32> {
 
 /// Returns a term of process 0 and a cluster.
 fn term(decision: &Decision, cluster: &str, key: &str) -> f64 {
-    let explained = decision.explained();
+    let explained = decision.explanation_json();
     let all = explained["potentials"].as_array();
     let is_it = |terms: &&Value| terms["process"] == 1 && terms["cluster"] == cluster;
     let mut found = all.into_iter().flatten().filter(is_it);
@@ -237,8 +237,8 @@ fn later_calls_are_recorded_without_all_terms() {
     };
     let outcome = case.run_with(policy(config)).expect("the run ends");
     let has_terms = |call: &migsim::bsp::CallRecord| {
-        call.decision.explained().contains_key("potentials")
-            && call.decision.explained().contains_key("processes")
+        call.decision.explanation_json().contains_key("potentials")
+            && call.decision.explanation_json().contains_key("processes")
     };
     let explained: Vec<bool> = outcome.calls.iter().map(has_terms).collect();
     assert_eq!(explained, [true, true, false, false]); // no call after the last superstep
@@ -343,7 +343,7 @@ proptest! {
         let config = MigBsp2007Config { threshold: any.threshold, alpha: any.alpha, ..default() };
         let outcome = case.run_with(policy(config.clone())).expect("the run ends");
         for call in &outcome.calls {
-            let explained = call.decision.explained();
+            let explained = call.decision.explanation_json();
             let (processes, potentials) = (&explained["processes"], &explained["potentials"]);
             prop_assert!(is_normalised(&values(processes, "ip")) && is_normalised(&values(processes, "im")));
             prop_assert_eq!(values(potentials, "potential").len(), any.hosts.len() * clusters.len());

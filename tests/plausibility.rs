@@ -34,7 +34,7 @@ fn notes_of(experiment: &str, settings: &[(&str, Value)]) -> Vec<String> {
     let experiment = Experiment::load(&layers, Limits::default()).unwrap();
     let results = experiment.run(&Progress::default()).unwrap();
     let mut notes = experiment.notes();
-    notes.extend(experiment.notes_of(&results));
+    notes.extend(experiment.implausible_results(&results));
     notes
 }
 

@@ -191,7 +191,7 @@ fn every_trigger_has_its_page() {
             "improved-menon" => "crates/policies/src/trigger/menon.rs".to_owned(),
             _ => format!("crates/policies/src/trigger/{}.rs", name.replace('-', "_")),
         };
-        let main = match entry.main() {
+        let main = match entry.main_option() {
             "" => String::new(),
             main => format!(" `{name}=VALUE` sets `{main}`."),
         };

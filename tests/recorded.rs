@@ -33,7 +33,7 @@ fn loaded(lines: &str, beside: &[(&str, &str)], chosen: Option<&str>) -> Experim
         ("platform", json!("ufrgs")),
     ];
     settings.extend(chosen.map(|name| ("library", json!(name))));
-    Experiment::load(&Layers::of(settings), Limits::default()).unwrap()
+    Experiment::load(&Layers::from_pairs(settings), Limits::default()).unwrap()
 }
 
 fn library(name: &str, machine: &str) -> String {
@@ -51,7 +51,7 @@ fn a_recording_takes_the_library_of_its_name_unless_another_one_is_chosen() {
     );
     assert_eq!(
         plain
-            .said
+            .setting_notes
             .iter()
             .filter(|note| note.contains("recorded"))
             .count(),
@@ -67,12 +67,12 @@ fn a_recording_takes_the_library_of_its_name_unless_another_one_is_chosen() {
         (147e-6, Some("0.000147 s"))
     );
     assert_eq!(recorded.resolved["runtime"]["barrier"]["kind"], "none");
-    let note = &recorded.said[0];
+    let note = &recorded.setting_notes[0];
     assert!(note.contains("open-mpi 4.1.4 over tcp where waiting processes spin; the library `open-mpi` is in use, whose overhead was not measured on this kind of machine but with open-mpi over tcp where waiting processes sleep"), "{note}");
     let ideal = loaded(RECORDED, &[], Some("ideal"));
     assert_eq!(ideal.network.overhead.get(), 0.0);
     let unknown = loaded("recorded library fantasy\n", &[], None);
-    assert!(unknown.config.library.is_none() && unknown.said[0].contains("there is no library"));
+    assert!(unknown.config.library.is_none() && unknown.setting_notes[0].contains("there is no library"));
 }
 
 #[test]
@@ -89,10 +89,10 @@ fn a_library_beside_the_trace_is_taken_first() {
     let found = loaded(RECORDED, &files, None);
     assert_eq!(found.network.overhead.get(), 5e-6);
     assert!(
-        found.said[0]
+        found.setting_notes[0]
             .ends_with("`own` is in use, whose overhead was measured on this kind of machine"),
         "{}",
-        found.said[0]
+        found.setting_notes[0]
     );
     assert!(
         found
@@ -102,7 +102,7 @@ fn a_library_beside_the_trace_is_taken_first() {
     );
     assert_eq!(found.resolved["runtime"]["barrier"]["kind"], "none");
     let found = loaded(RECORDED, &files[..1], None);
-    assert!(found.said[0].ends_with(
+    assert!(found.setting_notes[0].ends_with(
         "`other` is in use, which does not say on what kind of machine it was measured"
     ));
 }

@@ -73,11 +73,11 @@ fn every_claim_is_evaluated_and_every_id_is_unique() {
         let claims: Vec<&str> = facts.claims.iter().map(|claim| claim.id.as_str()).collect();
         // Each claim has either a function or comparisons.
         for claim in &facts.claims {
-            let functions = paper.claims.iter().filter(|(id, _)| *id == claim.id);
+            let functions = paper.claim_checks.iter().filter(|(id, _)| *id == claim.id);
             let ways = functions.count() + usize::from(!claim.compare.is_empty());
             assert_eq!(ways, 1, "{}", claim.id);
         }
-        assert!(paper.claims.iter().all(|(id, _)| claims.contains(id)));
+        assert!(paper.claim_checks.iter().all(|(id, _)| claims.contains(id)));
         let cells = facts.tables.iter().map(|cell| cell.id.as_str());
         let decisions = facts.decisions.iter().map(|decision| decision.id.as_str());
         let all: Vec<&str> = cells.chain(decisions).chain(claims).collect();

@@ -14,7 +14,7 @@ fn loaded(reading: &Reading) -> Experiment {
         ("extends", "lb-1.1.1".into()),
         ("policy.name", reading.policy.clone().into()),
     ];
-    let layers = Layers::of(base.into_iter().chain(settings));
+    let layers = Layers::from_pairs(base.into_iter().chain(settings));
     Experiment::load_with(&Registry::standard(), &layers, Limits::default()).expect(&reading.name)
 }
 
@@ -27,11 +27,11 @@ fn every_policy_trigger_and_reading_of_the_study_loads() {
         settings: [].into(),
     };
     let all: Vec<Reading> = study
-        .cross()
+        .combinations()
         .into_iter()
         .map(plain)
-        .chain(study.migbsp())
-        .chain(study.paid())
+        .chain(study.migbsp_variants())
+        .chain(study.paid_back_variants())
         .collect();
     assert!(all.len() > 100);
     let neutral = loaded(&plain("migbsp".into()));
@@ -47,7 +47,7 @@ fn every_policy_trigger_and_reading_of_the_study_loads() {
 fn the_advice_names_policies_that_run_on_every_draw() {
     let study = Study::built_in();
     for draw in study.fresh_draws.iter().chain([&study.public_draw]) {
-        let request: Request = study.request(*draw).expect("the suite is known");
+        let request: Request = study.request_for(*draw).expect("the suite is known");
         let policies = request.policies();
         for claim in &study.advice {
             assert!(!claim.than.is_empty(), "{}", claim.text);
@@ -62,14 +62,14 @@ fn the_advice_names_policies_that_run_on_every_draw() {
 #[test]
 fn a_page_without_runs_reports_it_and_keeps_its_form() {
     let study = Study::built_in();
-    let mut request = study.request(1).expect("the suite is known");
+    let mut request = study.request_for(1).expect("the suite is known");
     request.cases = 2;
-    request.readings.clear();
+    request.rivals_with_settings.clear();
     request.rivals.clear();
     let registry = Registry::standard();
     let plans = [request.sweep(&registry)].into_iter().chain(
         request
-            .sweeps_beside(&registry)
+            .additional_sweeps(&registry)
             .map_or_else(|_| Vec::new(), |all| all.into_iter().map(Ok).collect()),
     );
     let shared = migsim::experiment::Shared::default();

@@ -6,7 +6,7 @@ use migsim::bsp::Scenario;
 use migsim::error::Error;
 use migsim::experiment::{Experiment, Layers, Progress, Results};
 use migsim::memory::Limits;
-use migsim::output::{Form, platform_sheet};
+use migsim::output::{OutputForm, platform_sheet};
 use migsim::platform::{open_within, to_simgrid};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -109,7 +109,7 @@ fn results(platform: &str, policy: &str, network: &str) -> Result<Results, Strin
         ("policy.migbsp.memory_rate", json!("backbone")),
     ];
     let reason = |error: Error| error.to_string().replace(platform, "PLATFORM");
-    let experiment = Experiment::load(&Layers::of(settings), Limits::default()).map_err(reason)?;
+    let experiment = Experiment::load(&Layers::from_pairs(settings), Limits::default()).map_err(reason)?;
     experiment.run(&Progress::default()).map_err(reason)
 }
 
@@ -125,7 +125,7 @@ fn check(platform: &Value) {
     let again = open_within(&theirs, Limits::default()).expect("the export");
     assert_eq!(again.notes, [""; 0]);
     // Only zones leave their clusters open, so clusters from names are not judged.
-    let table = |loaded| platform_sheet(loaded, true, usize::MAX).render(Form::Table);
+    let table = |loaded| platform_sheet(loaded, true, usize::MAX).render(OutputForm::Table);
     assert_eq!(table(&loaded), table(&again), "{platform}");
     for (policy, network) in [
         ("never", "cm02"),

@@ -75,13 +75,13 @@ fn drawn(random: &mut Stream) -> (Value, Value) {
 
 /// Simulates scenario i of `count` drawn cases; returns for each rule its makespan over that of the best rule, case by case.
 fn ratios(seed: u64, count: usize, folder: &Path) -> Vec<(&'static str, Vec<f64>)> {
-    let mut random = Stream::named(seed, Purpose::Sweep, "drawn machines");
+    let mut random = Stream::for_object(seed, Purpose::Sweep, "drawn machines");
     let mut all: Vec<(&'static str, Vec<f64>)> = Vec::new();
     for case in 0..count {
         let (platform, workload) = drawn(&mut random);
         let file = folder.join(format!("{seed}-{case}.json"));
         fs::write(&file, platform.to_string()).unwrap();
-        let layers = Layers::of([
+        let layers = Layers::from_pairs([
             ("platform", json!(file.to_str().unwrap())),
             ("workload", workload),
         ]);

@@ -18,7 +18,7 @@ fn experiment(settings: &[(&str, &str)]) -> Experiment {
     ];
     let all = common.iter().chain(settings);
     let value = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| text.into());
-    let layers = Layers::of(all.map(|&(key, text)| (key, value(text))));
+    let layers = Layers::from_pairs(all.map(|&(key, text)| (key, value(text))));
     Experiment::load(&layers, Limits::default()).unwrap()
 }
 
@@ -107,12 +107,12 @@ fn decision(superstep: usize, kind: usize, view_hosts: usize) -> Option<Decision
     match kind {
         0 if superstep % 3 == 2 => {
             let to = superstep % view_hosts;
-            Some(Decision::moves(vec![
+            Some(Decision::from_migrations(vec![
                 Migration::new(0, to),
                 Migration::new(1, to / 2),
             ]))
         }
-        1 if superstep == 17 => Some(Decision::moves(vec![Migration::new(0, view_hosts - 1)])),
+        1 if superstep == 17 => Some(Decision::from_migrations(vec![Migration::new(0, view_hosts - 1)])),
         _ => None,
     }
 }
@@ -156,7 +156,7 @@ fn an_impossible_decision_is_refused_and_the_run_stays_where_it_is() {
     let setup = experiment.setup(Scenario::Iii);
     let mut stepper = Stepper::new(&setup).unwrap();
     let before = stepper.clone().finish().unwrap();
-    let wrong = Decision::moves(vec![Migration::new(99, 0)]);
+    let wrong = Decision::from_migrations(vec![Migration::new(99, 0)]);
     let error = stepper.advance(Some(wrong)).unwrap_err().to_string();
     assert!(error.contains("there is no process 100"), "{error}");
     assert_eq!(stepper.clone().finish().unwrap(), before);

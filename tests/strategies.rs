@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use migsim::document::Document;
 use migsim::policy::decide::{
-    self, Asked, Case, Content, judge, judge_triggers, optimum_of_growth,
+    self, Case, Content, Selection, decide_all, optimum_of_growth, simulate_triggers,
 };
 use migsim::policy::{strategy, trigger};
 use serde_json::Value;
@@ -92,14 +92,14 @@ fn the_oracle_gains_nothing_where_work_is_constant() {
 
 #[test]
 fn decisions_are_equal_to_those_of_the_originals() {
-    let (mut counts, question) = (Counts::default(), Asked::default());
+    let (mut counts, question) = (Counts::default(), Selection::default());
     for file in ["assignments.json", "assignments-random.json"] {
         for (case, expected) in cases(file) {
             let Content::Barrier(snapshot) = &case.content else {
                 panic!("{} is a barrier", case.name);
             };
-            let verdict = judge(&strategy::standard(), snapshot, &question).unwrap();
-            for judged in &verdict.judged {
+            let verdict = decide_all(&strategy::standard(), snapshot, &question).unwrap();
+            for judged in &verdict.decisions {
                 let expected = &expected[judged.choice.original];
                 let is_left_out = |key: &str| expected[key].as_bool() == Some(true);
                 if expected.is_null()
@@ -111,9 +111,14 @@ fn decisions_are_equal_to_those_of_the_originals() {
                 let is_equal = judged.assignment.hosts == places(&expected["assignment"]);
                 counts.add(judged.choice.original, &case.name, is_equal);
                 if is_equal {
-                    assert_eq!(Some(judged.moves as u64), expected["moves"].as_u64());
+                    assert_eq!(Some(judged.move_count as u64), expected["moves"].as_u64());
                     let max = expected["max_time"].as_f64().unwrap();
-                    assert_close(judged.max.get(), max, ROUNDING, judged.choice.original);
+                    assert_close(
+                        judged.max_host_time.get(),
+                        max,
+                        ROUNDING,
+                        judged.choice.original,
+                    );
                 }
             }
         }
@@ -123,19 +128,19 @@ fn decisions_are_equal_to_those_of_the_originals() {
 
 #[test]
 fn no_decision_beats_the_optimum_and_no_optimum_the_bound() {
-    let question = Asked::default();
+    let question = Selection::default();
     for file in ["assignments.json", "assignments-random.json"] {
         for (case, _) in cases(file) {
             let Content::Barrier(snapshot) = &case.content else {
                 panic!("{} is a barrier", case.name);
             };
-            let verdict = judge(&strategy::standard(), snapshot, &question).unwrap();
+            let verdict = decide_all(&strategy::standard(), snapshot, &question).unwrap();
             let above = |time: f64, limit: f64| time >= limit * (1.0 - ROUNDING);
-            let least = verdict.optimum.unwrap_or(verdict.bound).get();
-            assert!(above(least, verdict.bound.get()), "{}", case.name);
-            for judged in &verdict.judged {
+            let least = verdict.optimal_time.unwrap_or(verdict.lower_bound).get();
+            assert!(above(least, verdict.lower_bound.get()), "{}", case.name);
+            for judged in &verdict.decisions {
                 assert!(
-                    above(judged.max.get(), least),
+                    above(judged.max_host_time.get(), least),
                     "{}: {}",
                     case.name,
                     judged.choice.name
@@ -147,15 +152,15 @@ fn no_decision_beats_the_optimum_and_no_optimum_the_bound() {
 
 #[test]
 fn triggers_fire_at_the_same_supersteps_as_the_originals() {
-    let (mut counts, question) = (Counts::default(), Asked::default());
+    let (mut counts, question) = (Counts::default(), Selection::default());
     for (case, expected) in cases("triggers.json") {
         let Content::History(history) = &case.content else {
             panic!("{} is a history", case.name);
         };
         let best = history.optimum().unwrap();
-        for (choice, told) in judge_triggers(&trigger::standard(), history, &question).unwrap() {
+        for (choice, told) in simulate_triggers(&trigger::standard(), history, &question).unwrap() {
             assert!(
-                told.total >= best.total * (1.0 - ROUNDING),
+                told.total_time >= best.total_time * (1.0 - ROUNDING),
                 "{}",
                 choice.name
             );
@@ -163,11 +168,11 @@ fn triggers_fire_at_the_same_supersteps_as_the_originals() {
                 continue;
             }
             let expected = &expected[choice.original];
-            let is_equal = told.balances == places(&expected["balances_before_iteration"]);
+            let is_equal = told.balancings == places(&expected["balances_before_iteration"]);
             counts.add(choice.original, &case.name, is_equal);
             if is_equal {
                 let total = expected["total_time"].as_f64().unwrap();
-                assert_close(told.total, total, ROUNDING, choice.original);
+                assert_close(told.total_time, total, ROUNDING, choice.original);
             }
         }
     }
@@ -204,7 +209,7 @@ fn the_best_supersteps_to_balance_take_as_long_as_proven() {
             panic!("{} is a growing load", case.name);
         };
         let proven = expected["optimal_time"].as_f64().unwrap();
-        assert_close(optimum_of_growth(growth).total, proven, 1e-9, &case.name);
+        assert_close(optimum_of_growth(growth).total_time, proven, 1e-9, &case.name);
     }
     println!("when-optimum: {} of {0}", all.len());
 }

@@ -311,7 +311,7 @@ impl Policy for Script {
             process: ProcessId(process),
             to: HostId(to),
         };
-        Ok(Decision::moves(moves.iter().map(migration).collect()))
+        Ok(Decision::from_migrations(moves.iter().map(migration).collect()))
     }
 }
 

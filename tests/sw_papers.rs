@@ -9,7 +9,7 @@ use migsim::bsp::{Outcome, Scenario};
 use migsim::experiment::{Experiment, Progress};
 
 use crate::support::experiment;
-use migsim::paper::{Facts, find};
+use migsim::paper::{Facts, find_paper};
 
 /// Runs a scenario of a built-in experiment with n processes, initial α and other settings.
 fn outcome(
@@ -101,7 +101,7 @@ fn no_published_time_reaches_the_simulator() {
             ],
         ),
     ] {
-        let paper = find(paper).expect("it is a paper");
+        let paper = find_paper(paper).expect("it is a paper");
         let facts = Facts::parse(paper.name, paper.facts).expect("they are its facts");
         for name in files {
             let text = std::fs::read_to_string(root.join(name)).expect("it is there");

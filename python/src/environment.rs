@@ -181,7 +181,7 @@ impl Environment {
         plugin::raise_if_failed(py, &self.plugins)?;
         let step = result.map_err(|error: Error| exception(py, &error))?;
         if let Some(adviser) = self.adviser.as_mut().filter(|_| is_call) {
-            adviser.note_call();
+            adviser.record_call();
         }
         self.note(py)?;
         Ok(step)
@@ -213,7 +213,7 @@ impl Environment {
         let Some(mut adviser) = self.adviser.take() else {
             return Ok(());
         };
-        let noted = self.with(|stepper| stepper.view().map(|view| adviser.note(&view)));
+        let noted = self.with(|stepper| stepper.view().map(|view| adviser.observe(&view)));
         self.adviser = Some(adviser);
         noted.map_err(|error| exception(py, &error))
     }
@@ -263,7 +263,7 @@ impl Environment {
         }
         self.with(|stepper| {
             let seen = stepper.view().map_err(|error| exception(py, &error))?;
-            Ok(Some(Decision::moves(wishes(action, &seen)?)))
+            Ok(Some(Decision::from_migrations(wishes(action, &seen)?)))
         })
     }
 }

@@ -213,7 +213,7 @@ fn run_scenarios(
     if !is_watched {
         return Ok((settings.run(progress)?, Recorded::default()));
     }
-    let memo = settings.memory();
+    let memo = settings.new_memo();
     let one = |&scenario: &Scenario| {
         let mut processes = wanted.processes.then(|| Processes::new(settings, scenario));
         let mut activity = wanted.activities.then(Activity::default);
@@ -249,5 +249,5 @@ fn run_scenarios(
             }
         }
     }
-    Ok((settings.results(runs)?, recorded))
+    Ok((settings.collect(runs)?, recorded))
 }

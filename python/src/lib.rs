@@ -26,7 +26,7 @@ mod view;
 
 use std::ffi::OsString;
 
-use migsim::output::uncoloured;
+use migsim::output::without_colours;
 use pyo3::prelude::*;
 
 /// Runs a command line (with the program name first); returns exit code, output and messages. The output is captured, without colours,
@@ -46,7 +46,7 @@ fn command(
     let (mut out, mut errors) = (Vec::new(), Vec::new());
     let code = py.detach(|| {
         if is_shown {
-            migsim::cli::run_here(&registry, arguments)
+            migsim::cli::run_in_process(&registry, arguments)
         } else {
             threads::on_threads(|| {
                 migsim::cli::run_with(&registry, arguments, &mut out, &mut errors)
@@ -55,7 +55,7 @@ fn command(
     });
     plugin::raise_if_failed(py, plugins.as_deref().unwrap_or_default())?;
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    Ok((code, uncoloured(&text(out)), text(errors)))
+    Ok((code, without_colours(&text(out)), text(errors)))
 }
 
 #[pymodule]

@@ -82,9 +82,9 @@ impl Plugin {
     fn add_to(&self, registry: Registry) -> Registry {
         let (class, name, summary) = (self.class, self.name, self.summary);
         match self.kind {
-            Kind::Policy => registry.policy_of(class, name, summary, "-"),
-            Kind::Trigger => registry.trigger_of(class, name, summary, "-"),
-            Kind::Application => registry.workload_of(class, name, summary, "-"),
+            Kind::Policy => registry.policy_with(class, name, summary, "-"),
+            Kind::Trigger => registry.trigger_with(class, name, summary, "-"),
+            Kind::Application => registry.workload_with(class, name, summary, "-"),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use migsim::error::Error;
 use migsim::plugin::Maker;
-use migsim::policy::explain::REASON;
+use migsim::policy::explain::REASON_KEY;
 use migsim::policy::{self, Candidate, Decision, Explain, Migration};
 use migsim::random::Stream;
 use migsim::units::ProcessId;
@@ -232,11 +232,11 @@ fn decision(migrations: Vec<Migration>, reasons: Reasons, seen: &policy::View<'_
     let candidates = reasons.of_process.into_iter().map(candidate).collect();
     let explanation = (!reasons.of_call.is_empty()).then(|| {
         let reason = Value::from(reasons.of_call.join("; "));
-        Arc::new(Map::from_iter([(REASON.to_owned(), reason)])) as Arc<dyn Explain>
+        Arc::new(Map::from_iter([(REASON_KEY.to_owned(), reason)])) as Arc<dyn Explain>
     });
     Decision {
         candidates,
         explanation,
-        ..Decision::moves(migrations)
+        ..Decision::from_migrations(migrations)
     }
 }

@@ -104,7 +104,7 @@ impl Processes {
 }
 
 impl Recorder for Processes {
-    fn superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
+    fn on_superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
         let count = placement.len();
         self.scenarios
             .extend(std::iter::repeat_n(self.scenario, count));
@@ -156,7 +156,7 @@ impl Run {
             return Ok(told);
         }
         // Other threads may call applications in Python.
-        let told = py.detach(|| output::Run::of(&self.settings, &self.results));
+        let told = py.detach(|| output::Run::from_results(&self.settings, &self.results));
         let told = told.map_err(|error| exception(py, &error))?;
         Ok(self.told.get_or_init(|| told))
     }
@@ -371,8 +371,8 @@ impl Run {
     /// Returns the table that the command prints, without colours.
     #[getter]
     fn text(&self) -> String {
-        let table = output::table(&self.settings, &self.results);
-        output::uncoloured(&table.render(output::Form::Table))
+        let table = output::results_sheet(&self.settings, &self.results);
+        output::without_colours(&table.render(output::OutputForm::Table))
     }
 
     /// Returns the decision records of all calls as JSON, one per line.
@@ -439,8 +439,8 @@ impl Run {
                 why_not,
                 scenario,
             };
-            let case = Case::of(run, question)?;
-            let effect = case.map(|case| case.judge(&self.settings, &Progress::default()));
+            let case = Case::from_question(run, question)?;
+            let effect = case.map(|case| case.effect(&self.settings, &Progress::default()));
             let story = Story::new(run, question, effect.as_ref())?;
             Ok(if as_json {
                 story.json().to_string()
@@ -448,7 +448,7 @@ impl Run {
                 story.text()
             })
         });
-        let told = told.map(|text| output::uncoloured(&text));
+        let told = told.map(|text| output::without_colours(&text));
         told.map_err(|error: migsim::error::Problem| exception(py, &error.into()))
     }
 
@@ -460,7 +460,7 @@ impl Run {
         };
         let (results, recorded) = self.again(py, wanted)?;
         let page = py.detach(|| {
-            let report = Report::of(&self.settings, &results, recorded.activities)?;
+            let report = Report::from_results(&self.settings, &results, recorded.activities)?;
             Ok(report.html())
         });
         page.map_err(|error| exception(py, &error))

@@ -66,7 +66,7 @@ impl trigger::Trigger for Trigger {
             max_s: observed.max.get(),
             mean_s: observed.avg.get(),
             min_s: observed.min.get(),
-            price_s: observed.price.get(),
+            price_s: observed.balancing_cost.get(),
             is_first: observed.is_first(),
         };
         Python::attach(|py| {

@@ -135,7 +135,7 @@ impl View {
         self.superstep = seen.superstep;
         self.supersteps = seen.supersteps;
         self.now_s = seen.now.get();
-        self.last_price_s = seen.last_price.get();
+        self.last_price_s = seen.last_call_cost.get();
         self.migrations_happen = seen.migrations_happen;
         self.cycles_per_instruction = seen.cycles_per_instruction;
         let hosts = seen.placement.iter().map(|host| host.index() as i64);

@@ -1,11 +1,11 @@
-//! `migsim bench`: runs policies on the cases of a suite, and prints a row to cite for each policy.
+//! `migsim bench`: runs policies on the cases of a suite, and prints one row of results for each policy.
 
 use std::io::Write;
 use std::path::Path;
 
 use super::args::BenchArguments;
 use super::memory_limit::limits;
-use super::print::{print, print_json, print_result, say};
+use super::print::{print, print_json, print_result, print_line};
 use super::setup::{Setup, kept_in};
 use super::slurm::Job;
 use crate::Registry;
@@ -14,7 +14,7 @@ use crate::experiment::suite::Suite;
 use crate::memory::Purpose;
 use crate::sweep::bench::{self, Bench, Request};
 use crate::sweep::folder;
-use crate::sweep::run::missing_from;
+use crate::sweep::run::missing_runs;
 use crate::sweep::spec::label;
 use crate::sweep::{Plan, Shard, Spec, Store, Sweep};
 use crate::words::counted;
@@ -52,11 +52,11 @@ pub(super) fn bench(
         }
         job.run()?;
     }
-    let mut store = setup.store(arguments.out.as_deref(), errors)?;
+    let mut store = setup.open_store(arguments.out.as_deref(), errors)?;
     if let Some(folder) = &arguments.out {
         folder::write_plan(folder, &plan)?;
     }
-    store = runs(
+    store = run_missing(
         &setup,
         (&sweep, &plan),
         (shard, arguments.out.as_deref()),
@@ -67,10 +67,10 @@ pub(super) fn bench(
         return print(out, text).map(|()| true);
     }
     let mut plans = vec![plan];
-    for sweep in request.sweeps_beside(registry)? {
+    for sweep in request.additional_sweeps(registry)? {
         let plan = setup.plan_quietly(&sweep)?;
         let part = (shard, arguments.out.as_deref());
-        store = runs(&setup, (&sweep, &plan), part, store)?;
+        store = run_missing(&setup, (&sweep, &plan), part, store)?;
         plans.push(plan);
     }
     let bench = Bench::of(&request, &plans, store.rows());
@@ -80,12 +80,12 @@ pub(super) fn bench(
     let form = output.form.form_unless(output.quiet);
     print_result(out, form, || bench.to_json(), || bench::sheet(&bench))?;
     if let Some(first) = &bench.error {
-        say(errors, &format!("runs failed, the first: {first}"));
+        print_line(errors, &format!("runs failed, the first: {first}"));
     }
     Ok(bench.error.is_none())
 }
 
-/// Creates the request from the arguments.
+/// Creates the request for a benchmark from the command-line arguments.
 fn request(suite: Suite, arguments: &BenchArguments) -> Result<Request, Error> {
     let wrong = |message: String| Problem::new(message).source("--policies");
     let rivals = arguments.policies.as_deref().map(Spec::parse);
@@ -96,19 +96,19 @@ fn request(suite: Suite, arguments: &BenchArguments) -> Result<Request, Error> {
         draw: arguments.draw,
         cases: arguments.cases,
         rivals: rivals.map(|value| label(&value)).collect(),
-        readings: Vec::new(),
+        rivals_with_settings: Vec::new(),
         seeds: arguments.seeds.clone(),
     })
 }
 
-/// Simulates the runs of a shard that have no result in the store yet.
-fn runs(
+/// Simulates the runs of a part of the plan that have no result in the store yet.
+fn run_missing(
     setup: &Setup,
     (sweep, plan): (&Sweep, &Plan),
     (shard, folder): (Shard, Option<&Path>),
     store: Store,
 ) -> Result<Store, Error> {
-    let missing = missing_from(plan, shard, store.rows());
+    let missing = missing_runs(plan, shard, store.rows());
     setup.run((sweep, plan), &missing, store, &|store| match folder {
         Some(folder) => kept_in(&counted(store.rows().len(), "run"), folder),
         None => "no run is kept; with `--out DIR` runs are kept and the same command continues"
@@ -116,7 +116,7 @@ fn runs(
     })
 }
 
-/// Writes the results into the folder.
+/// Writes the results of a benchmark into the folder.
 fn write(folder: &Path, bench: &Bench) -> Result<(), Error> {
     let json = format!("{:#}\n", bench.to_json());
     let texts = [

@@ -6,13 +6,13 @@ use std::sync::Mutex;
 use super::args::{BottleneckArguments, ScenarioChoice};
 use super::memory_limit::limits;
 use super::print::print_result;
-use super::run::{layers, read_experiment, set_flags};
+use super::run::{join_settings, read_experiment, setting_flags};
 use super::setup::{Setup, kept_in};
 use crate::Registry;
 use crate::error::{Error, Problem};
 use crate::experiment::{Experiment, Layers, Limits};
 use crate::memory::Purpose;
-use crate::output::{Form, Run, write_named};
+use crate::output::{OutputForm, Run, write_named};
 use crate::sweep::bottlenecks::{Wanted, prepare};
 use crate::sweep::{Spec, Store};
 use crate::words::counted;
@@ -29,34 +29,34 @@ pub(super) fn bottlenecks(
     let wanted = wanted(arguments)?;
     let setup = Setup::within(limits, output)?;
     let experiment = Experiment::load_with(registry, &layers, limits)?;
-    setup.note(&experiment.notes(), errors);
+    setup.print_notes(&experiment.notes(), errors);
     let with = (registry, &layers, limits);
     let folder = arguments.out.as_deref();
-    let store = Mutex::new(setup.store(folder, errors)?);
+    let store = Mutex::new(setup.open_store(folder, errors)?);
     let prepared = setup.threads.install(|| prepare(with, wanted))?;
     let farewell = |store: &Store| match folder {
         Some(folder) => kept_in(&counted(store.rows().len(), "run"), folder),
         None => "nothing kept: a profile with `--out DIR` goes on where it was".to_owned(),
     };
     let counts = (&store, prepared.done());
-    let profile = setup.fill(counts, prepared.runs(), &farewell, || prepared.run(&store))?;
-    setup.note(&profile.notes, errors);
+    let profile = setup.fill_store(counts, prepared.runs(), &farewell, || prepared.run(&store))?;
+    setup.print_notes(&profile.notes, errors);
     if let Some(folder) = folder {
         profile.write(folder)?;
     }
     if let Some((file, format)) = &arguments.figure {
         let style = arguments.look.style();
-        write_named(file, &profile.figure(&style).file(*format, &style))?;
+        write_named(file, &profile.figure(&style).file_content(*format, &style))?;
     }
     let form = output.form.form_unless(output.quiet);
     let sheet = || match form {
-        Some(Form::Csv) => profile.data_sheet(),
+        Some(OutputForm::Csv) => profile.data_sheet(),
         _ => profile.sheet(),
     };
     print_result(out, form, || profile.to_json(), sheet)
 }
 
-/// Returns the settings of a run folder, or those of the arguments.
+/// Returns the settings of the run folder that the arguments name, or else the settings of the arguments.
 fn settings(
     registry: &Registry,
     arguments: &BottleneckArguments,
@@ -64,9 +64,9 @@ fn settings(
 ) -> Result<Layers, Error> {
     let named = arguments.settings.experiment.as_deref();
     let Some(folder) = named.filter(|path| path.is_dir()) else {
-        return layers(registry, &arguments.settings, None);
+        return join_settings(registry, &arguments.settings, None);
     };
-    let set = set_flags(registry, &arguments.settings)?;
+    let set = setting_flags(registry, &arguments.settings)?;
     // The scenario selects a part of the run, and is no change of its settings.
     if let Some(flag) = set.into_iter().find(|flag| !flag.starts_with("--scenario")) {
         let problem = Problem::new("the settings of a finished run are fixed").source(flag);
@@ -80,7 +80,7 @@ fn settings(
     Ok(layers)
 }
 
-/// Returns the options of the profile.
+/// Returns the options of the profile that the arguments choose.
 fn wanted(arguments: &BottleneckArguments) -> Result<Wanted, Error> {
     let scenario = match ScenarioChoice::scenarios(&arguments.settings.scenario)[..] {
         [] => None,

@@ -1,4 +1,5 @@
-//! The command line with the flags and names of a registry: [`Arguments`] defines the common part, and plug-ins add their flags.
+//! Builds the command line with the flags and names of a registry: [`Arguments`] defines the common part, and plug-ins add their
+//! flags.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -11,23 +12,23 @@ use serde_json::{Value, json};
 
 use super::args::{Arguments, RunArguments, SweepArguments};
 use super::complete::texts;
-use super::options::{MARK, parse_counts, parse_numbers};
+use super::options::{PLUGIN_PREFIX, parse_counts, parse_numbers};
 use crate::Registry;
 use crate::error::{Error, Problem};
-use crate::experiment::{in_effect, shown};
+use crate::experiment::{neutral_options, shown};
 use crate::plugin::{FlagValues, OptionFlag};
 use crate::sweep::Spec;
 
-/// Defines the command line for the plug-ins of `registry`.
+/// Defines the command line with the flags of the plug-ins in `registry`.
 ///
 /// # Errors
-/// The registry is at fault, or a flag of a plug-in already has another meaning.
+/// An entry of the registry cannot be used, or a flag of a plug-in already has another meaning.
 pub(super) fn of_registry(registry: &Registry) -> Result<Command, Error> {
     of_command(registry, None)
 }
 
-/// Defines a command line that begins with the subcommand `called`. The other subcommands lack the flags of plug-ins, because adding these
-/// flags is half of the work.
+/// Defines the command line for an invocation of the subcommand `called`. The other subcommands lack the flags of plug-ins,
+/// because adding these flags is half of the work.
 ///
 /// # Errors
 /// As those of [`of_registry`].
@@ -38,8 +39,8 @@ pub(super) fn of_command(registry: &Registry, called: Option<&str>) -> Result<Co
     let command = Arguments::command();
     let is_known = |name: &&str| command.find_subcommand(name).is_some();
     let command = match called.filter(is_known) {
-        Some(name) => command.mut_subcommand(name, |inner| flags.add_to(inner, &mut problems)),
-        None => flags.add_to(command, &mut problems),
+        Some(name) => command.mut_subcommand(name, |inner| flags.add_recursively(inner, &mut problems)),
+        None => flags.add_recursively(command, &mut problems),
     };
     problems.dedup();
     if problems.is_empty() {
@@ -49,9 +50,9 @@ pub(super) fn of_command(registry: &Registry, called: Option<&str>) -> Result<Co
     }
 }
 
-/// Defines a command line that begins with the subcommand `called`, without help and without the other subcommands. It accepts the same
-/// lines in a third of the time. None for subcommands that are not started thousands of times, or if the registry is at fault.
-pub(super) fn lean(registry: &Registry, called: &str) -> Option<Command> {
+/// Defines a command line with only the subcommand `called` and without help. It accepts the same arguments in a third of the
+/// time. `None` for subcommands that are not started thousands of times, or if the registry has errors.
+pub(super) fn minimal(registry: &Registry, called: &str) -> Option<Command> {
     let bare = Command::new(called.to_owned());
     let inner = match called {
         "run" => RunArguments::augment_args(bare),
@@ -64,13 +65,13 @@ pub(super) fn lean(registry: &Registry, called: &str) -> Option<Command> {
     if !flags.all_flags().all(is_free) {
         return None;
     }
-    let inner = inner.args(flags.all_flags().map(arg));
+    let inner = inner.args(flags.all_flags().map(define_flag));
     let command = Command::new(env!("CARGO_PKG_NAME")).subcommand(inner);
     Some(command.subcommand_required(true))
 }
 
-/// Renames the command to the program that was called; the crate of a user may choose the name.
-pub(super) fn named(command: Command, program: Option<&OsString>) -> Command {
+/// Renames the command to the file name of the program that was started, since a user's own program may have another name.
+pub(super) fn with_program_name(command: Command, program: Option<&OsString>) -> Command {
     let stem = program.and_then(|path| Path::new(path).file_stem()?.to_str());
     match stem {
         Some(name) if !name.is_empty() => command.name(name.to_owned()),
@@ -78,8 +79,8 @@ pub(super) fn named(command: Command, program: Option<&OsString>) -> Command {
     }
 }
 
-/// The flags that `-h` and `--help` show for each command with settings, in this order. `--help-all` shows all flags.
-const USUAL: [(&str, &[&str]); 9] = [
+/// The flags that `-h` and `--help` show for each command with settings, in this order; `--help-all` shows all flags.
+const BRIEF_HELP: [(&str, &[&str]); 9] = [
     (
         "run",
         &[
@@ -166,25 +167,25 @@ const USUAL: [(&str, &[&str]); 9] = [
     ),
 ];
 
-/// The id of the flag that prints the help for all flags.
+/// The identifier of the flag that prints the help for all flags.
 const HELP_ALL: &str = "help-all";
 
-/// Whether a command line requests the help for all flags.
-pub(super) fn asks_for_all(typed: &[OsString]) -> bool {
+/// Returns whether a command line requests the help for all flags.
+pub(super) fn requests_full_help(typed: &[OsString]) -> bool {
     let mut words = typed.iter().take_while(|word| *word != "--");
     words.any(|word| word == "--help-all")
 }
 
-/// Hides all flags except the [`USUAL`] ones from `-h` and `--help`.
+/// Hides all flags from `-h` and `--help` except the most common ones, which the table of brief help lists.
 pub(super) fn with_brief_help(command: Command) -> Command {
     let command = command.mut_subcommands(with_brief_help);
     let name = command.get_name();
-    let usual = USUAL.iter().find(|(known, _)| *known == name);
+    let usual = BRIEF_HELP.iter().find(|(known, _)| *known == name);
     let takes_settings = command.get_arguments().any(|arg| arg.get_id() == HELP_ALL);
     let (Some((_, usual)), true) = (usual, takes_settings) else {
         return command;
     };
-    let place = |id: &str| match plain(id) {
+    let place = |id: &str| match without_mark(id) {
         HELP_ALL => Some(usual.len()),
         id => usual.iter().position(|one| *one == id),
     };
@@ -208,14 +209,18 @@ pub(super) fn with_brief_help(command: Command) -> Command {
 
 /// The flags and names that a registry adds to the commands with settings.
 struct Flags<'r> {
+    /// The flags of all applications.
     workloads: Vec<&'static OptionFlag>,
+    /// The flags of all policies.
     policies: Vec<&'static OptionFlag>,
+    /// The registry whose plug-ins define the flags.
     registry: &'r Registry,
-    /// The defaults of the policies' flags by name, for help; determined once for all commands.
+    /// The texts of the default values of the policies' flags, by flag, for help; determined once for all commands.
     defaults: OnceCell<BTreeMap<&'static str, Option<String>>>,
 }
 
 impl<'r> Flags<'r> {
+    /// Collects the flags of the plug-ins in a registry.
     fn of(registry: &'r Registry) -> Self {
         Self {
             workloads: registry.workload_flags(),
@@ -225,18 +230,19 @@ impl<'r> Flags<'r> {
         }
     }
 
-    /// Lists all flags that plug-ins declare.
+    /// Returns all flags that plug-ins declare.
     fn all_flags(&self) -> impl Iterator<Item = &'static OptionFlag> {
         self.workloads.iter().chain(&self.policies).copied()
     }
 
-    fn add_to(&self, command: Command, problems: &mut Vec<Problem>) -> Command {
+    /// Adds the flags to a command and its subcommands that have settings; flags that already exist are added to `problems`.
+    fn add_recursively(&self, command: Command, problems: &mut Vec<Problem>) -> Command {
         let names: Vec<String> = command
             .get_subcommands()
             .map(|inner| inner.get_name().to_owned())
             .collect();
         let command = names.into_iter().fold(command, |command, name| {
-            command.mut_subcommand(name, |inner| self.add_to(inner, problems))
+            command.mut_subcommand(name, |inner| self.add_recursively(inner, problems))
         });
         if command.get_arguments().all(|arg| arg.get_id() != POLICY) {
             return command; // this command takes no settings
@@ -257,7 +263,8 @@ impl<'r> Flags<'r> {
         }
     }
 
-    /// Adds the flags after those that choose an application and a policy, and adds the names for shell completion.
+    /// Adds the flags to one command, after the flags that choose an application and a policy; also adds the names for shell
+    /// completion.
     fn add(&self, command: Command) -> Command {
         let mut order: Vec<String> = Vec::new();
         for arg in command.get_arguments() {
@@ -278,8 +285,8 @@ impl<'r> Flags<'r> {
         let under = |id: &str, flags: &[&'static OptionFlag]| -> Vec<Arg> {
             let heading = heading_of(id);
             let arg = |flag: &&'static OptionFlag| {
-                let arg = arg(flag).help_heading(heading.clone());
-                match self.defaults(flag) {
+                let arg = define_flag(flag).help_heading(heading.clone());
+                match self.default_text(flag) {
                     Some(defaults) => arg.help(format!("{} [default: {defaults}]", flag.help)),
                     None => arg,
                 }
@@ -296,7 +303,7 @@ impl<'r> Flags<'r> {
         );
         command.args(args).mut_args(|arg| {
             let place = order.iter().position(|id| arg.get_id() == id.as_str());
-            let arg = self.offering(arg);
+            let arg = self.with_plugin_names(arg);
             match place {
                 Some(place) if !arg.is_positional() => arg.display_order(place),
                 _ => arg,
@@ -304,14 +311,14 @@ impl<'r> Flags<'r> {
         })
     }
 
-    /// Returns the default of a policy's flag on a platform that no paper used, and the default on the platforms of the papers if it
-    /// differs.
-    fn defaults(&self, flag: &OptionFlag) -> Option<&String> {
+    /// Returns the default of a policy's flag, as text: that on a platform that no paper used, and that on the platforms of the
+    /// papers if it differs.
+    fn default_text(&self, flag: &OptionFlag) -> Option<&String> {
         let all = self.defaults.get_or_init(|| {
             let mut all = BTreeMap::new();
             let policies = self.registry.policies().iter();
             for entry in policies.filter(|entry| !entry.flags.is_empty()) {
-                let own = in_effect(entry).unwrap_or_default();
+                let own = neutral_options(entry).unwrap_or_default();
                 let usual = entry.resolve(&json!({})).unwrap_or_default();
                 for flag in entry.flags {
                     let own = own.get(flag.key).filter(|own| !own.is_null()).map(shown);
@@ -330,8 +337,8 @@ impl<'r> Flags<'r> {
         all.get(flag.name)?.as_ref()
     }
 
-    /// Adds the names of plug-ins to a flag that selects one, for shell completion.
-    fn offering(&self, arg: Arg) -> Arg {
+    /// Adds the names of plug-ins to a flag that selects a plug-in, for shell completion.
+    fn with_plugin_names(&self, arg: Arg) -> Arg {
         let registry = self.registry;
         match arg.get_id().as_str() {
             APPLICATION => arg.value_parser(texts(registry.workloads().names())),
@@ -343,29 +350,30 @@ impl<'r> Flags<'r> {
     }
 }
 
-/// The flags that select plug-ins.
+/// Identifier of the flag that selects the application.
 const APPLICATION: &str = "app";
 const POLICY: &str = "policy";
 const TRIGGER: &str = "trigger";
 const LOAD: &str = "load";
 
-/// Returns the id of a flag as users type it, without the mark of plug-ins.
-fn plain(id: &str) -> &str {
-    id.strip_prefix(MARK).unwrap_or(id)
+/// Returns the identifier of a flag without the prefix that marks flags of plug-ins.
+fn without_mark(id: &str) -> &str {
+    id.strip_prefix(PLUGIN_PREFIX).unwrap_or(id)
 }
 
+/// Returns the identifier of a plug-in's flag, with the prefix that marks flags of plug-ins.
 fn id_of(flag: &OptionFlag) -> String {
-    format!("{MARK}{}", flag.name)
+    format!("{PLUGIN_PREFIX}{}", flag.name)
 }
 
-/// Whether a command has a flag of this name.
+/// Returns whether a command already has a flag with this name.
 fn is_taken(command: &Command, name: &str) -> bool {
     let mut longs = command.get_arguments().filter_map(Arg::get_long);
     longs.any(|long| long == name) || ["help", HELP_ALL, "version"].contains(&name)
 }
 
-/// Defines a flag of a plug-in.
-fn arg(flag: &OptionFlag) -> Arg {
+/// Defines a command-line flag of a plug-in.
+fn define_flag(flag: &OptionFlag) -> Arg {
     let shown = match flag.value_name {
         "" => flag.name.to_ascii_uppercase(),
         shown => shown.to_owned(),
@@ -379,16 +387,18 @@ fn arg(flag: &OptionFlag) -> Arg {
             FlagValues::Numbers => ValueParser::new(parse_numbers),
             FlagValues::Grids => ValueParser::new(parse_grids),
             FlagValues::Texts => {
-                ValueParser::new(|text: &str| Ok::<_, String>(Spec::list(vec![json!(text)], text)))
+                ValueParser::new(|text: &str| Ok::<_, String>(Spec::from_list(vec![json!(text)], text)))
             }
         })
 }
 
+/// Parses grids separated by commas: `10x5,20x10`.
 fn parse_grids(text: &str) -> Result<Spec, String> {
     let grids: Vec<Value> = text.split(',').map(parse_grid).collect::<Result<_, _>>()?;
-    Ok(Spec::list(grids, text))
+    Ok(Spec::from_list(grids, text))
 }
 
+/// Parses a grid of processes: `10x5` for rows x columns.
 fn parse_grid(text: &str) -> Result<Value, String> {
     let wrong = || format!("`{text}` is not a grid; write rows x columns, for example 10x5");
     let (rows, columns) = text.split_once(['x', 'X']).ok_or_else(wrong)?;
@@ -455,7 +465,7 @@ mod tests {
             let crate::cli::args::Command::Run(run) = arguments.command else {
                 unreachable!("the line says run");
             };
-            crate::cli::run::layers(&registry, &run.settings, None)
+            crate::cli::run::join_settings(&registry, &run.settings, None)
         };
         let set = layers("migsim run --app lu --policy spun --spin 3").unwrap();
         assert_eq!(set.get("policy.spun.spin_count"), Some(json!(3)));

@@ -7,31 +7,31 @@ use rayon::prelude::*;
 use serde_json::json;
 
 use super::args::CompareArguments;
-use super::explain::again;
+use super::explain::load_again;
 use super::memory_limit::limits;
-use super::print::{print, print_result, say, say_notes};
-use super::run::set_flags;
+use super::print::{print, print_result, print_line, print_notes};
+use super::run::setting_flags;
 use super::setup::{Setup, kept_in};
-use super::sweep::varied;
+use super::sweep::read_varied;
 use super::winners;
 use crate::Registry;
 use crate::bsp::Scenario;
 use crate::error::{Error, Problem};
 use crate::experiment::{Experiment, Flag, Limits, Progress};
 use crate::memory::Purpose;
-use crate::output::{Cell, Run, Sheet, Table, Tone, cannot_write, numbers, words};
-use crate::sweep::compare::{Comparison, Known, Standing, Wanted, best_calls, known};
+use crate::output::{Cell, Run, Sheet, Table, Tone, cannot_write, number_column, text_column};
+use crate::sweep::compare::{Comparison, Known, Standing, Wanted, best_calls, additional_results};
 use crate::sweep::compare_page::{self, Example, Examples};
 use crate::sweep::compare_runs::{Folder, Judged, Runs};
 use crate::sweep::folder;
-use crate::sweep::run::missing_from;
+use crate::sweep::run::missing_runs;
 use crate::sweep::stats::{Sample, short};
 use crate::sweep::winners::Winners;
 use crate::sweep::{Common, Parameter, Plan, Shard, Spec, StaticStanding, Store, Sweep};
 use crate::words::counted;
 
-/// The policies if none are named.
-const POLICIES: &str = "never,migbsp,greedy,greedy-refine,refine";
+/// The policies that are compared if the user names none.
+const DEFAULT_POLICIES: &str = "never,migbsp,greedy,greedy-refine,refine";
 
 pub(super) fn compare(
     registry: &Registry,
@@ -41,17 +41,17 @@ pub(super) fn compare(
 ) -> Result<bool, Error> {
     let named = arguments.varied.settings.experiment.as_deref();
     if !arguments.others.is_empty() || named.is_some_and(|path| path.join("run.json").is_file()) {
-        return folders(registry, arguments, out, errors).map(|()| true);
+        return compare_folders(registry, arguments, out, errors).map(|()| true);
     }
     let sweep = sweep_of(registry, arguments)?;
-    let setup = Setup::of(&arguments.varied, arguments.output)?;
+    let setup = Setup::new(&arguments.varied, arguments.output)?;
     let plan = setup.plan(&sweep, errors)?;
-    let store = setup.store(arguments.out.as_deref(), errors)?;
+    let store = setup.open_store(arguments.out.as_deref(), errors)?;
     if let Some(folder) = &arguments.out {
         folder::write_plan(folder, &plan)?;
     }
     let shard = arguments.shard.unwrap_or(Shard::WHOLE);
-    let runs = missing_from(&plan, shard, store.rows());
+    let runs = missing_runs(&plan, shard, store.rows());
     let store = setup.run(
         (&sweep, &plan),
         &runs,
@@ -72,13 +72,13 @@ pub(super) fn compare(
     if arguments.map.is_some() {
         let winners = Winners::of(&plan, store.rows(), arguments.indifference);
         let winners = winners.expect("a map varies the policy and two parameters");
-        winners::show(arguments, (&plan, &store), &winners, out)?;
-        return Ok(say_failed((&plan, &store), errors));
+        winners::output_map(arguments, (&plan, &store), &winners, out)?;
+        return Ok(report_failures((&plan, &store), errors));
     }
-    let (threads, with) = (&setup.threads, setup.with());
-    let known = threads.install(|| looked_for(arguments, (&sweep, &plan), with))?;
-    setup.note(known.note.as_slice(), errors);
-    let comparison = Comparison::of(&plan, store.rows(), &known, arguments.indifference);
+    let (threads, with) = (&setup.threads, setup.limits_and_common());
+    let known = threads.install(|| run_searches(arguments, (&sweep, &plan), with))?;
+    setup.print_notes(additional_results.note.as_slice(), errors);
+    let comparison = Comparison::of(&plan, store.rows(), &additional_results, arguments.indifference);
     let json = comparison.to_json();
     if let Some(folder) = &arguments.out {
         let page = threads.install(|| page((&sweep, &plan), with, &comparison))?;
@@ -88,28 +88,28 @@ pub(super) fn compare(
     }
     let form = arguments.output.form.form_unless(arguments.output.quiet);
     print_result(out, form, || json, || sheet(&comparison))?;
-    Ok(say_failed((&plan, &store), errors))
+    Ok(report_failures((&plan, &store), errors))
 }
 
-/// Does the searches for bounds, plans, calls and static starts that the arguments request.
-fn looked_for(
+/// Computes the lower bounds and runs the searches for plans, calls and static starts that the arguments request.
+fn run_searches(
     arguments: &CompareArguments,
     planned: (&Sweep, &Plan),
     with: (Limits, &Common),
 ) -> Result<Known, Error> {
     let wanted = Wanted {
-        hindsight: arguments.hindsight.unwrap_or(0) as usize,
+        hindsight_runs: arguments.hindsight.unwrap_or(0) as usize,
         static_starts: !arguments.no_static_starts,
     };
-    let mut known = known(planned, with, wanted)?;
+    let mut known = additional_results(planned, with, wanted)?;
     if let Some(barriers) = arguments.when {
-        known.best_calls = best_calls(planned, with, barriers as usize);
+        additional_results.best_calls = best_calls(planned, with, barriers as usize);
     }
-    Ok(known)
+    Ok(additional_results)
 }
 
-/// Reports runs that failed; returns whether all succeeded.
-fn say_failed((plan, store): (&Plan, &Store), errors: &mut dyn Write) -> bool {
+/// Prints how many runs failed and the first reason; returns whether all succeeded.
+fn report_failures((plan, store): (&Plan, &Store), errors: &mut dyn Write) -> bool {
     let failed: Vec<&String> = plan
         .runs
         .iter()
@@ -120,15 +120,15 @@ fn say_failed((plan, store): (&Plan, &Store), errors: &mut dyn Write) -> bool {
             "{} failed, the first: {first}",
             counted(failed.len(), "run")
         );
-        say(errors, &text);
+        print_line(errors, &text);
     }
     failed.is_empty()
 }
 
-/// Refuses flags that would change a finished run.
+/// Refuses flags that would change the settings of finished runs.
 fn refuse_settings(registry: &Registry, arguments: &CompareArguments) -> Result<(), Error> {
     let settings = &arguments.varied.settings;
-    let set = set_flags(registry, settings)?.into_iter();
+    let set = setting_flags(registry, settings)?.into_iter();
     let own = [
         ("--policies", arguments.policies.is_some()),
         ("--map", arguments.map.is_some()),
@@ -148,8 +148,8 @@ fn refuse_settings(registry: &Registry, arguments: &CompareArguments) -> Result<
     Ok(())
 }
 
-/// Compares run folders, as far as their data allow.
-fn folders(
+/// Compares run folders, as far as their data allow, and prints the comparison.
+fn compare_folders(
     registry: &Registry,
     arguments: &CompareArguments,
     out: &mut dyn Write,
@@ -172,14 +172,14 @@ fn folders(
         Ok(Folder { path, run })
     };
     let folders: Vec<Folder> = paths.iter().map(read).collect::<Result<_, _>>()?;
-    let runs = Runs::of(registry, &folders)?;
+    let runs = Runs::group(registry, &folders)?;
     if !arguments.output.quiet {
-        say_notes(&runs.notes, errors);
+        print_notes(&runs.notes, errors);
     }
     let threads = arguments.output.threads;
     let limits = limits(&settings.memory, threads, Purpose::Explanation);
-    let judged = |index: usize| judged(registry, arguments, &folders[index], limits);
-    let comparison = runs.comparison(judged, arguments.indifference);
+    let judged = |index: usize| further_results(registry, arguments, &folders[index], limits);
+    let comparison = runs.compare(judged, arguments.indifference);
     let json = comparison.to_json();
     if let Some(folder) = &arguments.out {
         let examples = runs.examples(&folders, &comparison, judged);
@@ -195,21 +195,21 @@ fn folders(
     print_result(out, form, || json, || sheet(&comparison))
 }
 
-/// Collects the numbers of a finished run that its rows lack.
-fn judged(
+/// Collects the results about a finished run that its rows lack, such as its lower bound.
+fn further_results(
     registry: &Registry,
     arguments: &CompareArguments,
     folder: &Folder,
     limits: Limits,
 ) -> Judged {
     // A file that has changed since the run would give another bound.
-    let known = again(registry, &folder.path, &folder.run, limits).ok();
+    let known = load_again(registry, &folder.path, &folder.run, limits).ok();
     let starts = folder.run.static_starts.iter();
     let starts = starts.filter(|_| !arguments.no_static_starts);
     Judged {
-        is_random: known.as_ref().is_none_or(Experiment::uses_seed),
+        is_random: additional_results.as_ref().is_none_or(Experiment::uses_seed),
         static_starts: starts.copied().collect(),
-        known: known.map(|experiment| {
+        bound_and_clusters: additional_results.map(|experiment| {
             let platform = &experiment.platform.platform;
             let clusters = compare_page::clusters(platform, &experiment.placement);
             (experiment.lower_bound().get(), clusters)
@@ -217,7 +217,7 @@ fn judged(
     }
 }
 
-/// Creates the sweep of the policies.
+/// Creates the sweep that runs each policy.
 fn sweep_of(registry: &Registry, arguments: &CompareArguments) -> Result<Sweep, Error> {
     let settings = &arguments.varied.settings;
     for (flag, is_given, hint) in [
@@ -237,7 +237,7 @@ fn sweep_of(registry: &Registry, arguments: &CompareArguments) -> Result<Sweep, 
             return Err(problem.source(flag).hint(hint).into());
         }
     }
-    let mut sweep = varied(registry, &arguments.varied)?.sweep;
+    let mut sweep = read_varied(registry, &arguments.varied)?.sweep;
     let is_policy = |one: &Parameter| one.name == "policy";
     if !sweep.parameters.iter().all(is_policy) {
         let other = sweep.parameters.iter().find(|one| !is_policy(one));
@@ -252,7 +252,7 @@ fn sweep_of(registry: &Registry, arguments: &CompareArguments) -> Result<Sweep, 
     }
     let named = arguments.policies.clone();
     if let Some(policies) =
-        named.or_else(|| sweep.parameters.is_empty().then(|| POLICIES.to_owned()))
+        named.or_else(|| sweep.parameters.is_empty().then(|| DEFAULT_POLICIES.to_owned()))
     {
         let source = format!("--policies {policies}");
         let spec =
@@ -260,7 +260,7 @@ fn sweep_of(registry: &Registry, arguments: &CompareArguments) -> Result<Sweep, 
         sweep.parameters = vec![Parameter::new(registry, "policy", spec, source)];
     }
     if let Some(map) = &arguments.map {
-        sweep.parameters.extend(winners::parameters(registry, map)?);
+        sweep.parameters.extend(winners::parse_parameters(registry, map)?);
     }
     sweep.fixed.push(Flag {
         key: "scenarios".into(),
@@ -270,17 +270,17 @@ fn sweep_of(registry: &Registry, arguments: &CompareArguments) -> Result<Sweep, 
     Ok(sweep)
 }
 
-/// Maximum number of policies whose runs are on the page.
-const EXAMPLES: usize = 8;
+/// Maximum number of policies whose runs the page shows as examples.
+const MAX_EXAMPLES: usize = 8;
 
-/// Creates the page, with a run of the first seed for each of the best policies.
+/// Creates the HTML page, with a run of the first seed for each of the best policies.
 fn page(
     (sweep, plan): (&Sweep, &Plan),
     (limits, common): (Limits, &Common),
     comparison: &Comparison,
 ) -> Result<String, Error> {
     let seed = plan.seeds[0];
-    let best: Vec<&Standing> = comparison.standings.iter().take(EXAMPLES).collect();
+    let best: Vec<&Standing> = comparison.standings.iter().take(MAX_EXAMPLES).collect();
     let runs = best.par_iter().map(|one| {
         let experiment = plan.experiment(sweep, (one.setting, seed), (limits, &common.files))?;
         let results = experiment.run(&Progress::default())?;
@@ -301,7 +301,7 @@ fn page(
         return Ok(compare_page::page(&title, comparison, &table, None));
     };
     let examples = Examples {
-        which: format!("seed {seed}"),
+        description: format!("seed {seed}"),
         clusters: compare_page::clusters(&first.platform.platform, &first.placement),
         runs: runs.iter().map(|(_, example)| example.clone()).collect(),
     };
@@ -314,35 +314,35 @@ fn page(
     ))
 }
 
-/// Creates the table of the policies and the verdict.
+/// Creates the printed table of the policies, with the verdict.
 fn sheet(comparison: &Comparison) -> Sheet {
     let mut sheet = Sheet::default();
-    sheet.table(table(comparison));
-    sheet.line("");
-    sheet.line(comparison.verdict());
+    sheet.add_table(table(comparison));
+    sheet.add_line("");
+    sheet.add_line(comparison.verdict());
     if let Some(hindsight) = comparison.hindsight {
-        sheet.line(format!(
+        sheet.add_line(format!(
             "Best plan found in hindsight: {} s.",
-            hindsight.shown()
+            hindsight.format()
         ));
     }
     sheet
 }
 
-/// Creates the table of the policies, the best first.
+/// Creates the table of the policies, the best policy first.
 fn table(comparison: &Comparison) -> Table {
     let mut columns = vec![
-        numbers("rank", "rank"),
-        words("policy", "policy"),
-        numbers("makespan iii [s]", "makespan_s"),
-        numbers("behind [s]", "behind_best_s"),
-        numbers("gain [%]", "gain_percent"),
-        numbers("calls", "calls"),
-        numbers("moves", "moves"),
-        numbers("calls cost [s]", "calls_cost_s"),
-        numbers("moves cost [s]", "moves_cost_s"),
-        numbers("behind best known [%]", "regret_percent"),
-        numbers("above bound [%]", "above_bound_percent"),
+        number_column("rank", "rank"),
+        text_column("policy", "policy"),
+        number_column("makespan iii [s]", "makespan_s"),
+        number_column("behind [s]", "behind_best_s"),
+        number_column("gain [%]", "gain_percent"),
+        number_column("calls", "calls"),
+        number_column("moves", "moves"),
+        number_column("calls cost [s]", "calls_cost_s"),
+        number_column("moves cost [s]", "moves_cost_s"),
+        number_column("behind best known [%]", "regret_percent"),
+        number_column("above bound [%]", "above_bound_percent"),
     ];
     let standings = &comparison.standings;
     let shown = Shown {
@@ -351,32 +351,33 @@ fn table(comparison: &Comparison) -> Table {
             && standings.iter().any(|one| one.straight_returns > 0.0),
     };
     if shown.calls {
-        columns.push(numbers("behind best calls [%]", "trigger_regret_percent"));
+        columns.push(number_column("behind best calls [%]", "trigger_regret_percent"));
     }
     if shown.returns {
-        columns.push(numbers("straight returns", "straight_returns"));
+        columns.push(number_column("straight returns", "straight_returns"));
     }
     let mut table = Table::new("policies", "", &columns);
     // If the runs already have the best start, it needs no row of its own.
-    let mut start = comparison.static_start.as_ref().filter(|one| !one.is_own);
+    let mut start = comparison.static_start.as_ref().filter(|one| !one.is_start_of_policies);
     for one in standings {
         if let Some(best) = start.take_if(|best| best.makespan.mean < one.makespan.mean) {
-            table.push(row_of_start(best, &shown));
+            table.push_row(row_of_start(best, &shown));
         }
-        let rank = Cell::value(one.rank, comparison.rank_shown(one.rank));
-        table.push(row(rank, one, &shown));
+        let rank = Cell::value(one.rank, comparison.format_rank(one.rank));
+        table.push_row(row(rank, one, &shown));
     }
     if let Some(best) = start {
-        table.push(row_of_start(best, &shown));
+        table.push_row(row_of_start(best, &shown));
     }
     table
 }
 
-/// The columns that a table has only if they contain values.
+/// The columns that the table has only if they contain values.
 struct Shown {
-    /// The distance of triggers from the best known calls.
+    /// Whether the table has a column for the distance of triggers from the best supersteps to call the policy at.
     calls: bool,
-    /// Moves straight back; on the platforms of the papers only the JSON output has them.
+    /// Whether the table has a column for moves straight back; on the platforms of the papers, only the JSON output contains
+    /// them.
     returns: bool,
 }
 
@@ -384,30 +385,30 @@ fn number(value: f64) -> Cell {
     Cell::value(value, short(value))
 }
 
-/// Formats a mean with half the width of its interval, if there is one.
-fn optional(sample: Option<Sample>) -> Cell {
+/// Formats a mean with half the width of its confidence interval; the cell is empty without a sample.
+fn sample_cell(sample: Option<Sample>) -> Cell {
     sample.map_or_else(Cell::empty, |sample| {
-        Cell::value(sample.mean, sample.shown())
+        Cell::value(sample.mean, sample.format())
     })
 }
 
 /// Formats a gain in green, or a loss in red.
-fn gained(gain: Option<Sample>) -> Cell {
-    optional(gain).in_tone(match gain.map_or(0.0, |gain| gain.mean) {
+fn gain_cell(gain: Option<Sample>) -> Cell {
+    sample_cell(gain).with_tone(match gain.map_or(0.0, |gain| gain.mean) {
         0.05.. => Tone::Good,
         ..-0.05 => Tone::Bad,
         _ => Tone::Plain,
     })
 }
 
-/// Creates the row of a policy.
+/// Creates the row of a policy in the table.
 fn row(rank: Cell, one: &Standing, shown: &Shown) -> Vec<Cell> {
     let mut row = vec![
         rank,
         Cell::text(&one.policy),
-        optional(Some(one.makespan)),
-        optional(one.behind),
-        gained(one.gain),
+        sample_cell(Some(one.makespan)),
+        sample_cell(one.behind),
+        gain_cell(one.gain),
         number(one.calls),
         number(one.moves),
         number(one.costs[0]),
@@ -416,7 +417,7 @@ fn row(rank: Cell, one: &Standing, shown: &Shown) -> Vec<Cell> {
         one.above_bound.map_or_else(Cell::empty, number),
     ];
     if shown.calls {
-        row.push(optional(one.trigger_regret));
+        row.push(sample_cell(one.trigger_regret));
     }
     if shown.returns {
         row.push(number(one.straight_returns));
@@ -424,14 +425,14 @@ fn row(rank: Cell, one: &Standing, shown: &Shown) -> Vec<Cell> {
     row
 }
 
-/// Creates the row of the best static start. It is not a policy, so that it has no rank and no calls.
+/// Creates the row of the best static start. The start is not a policy, so that it has no rank and no calls.
 fn row_of_start(start: &StaticStanding, shown: &Shown) -> Vec<Cell> {
     let mut row = vec![
         Cell::empty(),
         Cell::text(start.label()),
-        optional(Some(start.makespan)),
-        optional(Some(start.behind)),
-        gained(start.gain),
+        sample_cell(Some(start.makespan)),
+        sample_cell(Some(start.behind)),
+        gain_cell(start.gain),
     ];
     let empty = 6 + usize::from(shown.calls) + usize::from(shown.returns);
     row.extend(std::iter::repeat_n(Cell::empty(), empty));

@@ -1,4 +1,5 @@
-//! `migsim decide`: prints the decision of each policy at a barrier from a file, or of each trigger for a history of loads.
+//! `migsim decide`: prints the decision of each policy for the state at a barrier from a file, or of each trigger for a history
+//! of loads.
 
 use std::io::Write;
 
@@ -6,17 +7,17 @@ use serde_json::{Map, Value, json};
 
 use super::args::DecideArguments;
 use super::print::{print, print_json};
-use super::run::check_doubled;
+use super::run::check_duplicates;
 use crate::Registry;
 use crate::document::{Document, FileKind, read_text, typed_value};
 use crate::error::{Error, Problem};
-use crate::output::{Cell, Form, Sheet, Table, numbers, words};
+use crate::output::{Cell, OutputForm, Sheet, Table, number_column, text_column};
 use crate::policy::EXEC_PREFIX;
 use crate::policy::decide::{
-    Asked, Case, Choice, Content, Growth, History, Judged, Measured, Snapshot, Told, Verdict,
-    cases, judge, judge_triggers, optimum_of_growth,
+    Case, Choice, Content, Growth, History, Measured, Selection, Snapshot, StrategyDecision, TriggerOutcome,
+    Verdict, cases, decide_all, optimum_of_growth, simulate_triggers,
 };
-use crate::words::{counted, of_number};
+use crate::words::{counted, singular_or_plural};
 
 pub(super) fn decide(
     registry: &Registry,
@@ -25,20 +26,22 @@ pub(super) fn decide(
 ) -> Result<(), Error> {
     let source = arguments.file.display().to_string();
     let text = read_text(&arguments.file)?;
-    let other = FileKind::of(&text).filter(|kind| *kind != FileKind::Barrier);
+    let other = FileKind::of_text(&text).filter(|kind| *kind != FileKind::Barrier);
     if let Some(kind) = other {
-        return Err(kind.instead_of("a barrier or a history", &source).into());
+        return Err(kind
+            .wrong_kind_error("a barrier or a history", &source)
+            .into());
     }
     let document = Document::parse(source, text)?;
-    check_doubled("--set", &arguments.settings)?;
+    check_duplicates("--set", &arguments.settings)?;
     let settings = arguments.settings.iter();
     let settings: Vec<(String, Value)> = settings
         .map(|(key, value)| (key.clone(), typed_value(value)))
         .collect();
     let question = Question {
         registry,
-        asked: Asked {
-            named: arguments.named.clone(),
+        asked: Selection {
+            names: arguments.named.clone(),
             settings,
             seed: arguments.seed,
         },
@@ -67,63 +70,68 @@ pub(super) fn decide(
     let mut sheet = Sheet::default();
     for (at, (name, answer)) in answers.iter().enumerate() {
         if at > 0 {
-            sheet.line("");
+            sheet.add_line("");
         }
         if !is_one {
-            sheet.line(format!("Case {name}"));
-            sheet.line("");
+            sheet.add_line(format!("Case {name}"));
+            sheet.add_line("");
         }
         answer.show(&mut sheet);
     }
-    print(out, &sheet.render(Form::Table))
+    print(out, &sheet.render(OutputForm::Table))
 }
 
-/// The question to answer for each case.
+/// The policies and options for which each case of the file is decided.
 #[derive(Debug)]
 struct Question<'r> {
+    /// The registry in which policies and triggers are looked up.
     registry: &'r Registry,
-    asked: Asked,
+    asked: Selection,
 }
 
-/// The answer to the question for a case.
+/// The decisions for one case of the file.
 #[derive(Debug)]
 enum Answer {
     Barrier(Box<Snapshot>, Verdict),
-    History(History, Vec<(Choice, Told)>),
+    History(History, Vec<(Choice, TriggerOutcome)>),
     Measured(Measured),
     Growth(Growth),
 }
 
 impl Question<'_> {
+    /// Decides a case with the policies or triggers that the user named.
     fn answer(&self, case: Case) -> Result<Answer, Error> {
         Ok(match case.content {
             Content::Barrier(snapshot) => {
                 self.check_history(&snapshot)?;
-                let verdict = judge(self.registry.strategies(), &snapshot, &self.asked)?;
+                let verdict = decide_all(self.registry.strategies(), &snapshot, &self.asked)?;
                 Answer::Barrier(snapshot, verdict)
             }
             Content::History(history) => {
-                let told = judge_triggers(self.registry.triggers(), &history, &self.asked)?;
+                let told = simulate_triggers(self.registry.triggers(), &history, &self.asked)?;
                 Answer::History(history, told)
             }
             Content::Measured(measured) => {
-                self.refuse("samples for a plan are for the meta-balancer alone")?;
+                self.refuse_flags("samples for a plan are for the meta-balancer alone")?;
                 Answer::Measured(measured)
             }
             Content::Growth(growth) => {
-                self.refuse("the best supersteps to balance at depend on no policy")?;
+                self.refuse_flags("the best supersteps to balance at depend on no policy")?;
                 Answer::Growth(growth)
             }
         })
     }
 
-    /// Refuses policies whose decisions depend on the course of a run, unless the file contains their decision.
+    /// Refuses policies whose decisions depend on earlier supersteps of a run, unless the file contains their decision.
     fn check_history(&self, snapshot: &Snapshot) -> Result<(), Error> {
-        for named in &self.asked.named {
+        for named in &self.asked.names {
             let name = named.split('/').next().unwrap_or(named);
             let entry = self.registry.policies().find(name);
             let is_known = entry.is_ok() && !named.starts_with(EXEC_PREFIX);
-            let is_kept = snapshot.decided().iter().any(|(one, _)| one == named);
+            let is_kept = snapshot
+                .recorded_decisions()
+                .iter()
+                .any(|(one, _)| one == named);
             // An unknown name is reported later.
             if is_kept || entry.is_ok_and(|entry| entry.is_strategy()) || !is_known {
                 continue;
@@ -142,9 +150,9 @@ impl Question<'_> {
         Ok(())
     }
 
-    /// Refuses flags that choose policies and options if there is nothing to choose.
-    fn refuse(&self, why: &str) -> Result<(), Error> {
-        if self.asked.named.is_empty() && self.asked.settings.is_empty() {
+    /// Returns an error if flags choose policies or options for a case that does not depend on them.
+    fn refuse_flags(&self, why: &str) -> Result<(), Error> {
+        if self.asked.names.is_empty() && self.asked.settings.is_empty() {
             return Ok(());
         }
         let problem = Problem::new(why).hint("leave `--policy` and `--set` out");
@@ -153,12 +161,13 @@ impl Question<'_> {
 }
 
 impl Answer {
+    /// Returns the decisions as JSON.
     fn json(&self) -> Map<String, Value> {
         let object = match self {
             Self::Barrier(snapshot, verdict) => json!({
-                "policies": verdict.judged.iter().map(|judged| row(judged, verdict, snapshot)).collect::<Vec<_>>(),
-                "bound": verdict.bound.get(),
-                "optimum": verdict.optimum.map(crate::units::Seconds::get),
+                "policies": verdict.decisions.iter().map(|judged| row(judged, verdict, snapshot)).collect::<Vec<_>>(),
+                "bound": verdict.lower_bound.get(),
+                "optimum": verdict.optimal_time.map(crate::units::Seconds::get),
             }),
             Self::History(history, told) => {
                 let best = history.optimum();
@@ -166,8 +175,8 @@ impl Answer {
                     with_original(
                         json!({
                             "trigger": choice.name,
-                            "balances_before_iteration": told.balances,
-                            "total_time": told.total,
+                            "balances_before_iteration": told.balancings,
+                            "total_time": told.total_time,
                         }),
                         choice.original,
                     )
@@ -175,8 +184,8 @@ impl Answer {
                 json!({
                     "triggers": triggers.collect::<Vec<_>>(),
                     "optimum": best.map(|best| json!({
-                        "balances_before_iteration": best.balances,
-                        "total_time": best.total,
+                        "balances_before_iteration": best.balancings,
+                        "total_time": best.total_time,
                     })),
                 })
             }
@@ -190,7 +199,7 @@ impl Answer {
             }
             Self::Growth(growth) => {
                 let best = optimum_of_growth(growth);
-                json!({ "optimal_time": best.total, "balances_before_iteration": best.balances })
+                json!({ "optimal_time": best.total_time, "balances_before_iteration": best.balancings })
             }
         };
         match object {
@@ -199,11 +208,12 @@ impl Answer {
         }
     }
 
+    /// Adds the decisions to the printed output.
     fn show(&self, sheet: &mut Sheet) {
         match self {
             Self::Barrier(snapshot, verdict) => show_barrier(snapshot, verdict, sheet),
             Self::History(history, told) => show_history(history, told, sheet),
-            Self::Measured(measured) => sheet.line(match measured.plan() {
+            Self::Measured(measured) => sheet.add_line(match measured.plan() {
                 Some(plan) => format!(
                     "Balance {} after the last balancing; maximum over average is {} then.",
                     counted(usize::try_from(plan.period).unwrap_or(0), "superstep"),
@@ -213,28 +223,28 @@ impl Answer {
             }),
             Self::Growth(growth) => {
                 let best = optimum_of_growth(growth);
-                sheet.line(format!(
+                sheet.add_line(format!(
                     "Nothing takes less than {} s: {}.",
-                    short(best.total),
-                    at_supersteps(&best.balances)
+                    short(best.total_time),
+                    at_supersteps(&best.balancings)
                 ));
             }
         }
     }
 }
 
-/// Creates a row of the JSON answer.
-fn row(judged: &Judged, verdict: &Verdict, snapshot: &Snapshot) -> Value {
+/// Creates the JSON row of one policy's decision.
+fn row(judged: &StrategyDecision, verdict: &Verdict, snapshot: &Snapshot) -> Value {
     let mut row = json!({
         "policy": judged.choice.name,
         "assignment": judged.assignment.hosts,
-        "moves": judged.moves,
-        "max_time_before": verdict.before.get(),
-        "max_time": judged.max.get(),
-        "price_s": judged.price.get(),
+        "moves": judged.move_count,
+        "max_time_before": verdict.max_time_before.get(),
+        "max_time": judged.max_host_time.get(),
+        "price_s": judged.call_cost.get(),
     });
-    if snapshot.named_hosts().is_some() {
-        let moved = snapshot.moved(&judged.assignment.hosts).into_iter();
+    if snapshot.named_host_count().is_some() {
+        let moved = snapshot.moves_to(&judged.assignment.hosts).into_iter();
         let moved =
             moved.map(|(process, from, to)| json!({ "process": process, "from": from, "to": to }));
         row["moved"] = moved.collect();
@@ -242,7 +252,7 @@ fn row(judged: &Judged, verdict: &Verdict, snapshot: &Snapshot) -> Value {
     with_original(row, judged.choice.original)
 }
 
-/// Adds the original program that makes the same decision, if there is one.
+/// Adds to a row the name of the original program that makes the same decision, if there is one.
 fn with_original(mut row: Value, original: &str) -> Value {
     if !original.is_empty() {
         row["original"] = json!(original);
@@ -250,21 +260,23 @@ fn with_original(mut row: Value, original: &str) -> Value {
     row
 }
 
-/// Formats a number with six digits.
+/// Formats a number with at most six decimals.
 fn short(value: f64) -> String {
     let text = format!("{value:.6}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
+/// Formats a time in seconds.
 fn in_seconds(value: f64) -> Cell {
     Cell::value(value, short(value))
 }
 
+/// Adds the decisions for the state at a barrier to the printed output.
 fn show_barrier(snapshot: &Snapshot, verdict: &Verdict, sheet: &mut Sheet) {
     let instance = snapshot.instance();
     let processes = counted(instance.processes(), "process");
-    let (cores, largest) = (instance.hosts(), short(verdict.before.get()));
-    sheet.line(match snapshot.named_hosts() {
+    let (cores, largest) = (instance.hosts(), short(verdict.max_time_before.get()));
+    sheet.add_line(match snapshot.named_host_count() {
         Some(hosts) if hosts < cores => format!(
             "{processes} on {} with {}; the busiest core takes {largest} s.",
             counted(hosts, "host"),
@@ -275,75 +287,80 @@ fn show_barrier(snapshot: &Snapshot, verdict: &Verdict, sheet: &mut Sheet) {
             counted(cores, "host"),
         ),
     });
-    sheet.line("");
+    sheet.add_line("");
     let columns = [
-        words("policy", "policy"),
-        numbers("largest time [s]", "max_time"),
-        numbers("moves", "moves"),
-        numbers("price [s]", "price_s"),
+        text_column("policy", "policy"),
+        number_column("largest time [s]", "max_time"),
+        number_column("moves", "moves"),
+        number_column("price [s]", "price_s"),
     ];
     let mut table = Table::new("policies", "", &columns);
-    for judged in ranked(&verdict.judged) {
-        table.push([
+    for judged in ranked(&verdict.decisions) {
+        table.push_row([
             Cell::text(&judged.choice.name),
-            in_seconds(judged.max.get()),
-            Cell::count(judged.moves),
-            in_seconds(judged.price.get()),
+            in_seconds(judged.max_host_time.get()),
+            Cell::count(judged.move_count),
+            in_seconds(judged.call_cost.get()),
         ]);
     }
-    sheet.table(table);
-    sheet.line("");
-    if let Some(best) = ranked(&verdict.judged).first() {
-        sheet.line(sentence(best, verdict, instance.processes()));
+    sheet.add_table(table);
+    sheet.add_line("");
+    if let Some(best) = ranked(&verdict.decisions).first() {
+        sheet.add_line(sentence(best, verdict, instance.processes()));
     }
-    sheet.line(match verdict.optimum {
+    sheet.add_line(match verdict.optimal_time {
         Some(time) => format!("The best of all assignments takes {} s.", short(time.get())),
         None => format!(
             "No assignment takes less than {} s.",
-            short(verdict.bound.get())
+            short(verdict.lower_bound.get())
         ),
     });
-    for (name, why) in &verdict.silent {
-        sheet.line(format!("{name} is left out: {why}."));
+    for (name, why) in &verdict.undecided {
+        sheet.add_line(format!("{name} is left out: {why}."));
     }
-    if let Some(best) = ranked(&verdict.judged).first() {
+    if let Some(best) = ranked(&verdict.decisions).first() {
         show_moves(snapshot, best, sheet);
     }
 }
 
 /// Maximum number of moves that are listed.
-const MOST_MOVES: usize = 20;
+const MAX_MOVES: usize = 20;
 
-/// Lists the moves of a decision by the names of hosts, if the file names them.
-fn show_moves(snapshot: &Snapshot, judged: &Judged, sheet: &mut Sheet) {
-    let moved = snapshot.moved(&judged.assignment.hosts);
-    if snapshot.named_hosts().is_none() || moved.is_empty() {
+/// Lists the moves of a decision with the names of hosts, if the file names its hosts.
+fn show_moves(snapshot: &Snapshot, judged: &StrategyDecision, sheet: &mut Sheet) {
+    let moved = snapshot.moves_to(&judged.assignment.hosts);
+    if snapshot.named_host_count().is_none() || moved.is_empty() {
         return;
     }
-    sheet.line("");
-    sheet.line(format!("Moves of {}", judged.choice.name));
-    for (process, from, to) in moved.iter().take(MOST_MOVES) {
-        sheet.line(format!("p{process}: {from} -> {to}"));
+    sheet.add_line("");
+    sheet.add_line(format!("Moves of {}", judged.choice.name));
+    for (process, from, to) in moved.iter().take(MAX_MOVES) {
+        sheet.add_line(format!("p{process}: {from} -> {to}"));
     }
-    if moved.len() > MOST_MOVES {
-        let more = moved.len() - MOST_MOVES;
-        sheet.line(format!("and {more} more (`--json`)"));
+    if moved.len() > MAX_MOVES {
+        let more = moved.len() - MAX_MOVES;
+        sheet.add_line(format!("and {more} more (`--json`)"));
     }
 }
 
-/// Sorts decisions by predicted time; of equal ones, those with fewer moves first, then in the order of the table.
-fn ranked(judged: &[Judged]) -> Vec<&Judged> {
-    let mut ranked: Vec<&Judged> = judged.iter().collect();
+/// Sorts decisions by the predicted time of a superstep; of equal times, fewer moves come first, then the order of the table
+/// applies.
+fn ranked(judged: &[StrategyDecision]) -> Vec<&StrategyDecision> {
+    let mut ranked: Vec<&StrategyDecision> = judged.iter().collect();
     ranked.sort_by(|a, b| {
-        let times = a.max.get().total_cmp(&b.max.get());
-        times.then(a.moves.cmp(&b.moves))
+        let times = a.max_host_time.get().total_cmp(&b.max_host_time.get());
+        times.then(a.move_count.cmp(&b.move_count))
     });
     ranked
 }
 
-fn sentence(best: &Judged, verdict: &Verdict, processes: usize) -> String {
-    let (name, before, after) = (&best.choice.name, verdict.before.get(), best.max.get());
-    if best.moves == 0 {
+fn sentence(best: &StrategyDecision, verdict: &Verdict, processes: usize) -> String {
+    let (name, before, after) = (
+        &best.choice.name,
+        verdict.max_time_before.get(),
+        best.max_host_time.get(),
+    );
+    if best.move_count == 0 {
         return format!("{name} moves nobody.");
     }
     let percent = if before > 0.0 {
@@ -352,7 +369,7 @@ fn sentence(best: &Judged, verdict: &Verdict, processes: usize) -> String {
         String::new()
     };
     let price = if before > after {
-        let supersteps = (best.price.get() / (before - after)).ceil();
+        let supersteps = (best.call_cost.get() / (before - after)).ceil();
         let supersteps = counted(supersteps, "superstep");
         format!("; its price is paid back after {supersteps}")
     } else {
@@ -362,52 +379,53 @@ fn sentence(best: &Judged, verdict: &Verdict, processes: usize) -> String {
         "{name} takes {} s instead of {} s{percent}: {}{price}.",
         short(after),
         short(before),
-        moves(best.moves, processes)
+        format_moves(best.move_count, processes)
     )
 }
 
 /// Formats a number of moves: `2 of 4 processes move`.
-fn moves(moves: usize, processes: usize) -> String {
-    let verb = of_number(moves as u64, ["moves", "move"]);
+fn format_moves(moves: usize, processes: usize) -> String {
+    let verb = singular_or_plural(moves as u64, ["moves", "move"]);
     format!("{moves} of {} {verb}", counted(processes, "process"))
 }
 
-fn show_history(history: &History, told: &[(Choice, Told)], sheet: &mut Sheet) {
+/// Adds the decisions of triggers for a history of loads to the printed output.
+fn show_history(history: &History, told: &[(Choice, TriggerOutcome)], sheet: &mut Sheet) {
     let columns = [
-        words("trigger", "trigger"),
-        numbers("total time [s]", "total_time"),
-        numbers("balancings", "balancings"),
-        words("before supersteps", "balances_before_iteration"),
+        text_column("trigger", "trigger"),
+        number_column("total time [s]", "total_time"),
+        number_column("balancings", "balancings"),
+        text_column("before supersteps", "balances_before_iteration"),
     ];
     let mut table = Table::new("triggers", "", &columns);
-    let mut ranked: Vec<&(Choice, Told)> = told.iter().collect();
+    let mut ranked: Vec<&(Choice, TriggerOutcome)> = told.iter().collect();
     ranked.sort_by(|(_, a), (_, b)| {
-        a.total
-            .total_cmp(&b.total)
-            .then(a.balances.len().cmp(&b.balances.len()))
+        a.total_time
+            .total_cmp(&b.total_time)
+            .then(a.balancings.len().cmp(&b.balancings.len()))
     });
     for (choice, told) in &ranked {
-        table.push([
+        table.push_row([
             Cell::text(&choice.name),
-            in_seconds(told.total),
-            Cell::count(told.balances.len()),
-            Cell::text(listed(&told.balances)),
+            in_seconds(told.total_time),
+            Cell::count(told.balancings.len()),
+            Cell::text(listed(&told.balancings)),
         ]);
     }
-    sheet.table(table);
-    sheet.line("");
+    sheet.add_table(table);
+    sheet.add_line("");
     let Some(best) = history.optimum() else {
-        sheet.line("The best supersteps are not searched: the history is too long.");
+        sheet.add_line("The best supersteps are not searched: the history is too long.");
         return;
     };
-    sheet.line(format!(
+    sheet.add_line(format!(
         "Nothing takes less than {} s: {}.",
-        short(best.total),
-        at_supersteps(&best.balances)
+        short(best.total_time),
+        at_supersteps(&best.balancings)
     ));
-    if let Some((choice, told)) = ranked.first().filter(|_| best.total > 0.0) {
-        let more = 100.0 * (told.total / best.total - 1.0);
-        sheet.line(if more < 0.05 {
+    if let Some((choice, told)) = ranked.first().filter(|_| best.total_time > 0.0) {
+        let more = 100.0 * (told.total_time / best.total_time - 1.0);
+        sheet.add_line(if more < 0.05 {
             format!("{} takes that.", choice.name)
         } else {
             format!("{} comes nearest: it takes {more:.1} % more.", choice.name)
@@ -415,7 +433,7 @@ fn show_history(history: &History, told: &[(Choice, Told)], sheet: &mut Sheet) {
     }
 }
 
-/// Formats the supersteps of calls: `balanced before supersteps 7 and 15, counted from 0`.
+/// Describes the supersteps at which the load is balanced: `balanced before supersteps 7 and 15, counted from 0`.
 fn at_supersteps(balances: &[usize]) -> String {
     match balances {
         [] => "never balanced".to_owned(),
@@ -428,15 +446,16 @@ fn at_supersteps(balances: &[usize]) -> String {
 }
 
 /// Maximum number of supersteps that a line lists.
-const MOST_LISTED: usize = 12;
+const MAX_LISTED: usize = 12;
 
+/// Lists supersteps separated by commas, with an ellipsis if there are too many.
 fn listed(balances: &[usize]) -> String {
     let shown: Vec<String> = balances
         .iter()
-        .take(MOST_LISTED)
+        .take(MAX_LISTED)
         .map(usize::to_string)
         .collect();
-    let more = if balances.len() > MOST_LISTED {
+    let more = if balances.len() > MAX_LISTED {
         ", ..."
     } else {
         ""

@@ -1,5 +1,5 @@
-//! `migsim explain`: answers a question about a run, or prints an overview of its calls; first runs the experiment if no run folder is
-//! given.
+//! `migsim explain`: answers a question about a run, or prints an overview of its rescheduling calls. The experiment is simulated
+//! first if no run folder is given.
 
 use std::io::Write;
 use std::path::Path;
@@ -8,9 +8,9 @@ use serde_json::json;
 
 use super::args::{ExplainArguments, ScenarioChoice};
 use super::memory_limit::limits;
-use super::print::{print, print_json, say_notes};
+use super::print::{print, print_json, print_notes};
 use super::progress::{Bar, with_bar};
-use super::run::{files, layers, read_experiment, set_flags};
+use super::run::{referenced_files, join_settings, read_experiment, setting_flags};
 use crate::Registry;
 use crate::bsp::Scenario;
 use crate::error::{Error, Problem, visible};
@@ -31,9 +31,9 @@ pub(super) fn explain(
         [one] => Some(one),
         _ => None,
     };
-    let (run, experiment) = run(registry, arguments)?;
+    let (run, experiment) = read_or_run(registry, arguments)?;
     if let Some(experiment) = &experiment {
-        say_notes(&experiment.notes(), errors);
+        print_notes(&experiment.notes(), errors);
     }
     let Some(superstep) = arguments.superstep else {
         let overview = Overview::new(&run, scenario)?;
@@ -52,23 +52,23 @@ pub(super) fn explain(
         why_not: arguments.why_not.is_some(),
         scenario,
     };
-    let case = Case::of(&run, question)?;
+    let case = Case::from_question(&run, question)?;
     let effect = case.map(|case| {
         let experiment = if let Some(experiment) = experiment {
             experiment
         } else {
             let folder = folder(arguments).unwrap_or(Path::new(""));
             let memory = limits(&arguments.settings.memory, None, Purpose::Explanation);
-            again(registry, folder, &run, memory).map_err(|error| error.first_line())?
+            load_again(registry, folder, &run, memory).map_err(|error| error.first_line())?
         };
         let progress = Progress::default();
         with_bar(&bar(&experiment, 2), &|| progress.supersteps(), || {
-            case.judge(&experiment, &progress)
+            case.effect(&experiment, &progress)
         })
     });
     let story = Story::new(&run, question, effect.as_ref())?;
     let story = if story.has_no_call() && question.process.is_none() {
-        let usual = if run.get(Scenario::Iii).is_some() {
+        let usual = if run.scenario(Scenario::Iii).is_some() {
             Scenario::Iii
         } else {
             Scenario::Ii
@@ -78,7 +78,7 @@ pub(super) fn explain(
             Ok(sentences) => story.with_time(sentences),
             Err(error) => {
                 let why = error.first_line();
-                say_notes(
+                print_notes(
                     &[format!(
                         "the time of the superstep cannot be explained: {why}"
                     )],
@@ -100,7 +100,7 @@ pub(super) fn explain(
     }
 }
 
-/// Explains the time of a superstep with the critical path that the run folder has, or else with one more run of the scenario.
+/// Explains why a superstep took so long, with the critical path in the run folder, or else by running the scenario once more.
 fn why_so_long(
     registry: &Registry,
     arguments: &ExplainArguments,
@@ -121,7 +121,7 @@ fn why_so_long(
             layers.push_file(read_experiment(registry, &folder.join("run.json"))?);
             layers
         }
-        None => layers(registry, &arguments.settings, None)?,
+        None => join_settings(registry, &arguments.settings, None)?,
     };
     let experiment = Experiment::load_with(registry, &layers, memory)?;
     if folder(arguments).is_some() {
@@ -135,12 +135,13 @@ fn why_so_long(
     })
 }
 
-/// Returns the folder in the arguments, if they name one.
+/// Returns the run folder that the arguments name; `None` if they name none.
 fn folder(arguments: &ExplainArguments) -> Option<&Path> {
     let named = arguments.settings.experiment.as_deref();
     named.filter(|path| path.is_dir())
 }
 
+/// Creates the progress bar for some runs of an experiment.
 fn bar(experiment: &Experiment, runs: u64) -> Bar {
     Bar {
         unit: "supersteps",
@@ -150,11 +151,11 @@ fn bar(experiment: &Experiment, runs: u64) -> Bar {
     }
 }
 
-/// Loads the experiment of a run folder, so that it can run again with forced decisions.
+/// Loads the experiment of a run folder such that it can run again with the recorded decisions.
 ///
 /// # Errors
 /// The experiment cannot be read, or one of its files has changed since the run.
-pub(super) fn again(
+pub(super) fn load_again(
     registry: &Registry,
     folder: &Path,
     run: &Run,
@@ -162,7 +163,7 @@ pub(super) fn again(
 ) -> Result<Experiment, Error> {
     let manifest = folder.join("run.json");
     let mut document = read_experiment(registry, &manifest)?;
-    for file in files(registry, &document.value) {
+    for file in referenced_files(registry, &document.value) {
         if std::fs::metadata(&file).is_ok_and(|found| !found.is_file()) {
             return Err(Problem::new(format!("`{file}` is no file")).into());
         }
@@ -179,15 +180,15 @@ pub(super) fn again(
     Ok(experiment)
 }
 
-/// Returns the run: reads it from a folder, or simulates it with scenario i for comparison. In the second case, also returns the
-/// experiment.
-fn run(
+/// Returns the run to explain: reads it from a folder, or simulates it together with scenario i for comparison. In the second
+/// case, also returns the experiment.
+fn read_or_run(
     registry: &Registry,
     arguments: &ExplainArguments,
 ) -> Result<(Run, Option<Experiment>), Error> {
     let settings = &arguments.settings;
     if let Some(folder) = folder(arguments) {
-        let set = set_flags(registry, settings)?;
+        let set = setting_flags(registry, settings)?;
         // The scenario selects a part of the run, and is no change of its settings.
         if let Some(flag) = set.into_iter().find(|flag| !flag.starts_with("--scenario")) {
             let problem = Problem::new("the settings of a finished run are fixed").source(flag);
@@ -201,7 +202,7 @@ fn run(
         let hint = "known scenarios with calls: ii, iii";
         return Err(problem.source("--scenario i").hint(hint).into());
     }
-    let mut layers = layers(registry, settings, None)?;
+    let mut layers = join_settings(registry, settings, None)?;
     layers.push_flags(vec![Flag {
         key: "scenarios".into(),
         flag: "--scenario all".into(),
@@ -216,5 +217,5 @@ fn run(
     let results = with_bar(&bar(&experiment, 3), &|| progress.supersteps(), || {
         experiment.run(&progress)
     })?;
-    Ok((Run::of(&experiment, &results)?, Some(experiment)))
+    Ok((Run::from_results(&experiment, &results)?, Some(experiment)))
 }

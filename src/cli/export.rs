@@ -1,4 +1,4 @@
-//! `migsim trace export` and `migsim platform export`: writes files for other programs.
+//! `migsim trace export` and `migsim platform export`: write files for other programs.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,9 +10,9 @@ use super::args::{
     TraceFormat,
 };
 use super::memory_limit::limits;
-use super::print::{print, say, say_notes};
-use super::run::layers;
-use super::tune::{plain_or_quoted, set};
+use super::print::{print, print_line, print_notes};
+use super::run::join_settings;
+use super::tune::{plain_or_quoted, set_arguments};
 use crate::Registry;
 use crate::bsp::Scenario;
 use crate::document::value_as_typed;
@@ -25,7 +25,7 @@ use crate::sweep::keys;
 use crate::words::counted;
 use crate::workload::extrapolate::extrapolate;
 use crate::workload::trace::{Preamble, Trace};
-use crate::workload::vt::rank_names;
+use crate::workload::vt::rank_paths;
 
 pub(super) fn trace(
     registry: &Registry,
@@ -35,7 +35,7 @@ pub(super) fn trace(
 ) -> Result<(), Error> {
     let arguments = match command {
         TraceCommand::Export(arguments) => arguments,
-        TraceCommand::Extrapolate(arguments) => return extrapolated(arguments, out, errors),
+        TraceCommand::Extrapolate(arguments) => return extrapolate(arguments, out, errors),
     };
     let TraceExportArguments {
         settings,
@@ -50,13 +50,13 @@ pub(super) fn trace(
             .into());
     }
     let limits = limits(&settings.memory, None, Purpose::Trace);
-    let experiment = Experiment::load_with(registry, &layers(registry, settings, None)?, limits)?;
-    say_notes(&experiment.notes(), errors);
+    let experiment = Experiment::load_with(registry, &join_settings(registry, settings, None)?, limits)?;
+    print_notes(&experiment.notes(), errors);
     if *format == TraceFormat::Vt {
-        return lb_data(&experiment, *moves, file.as_deref(), errors);
+        return write_vt_files(&experiment, *moves, file.as_deref(), errors);
     }
     let name = file.as_deref().unwrap_or(Path::new("FILE"));
-    let command = again(&experiment, &name.display().to_string(), limits)
+    let command = command_with_trace(&experiment, &name.display().to_string(), limits)
         .map(|command| format!("the same run: {command}"));
     let hosts = &experiment.platform.platform.hosts;
     let hosts: Vec<String> = experiment
@@ -75,10 +75,10 @@ pub(super) fn trace(
     };
     let mut text = Vec::new();
     Trace::write(&*experiment.workload, &preamble, &mut text)
-        .map_err(|error| error.placed("the trace"))?;
-    deliver(&text, file.as_deref(), out)?;
+        .map_err(|error| error.with_default_source("the trace"))?;
+    write_or_print(&text, file.as_deref(), out)?;
     if let Some(command) = command.filter(|_| file.is_some()) {
-        say_notes(&[command], errors);
+        print_notes(&[command], errors);
     }
     Ok(())
 }
@@ -88,8 +88,8 @@ fn in_percent(share: f64) -> f64 {
     (1e3 * share).round() / 10.0 + 0.0
 }
 
-/// Creates a trace with more processes than were recorded, and states its expected accuracy.
-fn extrapolated(
+/// Creates a trace with more processes than were recorded, and prints how accurate it is expected to be.
+fn extrapolate(
     arguments: &TraceExtrapolateArguments,
     out: &mut dyn Write,
     errors: &mut dyn Write,
@@ -103,24 +103,24 @@ fn extrapolated(
         .map(read)
         .collect::<Result<_, Error>>()?;
     let made = extrapolate(&traces, arguments.procs as usize)?;
-    deliver(made.trace.as_bytes(), arguments.out.as_deref(), out)?;
+    write_or_print(made.trace.as_bytes(), arguments.out.as_deref(), out)?;
     let check = made.check;
     let held_out = format!(
         "check, {} processes predicted by the smaller recordings: {} as recorded, bytes {:+.1} %, work {:+.1} %, a process at most {:.1} % of the mean",
         check.processes,
         counted(check.messages, "message"),
-        in_percent(check.bytes_off),
-        in_percent(check.work_off),
-        100.0 * check.process_off
+        in_percent(check.bytes_error),
+        in_percent(check.work_error),
+        100.0 * check.max_process_error
     );
-    say(errors, &held_out);
+    print_line(errors, &held_out);
     for law in &made.laws {
-        say(errors, law);
+        print_line(errors, law);
     }
     Ok(())
 }
 
-/// Creates the folder of files with this prefix, if it does not exist.
+/// Creates the folder that the files with this prefix are written into, if it does not exist.
 fn make_folder(prefix: &str) -> Result<(), Error> {
     let Some((folder, _)) = prefix
         .rsplit_once('/')
@@ -138,8 +138,8 @@ fn make_folder(prefix: &str) -> Result<(), Error> {
     })
 }
 
-/// Writes the files of vt.
-fn lb_data(
+/// Writes the application of an experiment as JSON files that the programs vt and LBAF read.
+fn write_vt_files(
     experiment: &Experiment,
     has_moves: bool,
     prefix: Option<&Path>,
@@ -159,9 +159,9 @@ fn lb_data(
         Vec::new()
     };
     let data = LbData::new(experiment, &migrations)?;
-    let ranks = data.texts.len();
+    let ranks = data.rank_files.len();
     make_folder(prefix)?;
-    let others = rank_names(prefix)?;
+    let others = rank_paths(prefix)?;
     let own = |rank: usize| format!("{prefix}.{rank}.json");
     let is_strange = |(rank, path): &(usize, String)| {
         *rank >= ranks || !path.ends_with(&format!(".{rank}.json"))
@@ -173,16 +173,17 @@ fn lb_data(
             .hint("remove it, or choose another prefix: who reads the data takes all its files")
             .into());
     }
-    for (rank, text) in data.texts.iter().enumerate() {
+    for (rank, text) in data.rank_files.iter().enumerate() {
         write_named(Path::new(&own(rank)), text.as_bytes())?;
     }
-    say_notes(&data.notes, errors);
+    print_notes(&data.notes, errors);
     Ok(())
 }
 
-/// Returns a command that runs the experiment again with its application from the file `trace`. Its flags give the settings that the trace
-/// does not contain, above the built-in experiment that needs the fewest flags. `None` if flags cannot express the settings.
-fn again(experiment: &Experiment, trace: &str, limits: Limits) -> Option<String> {
+/// Returns a command that runs the experiment again with its application from the file `trace`. The flags of the command set what
+/// the trace does not contain, based on the built-in experiment that needs the fewest flags. `None` if flags cannot express the
+/// settings.
+fn command_with_trace(experiment: &Experiment, trace: &str, limits: Limits) -> Option<String> {
     let shared = Shared::default();
     let difference = |base| difference(experiment, base, (limits, &shared));
     let own = [None, Some(experiment.app()), Some("none")];
@@ -200,14 +201,14 @@ fn again(experiment: &Experiment, trace: &str, limits: Limits) -> Option<String>
         "--trace",
         trace,
     ];
-    let rest = rest.iter().flat_map(|(key, value)| set(key, value));
+    let rest = rest.iter().flat_map(|(key, value)| set_arguments(key, value));
     let words = start.into_iter().map(str::to_owned).chain(rest);
     let words: Vec<String> = words.map(|word| plain_or_quoted(&word)).collect();
     Some(words.join(" "))
 }
 
-/// Lists the settings of an experiment that differ from the built-in experiment `base` (none: that of traces) and that a trace does not
-/// contain.
+/// Lists the settings of an experiment that a trace does not contain and that differ from the built-in experiment `base` (`None`:
+/// the experiment for traces). `None` if such settings cannot express the experiment.
 fn difference(
     experiment: &Experiment,
     base: Option<&str>,
@@ -248,15 +249,15 @@ fn difference(
     }
     let base = resolved(&found).ok()?;
     for (key, value) in keys::leaves(wanted, "") {
-        if !is_told(&key) && lookup(&base, &key) != Some(value) {
+        if !is_covered(&key) && lookup(&base, &key) != Some(value) {
             found.push((key, value.clone()));
         }
     }
     let again = resolved(&found).ok()?;
     // If the experiment leaves a key open, the built-in experiment must not set it.
     let is_right = |(key, value): &(String, &Value)| match lookup(wanted, key) {
-        Some(value_wanted) => is_told(key) || value_wanted == *value,
-        None => is_told(key) && !key.starts_with("runtime."),
+        Some(value_wanted) => is_covered(key) || value_wanted == *value,
+        None => is_covered(key) && !key.starts_with("runtime."),
     };
     keys::leaves(&again, "")
         .iter()
@@ -264,8 +265,8 @@ fn difference(
         .then_some(found)
 }
 
-/// Whether a trace or its command already gives the value of a key, or the key has no effect on a run.
-fn is_told(key: &str) -> bool {
+/// Returns whether a trace or the command that runs it already determines the value of a key, or the key has no effect on a run.
+fn is_covered(key: &str) -> bool {
     const TOLD: [&str; 11] = [
         "$schema",
         "basis",
@@ -297,11 +298,11 @@ pub(super) fn platform(
             memory,
         } => {
             let limits = limits(memory, None, Purpose::Look);
-            let mut loaded = super::show::read(platform, limits)?;
+            let mut loaded = super::show::read_platform(platform, limits)?;
             if let Some(clusters) = clusters {
                 super::show::form_clusters(&mut loaded, clusters)?;
             }
-            say_notes(&loaded.notes, errors);
+            print_notes(&loaded.notes, errors);
             let is_chosen = clusters.is_some();
             let drawn = svg.as_deref();
             return super::show::platform((&loaded, is_chosen), drawn, *rows, *form, out);
@@ -313,10 +314,10 @@ pub(super) fn platform(
             memory,
         } => (platform, out, memory),
     };
-    let loaded = super::show::read(platform, limits(memory, None, Purpose::Trace))?;
-    say_notes(&loaded.notes, errors);
+    let loaded = super::show::read_platform(platform, limits(memory, None, Purpose::Trace))?;
+    print_notes(&loaded.notes, errors);
     let export = platform::to_simgrid_as_read(&loaded)?;
-    say_notes(&export.notes, errors);
+    print_notes(&export.notes, errors);
     if !export.profiles.is_empty() && file.is_none() {
         let problem =
             Problem::new("the profiles of this platform need files of their own").source("--out");
@@ -331,11 +332,11 @@ pub(super) fn platform(
             .with_file_name(name);
         write_named(&path, text.as_bytes())?;
     }
-    deliver(export.xml.as_bytes(), file.as_deref(), out)
+    write_or_print(export.xml.as_bytes(), file.as_deref(), out)
 }
 
-/// Writes into a file, or prints.
-fn deliver(bytes: &[u8], file: Option<&Path>, out: &mut dyn Write) -> Result<(), Error> {
+/// Writes bytes into a file, or prints them if no file is named.
+fn write_or_print(bytes: &[u8], file: Option<&Path>, out: &mut dyn Write) -> Result<(), Error> {
     match file {
         Some(path) => write_named(path, bytes),
         None => print(out, &String::from_utf8_lossy(bytes)),

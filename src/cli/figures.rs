@@ -1,21 +1,21 @@
-//! Writes the files of figures for several commands.
+//! Writes figures into files, for several commands.
 
 use std::io::Write;
 use std::path::Path;
 
-use super::print::{print, say};
+use super::print::{print, print_line};
 use crate::error::{Error, Problem};
 use crate::figure::{Figure, Format, Style};
-use crate::output::{Cell, Form, Sheet, Table, cannot_write, words, write_file};
+use crate::output::{Cell, OutputForm, Sheet, Table, cannot_write, text_column, write_file};
 
-/// The word that requests the names of the figures instead of a figure.
+/// The value of `--figure` that requests the list of figures.
 const LIST: &str = "list";
 
-/// Whether `--figure` requests the names, without an option that applies only to drawings.
+/// Returns whether `--figure` requests the list of figures; an option that applies only to drawing must then be absent.
 ///
 /// # Errors
-/// The option `drawn` is also given.
-pub(super) fn is_list(wanted: &str, drawn: Option<&str>) -> Result<bool, Error> {
+/// The option `drawn` is present together with the request for the list.
+pub(super) fn requests_list(wanted: &str, drawn: Option<&str>) -> Result<bool, Error> {
     match (wanted == LIST, drawn) {
         (true, Some(option)) => Err(Problem::new("the list of figures is printed, not drawn")
             .source(option)
@@ -25,16 +25,16 @@ pub(super) fn is_list(wanted: &str, drawn: Option<&str>) -> Result<bool, Error> 
     }
 }
 
-/// Prints the names of figures, each with a sentence about it.
+/// Prints the names of figures, each with a sentence that describes it.
 pub(super) fn print_list(list: &[(&str, &str)], out: &mut dyn Write) -> Result<(), Error> {
-    let columns = [words("figure", "figure"), words("content", "content")];
+    let columns = [text_column("figure", "figure"), text_column("content", "content")];
     let mut table = Table::new("figures", "", &columns).without_headings();
     for (name, about) in list.iter().copied().chain([("all", "each of them")]) {
-        table.push([Cell::text(name), Cell::text(about)]);
+        table.push_row([Cell::text(name), Cell::text(about)]);
     }
     let mut sheet = Sheet::default();
-    sheet.table(table);
-    print(out, &sheet.render(Form::Table))
+    sheet.add_table(table);
+    print(out, &sheet.render(OutputForm::Table))
 }
 
 /// Writes each figure into a file of a folder, and prints the names of these files.
@@ -50,8 +50,8 @@ pub(super) fn write_figures(
     }
     for figure in figures {
         let file = folder.join(format!("{}.{}", figure.name, format.name()));
-        write_file(&file, &figure.file(format, style))?;
-        say(errors, &format!("written: {}", file.display()));
+        write_file(&file, &figure.file_content(format, style))?;
+        print_line(errors, &format!("written: {}", file.display()));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `migsim completions`, `migsim man` and `migsim schema`: prints files generated from the definitions in the source.
+//! `migsim completions`, `migsim man` and `migsim schema`: print files generated from the definitions in the source code.
 
 use std::io::Write;
 

@@ -1,7 +1,7 @@
-//! Ctrl-C (SIGINT) during a command: reports the results that are kept and exits with 130.
+//! Handles Ctrl-C (SIGINT) during a command: prints which results are kept and exits with code 130.
 //!
-//! At any other time, and the second time, the signal ends the process at once, as without this module. If the signal is ignored when the
-//! process starts (`nohup`, a script in the background), it stays ignored.
+//! When no command watches for the signal, and at the second signal, the process ends immediately, as without this module. If the
+//! signal is ignored when the process starts (`nohup`, a script in the background), it stays ignored.
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -10,46 +10,46 @@ use std::sync::{Arc, OnceLock};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-/// Exit code that a shell reports for a process ended by the signal: 128 + 2.
+/// Exit code of a process that SIGINT ended, as a shell reports it: 128 + 2.
 const EXIT_CODE: i32 = 128 + SIGINT;
 
 /// The signals that ask a command to end: from a terminal, from a batch system, and when a terminal is closed.
 #[cfg(unix)]
-const ENDS: [i32; 3] = [SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
-/// The signals that ask a command to end.
+const END_SIGNALS: [i32; 3] = [SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
+/// The signals that ask a command to end: from a terminal and from the system.
 #[cfg(not(unix))]
 const ENDS: [i32; 2] = [SIGINT, SIGTERM];
 
-/// The flags that the signal changes.
+/// The flags that the handler of the signal reads and sets.
 #[derive(Debug)]
 struct Flags {
     /// Whether the signal has arrived.
-    is_asked: Arc<AtomicBool>,
-    /// Whether no command is watching for the signal.
+    has_arrived: Arc<AtomicBool>,
+    /// Whether no command is watching for the signal, so that the signal ends the process.
     is_idle: Arc<AtomicBool>,
 }
 
-/// Holds the signal back while it lives; its owner asks whether the signal has arrived.
+/// While this value exists, the signal does not end the process; the owner polls whether the signal has arrived.
 #[derive(Debug)]
 pub(super) struct Watch(&'static Flags);
 
-/// Whether the surrounding program handles the signal.
-static IS_LEFT_ALONE: AtomicBool = AtomicBool::new(false);
+/// Whether signals are left to the program that runs commands inside it.
+static IS_LEFT_TO_HOST: AtomicBool = AtomicBool::new(false);
 
-/// Leaves Ctrl-C from now on to the program that runs commands inside it.
+/// Leaves Ctrl-C, from now on, to the program that runs commands inside it.
 ///
 /// ```
 /// migsim::cli::leave_signals_alone(); // commands that follow install no handlers
 /// ```
 pub fn leave_signals_alone() {
-    IS_LEFT_ALONE.store(true, Ordering::SeqCst);
+    IS_LEFT_TO_HOST.store(true, Ordering::SeqCst);
 }
 
 impl Watch {
-    /// Begins to watch; none if the signal is ignored, cannot be caught, or is left to the surrounding program.
+    /// Starts watching for the signal; `None` if the signal is ignored, cannot be caught, or is left to the surrounding program.
     pub(super) fn begin() -> Option<Self> {
         static FLAGS: OnceLock<Option<Flags>> = OnceLock::new();
-        if IS_LEFT_ALONE.load(Ordering::SeqCst) {
+        if IS_LEFT_TO_HOST.load(Ordering::SeqCst) {
             return None;
         }
         let flags = FLAGS.get_or_init(Flags::install).as_ref()?;
@@ -57,9 +57,9 @@ impl Watch {
         Some(Self(flags))
     }
 
-    /// Whether the signal has arrived.
-    pub(super) fn is_asked(&self) -> bool {
-        self.0.is_asked.load(Ordering::SeqCst)
+    /// Returns whether the signal has arrived.
+    pub(super) fn has_arrived(&self) -> bool {
+        self.0.has_arrived.load(Ordering::SeqCst)
     }
 }
 
@@ -70,27 +70,29 @@ impl Drop for Watch {
 }
 
 impl Flags {
+    /// Installs the handlers of the signal; `None` if the signal is ignored or cannot be caught.
     fn install() -> Option<Self> {
         let flags = Self {
-            is_asked: Arc::default(),
+            has_arrived: Arc::default(),
             is_idle: Arc::new(AtomicBool::new(true)),
         };
         if is_ignored(SIGINT) {
             return None;
         }
         // The order matters: at the second signal, the first flag is already set.
-        flag::register_conditional_shutdown(SIGINT, EXIT_CODE, Arc::clone(&flags.is_asked)).ok()?;
+        flag::register_conditional_shutdown(SIGINT, EXIT_CODE, Arc::clone(&flags.has_arrived)).ok()?;
         flag::register_conditional_default(SIGINT, Arc::clone(&flags.is_idle)).ok()?;
-        flag::register(SIGINT, Arc::clone(&flags.is_asked)).ok()?;
+        flag::register(SIGINT, Arc::clone(&flags.has_arrived)).ok()?;
         Some(flags)
     }
 }
 
-/// The signals that ask a command to end, held back until the process ends.
+/// The signals that ask a command to end, which are only recorded while this value exists.
 #[derive(Debug)]
 pub(super) struct Signals {
-    /// Number of the last signal; 0 before any signal.
+    /// Number of the last signal that arrived; 0 if none has arrived.
     last: Arc<AtomicUsize>,
+    /// Whether signals are caught by this process.
     are_caught: bool,
 }
 
@@ -98,8 +100,8 @@ impl Signals {
     /// Catches the signals from now on, except ignored ones; catches none if signals are left to the surrounding program.
     pub(super) fn catch() -> Self {
         let last = Arc::new(AtomicUsize::new(0));
-        let are_caught = !IS_LEFT_ALONE.load(Ordering::SeqCst);
-        for signal in ENDS {
+        let are_caught = !IS_LEFT_TO_HOST.load(Ordering::SeqCst);
+        for signal in END_SIGNALS {
             let number = usize::try_from(signal).unwrap_or_default();
             if are_caught && !is_ignored(signal) {
                 // A signal that cannot be caught ends the process as usual.
@@ -109,19 +111,19 @@ impl Signals {
         Self { last, are_caught }
     }
 
-    /// Whether signals are caught, which is so if this process is the command and not another program around it.
+    /// Returns whether signals are caught, which is the case unless another program runs the command inside it.
     pub(super) fn are_caught(&self) -> bool {
         self.are_caught
     }
 
-    /// Returns the last signal that has arrived, if any.
-    pub(super) fn came(&self) -> Option<i32> {
+    /// Returns the number of the last signal that has arrived; `None` if none has arrived.
+    pub(super) fn last_signal(&self) -> Option<i32> {
         let number = self.last.load(Ordering::SeqCst);
         i32::try_from(number).ok().filter(|&signal| signal > 0)
     }
 }
 
-/// Whether the process that started this one has set the signal to be ignored, if the system reports that.
+/// Returns whether this process ignores the signal, as its parent process may have set; `false` if the system does not report it.
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -129,14 +131,14 @@ fn is_ignored(signal: i32) -> bool {
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// Prints `farewell` on stderr and ends the process.
-pub(super) fn leave(farewell: Option<&str>) -> ! {
-    leave_after(SIGINT, farewell)
+/// Prints a last message on stderr and ends the process as after SIGINT.
+pub(super) fn exit_interrupted(farewell: Option<&str>) -> ! {
+    exit_after_signal(SIGINT, farewell)
 }
 
-/// Prints `farewell` and ends the process after another signal; the exit code is 128 plus the number of the signal.
+/// Prints a last message on stderr and ends the process as after this signal; the exit code is 128 plus the number of the signal.
 #[expect(clippy::exit, reason = "the work that is cut short cannot return")]
-pub(super) fn leave_after(signal: i32, farewell: Option<&str>) -> ! {
+pub(super) fn exit_after_signal(signal: i32, farewell: Option<&str>) -> ! {
     if let Some(farewell) = farewell {
         // If stderr is closed, the message is lost.
         let _ = writeln!(std::io::stderr(), "{farewell}");

@@ -11,7 +11,7 @@ use crate::Registry;
 use crate::engine::PRESETS;
 use crate::error::Error;
 use crate::experiment;
-use crate::output::{Cell, Form, Sheet, Table, words};
+use crate::output::{Cell, OutputForm, Sheet, Table, text_column};
 use crate::paper::PAPERS;
 use crate::platform;
 use crate::words::counted;
@@ -19,20 +19,20 @@ use crate::words::counted;
 pub(super) fn list(
     registry: &Registry,
     what: Listing,
-    form: Form,
+    form: OutputForm,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
     let sheet = match what {
-        Listing::Loads if form == Form::Table => return print(out, &loads(registry)),
-        Listing::Loads => parameters_of_loads(registry),
-        _ => names(registry, what, form)?,
+        Listing::Loads if form == OutputForm::Table => return print(out, &loads_text(registry)),
+        Listing::Loads => load_parameters_sheet(registry),
+        _ => names_sheet(registry, what, form)?,
     };
     print(out, &sheet.render(form))
 }
 
-/// Lists the names of a kind. In aligned columns the source follows the summary. In other forms it has its own column, which Markdown
-/// leaves out if it is empty.
-fn names(registry: &Registry, what: Listing, form: Form) -> Result<Sheet, Error> {
+/// Lists the names of a kind with their summaries. In aligned columns, the source follows the summary; in other forms it has a
+/// separate column, which Markdown leaves out if it is empty.
+fn names_sheet(registry: &Registry, what: Listing, form: OutputForm) -> Result<Sheet, Error> {
     let rows: Vec<[String; 3]> = match what {
         Listing::Apps => registry
             .workloads()
@@ -84,18 +84,18 @@ fn names(registry: &Registry, what: Listing, form: Form) -> Result<Sheet, Error>
             .collect::<Result<_, Error>>()?,
     };
     let mut columns = vec![
-        words("name", "name"),
-        words("what", "what"),
-        words("source", "source"),
+        text_column("name", "name"),
+        text_column("what", "what"),
+        text_column("source", "source"),
     ];
     let is_listed = rows.iter().any(|[_, _, source]| source != NO_SOURCE);
-    if form == Form::Table || form == Form::Markdown && !is_listed {
+    if form == OutputForm::Table || form == OutputForm::Markdown && !is_listed {
         columns.pop();
     }
     let mut table = Table::new("known", "", &columns).without_headings();
     for [name, what, source] in rows {
         let what = match form {
-            Form::Table => with_source(&what, &source),
+            OutputForm::Table => with_source(&what, &source),
             _ => what,
         };
         let source = match source.as_str() {
@@ -104,43 +104,43 @@ fn names(registry: &Registry, what: Listing, form: Form) -> Result<Sheet, Error>
         };
         let mut row = vec![Cell::text(name), Cell::text(what), source];
         row.truncate(columns.len());
-        table.push(row);
+        table.push_row(row);
     }
     let mut sheet = Sheet::default();
-    sheet.table(table);
+    sheet.add_table(table);
     Ok(sheet)
 }
 
-/// The source of an entry without one.
+/// The text that stands for the source of an entry without a source.
 const NO_SOURCE: &str = "-";
 
-/// Lists the kinds of load with their parameters, a row each.
-fn parameters_of_loads(registry: &Registry) -> Sheet {
+/// Creates a table of the kinds of load with their parameters, one row for each parameter.
+fn load_parameters_sheet(registry: &Registry) -> Sheet {
     let columns = [
-        words("kind", "kind"),
-        words("parameter", "parameter"),
-        words("default", "default"),
-        words("what", "what"),
+        text_column("kind", "kind"),
+        text_column("parameter", "parameter"),
+        text_column("default", "default"),
+        text_column("what", "what"),
     ];
     let mut table = Table::new("loads", "", &columns);
     for entry in registry.loads() {
         for parameter in entry.parameters() {
             let what = parameter.description.replace('\n', " ");
-            table.push([
+            table.push_row([
                 Cell::text(entry.name),
                 Cell::text(parameter.name),
-                Cell::text(default_of(parameter.default)),
+                Cell::text(format_default(parameter.default)),
                 Cell::text(what),
             ]);
         }
     }
     let mut sheet = Sheet::default();
-    sheet.table(table);
+    sheet.add_table(table);
     sheet
 }
 
-/// Formats a default; empty if there is none.
-fn default_of(value: Option<Value>) -> String {
+/// Formats the default of a parameter; empty if there is none.
+fn format_default(value: Option<Value>) -> String {
     match value {
         None | Some(Value::Null) => String::new(),
         Some(Value::String(text)) => text,
@@ -148,14 +148,14 @@ fn default_of(value: Option<Value>) -> String {
     }
 }
 
-/// Lists the kinds of load, each with its parameters and their defaults.
-fn loads(registry: &Registry) -> String {
+/// Returns a text that lists the kinds of load, each with its parameters and their defaults.
+fn loads_text(registry: &Registry) -> String {
     let mut text = String::new();
     for entry in registry.loads() {
         let rest = with_source(entry.summary, entry.source);
         writeln!(text, "{:<9} {rest}", entry.name).expect("a string can be written to");
         for parameter in entry.parameters() {
-            let default = default_of(parameter.default);
+            let default = format_default(parameter.default);
             let (name, what) = (parameter.name, parameter.description.replace('\n', " "));
             writeln!(text, "  {name:<9} {default:<7} {what}").expect("a string can be written to");
         }
@@ -163,11 +163,12 @@ fn loads(registry: &Registry) -> String {
     text
 }
 
-/// Creates a row of a name, its summary and its source.
+/// Creates a row from a name, its summary and its source.
 fn row(name: &str, summary: &str, source: &str) -> [String; 3] {
     [name, summary, source].map(str::to_owned)
 }
 
+/// Returns a summary, followed by its source in square brackets if there is one.
 fn with_source(summary: &str, source: &str) -> String {
     match source {
         NO_SOURCE => summary.to_owned(),

@@ -1,18 +1,18 @@
-//! The memory available to this process: the default of `--memory-limit`.
+//! Determines the memory available to this process: the default of `--memory-limit`.
 //!
-//! It is the minimum of three amounts: the free memory (`MemAvailable`), the remaining memory of each control group of the process (a
-//! container, a batch job), and the address space limit (`ulimit -v`) less what the process takes in any case. If none of them is known, as
-//! on systems other than Linux, runs are refused only with the flag.
+//! It is the minimum of three amounts: the free memory (`MemAvailable`), the remaining memory of each control group of the
+//! process (a container, a batch job), and the address space limit (`ulimit -v`) minus the address space that the process needs
+//! in any case. If none of these amounts is known, as on systems other than Linux, runs are refused only if the flag is set.
 
 use std::path::Path;
 
 use super::args::MemoryArguments;
-use super::threads::count;
+use super::threads::thread_count;
 use crate::bsp::Scenario;
 use crate::memory::{Limits, Purpose};
 
-/// Returns the memory that the command may use: the flag, or the free memory before its threads start; `threads` of them share it
-/// ([`count`]).
+/// Returns the limits of the command: the memory that the flag sets, or else the free memory before its threads start, which
+/// these threads share.
 pub(super) fn limits(
     arguments: &MemoryArguments,
     threads: Option<usize>,
@@ -22,56 +22,58 @@ pub(super) fn limits(
     let most = Scenario::ALL.len();
     let asked_for = threads.filter(|threads| *threads > 0);
     let started = match purpose {
-        Purpose::Sweep => count(threads),
+        Purpose::Sweep => thread_count(threads),
         Purpose::Run | Purpose::Explanation | Purpose::Page => asked_for.unwrap_or(most).min(most),
         Purpose::Trace | Purpose::Look => 1,
     };
     let wanted = arguments.memory_limit.map(crate::units::Bytes::get);
     Limits {
-        memory: wanted.or_else(|| there_is(started)),
-        threads: count(threads),
+        memory: wanted.or_else(|| available_memory(started)),
+        threads: thread_count(threads),
         purpose,
         may_include_outside: arguments.include_outside,
         may_start_programs: arguments.allow_exec,
     }
 }
 
-/// Computes the memory for the data of `threads` threads \[B\], if it is known.
-fn there_is(threads: usize) -> Option<f64> {
+/// Computes the memory that is available for the data of `threads` threads \[B\]; `None` if the system does not report it.
+fn available_memory(threads: usize) -> Option<f64> {
     let all = [
-        line("/proc/meminfo", "MemAvailable:").map(|kibibytes| kibibytes * 1024.0),
-        line("/proc/self/limits", "Max address space")
-            .map(|limit| (limit - addresses(threads)).max(0.0)),
-        left_to_groups(),
+        number_after("/proc/meminfo", "MemAvailable:").map(|kibibytes| kibibytes * 1024.0),
+        number_after("/proc/self/limits", "Max address space")
+            .map(|limit| (limit - needed_address_space(threads)).max(0.0)),
+        remaining_of_groups(),
     ];
     all.into_iter().flatten().reduce(f64::min)
 }
 
-/// Computes the address space that is needed for any simulation \[B\]: for the program and its libraries, and reserved by its threads.
-fn addresses(threads: usize) -> f64 {
-    let taken = line("/proc/self/status", "VmSize:").map_or(0.0, |kibibytes| kibibytes * 1024.0);
+/// Computes the address space that is needed for any simulation with this number of threads \[B\]: for the program and its
+/// libraries, and reserved by its threads.
+fn needed_address_space(threads: usize) -> f64 {
+    let taken = number_after("/proc/self/status", "VmSize:").map_or(0.0, |kibibytes| kibibytes * 1024.0);
     // A single thread is the main thread. One more thread watches for Ctrl-C and draws the progress.
     let others = if threads > 1 { threads } else { 0 } + 1;
-    let spare = if threads > 1 { SPARE } else { 0.0 };
-    taken + others as f64 * THREAD + spare
+    let spare = if threads > 1 { STARTUP_ADDRESS_SPACE } else { 0.0 };
+    taken + others as f64 * THREAD_ADDRESS_SPACE + spare
 }
 
-/// Address space that a thread reserves \[B\]: its stack, and its own heap in glibc.
-const THREAD: f64 = 66.0 * 1024.0 * 1024.0;
+/// Address space that a thread reserves \[B\]: its stack, and its separate heap in glibc.
+const THREAD_ADDRESS_SPACE: f64 = 66.0 * 1024.0 * 1024.0;
 
-/// Address space that one of several threads takes for a moment \[B\]: glibc reserves two heaps and keeps the aligned one.
-const SPARE: f64 = 64.0 * 1024.0 * 1024.0;
+/// Additional address space that one of several threads takes for a short time \[B\]: glibc reserves two heaps and keeps the
+/// aligned one.
+const STARTUP_ADDRESS_SPACE: f64 = 64.0 * 1024.0 * 1024.0;
 
-/// Reads the first number after `start` in the line that begins with it.
-fn line(file: &str, start: &str) -> Option<f64> {
+/// Returns the first number after `start` in the line of a file that begins with `start`.
+fn number_after(file: &str, start: &str) -> Option<f64> {
     let text = std::fs::read_to_string(file).ok()?;
     let rest = text.lines().find_map(|line| line.strip_prefix(start))?;
     rest.split_whitespace().next()?.parse().ok()
 }
 
-/// Computes the remaining memory of the control groups of the process \[B\], from its own up to the root, in both versions of their
-/// interface.
-fn left_to_groups() -> Option<f64> {
+/// Computes the smallest remaining memory of the control groups of the process \[B\], from its innermost group up to the root, in
+/// both versions of the control group interface.
+fn remaining_of_groups() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/self/cgroup").ok()?;
     let mut all = Vec::new();
     for line in text.lines() {
@@ -88,13 +90,13 @@ fn left_to_groups() -> Option<f64> {
         };
         let own = Path::new(root).join(path.trim_start_matches('/'));
         let groups = own.ancestors().take_while(|group| group.starts_with(root));
-        all.extend(groups.filter_map(|group| left(group, most, used)));
+        all.extend(groups.filter_map(|group| remaining_of_group(group, most, used)));
     }
     all.into_iter().reduce(f64::min)
 }
 
-/// Computes the remaining memory of a control group \[B\]; without a limit, its file contains a word.
-fn left(group: &Path, most: &str, used: &str) -> Option<f64> {
+/// Computes the remaining memory of a control group \[B\]; `None` if it has no limit.
+fn remaining_of_group(group: &Path, most: &str, used: &str) -> Option<f64> {
     let number = |file: &str| -> Option<f64> {
         let text = std::fs::read_to_string(group.join(file)).ok()?;
         text.trim().parse().ok()
@@ -110,7 +112,7 @@ mod tests {
     fn the_remaining_memory_of_a_group_is_its_limit_less_its_use() {
         let group = tempfile::tempdir().unwrap();
         let write = |file: &str, text: &str| std::fs::write(group.path().join(file), text).unwrap();
-        let left = || left(group.path(), "most", "used");
+        let left = || remaining_of_group(group.path(), "most", "used");
         assert_eq!(left(), None);
         write("most", "max\n");
         assert_eq!(left(), None);
@@ -125,6 +127,6 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn linux_reports_the_free_memory() {
-        assert!(there_is(1).is_some_and(|bytes| bytes > 1e6));
+        assert!(available_memory(1).is_some_and(|bytes| bytes > 1e6));
     }
 }

@@ -56,7 +56,8 @@ pub fn main() -> ExitCode {
     main_with(Registry::standard())
 }
 
-/// Runs the command `migsim` with the policies, applications and loads of `registry`, as the `main` of a user's own crate.
+/// Runs the command `migsim` with the policies, applications and loads of `registry`, as the `main` function of a user's own
+/// crate.
 ///
 /// ```no_run
 /// use migsim::Registry;
@@ -72,13 +73,13 @@ pub fn main() -> ExitCode {
     reason = "a command line of its own ends a program"
 )]
 pub fn main_with(registry: Registry) -> ExitCode {
-    ExitCode::from(run_here(&registry, std::env::args_os()))
+    ExitCode::from(run_in_process(&registry, std::env::args_os()))
 }
 
-/// Runs the command line `arguments` (with the program name first) as a program does, and returns the exit code of [`run_with`].
+/// Runs the command line `arguments` (with the program name first) in this process, and returns the exit code of [`run_with`].
 ///
-/// The output is that of this process. Colours appear on a terminal, unless `NO_COLOR` is set.
-pub fn run_here(registry: &Registry, arguments: impl IntoIterator<Item = OsString>) -> u8 {
+/// The output goes to stdout and stderr of this process. Colours appear on a terminal, unless `NO_COLOR` is set.
+pub fn run_in_process(registry: &Registry, arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let (mut out, mut errors) = (anstream::stdout(), std::io::stderr());
     let code = run_with(registry, arguments, &mut out, &mut errors);
     // A failure to write has already been reported, or no reader is left.
@@ -86,8 +87,8 @@ pub fn run_here(registry: &Registry, arguments: impl IntoIterator<Item = OsStrin
     code
 }
 
-/// Runs the command line `arguments` (with the program name first) and returns the exit code: 0 done, 1 a run or comparison
-/// failed, 2 bad command line or input, or output that cannot be written.
+/// Runs the command line `arguments` (with the program name first) and returns the exit code. The exit code is 0 if all is done,
+/// 1 if a run or comparison failed, and 2 for a bad command line or input, or output that cannot be written.
 ///
 /// Data goes to `out`, everything else to `errors`.
 pub fn run_with(
@@ -101,21 +102,21 @@ pub fn run_with(
     // The definition is made again when it is needed; a copy for each command would take half of its start.
     let command_again = || {
         let again = command::of_registry(registry).expect("the registry was checked before");
-        command::named(again, typed.first())
+        command::with_program_name(again, typed.first())
     };
-    let lean = called.and_then(|name| command::lean(registry, name));
+    let lean = called.and_then(|name| command::minimal(registry, name));
     // A command line that the lean definition refuses is parsed again with the whole one, for its error messages.
-    let parsed = match lean.and_then(|command| parsed(command, &typed).ok()) {
+    let parsed = match lean.and_then(|command| parse_arguments(command, &typed).ok()) {
         Some(arguments) => Ok(arguments),
         None => match command::of_command(registry, called) {
             Ok(command) => {
-                let command = command::named(command, typed.first());
-                let command = if command::asks_for_all(&typed) {
+                let command = command::with_program_name(command, typed.first());
+                let command = if command::requests_full_help(&typed) {
                     command
                 } else {
                     command::with_brief_help(command)
                 };
-                parsed(command, &typed)
+                parse_arguments(command, &typed)
             }
             Err(error) => {
                 let _ = writeln!(errors, "{error}");
@@ -141,8 +142,8 @@ pub fn run_with(
                 Error::Input(_) | Error::Output(_) => {
                     let (_, name) = usage_errors::command_of(command_again(), &typed);
                     error
-                        .placed(&name)
-                        .hinting(&format!("`{name} --help` lists the known ones"))
+                        .with_default_source(&name)
+                        .with_default_hint(&format!("`{name} --help` lists the known ones"))
                 }
                 _ => error,
             };
@@ -156,7 +157,8 @@ pub fn run_with(
     }
 }
 
-/// Returns the experiment that `migsim run` would run with these arguments (with the program name and `run` first), for other languages.
+/// Returns the experiment that `migsim run` would run with these arguments (with the program name and `run` first), for bindings
+/// to other languages.
 ///
 /// ```
 /// let words = ["migsim", "run", "--app", "sw", "--n", "10"].map(Into::into);
@@ -166,7 +168,7 @@ pub fn run_with(
 /// ```
 ///
 /// # Arguments
-/// `beneath`: settings that the arguments win over, in place of a file.
+/// `beneath`: settings that take the place of an experiment file; the arguments override them.
 ///
 /// # Errors
 /// Everything that the command would refuse, with the same messages.
@@ -178,26 +180,26 @@ pub fn experiment(
     let typed: Vec<_> = arguments.into_iter().collect();
     registry.check()?;
     let whole = command::of_registry(registry)?;
-    let parsed = parsed(whole.clone(), &typed)
+    let parsed = parse_arguments(whole.clone(), &typed)
         .map_err(|error| usage_errors::usage_error(&error, whole, &typed))?;
     match &parsed.command {
-        args::Command::Run(run) => run::prepared(registry, run, beneath),
+        args::Command::Run(run) => run::load_experiment(registry, run, beneath),
         _ => Err(Problem::new("the arguments are not those of `migsim run`").into()),
     }
 }
 
-/// Parses the typed arguments with `command`.
-fn parsed(command: clap::Command, typed: &[OsString]) -> Result<Arguments, clap::Error> {
+/// Parses the arguments that the user typed with the definition `command`.
+fn parse_arguments(command: clap::Command, typed: &[OsString]) -> Result<Arguments, clap::Error> {
     let matches = command.try_get_matches_from(typed)?;
     Arguments::from_arg_matches(&matches)
 }
 
-/// The file that a fault of the program leaves behind.
-const DUMP: &str = "migsim-fault.json";
+/// The name of the file with the data about a fault of the program.
+const DUMP_FILE: &str = "migsim-fault.json";
 
-/// Writes the data about a fault of the program into a file, and returns a message with its path.
+/// Writes the data about a fault of the program into a file, and returns a message with the path of the file.
 fn dump(broken: &Broken, folder: &Path) -> String {
-    let file = folder.join(DUMP);
+    let file = folder.join(DUMP_FILE);
     let text = serde_json::to_string(&broken.dump).unwrap_or_default();
     match std::fs::write(&file, text) {
         Ok(()) => format!("  dump: {}", file.display()),
@@ -261,7 +263,7 @@ mod tests {
         let broken = Broken::new("a law", "superstep 5", content);
         let folder = tempfile::tempdir().unwrap();
         assert!(dump(&broken, folder.path()).ends_with("migsim-fault.json"));
-        let text = std::fs::read_to_string(folder.path().join(DUMP)).unwrap();
+        let text = std::fs::read_to_string(folder.path().join(DUMP_FILE)).unwrap();
         assert_eq!(text, "{\"superstep\":5}");
         assert!(dump(&broken, Path::new("/not/there")).contains("cannot write"));
     }

@@ -1,4 +1,4 @@
-//! The values of the flags that plug-ins declare.
+//! The values of the command-line flags that plug-ins declare.
 
 use std::collections::BTreeMap;
 
@@ -8,24 +8,24 @@ use serde_json::Value;
 use crate::plugin::OptionFlag;
 use crate::sweep::Spec;
 
-/// The values of the flags that plug-ins declare, by name.
+/// The values of the command-line flags that plug-ins declare, by the names of the flags.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OptionValues(BTreeMap<String, Spec>);
 
 impl OptionValues {
-    /// Returns the value given for a flag.
+    /// Returns the values that the user set for a flag; `None` if the flag is absent.
     pub(super) fn get(&self, flag: &OptionFlag) -> Option<&Spec> {
         self.0.get(flag.name)
     }
 }
 
-/// Prefix of the ids of flags of plug-ins, which distinguishes them from other flags.
-pub(super) const MARK: &str = "option:";
+/// Prefix of the identifiers of flags of plug-ins, which distinguishes them from other flags.
+pub(super) const PLUGIN_PREFIX: &str = "option:";
 
 impl FromArgMatches for OptionValues {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let given = |id: &clap::Id| {
-            let name = id.as_str().strip_prefix(MARK)?;
+            let name = id.as_str().strip_prefix(PLUGIN_PREFIX)?;
             Some((
                 name.to_owned(),
                 matches.get_one::<Spec>(id.as_str())?.clone(),
@@ -40,7 +40,7 @@ impl FromArgMatches for OptionValues {
     }
 }
 
-/// The flags are added by [`super::command::of_registry`], which has the list of them.
+/// Does nothing, because [`super::command::of_registry`], which knows the list of flags, adds the flags.
 impl Args for OptionValues {
     fn augment_args(command: Command) -> Command {
         command
@@ -51,16 +51,18 @@ impl Args for OptionValues {
     }
 }
 
+/// Parses values that must all be whole numbers.
 pub(super) fn parse_counts(text: &str) -> Result<Spec, String> {
     let message = "it must be a whole number that is not negative";
     parse_values(text, Value::is_u64, message)
 }
 
+/// Parses values that must all be numbers.
 pub(super) fn parse_numbers(text: &str) -> Result<Spec, String> {
     parse_values(text, Value::is_number, "it must be a finite number")
 }
 
-/// Parses values that must all have one type.
+/// Parses values of which each must satisfy `is_right`; otherwise the error is `message`.
 fn parse_values(text: &str, is_right: fn(&Value) -> bool, message: &str) -> Result<Spec, String> {
     let spec = Spec::parse(text)?;
     if spec.ends().iter().all(is_right) {

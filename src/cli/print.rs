@@ -5,38 +5,38 @@ use std::io::{self, BufWriter, Write};
 use serde::Serialize;
 
 use crate::error::{Error, Problem, visible};
-use crate::output::{Form, Sheet};
+use crate::output::{OutputForm, Sheet};
 
 /// Prints a line on stderr; if stderr is closed, the line is lost.
-pub(super) fn say(errors: &mut dyn Write, line: &str) {
+pub(super) fn print_line(errors: &mut dyn Write, line: &str) {
     let _ = writeln!(errors, "{}", visible(line));
 }
 
-/// Prints on stderr the notes about the settings that were filled in.
-pub(super) fn say_notes(notes: &[String], errors: &mut dyn Write) {
+/// Prints notes for the user on stderr.
+pub(super) fn print_notes(notes: &[String], errors: &mut dyn Write) {
     for note in notes {
-        say(errors, &format!("note: {note}"));
+        print_line(errors, &format!("note: {note}"));
     }
 }
 
-/// Prints JSON part by part, without control characters that a terminal would obey.
+/// Prints a value as JSON piece by piece; control characters that would affect a terminal are escaped.
 pub(super) fn print_json(out: &mut dyn Write, value: &impl Serialize) -> Result<(), Error> {
     let mut json = Harmless(BufWriter::new(out));
     let written = serde_json::to_writer_pretty(&mut json, value).map_err(io::Error::from);
-    checked(written.and_then(|()| {
+    check_printed(written.and_then(|()| {
         json.write_all(b"\n")?;
         json.flush()
     }))
 }
 
-/// A writer of JSON that escapes terminal control characters; each part that it is given consists of whole letters.
+/// A writer of JSON that escapes terminal control characters; it must get whole characters in each write.
 struct Harmless<W>(W);
 
 impl<W: Write> Write for Harmless<W> {
     fn write(&mut self, part: &[u8]) -> io::Result<usize> {
         match std::str::from_utf8(part) {
-            Ok(text) if part.iter().copied().any(may_steer) => {
-                self.0.write_all(harmless(text.to_owned()).as_bytes())?;
+            Ok(text) if part.iter().copied().any(may_be_control) => {
+                self.0.write_all(escape_control(text.to_owned()).as_bytes())?;
             }
             _ => self.0.write_all(part)?,
         }
@@ -48,20 +48,20 @@ impl<W: Write> Write for Harmless<W> {
     }
 }
 
-/// Whether a letter that contains the byte may control a terminal.
-fn may_steer(byte: u8) -> bool {
+/// Returns whether a character that contains this byte may be a terminal control character.
+fn may_be_control(byte: u8) -> bool {
     !matches!(byte, b'\n' | b' '..=b'~')
 }
 
-/// Whether a letter controls a terminal.
-fn steers(letter: char) -> bool {
+/// Returns whether a character is a terminal control character.
+fn is_control(letter: char) -> bool {
     letter != '\n' && letter.is_control()
 }
 
-/// Escapes terminal control characters in JSON.
-pub(super) fn harmless(mut text: String) -> String {
+/// Escapes the terminal control characters in a JSON text.
+pub(super) fn escape_control(mut text: String) -> String {
     // Letters of several bytes are checked one by one; few texts have any.
-    if text.bytes().any(may_steer) && text.contains(steers) {
+    if text.bytes().any(may_be_control) && text.contains(is_control) {
         // The other control characters are already escaped.
         text = text.replace('\u{7f}', "\\u007f");
         for letter in '\u{80}'..='\u{9f}' {
@@ -71,13 +71,13 @@ pub(super) fn harmless(mut text: String) -> String {
     text
 }
 
-/// Prints a result. A reader that has closed the pipe (`| head`) is not an error.
+/// Prints a text on `out`. A reader that has closed the pipe (`| head`) is not an error.
 pub(super) fn print(out: &mut dyn Write, text: &str) -> Result<(), Error> {
-    checked(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+    check_printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
-/// Turns a failure to print into an error with a hint. A reader that has closed the pipe is not an error.
-fn checked(printed: io::Result<()>) -> Result<(), Error> {
+/// Converts a failure to print into an error with a hint. A reader that has closed the pipe is not an error.
+fn check_printed(printed: io::Result<()>) -> Result<(), Error> {
     match printed {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             let problem = Problem::new(format!("cannot write the result: {error}"));
@@ -89,16 +89,16 @@ fn checked(printed: io::Result<()>) -> Result<(), Error> {
     }
 }
 
-/// Prints a result in the requested form; prints nothing without one.
+/// Prints a result in the requested form; prints nothing if no form is requested.
 pub(super) fn print_result<J: Serialize>(
     out: &mut dyn Write,
-    form: Option<Form>,
+    form: Option<OutputForm>,
     json: impl FnOnce() -> J,
     sheet: impl FnOnce() -> Sheet,
 ) -> Result<(), Error> {
     match form {
         None => Ok(()),
-        Some(Form::Json) => print_json(out, &json()),
+        Some(OutputForm::Json) => print_json(out, &json()),
         Some(form) => print(out, &sheet().render(form)),
     }
 }
@@ -129,7 +129,7 @@ mod tests {
         let mut parts = Parts::default();
         print_json(&mut parts, &value).unwrap();
         let whole = format!("{:#}\n", serde_json::json!(value));
-        assert_eq!(String::from_utf8(parts.0).unwrap(), harmless(whole));
+        assert_eq!(String::from_utf8(parts.0).unwrap(), escape_control(whole));
         assert!(parts.1 <= 10_000, "{} bytes at once", parts.1);
     }
 }

@@ -1,4 +1,5 @@
-//! Progress of long jobs on stderr: a bar on a terminal. Without a terminal, some jobs print plain lines, and others print one estimate.
+//! Progress of long jobs on stderr: a bar on a terminal. Without a terminal, some jobs print plain lines, and others print a
+//! single estimate of their duration.
 
 use std::collections::VecDeque;
 use std::io::{IsTerminal, Write as _};
@@ -9,30 +10,30 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::interrupt::{self, Watch};
 
-/// The contents of a progress bar.
+/// The description of a progress bar.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bar {
-    /// The noun of the counted items: `supersteps`.
+    /// The noun for the items that are counted, such as `supersteps`.
     pub(super) unit: &'static str,
-    /// The total number of units of work, if known.
+    /// Total number of items; `None` if it is not known.
     pub(super) total: Option<u64>,
-    /// Whether plain lines are printed without a terminal.
+    /// Whether plain lines of progress are printed if stderr is not a terminal.
     pub(super) has_lines: bool,
     /// Whether no progress is shown.
     pub(super) is_quiet: bool,
 }
 
 const TICK: Duration = Duration::from_millis(100);
-/// Duration of work below which nothing is shown.
-const SILENT: Duration = Duration::from_secs(2);
-/// Time between two plain lines.
+/// Duration of the work until which no progress is shown.
+const SILENT_TIME: Duration = Duration::from_secs(2);
+/// Time between two plain lines of progress.
 const LINE_EVERY: Duration = Duration::from_secs(5);
-/// Time after which a job without lines prints an estimate of its duration.
+/// Time after which a job without plain lines prints an estimate of its duration.
 const ESTIMATE_AFTER: Duration = Duration::from_secs(30);
-/// Length of the window in which a rate is measured.
-const WINDOW: Duration = Duration::from_secs(10);
+/// Length of the time window in which the rate of progress is measured.
+const RATE_WINDOW: Duration = Duration::from_secs(10);
 
-/// Shows the value of `count` while `work` runs. Ctrl-C clears the bar and ends the process.
+/// Shows the progress of `work`, whose finished items `count` returns. Ctrl-C removes the bar and ends the process.
 pub(super) fn with_bar<R: Send>(
     bar: &Bar,
     count: &(dyn Fn() -> u64 + Sync),
@@ -41,7 +42,7 @@ pub(super) fn with_bar<R: Send>(
     with_bar_and_farewell(bar, count, &|| None, work)
 }
 
-/// Shows the progress of work whose results are kept; Ctrl-C prints the text of `farewell`.
+/// Shows the progress of `work` whose results are kept. Ctrl-C prints the text that `farewell` returns and ends the process.
 pub(super) fn with_bar_and_farewell<R: Send>(
     bar: &Bar,
     count: &(dyn Fn() -> u64 + Sync),
@@ -55,7 +56,7 @@ pub(super) fn with_bar_and_farewell<R: Send>(
         return work();
     }
     let is_done = AtomicBool::new(false);
-    let is_asked = || watch.as_ref().is_some_and(Watch::is_asked);
+    let is_asked = || watch.as_ref().is_some_and(Watch::has_arrived);
     let is_over = || is_done.load(Ordering::Relaxed) || is_asked();
     let watched = || {
         if !is_shown {
@@ -63,14 +64,14 @@ pub(super) fn with_bar_and_farewell<R: Send>(
                 std::thread::park_timeout(TICK);
             }
         } else if is_terminal {
-            paint(bar, count, &is_over);
+            draw_bar(bar, count, &is_over);
         } else if bar.has_lines {
             write_lines(bar, count, &is_over);
         } else {
-            note_estimate(bar, count, &is_over);
+            print_estimate(bar, count, &is_over);
         }
         if !is_done.load(Ordering::Relaxed) {
-            interrupt::leave(farewell().as_deref());
+            interrupt::exit_interrupted(farewell().as_deref());
         }
     };
     std::thread::scope(|scope| {
@@ -85,13 +86,14 @@ pub(super) fn with_bar_and_farewell<R: Send>(
     })
 }
 
-fn paint(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn() -> bool) {
+/// Draws the progress bar on the terminal until the work is over.
+fn draw_bar(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn() -> bool) {
     let mut shown: Option<ProgressBar> = None;
     follow(count, is_over, |time, count, rate| {
-        if time >= SILENT {
+        if time >= SILENT_TIME {
             let shown = shown.get_or_insert_with(|| new_bar(bar));
             shown.set_position(count);
-            shown.set_message(line(bar, time, count, rate));
+            shown.set_message(progress_line(bar, time, count, rate));
             shown.tick();
         }
     });
@@ -100,19 +102,20 @@ fn paint(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn() -> bool
     }
 }
 
+/// Prints plain lines of progress until the work is over.
 fn write_lines(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn() -> bool) {
     let mut next = LINE_EVERY;
     follow(count, is_over, |time, count, rate| {
         if time >= next {
             next += LINE_EVERY;
             // The work continues if the reader of stderr has gone.
-            let _ = writeln!(std::io::stderr(), "{}", line(bar, time, count, rate));
+            let _ = writeln!(std::io::stderr(), "{}", progress_line(bar, time, count, rate));
         }
     });
 }
 
-/// Prints once an estimate of the whole duration.
-fn note_estimate(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn() -> bool) {
+/// Prints a single estimate of the whole duration, if the work takes long.
+fn print_estimate(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn() -> bool) {
     let mut is_due = true;
     follow(count, is_over, |time, count, rate| {
         if is_due
@@ -125,7 +128,7 @@ fn note_estimate(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn()
     });
 }
 
-/// Calls `show` at each tick until the work is done, with the time since the start, the count and the rate \[1/s\].
+/// Calls `show` at regular times until the work is over, with the time since the start, the count and the rate \[1/s\].
 fn follow(
     count: &(dyn Fn() -> u64 + Sync),
     is_over: &dyn Fn() -> bool,
@@ -142,19 +145,20 @@ fn follow(
     }
 }
 
-/// The counts of the last seconds, with their times.
+/// The counts of the last seconds, each with the time since the start.
 #[derive(Debug, Default)]
 struct Samples(VecDeque<(Duration, u64)>);
 
 impl Samples {
     fn add(&mut self, time: Duration, count: u64) {
-        while self.0.len() > 1 && time.saturating_sub(self.0[0].0) > WINDOW {
+        while self.0.len() > 1 && time.saturating_sub(self.0[0].0) > RATE_WINDOW {
             self.0.pop_front();
         }
         self.0.push_back((time, count));
     }
 
-    /// Computes the rate in the window \[1/s\]; the rate since the start if the count did not change in the window.
+    /// Computes the rate of progress in the time window \[1/s\]; the rate since the start if the count did not change in the
+    /// window.
     fn rate(&self) -> f64 {
         let (Some(first), Some(last)) = (self.0.front(), self.0.back()) else {
             return 0.0;
@@ -173,36 +177,36 @@ impl Samples {
 }
 
 /// Formats the progress after a time: its rate, and the remaining and the whole time at this rate.
-fn line(bar: &Bar, time: Duration, count: u64, rate: f64) -> String {
+fn progress_line(bar: &Bar, time: Duration, count: u64, rate: f64) -> String {
     let unit = bar.unit;
     let mut line = match bar.total {
         Some(total) => format!("{count} of {total} {unit}"),
         None => format!("{count} {unit}"),
     };
     if rate > 0.0 {
-        line = format!("{line}, {}", rate_in_words(rate));
+        line = format!("{line}, {}", format_rate(rate));
         if let Some(left) = bar.total.and_then(|total| total.checked_sub(count)) {
             let left = left as f64 / rate;
-            let whole = time_in_words(time.as_secs_f64() + left);
-            line = format!("{line}, {} left of about {whole}", time_in_words(left));
+            let whole = format_time(time.as_secs_f64() + left);
+            line = format!("{line}, {} left of about {whole}", format_time(left));
         }
     }
     line
 }
 
-/// Formats an estimate of the duration at this rate; none before the first item is done.
+/// Formats an estimate of the whole duration at this rate; `None` before the first item is finished.
 fn estimate(bar: &Bar, time: Duration, count: u64, rate: f64) -> Option<String> {
     let left = bar.total?.checked_sub(count).filter(|_| rate > 0.0)? as f64 / rate;
-    let whole = time_in_words(time.as_secs_f64() + left);
-    let done = line(bar, time, count, 0.0);
+    let whole = format_time(time.as_secs_f64() + left);
+    let done = progress_line(bar, time, count, 0.0);
     Some(format!(
         "note: this will take about {whole} at this rate: {done} after {}",
-        time_in_words(time.as_secs_f64())
+        format_time(time.as_secs_f64())
     ))
 }
 
 /// Formats a rate \[1/s\] with few digits.
-fn rate_in_words(rate: f64) -> String {
+fn format_rate(rate: f64) -> String {
     match rate {
         1e7.. => format!("{:.0} M/s", rate / 1e6),
         1e6.. => format!("{:.1} M/s", rate / 1e6),
@@ -213,8 +217,8 @@ fn rate_in_words(rate: f64) -> String {
     }
 }
 
-/// Formats a time \[s\] with few digits.
-fn time_in_words(seconds: f64) -> String {
+/// Formats a duration \[s\] with few digits.
+fn format_time(seconds: f64) -> String {
     let minutes = (seconds / 60.0).floor();
     match seconds {
         36_000.0.. => format!("{:.0} h", seconds / 3600.0),
@@ -258,7 +262,7 @@ mod tests {
     #[test]
     fn a_line_has_few_digits() {
         let after = Duration::from_secs(5);
-        let of = |count, rate| line(&bar(Some(6000)), after, count, rate);
+        let of = |count, rate| progress_line(&bar(Some(6000)), after, count, rate);
         assert_eq!(of(0, 0.0), "0 of 6000 runs");
         assert_eq!(
             of(360, 400.0),
@@ -271,10 +275,10 @@ mod tests {
             of(1, 0.05),
             "1 of 6000 runs, 3.0/min, 33 h left of about 33 h"
         );
-        assert_eq!(line(&bar(None), after, 7, 2.5), "7 runs, 2.5/s");
-        let rates = [9_245_488.532, 768_783.197, 99.5, 10_000_000.0].map(rate_in_words);
+        assert_eq!(progress_line(&bar(None), after, 7, 2.5), "7 runs, 2.5/s");
+        let rates = [9_245_488.532, 768_783.197, 99.5, 10_000_000.0].map(format_rate);
         assert_eq!(rates, ["9.2 M/s", "769 k/s", "100/s", "10 M/s"]);
-        let times = [0.2, 59.0, 200.0, 599.9, 3_000.0, 9_000.0].map(time_in_words);
+        let times = [0.2, 59.0, 200.0, 599.9, 3_000.0, 9_000.0].map(format_time);
         assert_eq!(
             times,
             ["1 s", "59 s", "3 min 20 s", "9 min 59 s", "50 min", "2.5 h"]
@@ -308,7 +312,7 @@ mod tests {
         }
         assert_eq!(samples.rate(), 10.0);
         assert_eq!(
-            line(
+            progress_line(
                 &bar(Some(1_000_390)),
                 seconds(20),
                 1_000_190,

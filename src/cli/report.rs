@@ -1,18 +1,18 @@
-//! `migsim report`: writes the page of the folder of a run, a sweep or a search, or draws its figures.
+//! `migsim report`: writes the HTML page of the folder of a run, a sweep or a search, or draws its figures.
 
 use std::io::Write;
 use std::path::Path;
 
 use super::args::ReportArguments;
-use super::figures::{is_list, print_list, write_figures};
+use super::figures::{requests_list, print_list, write_figures};
 use super::memory_limit::limits;
-use super::print::say;
+use super::print::print_line;
 use crate::Registry;
 use crate::error::{Error, Problem};
 use crate::figure::Format;
 use crate::memory::{self, Limits, Purpose};
 use crate::output::{Report, RunFolder, write_file, write_named};
-use crate::sweep::folder::{figure_list, figures_of, page_of};
+use crate::sweep::folder::{figure_list, figures_of, page_from_folder};
 use crate::sweep::tune_report;
 
 /// The default name of the page.
@@ -27,7 +27,7 @@ pub(super) fn report(
     let folder = &arguments.folder;
     // A run that writes to the folder would replace the numbers while their page is made.
     let _lock = match &arguments.out {
-        None if is_there(folder, "run.json") => RunFolder::lock(folder)?,
+        None if has_file(folder, "run.json") => RunFolder::lock(folder)?,
         _ => None,
     };
     check_size(folder, limits(&arguments.memory, Some(1), Purpose::Page))?;
@@ -37,18 +37,18 @@ pub(super) fn report(
             ("--format", arguments.format.is_some()),
         ];
         let drawn = given.iter().find(|(_, is_given)| *is_given);
-        if is_list(wanted, drawn.map(|(option, _)| *option))? {
-            return list(registry, folder, out);
+        if requests_list(wanted, drawn.map(|(option, _)| *option))? {
+            return print_figure_list(registry, folder, out);
         }
-        return figure(registry, arguments, wanted, errors);
+        return draw_figures(registry, arguments, wanted, errors);
     }
     let page = match Kind::of(folder)? {
         Kind::Run => Report::read(registry, folder)?.html(),
-        Kind::Search => tune_report::page_of(folder)?,
+        Kind::Search => tune_report::page_from_folder(folder)?,
         Kind::Sweep => {
-            let (page, half_time) = page_of(folder)?;
+            let (page, half_time) = page_from_folder(folder)?;
             if let Some(half_time) = half_time {
-                say(errors, &format!("note: {half_time}"));
+                print_line(errors, &format!("note: {half_time}"));
             }
             page
         }
@@ -67,23 +67,24 @@ enum Kind {
 }
 
 impl Kind {
+    /// Determines the kind of a folder from the files in it.
     fn of(folder: &Path) -> Result<Self, Error> {
-        if is_there(folder, "run.json") {
+        if has_file(folder, "run.json") {
             return Ok(Self::Run);
         }
         match (
-            is_there(folder, "plan.json"),
-            is_there(folder, tune_report::FILE),
+            has_file(folder, "plan.json"),
+            has_file(folder, tune_report::FILE),
         ) {
             (true, false) => Ok(Self::Sweep),
             (true, true) => Ok(Self::Search),
-            (false, _) => Err(no_folder(folder)),
+            (false, _) => Err(no_results(folder)),
         }
     }
 }
 
-/// Creates the error of a folder that holds neither a run nor a sweep nor a search.
-fn no_folder(folder: &Path) -> Error {
+/// Returns the error for a folder that contains neither a run nor a sweep nor a search.
+fn no_results(folder: &Path) -> Error {
     let what = if folder.is_dir() {
         "the folder holds neither a run nor a sweep nor a search"
     } else {
@@ -95,8 +96,8 @@ fn no_folder(folder: &Path) -> Error {
         .into()
 }
 
-/// Prints the names of the folder's figures.
-fn list(registry: &Registry, folder: &Path, out: &mut dyn Write) -> Result<(), Error> {
+/// Prints the names of the figures that can be drawn from the folder.
+fn print_figure_list(registry: &Registry, folder: &Path, out: &mut dyn Write) -> Result<(), Error> {
     let list = match Kind::of(folder)? {
         Kind::Run => Report::read(registry, folder)?.figure_list(),
         Kind::Sweep | Kind::Search => figure_list(folder)?,
@@ -104,8 +105,8 @@ fn list(registry: &Registry, folder: &Path, out: &mut dyn Write) -> Result<(), E
     print_list(&list, out)
 }
 
-/// Draws figures of the folder instead of its page.
-fn figure(
+/// Draws the figures of the folder that the user requested, instead of its page.
+fn draw_figures(
     registry: &Registry,
     arguments: &ReportArguments,
     wanted: &str,
@@ -117,12 +118,13 @@ fn figure(
         Kind::Run => Report::read(registry, folder)?.figures(wanted, &style),
         Kind::Sweep | Kind::Search => figures_of(folder, wanted, &style),
     };
-    let figures = figures.map_err(|error| error.placed(&format!("--figure {wanted}")))?;
+    let figures =
+        figures.map_err(|error| error.with_default_source(&format!("--figure {wanted}")))?;
     let asked = arguments.format;
     match (&arguments.out, &figures[..]) {
         (Some(file), [figure]) if wanted != "all" => {
             let format = asked.or_else(|| format_of(file)).unwrap_or(Format::Svg);
-            write_named(file, &figure.file(format, &style))
+            write_named(file, &figure.file_content(format, &style))
         }
         (out, figures) => {
             let folder = out.as_deref().unwrap_or(Path::new(""));
@@ -132,25 +134,26 @@ fn figure(
     }
 }
 
-/// Returns the format that the suffix of a file name means.
+/// Returns the format that the ending of a file name stands for; `None` for an unknown ending.
 fn format_of(file: &Path) -> Option<Format> {
     let end = file.extension()?.to_str()?.to_lowercase();
     Format::ALL.into_iter().find(|format| format.name() == end)
 }
 
-/// Checks that the files of the folder and the page made from them fit in memory.
+/// Checks that the files of the folder, and the page generated from them, fit into memory.
 fn check_size(folder: &Path, limits: Limits) -> Result<(), Error> {
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let sizes = files.filter_map(|file| Some(file.metadata().ok()?.len()));
     let bytes: f64 = sizes.map(|size| size as f64).sum();
     let checked = limits.check(
         "the page",
-        memory::folder(bytes),
+        memory::for_folder(bytes),
         format!("{bytes} bytes of files"),
     );
     checked.map_err(|problem| problem.source(folder.display().to_string()).into())
 }
 
-fn is_there(folder: &Path, file: &str) -> bool {
+/// Returns whether the folder contains the file.
+fn has_file(folder: &Path, file: &str) -> bool {
     folder.join(file).is_file()
 }

@@ -1,4 +1,4 @@
-//! `migsim reproduce`: prints published and simulated numbers.
+//! `migsim reproduce`: prints published and simulated values side by side.
 
 use std::io::Write;
 use std::path::Path;
@@ -9,23 +9,23 @@ use serde_json::{Value, json};
 
 use super::args::{Listing, ReproduceArguments};
 use super::complete::{AUDIT, AUTHORS, GRID, READINGS, REALITY, RIVALS, STUDIES};
-use super::figures::{is_list, print_list, write_figures};
+use super::figures::{requests_list, print_list, write_figures};
 use super::list::list;
 use super::memory_limit::limits;
 use super::print::print;
 use super::progress::{Bar, with_bar};
-use super::threads::threads;
+use super::threads::start_threads;
 use crate::Registry;
 use crate::error::{Error, Problem};
 use crate::experiment::Progress;
 use crate::figure::{Figure, Format, Style};
 use crate::memory::{self, Purpose};
-use crate::output::{Form, cannot_write, write_file};
+use crate::output::{OutputForm, cannot_write, write_file};
 use crate::paper;
 use crate::paper::rivals;
 use crate::sweep::Done;
 
-/// The word in the place of a paper that lists the papers.
+/// The argument that lists the papers.
 const LIST: &str = "list";
 
 pub(super) fn reproduce(
@@ -34,12 +34,12 @@ pub(super) fn reproduce(
 ) -> Result<bool, Error> {
     if arguments.paper == LIST {
         let papers = Listing::Papers;
-        return list(&Registry::standard(), papers, Form::Table, out).map(|()| true);
+        return list(&Registry::standard(), papers, OutputForm::Table, out).map(|()| true);
     }
     check_figure(arguments)?;
     let name = arguments.paper.as_str();
     if name != "all" && !STUDIES.contains(&name) {
-        paper::find(&arguments.paper).map_err(|error| error.placed("<PAPER>"))?;
+        paper::find_paper(&arguments.paper).map_err(|error| error.with_default_source("<PAPER>"))?;
     }
     if let Some(folder) = &arguments.cases
         && arguments.paper != AUTHORS
@@ -54,7 +54,7 @@ pub(super) fn reproduce(
         std::fs::create_dir_all(folder)
             .map_err(|error| cannot_write(&folder.display().to_string(), &error))?;
     }
-    let threads = threads(arguments.threads)?;
+    let threads = start_threads(arguments.threads)?;
     if let Some(start) = &arguments.search {
         return search(arguments, &threads, start, out);
     }
@@ -74,25 +74,25 @@ pub(super) fn reproduce(
         return rivals(arguments, &threads, (out, errors));
     }
     if arguments.paper == GRID {
-        let runs = watched(arguments, &threads, paper::grid5000)?;
+        let runs = with_progress(arguments, &threads, paper::grid5000_runs)?;
         let texts = (paper::grid5000_page(&runs), paper::grid5000_csv(&runs));
-        return deliver(arguments, GRID, &texts, &[], (out, errors));
+        return output_study(arguments, GRID, &texts, &[], (out, errors));
     }
-    let reproduction = watched(arguments, &threads, |progress| {
+    let reproduction = with_progress(arguments, &threads, |progress| {
         paper::reproduce(&arguments.paper, progress)
     })?;
     if let Some(wanted) = &arguments.figure {
         let format = arguments.format.map(|_| "--format");
-        if is_list(wanted, arguments.out.as_ref().map(|_| "--out").or(format))? {
+        if requests_list(wanted, arguments.out.as_ref().map(|_| "--out").or(format))? {
             return print_list(&paper::figure_list(&reproduction.papers), out).map(|()| true);
         }
         let style = arguments.style.style();
         let figures = paper::figures_named(&reproduction.papers, wanted, &style)
-            .map_err(|error| error.placed(&format!("--figure {wanted}")))?;
-        return write_all(arguments, &figures, &style, errors).map(|()| true);
+            .map_err(|error| error.with_default_source(&format!("--figure {wanted}")))?;
+        return write_chosen_figures(arguments, &figures, &style, errors).map(|()| true);
     }
     if arguments.out.is_some() {
-        write(arguments, &paper::pages(&reproduction)?)?;
+        write_pages(arguments, &paper::pages(&reproduction)?)?;
     }
     if let Some(form) = arguments.form().form_unless(arguments.quiet) {
         print_reproduction(&reproduction, form, out)?;
@@ -100,13 +100,13 @@ pub(super) fn reproduce(
     Ok(reproduction.is_explained())
 }
 
-/// Prints all comparisons in a form.
+/// Prints the comparisons of published and simulated values in the output form.
 fn print_reproduction(
     reproduction: &paper::Reproduction,
-    form: Form,
+    form: OutputForm,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
-    if form == Form::Json {
+    if form == OutputForm::Json {
         let all: Vec<Value> = reproduction
             .papers
             .iter()
@@ -128,10 +128,10 @@ fn print_reproduction(
             "constants": joined("constants"),
         });
         print(out, &format!("{value:#}\n"))
-    } else if form == Form::Table {
+    } else if form == OutputForm::Table {
         print(out, &paper::text(reproduction))
     } else {
-        let suffix = if form == Form::Csv { ".csv" } else { ".md" };
+        let suffix = if form == OutputForm::Csv { ".csv" } else { ".md" };
         let pages = paper::pages(reproduction)?;
         let texts = pages.iter().filter(|page| page.name.ends_with(suffix));
         let texts: Vec<&str> = texts.map(|page| page.text.as_str()).collect();
@@ -140,7 +140,7 @@ fn print_reproduction(
 }
 
 /// Writes figures in the chosen format.
-fn write_all(
+fn write_chosen_figures(
     arguments: &ReproduceArguments,
     figures: &[Figure],
     style: &Style,
@@ -156,7 +156,7 @@ fn write_all(
     write_figures(figures, folder, (format, style), said)
 }
 
-/// Runs the study of rivals.
+/// Runs the study of rival policies.
 fn rivals(
     arguments: &ReproduceArguments,
     threads: &ThreadPool,
@@ -164,7 +164,9 @@ fn rivals(
 ) -> Result<bool, Error> {
     let style = arguments.style.style();
     let wanted = arguments.figure.as_deref();
-    let placed = |error: Error| error.placed(&format!("--figure {}", wanted.unwrap_or_default()));
+    let placed = |error: Error| {
+        error.with_default_source(&format!("--figure {}", wanted.unwrap_or_default()))
+    };
     rivals::check_figure(wanted.unwrap_or("all")).map_err(placed)?; // check this before runs that take minutes
     let limits = limits(&arguments.memory, arguments.threads, Purpose::Sweep);
     let done = Done::default();
@@ -175,15 +177,15 @@ fn rivals(
         is_quiet: arguments.quiet,
     };
     let outcome = with_bar(&bar, &|| done.runs(), || {
-        threads.install(|| rivals::study(&Registry::standard(), limits, &done))
+        threads.install(|| rivals::run_study(&Registry::standard(), limits, &done))
     })?;
     let figures = rivals::figures(&outcome, wanted.unwrap_or("all"), &style).map_err(placed)?;
     let texts = (rivals::markdown(&outcome), rivals::csv(&outcome));
-    deliver(arguments, "rivals", &texts, &figures, (out, errors))
+    output_study(arguments, "rivals", &texts, &figures, (out, errors))
 }
 
 /// Prints and writes the page, the table and the figures of a study, or only the requested figures.
-fn deliver(
+fn output_study(
     arguments: &ReproduceArguments,
     name: &str,
     (page, table): &(String, String),
@@ -192,7 +194,7 @@ fn deliver(
 ) -> Result<bool, Error> {
     if arguments.figure.is_some() {
         let style = arguments.style.style();
-        return write_all(arguments, figures, &style, errors).map(|()| true);
+        return write_chosen_figures(arguments, figures, &style, errors).map(|()| true);
     }
     if let Some(folder) = &arguments.out {
         write_file(&folder.join(format!("{name}.md")), page.as_bytes())?;
@@ -204,35 +206,35 @@ fn deliver(
     }
     match arguments.form().form_unless(arguments.quiet) {
         None => {}
-        Some(Form::Csv) => print(out, table)?,
+        Some(OutputForm::Csv) => print(out, table)?,
         Some(_) => print(out, page)?,
     }
     Ok(true)
 }
 
-/// Runs the study of measured programs.
+/// Runs the study of programs measured on MPI.
 fn reality(
     arguments: &ReproduceArguments,
     (out, errors): (&mut dyn Write, &mut dyn Write),
 ) -> Result<bool, Error> {
     let style = arguments.style.style();
     let wanted = arguments.figure.as_deref();
-    let found = paper::reality::reality()?;
+    let found = paper::reality::compare_with_measurements()?;
     let figures = paper::reality::figures(&found, wanted.unwrap_or("all"), &style);
     let figures = figures.map_err(|error| {
         let named = format!("--figure {}", wanted.unwrap_or_default());
-        error.placed(&named)
+        error.with_default_source(&named)
     })?;
     let texts = (
         paper::reality::markdown(&found),
         paper::reality::csv(&found),
     );
-    deliver(arguments, "reality", &texts, &figures, (out, errors))
+    output_study(arguments, "reality", &texts, &figures, (out, errors))
 }
 
-/// Decides the stored calls of the authors' program again.
+/// Decides the recorded calls of the authors' program again, and prints the comparison.
 fn authors(arguments: &ReproduceArguments, out: &mut dyn Write) -> Result<bool, Error> {
-    let found = paper::authors::authors(arguments.cases.as_deref())?;
+    let found = paper::authors::compare_with_authors(arguments.cases.as_deref())?;
     let [page, table] = [
         ("authors-2015.md", paper::authors::markdown(&found)),
         ("authors-2015.csv", paper::authors::csv(&found)),
@@ -243,16 +245,16 @@ fn authors(arguments: &ReproduceArguments, out: &mut dyn Write) -> Result<bool, 
     });
     match arguments.form().form_unless(arguments.quiet) {
         None => {}
-        Some(Form::Table) => print(out, &paper::authors::text(&found))?,
-        Some(Form::Json) => print(out, &format!("{:#}\n", to_json(&found)?))?,
-        Some(Form::Csv) => print(out, &table.text)?,
+        Some(OutputForm::Table) => print(out, &paper::authors::text(&found))?,
+        Some(OutputForm::Json) => print(out, &format!("{:#}\n", to_json(&found)?))?,
+        Some(OutputForm::Csv) => print(out, &table.text)?,
         Some(_) => print(out, &page.text)?,
     }
-    write(arguments, &[page, table])?;
+    write_pages(arguments, &[page, table])?;
     Ok(found.is_exact())
 }
 
-/// Checks that the format suits figures or tables, whichever are requested.
+/// Checks that the chosen format is one of figures if a figure is requested, and one of tables otherwise.
 fn check_figure(arguments: &ReproduceArguments) -> Result<(), Error> {
     let is_of_figure = arguments.figure_format().is_some();
     let problem = match &arguments.figure {
@@ -277,7 +279,7 @@ fn check_figure(arguments: &ReproduceArguments) -> Result<(), Error> {
     Err(problem.into())
 }
 
-/// Refuses a reproduction that needs more memory than there is.
+/// Refuses a reproduction that needs more memory than is available.
 fn check_memory(arguments: &ReproduceArguments) -> Result<(), Error> {
     let limits = limits(&arguments.memory, arguments.threads, Purpose::Sweep);
     let threads = limits.threads;
@@ -285,9 +287,12 @@ fn check_memory(arguments: &ReproduceArguments) -> Result<(), Error> {
         return Ok(()); // each run of rivals is checked separately, and the stored calls are small
     }
     let (needed, what) = if [READINGS, AUDIT].contains(&arguments.paper.as_str()) {
-        (memory::readings(threads), "the rules of all papers")
+        (
+            memory::for_papers_with_all_rules(threads),
+            "the rules of all papers",
+        )
     } else {
-        (memory::papers(threads), "the runs of the papers")
+        (memory::for_papers(threads), "the runs of the papers")
     };
     let details = format!("on {threads} thread{}", if threads == 1 { "" } else { "s" });
     limits.check(what, needed, details).map_err(|problem| {
@@ -296,8 +301,8 @@ fn check_memory(arguments: &ReproduceArguments) -> Result<(), Error> {
     })
 }
 
-/// Does work on some threads, and shows its progress.
-fn watched<R: Send>(
+/// Does work on the given threads, and shows its progress.
+fn with_progress<R: Send>(
     arguments: &ReproduceArguments,
     threads: &ThreadPool,
     work: impl FnOnce(&Progress) -> R + Send,
@@ -315,17 +320,17 @@ fn watched<R: Send>(
     })
 }
 
-/// Applies the rules of each paper to every other.
+/// Runs the study that applies the rules of each paper to every other paper.
 fn one_reading(
     arguments: &ReproduceArguments,
     threads: &ThreadPool,
     out: &mut dyn Write,
 ) -> Result<bool, Error> {
-    let readings = watched(arguments, threads, paper::one_reading)?;
-    let priced = watched(arguments, threads, paper::priced_by_messages)?;
-    let weighted = watched(arguments, threads, paper::weighted)?;
+    let readings = with_progress(arguments, threads, paper::apply_all_rule_sets)?;
+    let priced = with_progress(arguments, threads, paper::priced_by_messages)?;
+    let weighted = with_progress(arguments, threads, paper::compare_weights)?;
     let page = paper::one_reading_page(&readings, &priced, &weighted)?;
-    if arguments.form().form() == Form::Json {
+    if arguments.form().form() == OutputForm::Json {
         let value = json!({
             "readings": to_json(&readings)?,
             "fitted_and_message_prices": to_json(&priced)?,
@@ -336,33 +341,33 @@ fn one_reading(
     } else if !arguments.quiet {
         print(out, &page.text)?;
     }
-    write(arguments, &[page])?;
+    write_pages(arguments, &[page])?;
     Ok(true)
 }
 
-/// Runs the audit: prints its page, and writes it with its tables.
+/// Runs the audit: prints its page, and writes the page with its tables.
 fn audit(
     arguments: &ReproduceArguments,
     threads: &ThreadPool,
     out: &mut dyn Write,
 ) -> Result<bool, Error> {
-    let (page, tables) = watched(arguments, threads, paper::audit)?;
-    let sheets = tables.pages()?;
+    let (page, tables) = with_progress(arguments, threads, paper::audit)?;
+    let sheets = tables.csv_pages()?;
     match arguments.form().form_unless(arguments.quiet) {
         None => {}
-        Some(Form::Json) => print(out, &format!("{:#}\n", to_json(&tables)?))?,
-        Some(Form::Csv) => {
+        Some(OutputForm::Json) => print(out, &format!("{:#}\n", to_json(&tables)?))?,
+        Some(OutputForm::Csv) => {
             let texts: Vec<&str> = sheets.iter().map(|sheet| sheet.text.as_str()).collect();
             print(out, &texts.join("\n"))?;
         }
         Some(_) => print(out, &page.text)?,
     }
-    write(arguments, &[page])?;
-    write(arguments, &sheets)?;
+    write_pages(arguments, &[page])?;
+    write_pages(arguments, &sheets)?;
     Ok(true)
 }
 
-/// Searches for a single set of rules; its steps are printed when they are found.
+/// Searches for a single set of rules for all papers; each step is printed as soon as it is found.
 fn search(
     arguments: &ReproduceArguments,
     threads: &ThreadPool,
@@ -376,11 +381,11 @@ fn search(
             .hint("write `migsim reproduce one-reading --search PAPER`")
             .into());
     }
-    let steps = watched(arguments, threads, |progress| {
-        paper::search(start, progress)
+    let steps = with_progress(arguments, threads, |progress| {
+        paper::search_rule_set(start, progress)
     })
-    .map_err(|error| error.placed(&format!("--search {start}")))?;
-    if arguments.form().form() == Form::Json {
+    .map_err(|error| error.with_default_source(&format!("--search {start}")))?;
+    if arguments.form().form() == OutputForm::Json {
         print(
             out,
             &format!("{:#}\n", json!({ "steps": to_json(&steps)? })),
@@ -393,8 +398,8 @@ fn search(
     Ok(true)
 }
 
-/// Writes pages into the folder of `--out`, if there is one.
-fn write(arguments: &ReproduceArguments, pages: &[paper::Page]) -> Result<(), Error> {
+/// Writes pages into the folder of `--out`, if the flag is present.
+fn write_pages(arguments: &ReproduceArguments, pages: &[paper::Page]) -> Result<(), Error> {
     let Some(folder) = &arguments.out else {
         return Ok(());
     };

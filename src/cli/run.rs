@@ -1,4 +1,4 @@
-//! `migsim run`: reads settings from file and flags, runs them, and prints the table or writes the folder.
+//! `migsim run`: reads settings from files and flags, runs them, and prints the table or writes the folder.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use super::args::{RunArguments, ScenarioChoice, SettingsArguments, Viewer};
 use super::memory_limit::limits;
-use super::print::{print_json, print_result, say, say_notes};
+use super::print::{print_json, print_result, print_line, print_notes};
 use super::progress::{Bar, with_bar};
 use super::report;
-use super::threads::threads;
+use super::threads::start_threads;
 use crate::Registry;
 use crate::bsp::{CriticalPath, Recorder, Scenario};
 use crate::document::{Document, FileKind, read_text, typed_value};
@@ -23,7 +23,7 @@ use crate::experiment::{
 use crate::load::from_flag;
 use crate::memory::Purpose;
 use crate::output::{
-    Activity, Drafts, PathRow, ProcessTable, Report, RunFolder, Trace, TraceFormat, Traced,
+    Activity, Drafts, PathRow, ProcessTable, Report, RunFolder, Trace, TraceFormat, TraceSubject,
     cannot_write, check_settings, path_rows, summary, table, write_named,
 };
 use crate::platform::{Clusters, Mapping, is_experiment};
@@ -38,9 +38,9 @@ pub(super) fn run(
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
     check_path(arguments)?;
-    let experiment = prepared(registry, arguments, None)?;
+    let experiment = load_experiment(registry, arguments, None)?;
     if !arguments.quiet {
-        say_notes(&experiment.notes(), errors);
+        print_notes(&experiment.notes(), errors);
     }
     if arguments.show {
         return print_json(out, &experiment.resolved);
@@ -58,9 +58,9 @@ pub(super) fn run(
     // There are at most as many threads as scenarios.
     let most = experiment.config.scenarios.len();
     let wanted = arguments.threads.filter(|threads| *threads > 0);
-    let threads = threads(Some(wanted.map_or(most, |threads| threads.min(most))))?;
+    let threads = start_threads(Some(wanted.map_or(most, |threads| threads.min(most))))?;
     let progress = Progress::default();
-    let runs = most + starts.runs_beside(&experiment);
+    let runs = most + starts.additional_runs(&experiment);
     let total = experiment.workload.supersteps() as u64 * runs as u64;
     let bar = Bar {
         unit: "supersteps",
@@ -76,11 +76,11 @@ pub(super) fn run(
         })
     })?;
     if !arguments.quiet {
-        say_notes(&experiment.notes_of(&results), errors);
+        print_notes(&experiment.implausible_results(&results), errors);
     }
     let (mut elsewhere, mut place) = (None, None);
     if let Some(page) = page {
-        let html = Report::of(&experiment, &results, activity)?
+        let html = Report::from_results(&experiment, &results, activity)?
             .with_path(path.clone())
             .html();
         match page {
@@ -102,17 +102,17 @@ pub(super) fn run(
         write_named(&file, html.as_bytes())?;
     }
     if let Some(place) = place.filter(|_| !arguments.quiet) {
-        say(errors, &format!("page: {}", place.display()));
+        print_line(errors, &format!("page: {}", place.display()));
     }
     print_result(
         out,
         arguments.form.form_unless(arguments.quiet),
         || summary(&experiment, &results),
-        || table(&experiment, &results),
+        || results_sheet(&experiment, &results),
     )
 }
 
-/// Checks that the output can show a critical path if one is recorded.
+/// Checks that an output is requested that can show the critical path, if the path is recorded.
 fn check_path(arguments: &RunArguments) -> Result<(), Error> {
     let is_shown = arguments.report.is_some()
         || arguments.out.is_some()
@@ -125,7 +125,7 @@ fn check_path(arguments: &RunArguments) -> Result<(), Error> {
     Err(problem.hint(hint).into())
 }
 
-/// Returns the static starts of the experiment, unless they are switched off; prints the reason if there are none.
+/// Returns the static starts of the experiment; empty if they are switched off. Prints the reason if they are not simulated.
 fn starts(
     arguments: &RunArguments,
     experiment: &Experiment,
@@ -136,13 +136,13 @@ fn starts(
     }
     let starts = experiment.starts()?;
     if let Some(note) = starts.note().filter(|_| !arguments.quiet) {
-        say_notes(&[note.to_owned()], errors);
+        print_notes(&[note.to_owned()], errors);
     }
     Ok(starts)
 }
 
-/// Creates the experiment of the arguments, which win over the settings in `beneath`.
-pub(super) fn prepared(
+/// Creates the experiment of the arguments, which override the settings in `beneath`.
+pub(super) fn load_experiment(
     registry: &Registry,
     arguments: &RunArguments,
     beneath: Option<Document>,
@@ -152,20 +152,20 @@ pub(super) fn prepared(
         None => Purpose::Run,
     };
     let limits = limits(&arguments.settings.memory, arguments.threads, purpose);
-    let layers = layers(registry, &arguments.settings, beneath)?;
+    let layers = join_settings(registry, &arguments.settings, beneath)?;
     Experiment::load_with(registry, &layers, limits)
 }
 
-/// The place of the page of a run.
+/// Where the HTML page of a run is written.
 enum Page {
-    /// Into the folder of `--out`, under this name.
+    /// In the folder of `--out`, under this name.
     InFolder(String),
-    /// Into this file.
+    /// In this file, outside the folder of `--out`.
     Elsewhere(PathBuf),
 }
 
-/// Returns the path of the report page, if one is requested. Before the simulation, checks that its folder exists and holds no run with
-/// other settings.
+/// Returns where the page is written; `None` if it is not requested. Before the simulation, checks that its folder exists and
+/// contains no run with other settings.
 fn page(arguments: &RunArguments, experiment: &Experiment) -> Result<Option<Page>, Error> {
     let Some(file) = &arguments.report else {
         return Ok(None);
@@ -192,11 +192,11 @@ fn page(arguments: &RunArguments, experiment: &Experiment) -> Result<Option<Page
     Ok(Some(Page::Elsewhere(file)))
 }
 
-/// The products of the runs: results, files written during them, activity of processes, critical paths. All but the first exist only on
-/// request.
+/// The products of the runs: results, files written during the runs, activity of processes, critical paths. All except the
+/// results exist only on request.
 type Done = (Results, Drafts, Vec<Activity>, Vec<PathRow>);
 
-/// Runs the scenarios; during its run each one writes or stores the requested data.
+/// Runs all scenarios; each writes or stores the requested data during its run.
 fn run_all(
     arguments: &RunArguments,
     experiment: &Experiment,
@@ -212,14 +212,14 @@ fn run_all(
         return Ok((results, Drafts::default(), Vec::new(), Vec::new()));
     }
     let scenarios = &experiment.config.scenarios;
-    let remembered = experiment.memory();
+    let remembered = experiment.new_memo();
     let done: Vec<Result<One, Error>> = scenarios
         .par_iter()
         .map(|&scenario| {
             let simulate = |watchers: &mut dyn Recorder| {
                 experiment.run_scenario(scenario, progress, watchers, remembered.as_ref())
             };
-            run_watched(arguments, experiment, folder, scenario, simulate)
+            run_recorded(arguments, experiment, folder, scenario, simulate)
         })
         .collect();
     let (mut runs, mut drafts, mut activities) = (Vec::new(), Drafts::default(), Vec::new());
@@ -233,14 +233,15 @@ fn run_all(
         drafts.traces.extend(written.traces);
         activities.extend(activity);
     }
-    Ok((experiment.results(runs)?, drafts, activities, paths))
+    Ok((experiment.collect(runs)?, drafts, activities, paths))
 }
 
 /// The products of one scenario: its results, its files, the activity of its processes, its critical path.
 type One = (ScenarioRun, Drafts, Option<Activity>, Option<CriticalPath>);
 
-/// Runs one scenario. If there is a folder, also writes its part of `processes.csv` and its traces.
-fn run_watched(
+/// Runs one scenario with the recorders for the requested data. If there is a folder, writes the scenario's part of
+/// `processes.csv` and its traces.
+fn run_recorded(
     arguments: &RunArguments,
     experiment: &Experiment,
     folder: Option<&RunFolder>,
@@ -251,9 +252,9 @@ fn run_watched(
     let mut drafts = Drafts::default();
     let mut table = None;
     if let Some(folder) = folder.filter(|_| arguments.processes) {
-        table = Some(ProcessTable::create(folder, platform, scenario)?);
+        results_sheet = Some(ProcessTable::create(folder, platform, scenario)?);
     }
-    let traced = Traced {
+    let traced = TraceSubject {
         platform,
         placement: &experiment.placement,
         scenario,
@@ -267,7 +268,7 @@ fn run_watched(
     }
     let mut activity = arguments.report.is_some().then(Activity::default);
     let watchers = traces.iter_mut().map(|trace| trace as &mut dyn Recorder);
-    let table_too = table.iter_mut().map(|table| table as &mut dyn Recorder);
+    let table_too = results_sheet.iter_mut().map(|table| results_sheet as &mut dyn Recorder);
     let remembered = activity.iter_mut().map(|one| one as &mut dyn Recorder);
     let mut path: Option<CriticalPath> = None;
     let recorded = arguments
@@ -279,8 +280,8 @@ fn run_watched(
         .chain(recorded)
         .collect();
     let run = simulate(&mut watchers)?;
-    if let Some(table) = table {
-        drafts.processes.push(table.finish()?);
+    if let Some(table) = results_sheet {
+        drafts.processes.push(results_sheet.finish()?);
     }
     for trace in traces {
         drafts.traces.push(trace.finish(&run.outcome)?);
@@ -288,7 +289,7 @@ fn run_watched(
     Ok((run, drafts, activity, path))
 }
 
-/// Returns the requested formats, each once.
+/// Returns the formats of the traces for these viewers, each once.
 fn trace_formats(viewers: &[Viewer]) -> impl Iterator<Item = TraceFormat> {
     TraceFormat::ALL.into_iter().filter(|format| {
         viewers.contains(&match format {
@@ -298,8 +299,8 @@ fn trace_formats(viewers: &[Viewer]) -> impl Iterator<Item = TraceFormat> {
     })
 }
 
-/// Joins the settings beneath, those of the file and the flags; later ones win.
-pub(super) fn layers(
+/// Joins the settings of `beneath`, of the experiment file and of the flags; each source overrides the sources before it.
+pub(super) fn join_settings(
     registry: &Registry,
     arguments: &SettingsArguments,
     beneath: Option<Document>,
@@ -312,9 +313,9 @@ pub(super) fn layers(
         layers.push_file(read_experiment(registry, path)?);
     }
     let policy = chosen_policy(arguments, &layers);
-    check_options(registry, arguments, &policy)?;
+    check_policy_flags(registry, arguments, &policy)?;
     let mut flags = Vec::new();
-    for one in given(registry, arguments) {
+    for one in present_flags(registry, arguments) {
         if one.spec.count() > 1 {
             let message = format!(
                 "`{}` has {} values, and this is one run",
@@ -330,27 +331,27 @@ pub(super) fn layers(
     }
     check_one_load(registry, &arguments.load)?;
     flags.extend(load_flag(&arguments.load)?);
-    flags.extend(pairs(arguments)?);
+    flags.extend(key_value_settings(arguments)?);
     layers.push_flags(flags);
     Ok(layers)
 }
 
-/// Returns the policy that a flag or the file names.
+/// Returns the name of the policy from the flag, or else from the file.
 pub(super) fn chosen_policy(arguments: &SettingsArguments, file: &Layers) -> String {
     arguments
         .policy
         .as_deref()
         .map(keys::without_parts)
-        .map_or_else(|| keys::policy_of(file), str::to_owned)
+        .map_or_else(|| keys::policy_name(file), str::to_owned)
 }
 
-/// Checks that flags of options belong to the chosen policy.
-pub(super) fn check_options(
+/// Checks that the flags for options of policies belong to the chosen policy.
+pub(super) fn check_policy_flags(
     registry: &Registry,
     arguments: &SettingsArguments,
     policy: &str,
 ) -> Result<(), Error> {
-    let given = given(registry, arguments);
+    let given = present_flags(registry, arguments);
     let Ok(chosen) = registry.policies().find(policy) else {
         return Ok(()); // the unknown policy is reported later
     };
@@ -378,7 +379,7 @@ pub(super) fn check_options(
     Err(problem.source(&one.flag).hint(hint).into())
 }
 
-/// Reads an experiment file. Files that it names are also searched in its folder.
+/// Reads an experiment file. Files that it names are also searched in the folder of the experiment file.
 pub(super) fn read_experiment(registry: &Registry, path: &Path) -> Result<Document, Error> {
     let name = path.display().to_string();
     if !path.exists()
@@ -398,10 +399,10 @@ pub(super) fn read_experiment(registry: &Registry, path: &Path) -> Result<Docume
             problem.hint(hint)
         }
     })?;
-    if let Some(kind) = FileKind::of(&text)
+    if let Some(kind) = FileKind::of_text(&text)
         && !matches!(kind, FileKind::Experiment | FileKind::Study)
     {
-        return Err(kind.instead_of("an experiment", &name).into());
+        return Err(kind.wrong_kind_error("an experiment", &name).into());
     }
     let mut document = Document::parse(name, text)?;
     if document.value["schema"] == "migsim-run-1" && document.value["experiment"].is_object() {
@@ -412,40 +413,40 @@ pub(super) fn read_experiment(registry: &Registry, path: &Path) -> Result<Docume
         let text = format!("{experiment:#}");
         document = Document::parse(format!("{}, experiment", document.source), text)?;
     }
-    let is_sweep_file = document.value["schema"] == SWEEP_FILE;
+    let is_sweep_file = document.value["schema"] == SWEEP_SCHEMA;
     let experiment = if is_sweep_file {
         document.value.pointer_mut("/experiment")
     } else {
         Some(&mut document.value)
     };
     if let Some(experiment) = experiment {
-        find_beside(registry, path, experiment);
+        resolve_file_names(registry, path, experiment);
     }
     Ok(document)
 }
 
-/// The version of sweep files, as they name it.
-pub(super) const SWEEP_FILE: &str = "migsim-sweep-1";
+/// The version of the format of sweep files, as their key `schema` names it.
+pub(super) const SWEEP_SCHEMA: &str = "migsim-sweep-1";
 
-/// Lists the files that an experiment names.
-pub(super) fn files(registry: &Registry, experiment: &Value) -> Vec<String> {
+/// Lists the names of the files that an experiment refers to.
+pub(super) fn referenced_files(registry: &Registry, experiment: &Value) -> Vec<String> {
     let named = |pointer: &String| Some(experiment.pointer(pointer)?.as_str()?.to_owned());
     let pointers = file_pointers(registry, experiment);
     pointers.iter().filter_map(named).collect()
 }
 
 /// Rewrites the names of files in the experiment file `path` so that they are found from the working directory.
-fn find_beside(registry: &Registry, path: &Path, experiment: &mut Value) {
+fn resolve_file_names(registry: &Registry, path: &Path, experiment: &mut Value) {
     for pointer in file_pointers(registry, experiment) {
         if let Some(value) = experiment.pointer_mut(&pointer) {
-            *value = beside(path, &pointer[1..], value);
+            *value = resolve_file_name(path, &pointer[1..], value);
         }
     }
 }
 
-/// Returns the path of a file in the folder of the file `path`, if there is one; any other value stays as it is. An experiment with the
-/// name of its platform is not taken for that platform. A mapping may also be a rule or a list.
-fn beside(path: &Path, key: &str, value: &Value) -> Value {
+/// Returns the path of a file in the same folder as the file `path`, if the file exists; any other value stays as it is. An
+/// experiment with the name of its platform is not taken for that platform. A mapping may also be a rule or a list.
+fn resolve_file_name(path: &Path, key: &str, value: &Value) -> Value {
     let is_meant = |file: &Path| {
         let is_other = || read_text(file).is_ok_and(|text| is_experiment(&text));
         !(key == "platform" && file.is_file() && is_other())
@@ -465,43 +466,43 @@ fn beside(path: &Path, key: &str, value: &Value) -> Value {
         });
     let found = named.map(Path::new).and_then(|named| {
         let candidate = path.parent()?.join(named);
-        let is_here = named.is_absolute() || is_there(named) && is_meant(named);
-        let is_beside = !is_here && is_there(&candidate) && is_meant(&candidate);
+        let is_here = named.is_absolute() || exists(named) && is_meant(named);
+        let is_beside = !is_here && exists(&candidate) && is_meant(&candidate);
         is_beside.then(|| Value::from(candidate.display().to_string()))
     });
     found.unwrap_or_else(|| value.clone())
 }
 
-/// Whether a file of this name exists, or files of which it is the prefix, as in data with a file per rank.
-fn is_there(path: &Path) -> bool {
+/// Returns whether a file with this name exists, or files whose names begin with it, as in data with one file per rank.
+fn exists(path: &Path) -> bool {
     let first = |end: &str| path.with_added_extension(end).is_file();
     path.is_file() || first("0.json") || first("0.json.br")
 }
 
-/// Rewrites the values of a parameter of a sweep file so that files in its folder are found.
-pub(super) fn values_beside(registry: &Registry, path: &Path, parameter: &mut Parameter) {
-    let keys = keys::keys_under_all(registry, &parameter.name);
+/// Rewrites the values of a parameter of a sweep file so that files in the folder of the sweep file are found.
+pub(super) fn resolve_parameter_files(registry: &Registry, path: &Path, parameter: &mut Parameter) {
+    let keys = keys::keys_for_all_policies(registry, &parameter.name);
     let files = registry.file_keys();
     if keys.iter().flatten().any(|key| files.contains(key)) {
         let spec = parameter.spec.clone();
         let name = &parameter.name;
-        parameter.spec = spec.map_single(|value| beside(path, name, value));
+        parameter.spec = spec.map_single(|value| resolve_file_name(path, name, value));
     }
     let name = parameter.name.clone();
-    if whole::is_whole(&name) {
+    if whole::has_text_form(&name) {
         let spec = parameter.spec.clone();
         parameter.spec = spec.map_single(|value| {
-            let mut experiment = json!({ &name: whole::value_of(&name, value) });
-            find_beside(registry, path, &mut experiment);
+            let mut experiment = json!({ &name: whole::object_of(&name, value) });
+            resolve_file_names(registry, path, &mut experiment);
             whole::text_of(&name, &experiment[&name])
         });
     }
 }
 
-/// Refuses a list of loads, which only a sweep can use.
+/// Refuses a `--load` flag that lists alternative loads, which only a sweep can use.
 fn check_one_load(registry: &Registry, loads: &[String]) -> Result<(), Error> {
     for flag in loads {
-        let choices = whole::loads(std::slice::from_ref(flag)).unwrap_or_default();
+        let choices = whole::combine_loads(std::slice::from_ref(flag)).unwrap_or_default();
         let exists = |load: &Value| {
             let kind = load.as_str().and_then(|text| text.split(',').next());
             kind.is_some_and(|kind| kind == "none" || registry.loads().find(kind).is_ok())
@@ -518,12 +519,12 @@ fn check_one_load(registry: &Registry, loads: &[String]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the flags `--load` as typed.
+/// Returns the `--load` flags as the user typed them.
 pub(super) fn load_source(loads: &[String]) -> String {
     format!("--load {}", loads.join(" --load "))
 }
 
-/// Joins the flags `--load`.
+/// Joins all `--load` flags into one setting; `None` if there are none.
 pub(super) fn load_flag(loads: &[String]) -> Result<Option<Flag>, Error> {
     if loads.is_empty() {
         return Ok(None);
@@ -540,31 +541,31 @@ pub(super) fn load_flag(loads: &[String]) -> Result<Option<Flag>, Error> {
     }))
 }
 
-/// A flag with its value, or with its values for a sweep.
+/// A flag of the command line with its value, or with several values for a sweep.
 #[derive(Debug)]
 pub(super) struct Given {
-    /// The name of the parameter, or its key.
+    /// The name of the parameter, or the key that the flag sets.
     pub(super) name: &'static str,
-    /// The flag.
+    /// The flag with its dashes, as in `--alpha`.
     pub(super) flag: String,
-    /// The given value.
+    /// The value or the values of the flag.
     pub(super) spec: Spec,
-    /// Whether it is an option of policies.
+    /// Whether the flag is an option of policies.
     pub(super) is_option: bool,
-    /// Whether its values are names.
+    /// Whether the values are names, as of platforms, which a comma may separate.
     pub(super) is_text: bool,
 }
 
 impl Given {
-    /// Returns the flag as typed.
+    /// Returns the flag with its values, as the user typed them.
     pub(super) fn source(&self) -> String {
         format!("{} {}", self.flag, self.spec.text())
     }
 
-    /// Returns its (first) value as a setting for `policy`.
+    /// Returns the first value of the flag as a setting for the policy `policy`.
     pub(super) fn setting(&self, registry: &Registry, policy: &str) -> Flag {
         Flag {
-            key: match keys::key_under(registry, self.name, policy) {
+            key: match keys::key_for_policy(registry, self.name, policy) {
                 Some(key) => key,
                 // An unknown policy is reported later.
                 None if self.is_option => format!("policy.{policy}.{}", self.name),
@@ -576,14 +577,14 @@ impl Given {
     }
 }
 
-/// Lists the given flags, except `--net` and `--set`.
-pub(super) fn given(registry: &Registry, arguments: &SettingsArguments) -> Vec<Given> {
+/// Lists the flags for settings that are present, except `--load`, `--change`, `--net` and `--set`.
+pub(super) fn present_flags(registry: &Registry, arguments: &SettingsArguments) -> Vec<Given> {
     let chosen = ScenarioChoice::scenarios(&arguments.scenario);
     let names: Vec<&str> = chosen.iter().map(|scenario| scenario.name()).collect();
     let scenarios = match names.len() {
         0 => None,
-        3 => Some(Spec::list(vec![json!(names)], "all")),
-        _ => Some(Spec::list(vec![json!(names)], names.join(","))),
+        3 => Some(Spec::from_list(vec![json!(names)], "all")),
+        _ => Some(Spec::from_list(vec![json!(names)], names.join(","))),
     };
     let given = |name, flag: &str, spec: Option<Spec>| {
         Some(Given {
@@ -597,7 +598,7 @@ pub(super) fn given(registry: &Registry, arguments: &SettingsArguments) -> Vec<G
     let text = |name, value: &Option<String>| {
         let spec = value
             .as_ref()
-            .map(|value| Spec::list(vec![json!(value)], value.as_str()));
+            .map(|value| Spec::from_list(vec![json!(value)], value.as_str()));
         let is_text = true;
         given(name, name, spec).map(|given| Given { is_text, ..given })
     };
@@ -640,19 +641,19 @@ pub(super) fn given(registry: &Registry, arguments: &SettingsArguments) -> Vec<G
     all.into_iter().flatten().collect()
 }
 
-/// Lists the flags that change settings, as typed.
-pub(super) fn set_flags(
+/// Lists the flags that change settings, as the user typed them.
+pub(super) fn setting_flags(
     registry: &Registry,
     arguments: &SettingsArguments,
 ) -> Result<Vec<String>, Error> {
-    let given = given(registry, arguments);
+    let given = present_flags(registry, arguments);
     let given = given.iter().map(Given::source);
-    let pairs = pairs(arguments)?.into_iter().map(|flag| flag.flag);
+    let pairs = key_value_settings(arguments)?.into_iter().map(|flag| flag.flag);
     Ok(given.chain(pairs).collect())
 }
 
-/// Returns the settings of `--change`, `--net` and `--set`, which have one value each.
-pub(super) fn pairs(arguments: &SettingsArguments) -> Result<Vec<Flag>, Error> {
+/// Returns the settings of the flags `--change`, `--net` and `--set`, which have one value each.
+pub(super) fn key_value_settings(arguments: &SettingsArguments) -> Result<Vec<Flag>, Error> {
     let mut flags = Vec::new();
     if !arguments.changes.is_empty() {
         flags.push(Flag {
@@ -661,8 +662,8 @@ pub(super) fn pairs(arguments: &SettingsArguments) -> Result<Vec<Flag>, Error> {
             value: json!(arguments.changes),
         });
     }
-    check_doubled("--net", &arguments.constants)?;
-    check_doubled("--set", &arguments.settings)?;
+    check_duplicates("--net", &arguments.constants)?;
+    check_duplicates("--set", &arguments.settings)?;
     for (key, value) in &arguments.constants {
         let flag = format!("--net {key}={value}");
         flags.push(Flag {
@@ -682,8 +683,8 @@ pub(super) fn pairs(arguments: &SettingsArguments) -> Result<Vec<Flag>, Error> {
     Ok(flags)
 }
 
-/// Refuses two values of one key, which would contradict each other.
-pub(super) fn check_doubled(flag: &str, pairs: &[(String, String)]) -> Result<(), Error> {
+/// Refuses two values for the same key, which would contradict each other.
+pub(super) fn check_duplicates(flag: &str, pairs: &[(String, String)]) -> Result<(), Error> {
     let is_again = |(index, (key, _)): &(usize, &(String, String))| {
         pairs[..*index].iter().any(|(before, _)| before == key)
     };

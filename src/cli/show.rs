@@ -1,33 +1,33 @@
-//! `migsim platform show` and `migsim workload show`: prints the inputs of a run.
+//! `migsim platform show` and `migsim workload show`: print the platform or the application of a run.
 
 use std::io::Write;
 use std::path::Path;
 
 use super::args::{FormArguments, WorkloadCommand};
 use super::memory_limit::limits;
-use super::print::{print, say_notes};
-use super::run::layers;
+use super::print::{print, print_notes};
+use super::run::join_settings;
 use crate::Registry;
 use crate::error::Error;
 use crate::experiment::Experiment;
 use crate::memory::{Limits, Purpose};
-use crate::output::{draw, loads, picture, platform_sheet, workload_sheet, write_named};
+use crate::output::{draw, superstep_loads, draw_workload, platform_sheet, workload_sheet, write_named};
 use crate::platform::{self, Clusters, LoadedPlatform};
 use crate::words::counted;
 
-/// Reads the platform named on the command line.
-pub(super) fn read(name: &str, limits: Limits) -> Result<LoadedPlatform, Error> {
-    platform::open_within(name, limits).map_err(|error| error.placed("<PLATFORM>"))
+/// Reads the platform that is named on the command line.
+pub(super) fn read_platform(name: &str, limits: Limits) -> Result<LoadedPlatform, Error> {
+    platform::open_within(name, limits).map_err(|error| error.with_default_source("<PLATFORM>"))
 }
 
-/// Forms the clusters of a platform according to `--clusters`.
+/// Forms the clusters of a platform as `--clusters` describes them.
 pub(super) fn form_clusters(loaded: &mut LoadedPlatform, clusters: &str) -> Result<(), Error> {
-    let form = |clusters: Clusters| clusters.form(&mut loaded.platform);
+    let form = |clusters: Clusters| clusters.apply_to(&mut loaded.platform);
     let formed = clusters.parse().and_then(form);
-    formed.map_err(|error| error.placed("--clusters"))
+    formed.map_err(|error| error.with_default_source("--clusters"))
 }
 
-/// Prints a platform, with the chosen clusters, and draws it if a file is named.
+/// Prints a platform, with the chosen clusters, and draws it if an SVG file is named.
 pub(super) fn platform(
     (loaded, are_clusters_chosen): (&LoadedPlatform, bool),
     svg: Option<&Path>,
@@ -52,19 +52,19 @@ pub(super) fn workload(
     let settings = &arguments.settings;
     let experiment = Experiment::load_with(
         registry,
-        &layers(registry, settings, None)?,
+        &join_settings(registry, settings, None)?,
         limits(&settings.memory, None, Purpose::Look),
     )?;
-    say_notes(&experiment.notes(), errors);
-    let loads = loads(&experiment);
+    print_notes(&experiment.notes(), errors);
+    let loads = superstep_loads(&experiment);
     if let Some(path) = &arguments.svg {
         let title = format!(
             "{}, {}",
             experiment.app(),
             counted(experiment.placement.len(), "process")
         );
-        write_named(path, picture(&title, &loads).as_bytes())?;
+        write_named(path, draw_workload(&title, &superstep_loads).as_bytes())?;
     }
-    let sheet = workload_sheet(&experiment, &loads, arguments.rows);
+    let sheet = workload_sheet(&experiment, &superstep_loads, arguments.rows);
     print(out, &sheet.render(arguments.form.form()))
 }

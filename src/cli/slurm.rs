@@ -1,8 +1,9 @@
-//! `migsim sweep --slurm`: submits the job array, waits for it and merges the results of its tasks.
+//! `migsim sweep --slurm`: submits a Slurm job array, waits for it and merges the results of its tasks.
 //!
-//! The number of the job is kept in the folder. The same command therefore continues to wait for an array that still exists; otherwise it
-//! submits only the parts that lack runs. The array has one task per part of the plan (`--shard`). Each task works in its own folder below
-//! `shards/`. Options are passed to `sbatch` as arguments, never through a shell. In the script, which a shell reads, every path is quoted.
+//! The number of the job is kept in the folder. The same command therefore continues to wait for an array that still exists;
+//! otherwise it submits only the parts that lack runs. The array has one task per part of the plan (`--shard`). Each task works
+//! in a separate folder below `shards/`. Options are passed to `sbatch` as arguments, never through a shell. In the script, which
+//! a shell reads, every path is quoted.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -11,57 +12,65 @@ use std::time::Duration;
 
 use super::progress::{Bar, with_bar_and_farewell};
 use crate::error::{Error, Problem};
-use crate::output::{Form, cannot_write, write_file};
+use crate::output::{OutputForm, cannot_write, write_file};
 use crate::sweep::folder::{self, Report, merge};
 use crate::sweep::{Plan, Shard, Sweep, store};
 
-/// The name of the file with the number of the job.
-const JOB: &str = "slurm.job";
+/// The name of the file that contains the number of the job.
+const JOB_FILE: &str = "slurm.job";
 
-/// The first and the longest pause between two requests to Slurm.
+/// The first and the longest pause between two requests to Slurm; pauses grow in between.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(10));
 
-/// Maximum number of successive requests without an answer.
-const MOST_FAILURES: usize = 20;
+/// Maximum number of successive requests that Slurm may leave without an answer.
+const MAX_FAILURES: usize = 20;
 
-/// A sweep on Slurm.
+/// A sweep that is run on Slurm.
 #[derive(Debug)]
 pub(super) struct Job<'a> {
+    /// The sweep to run.
     pub(super) sweep: &'a Sweep,
+    /// The plan of the sweep.
     pub(super) plan: &'a Plan,
+    /// The folder of the sweep.
     pub(super) folder: &'a Path,
+    /// Number of parts into which the plan is divided.
     pub(super) parts: usize,
+    /// Further options of `sbatch`, as the user wrote them.
     pub(super) options: &'a [String],
+    /// Whether no progress is printed.
     pub(super) is_quiet: bool,
-    pub(super) form: Form,
+    /// The output form of the report.
+    pub(super) form: OutputForm,
 }
 
 impl Job<'_> {
-    /// Creates the Slurm job array: one task for each part whose runs are incomplete.
+    /// Creates the Slurm job array: one task for each part that lacks runs.
     pub(super) fn array(&self) -> Result<Array, Error> {
-        let folder = self.absolute()?;
+        let folder = self.absolute_folder()?;
         let (tasks, _) = incomplete(self.plan, &folder, self.parts)?;
         let program = std::env::current_exe().map_err(|error| {
             Problem::new(format!("the path of the program is unknown: {error}"))
         })?;
         let mut array = Array::new(&program, &folder, self.parts, tasks, self.options)?;
         let sweep = serde_json::to_value(self.sweep.to_file()?).expect("a sweep is JSON");
-        array.may_start = crate::policy::may_name_program(&sweep);
+        array.may_start_program = crate::policy::may_name_program(&sweep);
         Ok(array)
     }
 
-    fn absolute(&self) -> Result<PathBuf, Error> {
+    /// Returns the absolute path of the folder.
+    fn absolute_folder(&self) -> Result<PathBuf, Error> {
         std::path::absolute(self.folder)
             .map_err(|error| cannot_write(&self.folder.display().to_string(), &error))
     }
 
-    /// Submits, waits and merges.
+    /// Submits the job array, waits until it has ended, and merges the results of its tasks.
     pub(super) fn run(&self) -> Result<Report, Error> {
         let array = self.array()?;
         let shards = array.folder.join("shards");
         std::fs::create_dir_all(&shards)
             .map_err(|error| cannot_write(&shards.display().to_string(), &error))?;
-        let job = match Self::submitted(&array)? {
+        let job = match Self::existing_job(&array)? {
             Some(job) => Some(job),
             None if array.tasks.is_empty() => None,
             None => Some(self.submit(&array)?),
@@ -69,7 +78,7 @@ impl Job<'_> {
         if let Some(job) = job {
             self.wait(&array, &job)?;
             // The array has ended and is not needed any more. If the file stays, Slurm reports the end the next time.
-            let _ = std::fs::remove_file(array.folder.join(JOB));
+            let _ = std::fs::remove_file(array.folder.join(JOB_FILE));
         }
         let (left, _) = incomplete(self.plan, &array.folder, self.parts)?;
         if left.is_empty() {
@@ -95,21 +104,22 @@ impl Job<'_> {
         Err(Error::Run(Problem::new(message).hint(hint)))
     }
 
-    /// Returns the number of an array that an earlier call has submitted and that still exists.
-    fn submitted(array: &Array) -> Result<Option<String>, Error> {
-        let Ok(job) = std::fs::read_to_string(array.folder.join(JOB)) else {
+    /// Returns the number of the job array that an earlier call has submitted, if it still exists.
+    fn existing_job(array: &Array) -> Result<Option<String>, Error> {
+        let Ok(job) = std::fs::read_to_string(array.folder.join(JOB_FILE)) else {
             return Ok(None);
         };
         let job = job.trim().to_owned();
         Ok(is_active(&job)?.unwrap_or(true).then_some(job))
     }
 
+    /// Submits the job array and returns the number of the job.
     fn submit(&self, array: &Array) -> Result<String, Error> {
         let sweep = serde_json::to_value(self.sweep.to_file()?).expect("a sweep is JSON");
-        write_file(&array.folder.join(SWEEP), format!("{sweep:#}\n").as_bytes())?;
-        let script = array.folder.join(SCRIPT);
+        write_file(&array.folder.join(SWEEP_FILE), format!("{sweep:#}\n").as_bytes())?;
+        let script = array.folder.join(SCRIPT_FILE);
         write_file(&script, array.script().as_bytes())?;
-        let output = answer(Command::new("sbatch").args(array.arguments()).arg(&script))?;
+        let output = run_command(Command::new("sbatch").args(array.arguments()).arg(&script))?;
         if !output.status.success() {
             let text = String::from_utf8_lossy(&output.stderr);
             let problem = Problem::new(format!("sbatch refuses the job: {}", text.trim()));
@@ -132,7 +142,7 @@ impl Job<'_> {
             ));
             return Err(problem.source("--slurm").into());
         }
-        write_file(&array.folder.join(JOB), job.as_bytes())?;
+        write_file(&array.folder.join(JOB_FILE), job.as_bytes())?;
         Ok(job)
     }
 
@@ -157,7 +167,7 @@ impl Job<'_> {
                     Some(true) => failures = 0,
                     None => failures += 1,
                 }
-                if failures > MOST_FAILURES {
+                if failures > MAX_FAILURES {
                     let problem = Problem::new(format!(
                         "Slurm does not report the state of job {job} any more"
                     ));
@@ -176,9 +186,9 @@ impl Job<'_> {
     }
 }
 
-/// Whether a job is waiting or running; `None` if Slurm does not answer.
+/// Returns whether a job is waiting or running; `None` if Slurm does not answer.
 fn is_active(job: &str) -> Result<Option<bool>, Error> {
-    let output = answer(Command::new("squeue").args(["--noheader", "--format=%A", "--jobs", job]))?;
+    let output = run_command(Command::new("squeue").args(["--noheader", "--format=%A", "--jobs", job]))?;
     if output.status.success() {
         return Ok(Some(!output.stdout.trim_ascii().is_empty()));
     }
@@ -187,7 +197,8 @@ fn is_active(job: &str) -> Result<Option<bool>, Error> {
     Ok(is_forgotten.then_some(false))
 }
 
-fn answer(command: &mut Command) -> Result<Output, Error> {
+/// Runs a command of Slurm and returns its output.
+fn run_command(command: &mut Command) -> Result<Output, Error> {
     command.output().map_err(|error| {
         let program = command.get_program().to_string_lossy();
         Problem::new(format!("cannot run `{program}`: {error}"))
@@ -197,34 +208,34 @@ fn answer(command: &mut Command) -> Result<Output, Error> {
     })
 }
 
-/// A job array.
+/// A Slurm job array with a task for each part of a sweep that lacks runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Array {
-    /// The program that the tasks run.
+    /// The path of the program that the tasks run.
     program: PathBuf,
-    /// The folder of the sweep, absolute.
+    /// The absolute path of the folder of the sweep.
     folder: PathBuf,
-    /// The number of parts.
+    /// Number of parts into which the plan is divided.
     parts: usize,
-    /// The tasks to submit, counted from 1.
+    /// The parts for which tasks are submitted, counted from 1.
     tasks: Vec<usize>,
-    /// More options of `sbatch`, as `--name=value`.
+    /// Further options of `sbatch`, as `--name=value`.
     options: Vec<String>,
-    /// Whether the sweep starts a program as its policy.
-    may_start: bool,
+    /// Whether the sweep may start a program as its policy.
+    may_start_program: bool,
 }
 
 /// The name of the sweep file that the tasks read.
-const SWEEP: &str = "sweep.json";
+const SWEEP_FILE: &str = "sweep.json";
 
-/// The name of the script.
-const SCRIPT: &str = "task.sh";
+/// The name of the file with the script of the tasks.
+const SCRIPT_FILE: &str = "task.sh";
 
-/// Options of `sbatch` that only this program sets.
+/// Options of `sbatch` that this program sets itself and that the user must not set.
 const RESERVED: [&str; 6] = ["array", "chdir", "output", "parsable", "wait", "wrap"];
 
 impl Array {
-    /// Creates the array of a sweep in `folder`.
+    /// Creates the job array of a sweep in `folder`.
     fn new(
         program: &Path,
         folder: &Path,
@@ -256,7 +267,7 @@ impl Array {
             parts,
             tasks,
             options,
-            may_start: false,
+            may_start_program: false,
         })
     }
 
@@ -265,7 +276,7 @@ impl Array {
         part_folder(&self.folder, part)
     }
 
-    /// Returns the arguments of `sbatch`, without the script.
+    /// Returns the arguments of `sbatch`, without the path of the script.
     fn arguments(&self) -> Vec<String> {
         let tasks: Vec<String> = self.tasks.iter().map(usize::to_string).collect();
         let mut arguments = vec![
@@ -282,7 +293,7 @@ impl Array {
         arguments
     }
 
-    /// Returns the script of a task.
+    /// Returns the script that each task runs.
     pub(super) fn script(&self) -> String {
         let quoted = |path: &Path| quoted(&path.to_string_lossy());
         let arguments = self.arguments();
@@ -294,26 +305,27 @@ impl Array {
              set -euo pipefail\n\
              exec {} sweep {} --shard \"$SLURM_ARRAY_TASK_ID/{}\" --out {}\"$SLURM_ARRAY_TASK_ID\" --threads \"${{SLURM_CPUS_PER_TASK:-1}}\" --quiet{}\n",
             command.join(" "),
-            quoted(&self.folder.join(SCRIPT)),
+            quoted(&self.folder.join(SCRIPT_FILE)),
             quoted(&self.program),
-            quoted(&self.folder.join(SWEEP)),
+            quoted(&self.folder.join(SWEEP_FILE)),
             self.parts,
             quoted(&self.folder.join("shards/part-")),
-            if self.may_start { " --allow-exec" } else { "" },
+            if self.may_start_program { " --allow-exec" } else { "" },
         )
     }
 }
 
+/// Returns the folder of a part, counted from 1.
 fn part_folder(folder: &Path, part: usize) -> PathBuf {
     folder.join(format!("shards/part-{part}"))
 }
 
-/// Quotes a text as one word for a shell, whatever characters it has.
+/// Quotes a text as one word for a shell, whatever characters it contains.
 pub(super) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// Lists the parts, counted from 1, that lack runs, and counts the finished runs of all parts.
+/// Lists the parts, counted from 1, that lack runs; the second value is the number of finished runs of all parts.
 fn incomplete(plan: &Plan, whole: &Path, parts: usize) -> Result<(Vec<usize>, u64), Error> {
     let (mut tasks, mut there) = (Vec::new(), 0);
     for part in 1..=parts {
@@ -322,7 +334,7 @@ fn incomplete(plan: &Plan, whole: &Path, parts: usize) -> Result<(Vec<usize>, u6
             index: part - 1,
             of: parts,
         };
-        let rows = store::rows_if_any(&own)?;
+        let rows = store::read_rows_if_any(&own)?;
         there += rows.len() as u64;
         // A part of an earlier plan may have all rows of this plan, but its own plan must be replaced.
         let is_other = folder::read_plan(&own).is_ok_and(|other| other.runs != plan.runs);

@@ -1,11 +1,11 @@
-//! `migsim snapshot`: writes one barrier of a run as a file for `migsim decide`.
+//! `migsim snapshot`: writes the state at one barrier of a run as a file for `migsim decide`.
 
 use std::io::Write;
 
 use super::args::SnapshotArguments;
 use super::memory_limit::limits;
-use super::print::{print_json, say_notes};
-use super::run::{layers, read_experiment};
+use super::print::{print_json, print_notes};
+use super::run::{join_settings, read_experiment};
 use crate::Registry;
 use crate::error::Error;
 use crate::experiment::{Experiment, Layers};
@@ -26,11 +26,11 @@ pub(super) fn snapshot(
             layers.push_file(read_experiment(registry, &folder.join("run.json"))?);
             layers
         }
-        None => layers(registry, settings, None)?,
+        None => join_settings(registry, settings, None)?,
     };
     let limits = limits(&settings.memory, Some(1), Purpose::Explanation);
     let experiment = Experiment::load_with(registry, &layers, limits)?;
-    say_notes(&experiment.notes(), errors);
+    print_notes(&experiment.notes(), errors);
     let snapshot = experiment.snapshot(arguments.superstep)?;
     match &arguments.out {
         Some(file) => write_named(file, format!("{snapshot}\n").as_bytes()),

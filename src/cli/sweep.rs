@@ -1,4 +1,4 @@
-//! `migsim sweep`: plans a sweep from file and flags, does the missing runs, and writes the folder of results.
+//! `migsim sweep`: plans a sweep from a file and flags, simulates the missing runs, and writes the folder of results.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,19 +9,19 @@ use cpu_time::ThreadTime;
 use serde_json::Value;
 
 use super::args::{MergeArguments, SweepArguments, SweepCommand, VariedArguments};
-use super::print::{harmless, print, print_json, say};
+use super::print::{escape_control, print, print_json, print_line};
 use super::run::{
-    SWEEP_FILE, check_options, chosen_policy, given, load_flag, load_source, pairs,
-    read_experiment, values_beside,
+    SWEEP_SCHEMA, check_policy_flags, chosen_policy, present_flags, load_flag, load_source, key_value_settings,
+    read_experiment, resolve_parameter_files,
 };
 use super::setup::{Setup, kept_in};
 use super::slurm::Job;
 use crate::Registry;
 use crate::error::{Error, Problem, visible};
 use crate::experiment::{Layers, Limits};
-use crate::output::Form;
+use crate::output::OutputForm;
 use crate::sweep::folder::{self, Report};
-use crate::sweep::run::{missing_from, row};
+use crate::sweep::run::{missing_runs, simulate_row};
 use crate::sweep::{Combine, Common, Parameter, Plan, Row, Shard, Spec, Sweep, whole};
 use crate::words::counted;
 
@@ -32,7 +32,7 @@ pub(super) fn sweep(
     errors: &mut dyn Write,
 ) -> Result<bool, Error> {
     if let Some(SweepCommand::Merge(merge)) = &arguments.command {
-        return merged(merge, out, errors);
+        return merge_parts(merge, out, errors);
     }
     let sweep = sweep_of(registry, arguments)?;
     if arguments.show {
@@ -42,19 +42,19 @@ pub(super) fn sweep(
     let output = arguments.output;
     let form = output.form.form();
     let is_silent = output.form.form_unless(output.quiet).is_none();
-    let setup = Setup::of(&arguments.varied, output)?;
+    let setup = Setup::new(&arguments.varied, output)?;
     let mut plan = setup.plan(&sweep, errors)?;
     plan.indifference = arguments.indifference;
     let folder = arguments
         .out
         .clone()
-        .unwrap_or_else(|| usual_folder(&sweep));
+        .unwrap_or_else(|| default_folder(&sweep));
     let shard = arguments.shard.unwrap_or(Shard::WHOLE);
     if arguments.dry_run {
-        let text = dry_run(
+        let text = describe_plan(
             (&sweep, &plan),
             shard,
-            setup.with(),
+            setup.limits_and_common(),
             (&folder, setup.threads.current_num_threads()),
         )?;
         return print(out, &visible(&text)).map(|()| true);
@@ -74,20 +74,20 @@ pub(super) fn sweep(
             return print(out, &job.array()?.script()).map(|()| true);
         }
         let report = job.run()?;
-        return finish(&report, (is_silent, form), out, errors);
+        return print_report(&report, (is_silent, form), out, errors);
     }
-    let store = setup.store(Some(&folder), errors)?;
+    let store = setup.open_store(Some(&folder), errors)?;
     folder::write_plan(&folder, &plan)?;
-    let runs = missing_from(&plan, shard, store.rows());
+    let runs = missing_runs(&plan, shard, store.rows());
     let store = setup.run((&sweep, &plan), &runs, store, &|store| {
-        kept_in(&kept((&plan, shard), store.rows()), &folder)
+        kept_in(&kept_runs((&plan, shard), store.rows()), &folder)
     })?;
-    let report = folder::write(&folder, &plan, shard, store.rows(), form)?;
-    finish(&report, (is_silent, form), out, errors)
+    let report = folder::write_results(&folder, &plan, shard, store.rows(), form)?;
+    print_report(&report, (is_silent, form), out, errors)
 }
 
-/// Formats the number of kept runs of a part of a plan, and the number of all its runs.
-fn kept((plan, shard): (&Plan, Shard), rows: &BTreeMap<String, Row>) -> String {
+/// Describes how many of the runs of a part of a plan are kept: `12 of 40 runs`.
+fn kept_runs((plan, shard): (&Plan, Shard), rows: &BTreeMap<String, Row>) -> String {
     let own = shard.runs(plan);
     let (kept, all) = own.fold((0, 0), |(kept, all), (_, id)| {
         (kept + usize::from(rows.contains_key(id)), all + 1)
@@ -95,26 +95,26 @@ fn kept((plan, shard): (&Plan, Shard), rows: &BTreeMap<String, Row>) -> String {
     format!("{kept} of {}", counted(all, "run"))
 }
 
-/// Prints the report; returns `false` if runs failed.
-fn finish(
+/// Prints the report of a sweep; returns `false` if runs failed.
+fn print_report(
     report: &Report,
-    (is_silent, form): (bool, Form),
+    (is_silent, form): (bool, OutputForm),
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> Result<bool, Error> {
     let text = report.text.clone();
     match form {
         _ if is_silent => {}
-        Form::Json => print(out, &harmless(text))?,
+        OutputForm::Json => print(out, &escape_control(text))?,
         _ => print(out, &text)?,
     }
     if let Some(failures) = &report.failures {
-        say(errors, failures);
+        print_line(errors, failures);
     }
     Ok(report.failures.is_none())
 }
 
-fn merged(
+fn merge_parts(
     arguments: &MergeArguments,
     out: &mut dyn Write,
     errors: &mut dyn Write,
@@ -122,30 +122,30 @@ fn merged(
     let form = arguments.form.form();
     let report = folder::merge(&arguments.folders, &arguments.out, form)?;
     let is_silent = arguments.form.form_unless(arguments.quiet).is_none();
-    finish(&report, (is_silent, form), out, errors)
+    print_report(&report, (is_silent, form), out, errors)
 }
 
-/// Returns the default folder of results.
-fn usual_folder(sweep: &Sweep) -> PathBuf {
-    let app = sweep.layers().get("workload.app");
+/// Returns the default folder of the results of a sweep.
+fn default_folder(sweep: &Sweep) -> PathBuf {
+    let app = sweep.fixed_settings().get("workload.app");
     let app = app.as_ref().and_then(Value::as_str);
     // An unknown application is an error of each run, and is not used in a path.
     let known = app.filter(|app| sweep.registry.workloads().find(app).is_ok());
     Path::new("sweeps").join(known.unwrap_or("results"))
 }
 
-/// Maximum number of runs that are done to estimate the time of one.
-const SAMPLES: usize = 8;
+/// Maximum number of runs that are simulated to estimate the time of one run.
+const MAX_SAMPLES: usize = 8;
 
-fn dry_run(
+fn describe_plan(
     (sweep, plan): (&Sweep, &Plan),
     shard: Shard,
     with: (Limits, &Common),
     (folder, threads): (&Path, usize),
 ) -> Result<String, Error> {
     // The rows are only read, because a dry run makes no folder.
-    let rows = crate::sweep::store::rows_if_any(folder)?;
-    let runs = missing_from(plan, shard, &rows);
+    let rows = crate::sweep::store::read_rows_if_any(folder)?;
+    let runs = missing_runs(plan, shard, &rows);
     let mut text = format!(
         "{} x {} = {} ({})\n",
         counted(plan.settings.len(), "setting"),
@@ -169,12 +169,12 @@ fn dry_run(
     }
     let samples: Vec<usize> = runs
         .iter()
-        .step_by(runs.len().div_ceil(SAMPLES).max(1))
+        .step_by(runs.len().div_ceil(MAX_SAMPLES).max(1))
         .copied()
         .collect();
     let start = ThreadTime::now();
     for &sample in &samples {
-        row((sweep, plan), sample, with);
+        simulate_row((sweep, plan), sample, with);
     }
     let each = start.elapsed().as_secs_f64() / samples.len().max(1) as f64;
     let workers = threads.min(runs.len()).max(1);
@@ -184,16 +184,17 @@ fn dry_run(
         counted(runs.len(), "run"),
         folder.display(),
         plan.runs.iter().filter(|id| rows.contains_key(*id)).count(),
-        duration(each * runs.len() as f64 / workers as f64),
+        format_duration(each * runs.len() as f64 / workers as f64),
         counted(threads, "thread"),
         samples.len(),
-        duration(each)
+        format_duration(each)
     )
     .expect("a string can be written to");
     Ok(text)
 }
 
-fn duration(seconds: f64) -> String {
+/// Formats a duration \[s\].
+fn format_duration(seconds: f64) -> String {
     match seconds {
         7200.0.. => format!("{:.1} h", seconds / 3600.0),
         120.0.. => format!("{:.0} min", seconds / 60.0),
@@ -202,9 +203,9 @@ fn duration(seconds: f64) -> String {
     }
 }
 
-/// Creates the sweep of the file and the flags; flags win.
+/// Creates the sweep from the file and the flags; flags override the file.
 pub(super) fn sweep_of(registry: &Registry, arguments: &SweepArguments) -> Result<Sweep, Error> {
-    let mut sweep = varied(registry, &arguments.varied)?.sweep;
+    let mut sweep = read_varied(registry, &arguments.varied)?.sweep;
     match (arguments.zip, arguments.random, arguments.latin) {
         (true, _, _) => sweep.combine = Combine::Zip,
         (_, Some(count), _) => sweep.combine = Combine::Random(count),
@@ -217,21 +218,22 @@ pub(super) fn sweep_of(registry: &Registry, arguments: &SweepArguments) -> Resul
     Ok(sweep)
 }
 
-/// A sweep, and whether it is from a sweep file. If not, its file, if it has one, is an experiment.
+/// A sweep, and whether it comes from a sweep file. Otherwise the file, if there is one, is an experiment.
 #[derive(Debug)]
 pub(super) struct Varied {
     pub(super) sweep: Sweep,
+    /// Whether the file is a sweep file.
     pub(super) is_sweep_file: bool,
 }
 
-/// Reads the experiment of the file and the flags, and its varied parameters; flags win.
-pub(super) fn varied(registry: &Registry, arguments: &VariedArguments) -> Result<Varied, Error> {
+/// Reads the experiment and its varied parameters from the file and the flags; flags override the file.
+pub(super) fn read_varied(registry: &Registry, arguments: &VariedArguments) -> Result<Varied, Error> {
     let Varied {
         mut sweep,
         is_sweep_file,
     } = match &arguments.settings.experiment {
         None => Varied {
-            sweep: empty(registry),
+            sweep: empty_sweep(registry),
             is_sweep_file: false,
         },
         Some(path) => read_file(registry, path, arguments.settings.memory.allow_exec)?,
@@ -239,7 +241,7 @@ pub(super) fn varied(registry: &Registry, arguments: &VariedArguments) -> Result
     let mut parameters = flag_parameters(registry, arguments)?;
     let is_given = |name: &str| parameters.iter().any(|one| one.name == name);
     sweep.parameters.retain(|one| !is_given(&one.name));
-    let mut fixed: Vec<&str> = given(registry, &arguments.settings)
+    let mut fixed: Vec<&str> = present_flags(registry, &arguments.settings)
         .iter()
         .filter(|one| one.spec.count() == 1)
         .map(|one| one.name)
@@ -263,10 +265,10 @@ pub(super) fn varied(registry: &Registry, arguments: &VariedArguments) -> Result
         chosen_policy(&arguments.settings, &sweep.base),
     );
     if !policy_varies {
-        check_options(registry, &arguments.settings, &policy)?;
+        check_policy_flags(registry, &arguments.settings, &policy)?;
     }
     let mut flags = Vec::new();
-    for one in given(registry, &arguments.settings) {
+    for one in present_flags(registry, &arguments.settings) {
         if parameters.iter().any(|other| other.source == one.source()) {
             continue;
         }
@@ -280,7 +282,7 @@ pub(super) fn varied(registry: &Registry, arguments: &VariedArguments) -> Result
     if !parameters.iter().any(|one| one.name == "load") {
         flags.extend(load_flag(&arguments.settings.load)?);
     }
-    flags.extend(pairs(&arguments.settings)?);
+    flags.extend(key_value_settings(&arguments.settings)?);
     sweep.parameters.extend(parameters);
     sweep.fixed.extend(flags);
     let several = |spec: &&Spec| spec.count() > 1;
@@ -301,7 +303,8 @@ pub(super) fn varied(registry: &Registry, arguments: &VariedArguments) -> Result
     })
 }
 
-fn empty(registry: &Registry) -> Sweep {
+/// Returns a sweep without settings and parameters.
+fn empty_sweep(registry: &Registry) -> Sweep {
     Sweep {
         registry: registry.clone(),
         base: Layers::default(),
@@ -313,15 +316,15 @@ fn empty(registry: &Registry) -> Sweep {
     }
 }
 
-/// Lists the parameters varied by flags, in the order of the help, then those of `--vary`.
+/// Lists the parameters that flags vary, in the order of the help, followed by those of `--vary`.
 fn flag_parameters(
     registry: &Registry,
     arguments: &VariedArguments,
 ) -> Result<Vec<Parameter>, Error> {
     let mut parameters = Vec::new();
-    for one in given(registry, &arguments.settings) {
+    for one in present_flags(registry, &arguments.settings) {
         let spec = if one.is_text {
-            list_of_names(&one.spec)
+            split_names(&one.spec)
         } else {
             one.spec.clone()
         };
@@ -344,27 +347,27 @@ fn flag_parameters(
     Ok(parameters)
 }
 
-/// Returns the parameter varied by `--load`, if the flag has several loads to choose from.
+/// Returns the parameter that `--load` varies; `None` if the flags describe only one load.
 fn load_parameter(registry: &Registry, loads: &[String]) -> Result<Option<Parameter>, Error> {
     let source = load_source(loads);
-    let values = whole::loads(loads).map_err(|message| Problem::new(message).source(&source))?;
-    let spec = Spec::list(values, loads.join(" --load "));
+    let values = whole::combine_loads(loads).map_err(|message| Problem::new(message).source(&source))?;
+    let spec = Spec::from_list(values, loads.join(" --load "));
     Ok((spec.count() > 1).then(|| Parameter::new(registry, "load", spec, source)))
 }
 
-/// Splits `ufrgs,mine.json` into two names, unless a file has that name.
-fn list_of_names(spec: &Spec) -> Spec {
+/// Splits `ufrgs,mine.json` into two names, unless a file has the whole text as its name.
+fn split_names(spec: &Spec) -> Spec {
     if Path::new(spec.text()).exists() {
         return spec.clone();
     }
     let names = spec.text().split(',').map(|name| Value::from(name.trim()));
-    Spec::list(names.collect(), spec.text())
+    Spec::from_list(names.collect(), spec.text())
 }
 
-/// Reads a sweep file, or an experiment in which nothing varies yet.
+/// Reads a sweep file, or an experiment file as a sweep in which nothing varies yet.
 fn read_file(registry: &Registry, path: &Path, may_start: bool) -> Result<Varied, Error> {
     let document = read_experiment(registry, path)?;
-    let is_sweep_file = document.value["schema"] == SWEEP_FILE;
+    let is_sweep_file = document.value["schema"] == SWEEP_SCHEMA;
     if is_sweep_file && !may_start && crate::policy::may_name_program(&document.value) {
         let problem = Problem::new(
             "the sweep file names a program (`exec:`) as its policy, and a program of a file is not started by default",
@@ -373,14 +376,14 @@ fn read_file(registry: &Registry, path: &Path, may_start: bool) -> Result<Varied
         return Err(problem.source(&document.source).hint(hint).into());
     }
     let mut sweep = if is_sweep_file {
-        Sweep::of_file(registry, &document)?
+        Sweep::from_file(registry, &document)?
     } else {
-        let mut sweep = empty(registry);
+        let mut sweep = empty_sweep(registry);
         sweep.base.push_file(document);
         sweep
     };
     for parameter in &mut sweep.parameters {
-        values_beside(registry, path, parameter);
+        resolve_parameter_files(registry, path, parameter);
     }
     Ok(Varied {
         sweep,

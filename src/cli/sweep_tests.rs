@@ -1,8 +1,8 @@
-//! Tests that each row of a sweep equals the result of `migsim run` with the varied key as `--set`.
+//! Tests that each row of a sweep equals the result of `migsim run` with the varied key set by `--set`.
 //!
-//! Keys are drawn from the published schema, and each varies between two of its values. The other settings are fixed by flags, by `--set`
-//! of an object around the key, by an experiment file, by a sweep file, or as part of a whole load. Seeds are drawn, too: for the sweep as
-//! `--seeds` or `--seed`, for the run as `--seed`.
+//! Keys are drawn from the published schema, and each varies between two of its values. The other settings are fixed by flags, by
+//! `--set` of an object around the key, by an experiment file, by a sweep file, or as part of a whole load. Seeds are also drawn:
+//! for the sweep as `--seeds` or `--seed`, for the run as `--seed`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -10,25 +10,25 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use super::args::Command;
-use super::run::layers;
+use super::run::join_settings;
 use super::sweep::sweep_of;
 use crate::Registry;
 use crate::document::value_as_typed;
 use crate::error::Error;
 use crate::experiment::{Experiment, Limits, Progress, lookup, schema};
 use crate::random::{Purpose, Stream};
-use crate::sweep::run::row;
+use crate::sweep::run::simulate_row;
 use crate::sweep::{Common, Plan, Sweep, keys};
 
-/// Number of keys that are drawn, and the number if `MIGSIM_DRAWS` is `full`.
+/// Number of keys that the test draws by default; the environment variable `MIGSIM_DRAWS` set to `full` draws more.
 const DRAWS: usize = 150;
 const ALL_DRAWS: usize = 600;
 
-/// Interval of comparisons in which the runs are also simulated.
-const DONE: usize = 10;
+/// In every tenth comparison, the runs are also simulated.
+const SIMULATION_INTERVAL: usize = 10;
 
-/// Keys that are for people, name files, or belong to `--seeds`.
-const LEFT_OUT: [&str; 8] = [
+/// Keys that are not drawn, because they only inform people, name files, or belong to `--seeds`.
+const EXCLUDED_KEYS: [&str; 8] = [
     "$schema",
     "schema",
     "description",
@@ -39,7 +39,7 @@ const LEFT_OUT: [&str; 8] = [
     "load.file",
 ];
 
-/// Experiments that need few words.
+/// Arguments of experiments that need few arguments.
 const BASES: [&str; 8] = [
     "--app lu --n 40 --procs 10",
     "--app lu --n 40 --procs 10 --network lv08 --load walk,on=Aquario",
@@ -51,15 +51,17 @@ const BASES: [&str; 8] = [
     "--app synthetic --procs 6 --set workload.supersteps=5 --set workload.spread=0.5 --set workload.seed=3 --load walk --platform ufrgs",
 ];
 
-/// Lists the values that the schema names for each key; for other keys, one value of its type from which others are made.
+/// Lists the values that the schema names for each key; for other keys, one value of the right type from which other values are
+/// derived.
 fn keys_of(root: &Value) -> BTreeMap<String, Vec<Value>> {
     let mut found = BTreeMap::new();
     collect(root, root, "", &mut found);
-    let is_left_out = |key: &str| LEFT_OUT.iter().any(|one| key.starts_with(one));
+    let is_left_out = |key: &str| EXCLUDED_KEYS.iter().any(|one| key.starts_with(one));
     found.retain(|key, _| !key.is_empty() && !is_left_out(key));
     found
 }
 
+/// Adds the keys of a part of the schema, and their values, to `found`.
 fn collect(root: &Value, node: &Value, path: &str, found: &mut BTreeMap<String, Vec<Value>>) {
     if let Some(name) = node["$ref"].as_str() {
         let node = root.pointer(name.trim_start_matches('#'));
@@ -97,7 +99,7 @@ fn collect(root: &Value, node: &Value, path: &str, found: &mut BTreeMap<String, 
     }
 }
 
-/// Lists the values of a key to try. For a text without named values, they are made from its present value.
+/// Lists the values of a key to try. For a text without named values, the values are derived from its present value.
 fn values(key: &str, named: &[Value], now: &Value) -> Vec<Value> {
     let names = match key {
         "platform" => &["ufrgs", "ufrgs-sw"][..],
@@ -119,23 +121,24 @@ fn values(key: &str, named: &[Value], now: &Value) -> Vec<Value> {
     all
 }
 
+/// Parses the words as a command line.
 fn parsed(words: &[String]) -> Command {
     let words = words.iter().map(Into::into);
     let words: Vec<_> = ["migsim".into()].into_iter().chain(words).collect();
     let command = super::command::of_registry(&Registry::standard()).unwrap();
-    super::parsed(command, &words).unwrap().command
+    super::parse_arguments(command, &words).unwrap().command
 }
 
-/// Returns the experiment of `migsim run` with these words.
+/// Returns the experiment of `migsim run` with these arguments.
 fn run(words: &[String]) -> Result<Experiment, Error> {
     let Command::Run(arguments) = parsed(&[&["run".to_owned()], words].concat()) else {
         unreachable!("the words say run");
     };
-    let layers = layers(&Registry::standard(), &arguments.settings, None)?;
+    let layers = join_settings(&Registry::standard(), &arguments.settings, None)?;
     Experiment::load(&layers, Limits::default())
 }
 
-/// Returns the sweep of `migsim sweep` with these words, and its plan.
+/// Returns the sweep of `migsim sweep` with these arguments, and its plan.
 fn sweep(words: &[String], common: &Common) -> Result<(Sweep, Plan), Error> {
     let Command::Sweep(arguments) = parsed(&[&["sweep".to_owned()], words].concat()) else {
         unreachable!("the words say sweep");
@@ -145,7 +148,7 @@ fn sweep(words: &[String], common: &Common) -> Result<(Sweep, Plan), Error> {
     Ok((sweep, plan))
 }
 
-/// Returns the settings without the keys for people.
+/// Returns the resolved settings without the keys that only inform people.
 fn settings(experiment: &Experiment) -> Value {
     let mut settings = experiment.resolved.clone();
     if let Some(keys) = settings.as_object_mut() {
@@ -154,36 +157,43 @@ fn settings(experiment: &Experiment) -> Value {
     settings
 }
 
+/// Returns the arguments that set a key.
 fn set(key: &str, value: &Value) -> [String; 2] {
     ["--set".into(), format!("{key}={}", value_as_typed(value))]
 }
 
-/// Lists the objects around a key, the innermost first.
-fn around(key: &str) -> Vec<&str> {
+/// Lists the paths of the objects that contain a key, the innermost first.
+fn enclosing_objects(key: &str) -> Vec<&str> {
     let ends = key.match_indices(['.', '[']).map(|(end, _)| end);
     let mut objects: Vec<&str> = ends.map(|end| &key[..end]).collect();
     objects.reverse();
     objects
 }
 
-/// The state of the draws.
+/// The state of the test that draws keys and compares rows with runs.
 struct Draw<'a> {
+    /// The folder for files that the test writes.
     folder: &'a Path,
+    /// The data that the runs of the test share.
     common: Common,
+    /// The random stream of the draws.
     random: Stream,
-    /// The ways to fix the other settings and to vary the key, in all draws with a comparison.
-    ways: BTreeSet<String>,
-    done: usize,
+    /// The combinations, seen in comparisons so far, of how the other settings were fixed and how the key was varied.
+    combinations: BTreeSet<String>,
+    /// Number of comparisons so far.
+    comparisons: usize,
     /// Number of compared rows with a drawn seed.
-    seeded: usize,
+    seeded_rows: usize,
 }
 
 impl Draw<'_> {
+    /// Draws a number below `count`.
     fn below(&mut self, count: usize) -> usize {
         self.random.below(count)
     }
 
-    /// Draws a way to fix the settings of `base`: words for `migsim sweep`, and equivalent words for `migsim run`.
+    /// Draws how the settings of `base` are fixed: returns its name, arguments for `migsim sweep`, and equivalent arguments for
+    /// `migsim run`.
     fn fixed(
         &mut self,
         base: &[String],
@@ -210,7 +220,7 @@ impl Draw<'_> {
                 )
             }
         };
-        let objects = around(key);
+        let objects = enclosing_objects(key);
         if objects.is_empty() || self.below(2) == 0 {
             return (name.to_owned(), both);
         }
@@ -222,7 +232,7 @@ impl Draw<'_> {
         (format!("object, {name}"), both)
     }
 
-    /// Draws words for `migsim sweep` that give one or two seeds, or none.
+    /// Draws arguments for `migsim sweep` that set one or two seeds, or none.
     fn seeds(&mut self) -> Vec<String> {
         let [one, other] = [self.below(1000), 1000 + self.below(1000)].map(|seed| seed.to_string());
         match self.below(4) {
@@ -233,7 +243,8 @@ impl Draw<'_> {
         }
     }
 
-    /// Draws a key and seeds, and compares the rows of two values with runs, if the key has two values that can be run.
+    /// Draws a key and seeds. If two values of the key can be run, compares the rows of a sweep over these values with single
+    /// runs.
     fn draw(&mut self, keys: &BTreeMap<String, Vec<Value>>) {
         let base = BASES[self.below(BASES.len())];
         let base: Vec<String> = base.split(' ').map(str::to_owned).collect();
@@ -279,7 +290,7 @@ impl Draw<'_> {
         let runs = [&able[0].1, &able[1].1];
         let registry = Registry::standard();
         let name = if self.below(2) == 0 {
-            keys::short_of(&registry, &key)
+            keys::short_name(&registry, &key)
         } else {
             &key
         };
@@ -305,32 +316,33 @@ impl Draw<'_> {
         assert_eq!(distinct.len(), plan.runs.len(), "{sweep_words:?}");
         let singles: Vec<Experiment> = (0..plan.runs.len())
             .map(|index| {
-                let (setting, seed) = plan.run(index);
+                let (setting, seed) = plan.setting_and_seed(index);
                 let mut words = [&run_words[..], &set(&key, &able[setting].0)].concat();
                 if !seeds.is_empty() {
                     words.extend(["--seed".to_owned(), seed.to_string()]);
-                    self.seeded += 1;
+                    self.seeded_rows += 1;
                 }
                 run(&words).unwrap()
             })
             .collect();
         self.compare((&sweep, &plan), &singles, &sweep_words);
-        self.ways.insert(way);
+        self.combinations.insert(way);
     }
 
+    /// Compares the rows of a sweep with the experiments of single runs.
     fn compare(&mut self, (sweep, plan): (&Sweep, &Plan), runs: &[Experiment], words: &[String]) {
         let with = (Limits::default(), &self.common.files);
         for (index, single) in runs.iter().enumerate() {
-            let of_sweep = plan.experiment(sweep, plan.run(index), with).unwrap();
+            let of_sweep = plan.experiment(sweep, plan.setting_and_seed(index), with).unwrap();
             assert_eq!(settings(&of_sweep), settings(single), "{words:?}");
             assert_eq!(of_sweep.inputs.len(), single.inputs.len());
         }
-        self.done += 1;
-        if !self.done.is_multiple_of(DONE) {
+        self.comparisons += 1;
+        if !self.comparisons.is_multiple_of(SIMULATION_INTERVAL) {
             return;
         }
         for (index, single) in runs.iter().enumerate() {
-            let row = row((sweep, plan), index, (Limits::default(), &self.common));
+            let row = simulate_row((sweep, plan), index, (Limits::default(), &self.common));
             match single.run(&Progress::default()) {
                 Ok(results) => {
                     for run in &results.runs {
@@ -354,9 +366,9 @@ fn every_row_of_a_sweep_equals_a_run_with_the_key_set() {
         folder: folder.path(),
         common: Common::default(),
         random: Stream::new(1, Purpose::Sweep),
-        ways: BTreeSet::new(),
-        done: 0,
-        seeded: 0,
+        combinations: BTreeSet::new(),
+        comparisons: 0,
+        seeded_rows: 0,
     };
     let is_full = std::env::var("MIGSIM_DRAWS").is_ok_and(|draws| draws == "full");
     let count = if is_full { ALL_DRAWS } else { DRAWS };
@@ -364,9 +376,9 @@ fn every_row_of_a_sweep_equals_a_run_with_the_key_set() {
         draw.draw(&keys);
     }
     // At least 5 of 6 draws can be compared, with as many rows that have a drawn seed.
-    assert!(6 * draw.done >= 5 * count, "{} compared", draw.done);
-    assert!(6 * draw.seeded >= 5 * count, "{} rows", draw.seeded);
-    assert_eq!(draw.ways.len(), 6, "{:?}", draw.ways);
+    assert!(6 * draw.comparisons >= 5 * count, "{} compared", draw.comparisons);
+    assert!(6 * draw.seeded_rows >= 5 * count, "{} rows", draw.seeded_rows);
+    assert_eq!(draw.combinations.len(), 6, "{:?}", draw.combinations);
 }
 
 #[test]
@@ -387,7 +399,7 @@ fn a_varied_whole_load_equals_that_of_a_run_and_keeps_settings_inside_it() {
             let load = ["--load".to_owned(), (*load).to_owned()];
             let single = run(&[&base[..], &load, &inside].concat()).unwrap();
             let with = (Limits::default(), &common.files);
-            let of_sweep = plan.experiment(&sweep, plan.run(index), with).unwrap();
+            let of_sweep = plan.experiment(&sweep, plan.setting_and_seed(index), with).unwrap();
             assert_eq!(settings(&of_sweep), settings(&single));
         }
         // Compare with the same sweep as a sweep file.
@@ -397,7 +409,7 @@ fn a_varied_whole_load_equals_that_of_a_run_and_keeps_settings_inside_it() {
         assert_eq!(file["set"], json!({ "load.on": "Aquario" }));
         let document =
             crate::document::Document::parse("sweep.json", Value::Object(file).to_string());
-        let again = Sweep::of_file(&sweep.registry, &document.unwrap()).unwrap();
+        let again = Sweep::from_file(&sweep.registry, &document.unwrap()).unwrap();
         let again = Plan::new(&again, Limits::default(), &common.files).unwrap();
         assert_eq!(again.runs, plan.runs);
     }

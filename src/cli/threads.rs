@@ -3,18 +3,18 @@
 use clap::builder::RangedU64ValueParser;
 
 use crate::error::{Error, Problem};
-use crate::memory::{Limits, plan};
+use crate::memory::{Limits, for_plan};
 
-/// Maximum number of threads: more than any machine has cores, and few enough to start at once.
-const MOST: u64 = 1024;
+/// Maximum number of threads: more than any machine has cores, and few enough to start quickly.
+const MAX_THREADS: u64 = 1024;
 
-/// Reads `--threads`; 0 means one per core.
+/// Returns the parser of the value of `--threads`; 0 means one thread per core.
 pub(super) fn parser() -> RangedU64ValueParser<usize> {
-    RangedU64ValueParser::new().range(0..=MOST)
+    RangedU64ValueParser::new().range(0..=MAX_THREADS)
 }
 
-/// Returns the number of threads. Without a number, or with 0, it is one per core (or that of `RAYON_NUM_THREADS`).
-pub(super) fn count(wanted: Option<usize>) -> usize {
+/// Returns the number of threads to start. If `wanted` is absent or 0, it is one per core (or the value of `RAYON_NUM_THREADS`).
+pub(super) fn thread_count(wanted: Option<usize>) -> usize {
     let is_any = |threads: &usize| *threads > 0;
     let of_all_programs = || std::env::var("RAYON_NUM_THREADS").ok()?.parse().ok();
     let wanted = wanted.filter(is_any);
@@ -22,11 +22,11 @@ pub(super) fn count(wanted: Option<usize>) -> usize {
     wanted.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// Starts this number of threads ([`count`]), or as many of them as the system allows; results do not depend on the number.
+/// Starts the wanted number of threads, or as many of them as the system allows; results do not depend on the number.
 ///
-/// With a single thread the calling one is used, and none is started.
-pub(super) fn threads(wanted: Option<usize>) -> Result<rayon::ThreadPool, Error> {
-    let mut count = count(wanted);
+/// For a single thread, the calling thread is used, and none is started.
+pub(super) fn start_threads(wanted: Option<usize>) -> Result<rayon::ThreadPool, Error> {
+    let mut count = thread_count(wanted);
     loop {
         match pool(count) {
             Err(_) if count > 1 => count /= 2,
@@ -40,16 +40,17 @@ pub(super) fn threads(wanted: Option<usize>) -> Result<rayon::ThreadPool, Error>
     }
 }
 
-/// Starts the threads of a command that plans runs before it knows how much memory they need. If there is hardly any memory, the calling
-/// thread plans alone, so that it can report the problem.
+/// Starts the threads of a command that plans runs before it knows how much memory they need. If there is hardly any memory, the
+/// calling thread plans alone, so that it can report the problem.
 pub(super) fn planning_threads(
     wanted: Option<usize>,
     limits: Limits,
 ) -> Result<rayon::ThreadPool, Error> {
-    let has_room = limits.memory.is_none_or(|memory| memory >= plan(1.0));
-    threads(if has_room { wanted } else { Some(1) })
+    let has_room = limits.memory.is_none_or(|memory| memory >= for_plan(1.0));
+    start_threads(if has_room { wanted } else { Some(1) })
 }
 
+/// Creates a thread pool with this number of threads.
 fn pool(count: usize) -> Result<rayon::ThreadPool, rayon::ThreadPoolBuildError> {
     let mut threads = rayon::ThreadPoolBuilder::new().num_threads(count);
     if count == 1 && rayon::current_thread_index().is_none() {

@@ -7,26 +7,26 @@ use std::sync::Mutex;
 use serde_json::{Value, json};
 
 use super::args::{GoalChoice, SettingsArguments, TuneArguments};
-use super::print::{print_result, say};
-use super::run::given;
+use super::print::{print_result, print_line};
+use super::run::present_flags;
 use super::setup::{Setup, kept_in};
 use super::slurm::quoted;
-use super::sweep::{Varied, varied};
+use super::sweep::{Varied, read_varied};
 use crate::Registry;
 use crate::document::value_as_typed;
 use crate::error::{Error, Problem};
 use crate::experiment::Flag;
 use crate::sweep::folder::{write_plan, write_runs, write_texts};
 use crate::sweep::goal::Goal;
-use crate::sweep::setting::{layers, varied as varied_settings};
+use crate::sweep::setting::{layers, varied_flags as varied_settings};
 use crate::sweep::spec::label;
-use crate::sweep::tune::{FRESH, Found, Setting, Tuning, usual_parameters};
+use crate::sweep::tune::{FRESH_SEEDS, Found, Setting, Tuning, default_parameters};
 use crate::sweep::tune_report;
 use crate::sweep::{Done, Shard, Spec, Store, keys};
 use crate::words::counted;
 
-/// The seeds of the search if none are given.
-const SEEDS: &str = "1..8";
+/// The seeds of the search if the user sets none.
+const DEFAULT_SEEDS: &str = "1..8";
 
 pub(super) fn tune(
     registry: &Registry,
@@ -36,8 +36,8 @@ pub(super) fn tune(
 ) -> Result<(), Error> {
     let varied = sweep_of(registry, arguments)?;
     let sweep = &varied.sweep;
-    let setup = Setup::of(&arguments.varied, arguments.output)?;
-    let store = Mutex::new(setup.store(arguments.out.as_deref(), errors)?);
+    let setup = Setup::new(&arguments.varied, arguments.output)?;
+    let store = Mutex::new(setup.open_store(arguments.out.as_deref(), errors)?);
     let done = Done::default();
     let tuning = Tuning {
         sweep,
@@ -47,14 +47,14 @@ pub(super) fn tune(
         },
         indifference: arguments.indifference,
         budget: usize::try_from(arguments.budget).expect("at most a million"),
-        fresh: arguments.fresh.as_ref(),
+        fresh_seeds_spec: arguments.fresh.as_ref(),
         limits: setup.limits,
         common: &setup.common,
         store: &store,
         done: &done,
     };
     // The runs are those of the search, and those of the comparison of two settings.
-    let fresh = arguments.fresh.as_ref().map_or(FRESH, Spec::count);
+    let fresh = arguments.fresh.as_ref().map_or(FRESH_SEEDS, Spec::count);
     let total = fresh.saturating_mul(2);
     let total = total.saturating_add(u64::from(arguments.budget));
     let farewell = |store: &Store| match &arguments.out {
@@ -64,8 +64,8 @@ pub(super) fn tune(
             counted(done.runs(), "run")
         ),
     };
-    let mut found = setup.fill((&store, &done), total, &farewell, || tuning.run())?;
-    found.report.command = command(&arguments.varied.settings, &varied, &found.best)?;
+    let mut found = setup.fill_store((&store, &done), total, &farewell, || tuning.run())?;
+    found.report.command = run_command(&arguments.varied.settings, &varied, &found.best)?;
     let report = &found.report;
     if let Some(folder) = &arguments.out {
         write(folder, &found)?;
@@ -73,16 +73,17 @@ pub(super) fn tune(
     let output = arguments.output;
     let form = output.form.form_unless(output.quiet);
     print_result(out, form, || report.to_json(), || report.sheet())?;
-    setup.note(&found.all.0.notes, errors);
+    setup.print_notes(&found.all_runs.0.notes, errors);
     if let Some((count, first)) = found.failed.as_ref().filter(|_| !output.quiet) {
         let runs = counted(count, "run");
-        say(errors, &format!("note: {runs} failed, the first: {first}"));
+        print_line(errors, &format!("note: {runs} failed, the first: {first}"));
     }
     Ok(())
 }
 
+/// Writes the report, the rows and the page of a search into the folder.
 fn write(folder: &Path, found: &Found) -> Result<(), Error> {
-    let ((plan, rows), report) = (&found.all, &found.report);
+    let ((plan, rows), report) = (&found.all_runs, &found.report);
     write_runs(folder, plan, Shard::WHOLE, rows)?;
     write_plan(folder, plan)?;
     let json = format!("{:#}\n", report.to_json());
@@ -90,7 +91,8 @@ fn write(folder: &Path, found: &Found) -> Result<(), Error> {
     write_texts(folder, &[(tune_report::FILE, &json), ("index.html", &page)])
 }
 
-/// Returns the varied parameters: those with several values, or else the policy's options with their usual ranges.
+/// Returns the experiment with the parameters that the search varies: those with several values, or else the policy's options
+/// with their default ranges.
 fn sweep_of(registry: &Registry, arguments: &TuneArguments) -> Result<Varied, Error> {
     let settings = &arguments.varied.settings;
     if !settings.scenario.is_empty() {
@@ -99,18 +101,18 @@ fn sweep_of(registry: &Registry, arguments: &TuneArguments) -> Result<Varied, Er
             .hint("leave it out; `--goal gain` runs scenario i, too")
             .into());
     }
-    let mut varied = varied(registry, &arguments.varied)?;
+    let mut varied = read_varied(registry, &arguments.varied)?;
     let sweep = &mut varied.sweep;
     if sweep.parameters.is_empty() {
         let is_fixed = |key: &str| sweep.fixed.iter().any(|flag| flag.key == key);
-        let policy = keys::policy_of(&sweep.layers());
-        sweep.parameters = usual_parameters(registry, &policy, is_fixed)?;
+        let policy = keys::policy_name(&sweep.fixed_settings());
+        sweep.parameters = default_parameters(registry, &policy, is_fixed)?;
     }
     if sweep.seeds.is_none() {
         let seed = sweep.fixed.iter().rfind(|flag| flag.key == "seed");
         sweep.seeds = Some(match seed {
-            Some(flag) => Spec::list(vec![flag.value.clone()], flag.value.to_string()),
-            None => Spec::parse(SEEDS).expect("the usual seeds can be read"),
+            Some(flag) => Spec::from_list(vec![flag.value.clone()], flag.value.to_string()),
+            None => Spec::parse(DEFAULT_SEEDS).expect("the usual seeds can be read"),
         });
         // A given seed is that of the search; the comparison uses other seeds.
         sweep.fixed.retain(|flag| flag.key != "seed");
@@ -128,11 +130,11 @@ fn sweep_of(registry: &Registry, arguments: &TuneArguments) -> Result<Varied, Er
     Ok(varied)
 }
 
-/// Keys of an experiment file that are for people.
-const FOR_PEOPLE: [&str; 5] = ["$schema", "schema", "description", "origins", "basis"];
+/// Keys of an experiment file that only inform people.
+const INFORMATIVE_KEYS: [&str; 5] = ["$schema", "schema", "description", "origins", "basis"];
 
-/// Returns the command that runs a setting. Varied keys come last, as `--set`, and win over all earlier words.
-fn command(
+/// Returns the command that runs a setting. Varied keys come last, as `--set`, and override all earlier arguments.
+fn run_command(
     arguments: &SettingsArguments,
     Varied {
         sweep,
@@ -146,16 +148,16 @@ fn command(
         let merged = layers(sweep, setting, None).merged()?;
         let own = merged.as_object().into_iter().flatten();
         // All scenarios are run, whichever scenario the goal needs.
-        let is_told = |key: &str| !FOR_PEOPLE.contains(&key) && key != "scenarios";
+        let is_told = |key: &str| !INFORMATIVE_KEYS.contains(&key) && key != "scenarios";
         let varied = varied_settings(sweep, setting);
         for (key, value) in own.filter(|(key, _)| is_told(key)) {
             for (path, value) in keys::leaves(value, key) {
                 if !varied.iter().any(|one| one.key == path) {
-                    words.extend(set(&path, value));
+                    words.extend(set_arguments(&path, value));
                 }
             }
         }
-        words.extend(varied.iter().flat_map(|one| set(&one.key, &one.value)));
+        words.extend(varied.iter().flat_map(|one| set_arguments(&one.key, &one.value)));
         if let Some(seed) = sweep.seeds.as_ref().filter(|seeds| seeds.count() == 1) {
             words.extend(["--seed".to_owned(), label(&seed.get(0))]);
         }
@@ -163,7 +165,7 @@ fn command(
         let path = arguments.experiment.iter();
         words.extend(path.map(|path| path.display().to_string()));
         let varies = |name: &str| sweep.parameters.iter().any(|one| one.name == name);
-        for one in given(&sweep.registry, arguments) {
+        for one in present_flags(&sweep.registry, arguments) {
             if one.spec.count() == 1 && !varies(one.name) {
                 words.extend([one.flag.clone(), one.spec.text().to_owned()]);
             }
@@ -182,7 +184,7 @@ fn command(
         words.extend(pairs("--net", &arguments.constants));
         words.extend(pairs("--set", &arguments.settings));
         let varied = varied_settings(sweep, setting);
-        words.extend(varied.iter().flat_map(|one| set(&one.key, &one.value)));
+        words.extend(varied.iter().flat_map(|one| set_arguments(&one.key, &one.value)));
     }
     if let Some(limit) = arguments.memory.memory_limit {
         words.extend(["--memory-limit".to_owned(), format!("{} B", limit.get())]);
@@ -191,15 +193,15 @@ fn command(
     Ok(words.join(" "))
 }
 
-/// Returns the words that set a key.
-pub(super) fn set(key: &str, value: &Value) -> [String; 2] {
+/// Returns the arguments that set a key: `--set` and `KEY=VALUE`.
+pub(super) fn set_arguments(key: &str, value: &Value) -> [String; 2] {
     [
         "--set".to_owned(),
         format!("{key}={}", value_as_typed(value)),
     ]
 }
 
-/// Returns a word unchanged if a shell reads it unchanged, and in quotes otherwise.
+/// Returns a word unchanged if a shell reads it as it is, and in quotes otherwise.
 pub(super) fn plain_or_quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./,=:+@%".contains(letter);
     if !word.is_empty() && word.chars().all(is_plain) {
@@ -220,7 +222,7 @@ mod tests {
         let registry = Registry::standard();
         let typed: Vec<_> = line.split(' ').chain(more).map(Into::into).collect();
         let known = crate::cli::command::of_registry(&registry).unwrap();
-        let arguments = crate::cli::parsed(known, &typed).unwrap();
+        let arguments = crate::cli::parse_arguments(known, &typed).unwrap();
         let crate::cli::args::Command::Tune(tune) = arguments.command else {
             unreachable!("the line says tune");
         };
@@ -234,7 +236,7 @@ mod tests {
         assert_eq!(names, ["alpha", "grid", "policy.migbsp.delta"]);
         let setting = vec![Some(json!(4)), Some(json!([10, 5])), Some(json!(0.5))];
         assert_eq!(
-            command(&tune.varied.settings, &varied, &setting).unwrap(),
+            run_command(&tune.varied.settings, &varied, &setting).unwrap(),
             "migsim run --app sw --n 25 --load walk,on=Aquario+ICE --set 'workload.image_bytes=1 MB' --set policy.migbsp.alpha=4 --set 'workload.grid=[10,5]' --set policy.migbsp.delta=0.5"
         );
     }

@@ -1,4 +1,4 @@
-//! Errors of the command line in the form of all other errors: the problem, the flag, the hint.
+//! Converts errors of the command line into the form of all other errors: the problem, the flag, the hint.
 
 use std::ffi::OsString;
 
@@ -9,7 +9,7 @@ use clap::{Arg, Command};
 use crate::error::{Error, Problem, did_you_mean};
 use crate::words::nearest;
 
-/// Finds the subcommand that a command line names, and its full name: `migsim sweep merge`.
+/// Finds the subcommand that a command line names; also returns its full name, such as `migsim sweep merge`.
 pub(super) fn command_of(mut command: Command, arguments: &[OsString]) -> (Command, String) {
     let mut name = command.get_name().to_owned();
     command.build(); // passes inherited settings on to subcommands
@@ -26,18 +26,18 @@ pub(super) fn command_of(mut command: Command, arguments: &[OsString]) -> (Comma
     (command, name)
 }
 
-/// Creates the error for a command line that clap refuses.
+/// Converts an error of clap into the error for a command line that was refused.
 pub(super) fn usage_error(error: &clap::Error, command: Command, arguments: &[OsString]) -> Error {
     let (command, name) = command_of(command, arguments);
     let usage = format!("`{name} --help` lists the known ones");
     let refused = Refused { error, command };
     let problem = match error.kind() {
-        ErrorKind::InvalidValue | ErrorKind::NoEquals => refused.value(),
-        ErrorKind::ValueValidation => refused.validation(),
-        ErrorKind::UnknownArgument => refused.argument(&usage),
-        ErrorKind::InvalidSubcommand => refused.subcommand(&usage),
+        ErrorKind::InvalidValue | ErrorKind::NoEquals => refused.invalid_value(),
+        ErrorKind::ValueValidation => refused.unparsable_value(),
+        ErrorKind::UnknownArgument => refused.unknown_argument(&usage),
+        ErrorKind::InvalidSubcommand => refused.unknown_subcommand(&usage),
         ErrorKind::ArgumentConflict => refused.conflict(),
-        ErrorKind::MissingRequiredArgument => refused.missing(),
+        ErrorKind::MissingRequiredArgument => refused.missing_arguments(),
         _ => None,
     };
     let problem = problem.unwrap_or_else(|| {
@@ -45,19 +45,23 @@ pub(super) fn usage_error(error: &clap::Error, command: Command, arguments: &[Os
         let first = text.lines().next().unwrap_or_default();
         Problem::new(first.trim_start_matches("error: "))
     });
-    Error::from(problem).placed(&name).hinting(&usage)
+    Error::from(problem)
+        .with_default_source(&name)
+        .with_default_hint(&usage)
 }
 
-/// An error of clap, with the subcommand that it is about.
+/// An error of clap, with the subcommand in whose arguments it occurred.
 #[derive(Debug)]
 struct Refused<'e> {
+    /// The error of clap.
     error: &'e clap::Error,
+    /// The subcommand in whose arguments the error occurred.
     command: Command,
 }
 
 impl Refused<'_> {
-    /// Returns the context of one kind from clap, as a list.
-    fn all(&self, kind: ContextKind) -> Vec<String> {
+    /// Returns the information of one kind that clap attaches to the error, as a list.
+    fn context_list(&self, kind: ContextKind) -> Vec<String> {
         match self.error.get(kind) {
             Some(ContextValue::String(text)) => vec![text.clone()],
             Some(ContextValue::Strings(texts)) => texts.clone(),
@@ -65,13 +69,14 @@ impl Refused<'_> {
         }
     }
 
-    fn one(&self, kind: ContextKind) -> Option<String> {
-        self.all(kind).into_iter().next()
+    /// Returns the first piece of information of one kind that clap attaches to the error.
+    fn context(&self, kind: ContextKind) -> Option<String> {
+        self.context_list(kind).into_iter().next()
     }
 
-    /// Returns the flag or argument as help shows it: `--n <N>`, `<PLATFORM>`.
-    fn shown(&self) -> Option<String> {
-        self.one(ContextKind::InvalidArg)
+    /// Returns the flag or argument as the help shows it: `--n <N>`, `<PLATFORM>`.
+    fn argument_shown(&self) -> Option<String> {
+        self.context(ContextKind::InvalidArg)
     }
 
     /// Returns the help of a flag or argument, and its possible values.
@@ -87,28 +92,28 @@ impl Refused<'_> {
         Some(format!("`{shown}`: {}{choices}", arg.get_help()?))
     }
 
-    /// Creates the problem of a value that is missing or is none of the possible values.
-    fn value(&self) -> Option<Problem> {
-        let shown = self.shown()?;
+    /// Describes a value that is missing or is none of the possible values.
+    fn invalid_value(&self) -> Option<Problem> {
+        let shown = self.argument_shown()?;
         let flag = name_of(&shown);
-        let known = self.all(ContextKind::ValidValue);
-        let value = self.one(ContextKind::InvalidValue).unwrap_or_default();
+        let known = self.context_list(ContextKind::ValidValue);
+        let value = self.context(ContextKind::InvalidValue).unwrap_or_default();
         let problem = if value.is_empty() {
             Problem::new(format!("`{flag}` has no value")).source(flag)
         } else {
             Problem::unknown("value", &value).source(format!("{flag} {value}"))
         };
         Some(if known.is_empty() || value.is_empty() {
-            self.hinted(problem, &shown)
+            self.with_help(problem, &shown)
         } else {
             problem.known("values", known.iter().map(String::as_str))
         })
     }
 
-    /// Creates the problem of a value that cannot be read, with the reason.
-    fn validation(&self) -> Option<Problem> {
-        let shown = self.shown()?;
-        let value = self.one(ContextKind::InvalidValue)?;
+    /// Describes a value that cannot be parsed, with the reason.
+    fn unparsable_value(&self) -> Option<Problem> {
+        let shown = self.argument_shown()?;
+        let value = self.context(ContextKind::InvalidValue)?;
         let why = std::error::Error::source(self.error).map(ToString::to_string)?;
         let problem = Problem::new(if why.contains(&value) {
             why
@@ -116,11 +121,12 @@ impl Refused<'_> {
             format!("`{value}` cannot be taken: {why}")
         });
         let problem = problem.source(format!("{} {value}", name_of(&shown)));
-        Some(self.hinted(problem, &shown))
+        Some(self.with_help(problem, &shown))
     }
 
-    fn argument(&self, usage: &str) -> Option<Problem> {
-        let name = self.shown()?;
+    /// Describes an unknown flag or argument.
+    fn unknown_argument(&self, usage: &str) -> Option<Problem> {
+        let name = self.argument_shown()?;
         let what = if name.starts_with("--") {
             "flag"
         } else {
@@ -133,23 +139,25 @@ impl Refused<'_> {
             .collect();
         let problem = Problem::unknown(what, &name).source(&name);
         let flags = (flags.as_slice(), "--");
-        Some(hinting_at(problem, &name, flags, usage))
+        Some(with_nearest(problem, &name, flags, usage))
     }
 
-    fn subcommand(&self, usage: &str) -> Option<Problem> {
-        let name = self.one(ContextKind::InvalidSubcommand)?;
+    /// Describes an unknown subcommand.
+    fn unknown_subcommand(&self, usage: &str) -> Option<Problem> {
+        let name = self.context(ContextKind::InvalidSubcommand)?;
         let commands = self.command.get_subcommands();
         let commands: Vec<String> = commands
             .map(|command| command.get_name().to_owned())
             .collect();
         let problem = Problem::unknown("command", &name).source(&name);
-        Some(hinting_at(problem, &name, (&commands, ""), usage))
+        Some(with_nearest(problem, &name, (&commands, ""), usage))
     }
 
+    /// Describes flags that cannot be combined, or a flag that is present twice.
     fn conflict(&self) -> Option<Problem> {
-        let shown = self.shown()?;
+        let shown = self.argument_shown()?;
         let flag = name_of(&shown);
-        let others = self.all(ContextKind::PriorArg);
+        let others = self.context_list(ContextKind::PriorArg);
         let others: Vec<String> = others
             .iter()
             .map(|other| format!("`{}`", name_of(other)))
@@ -167,17 +175,18 @@ impl Refused<'_> {
         )
     }
 
-    fn missing(&self) -> Option<Problem> {
-        let shown = self.all(ContextKind::InvalidArg);
+    /// Describes arguments that are missing.
+    fn missing_arguments(&self) -> Option<Problem> {
+        let shown = self.context_list(ContextKind::InvalidArg);
         let first = shown.first()?;
         let verb = if shown.len() > 1 { "are" } else { "is" };
         let names: Vec<String> = shown.iter().map(|name| format!("`{name}`")).collect();
         let problem = Problem::new(format!("{} {verb} missing", names.join(", "))).source(first);
-        Some(self.hinted(problem, first))
+        Some(self.with_help(problem, first))
     }
 
-    /// Adds the help of a flag as the hint.
-    fn hinted(&self, problem: Problem, shown: &str) -> Problem {
+    /// Adds the help of a flag as the hint to a problem.
+    fn with_help(&self, problem: Problem, shown: &str) -> Problem {
         match self.help(shown) {
             Some(help) => problem.hint(help),
             None => problem,
@@ -185,8 +194,8 @@ impl Refused<'_> {
     }
 }
 
-/// Adds a hint at the most similar known name, or else at the list of names; `dashes` come before each name.
-fn hinting_at(
+/// Adds the most similar known name as the hint, or else the usage text; `dashes` come before each name.
+fn with_nearest(
     problem: Problem,
     name: &str,
     (known, dashes): (&[String], &str),

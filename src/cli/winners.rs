@@ -1,4 +1,4 @@
-//! `migsim compare --map`: the fastest policy at each pair of values of two parameters.
+//! `migsim compare --map`: shows the fastest policy at each pair of values of two parameters.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use crate::Registry;
 use crate::error::{Error, Problem};
 use crate::figure::Style;
 use crate::output::frame::{picture, prose, sections_page};
-use crate::output::{Cell, Sheet, Table, numbers, words};
+use crate::output::{Cell, Sheet, Table, number_column, text_column};
 use crate::sweep::folder::{write_runs, write_texts};
 use crate::sweep::run::Shard;
 use crate::sweep::spec::label;
@@ -17,11 +17,11 @@ use crate::sweep::winners::Winners;
 use crate::sweep::{Parameter, Plan, Store};
 use crate::words::counted;
 
-/// Number of rows that a page shows at first.
-const SHOWN: usize = 50;
+/// Number of rows of the table that the page shows before the reader expands the table.
+const INITIAL_ROWS: usize = 50;
 
-/// Reads the two parameters of a map: `KEY=VALUES,KEY=VALUES`, where a comma followed by `KEY=` begins the second parameter.
-pub(super) fn parameters(registry: &Registry, map: &str) -> Result<[Parameter; 2], Error> {
+/// Parses the two parameters of a map: `KEY=VALUES,KEY=VALUES`, where a comma followed by `KEY=` begins the second parameter.
+pub(super) fn parse_parameters(registry: &Registry, map: &str) -> Result<[Parameter; 2], Error> {
     let wrong = |message: String| {
         let problem = Problem::new(message).source(format!("--map {map}"));
         let hint = "for example `--map workload.spread=0,0.5,1,costs.move.fixed=0,0.1,1s`";
@@ -59,8 +59,9 @@ pub(super) fn parameters(registry: &Registry, map: &str) -> Result<[Parameter; 2
     Ok(pair)
 }
 
-/// Prints the map, and writes it into the folder of the comparison: `map.csv`, `map.svg`, `compare.json`, `index.html`, `runs.csv`.
-pub(super) fn show(
+/// Prints the map, and writes it into the folder of the comparison: `map.csv`, `map.svg`, `compare.json`, `index.html`,
+/// `runs.csv`.
+pub(super) fn output_map(
     arguments: &CompareArguments,
     (plan, store): (&Plan, &Store),
     winners: &Winners,
@@ -81,40 +82,40 @@ pub(super) fn show(
     let form = arguments.output.form.form_unless(arguments.output.quiet);
     let sheet = || {
         let mut sheet = Sheet::default();
-        sheet.table(table(winners));
-        sheet.line("");
-        sheet.line(winners.verdict());
+        sheet.add_table(table(winners));
+        sheet.add_line("");
+        sheet.add_line(winners.verdict());
         sheet
     };
     print_result(out, form, || json, sheet)
 }
 
-/// Creates a table with a row for each pair of values.
+/// Creates the table of the map, with a row for each pair of values.
 fn table(winners: &Winners) -> Table {
     let [(beside, _), (above, _)] = &winners.axes;
     let columns = [
-        words(beside.as_str(), "x"),
-        words(above.as_str(), "y"),
-        words("best", "best"),
-        numbers("makespan iii [s]", "makespan_s"),
-        words("next", "next"),
-        numbers("margin [%]", "margin_percent"),
-        words("separated", "is_separated"),
+        text_column(beside.as_str(), "x"),
+        text_column(above.as_str(), "y"),
+        text_column("best", "best"),
+        number_column("makespan iii [s]", "makespan_s"),
+        text_column("next", "next"),
+        number_column("margin [%]", "margin_percent"),
+        text_column("separated", "is_separated"),
     ];
     let mut table = Table::new("map", "", &columns);
     for won in &winners.cells {
         let best = &won.comparison.standings[0];
-        let next = won.comparison.second();
+        let next = won.comparison.second_best();
         let [beside, above] = winners.values(won);
         let half = next.and_then(|next| next.behind?.half_width());
         let half = half.map(|half| 100.0 * half / best.makespan.mean);
-        table.push([
+        table.push_row([
             Cell::text(label(beside)),
             Cell::text(label(above)),
             Cell::text(&best.policy),
-            Cell::value(best.makespan.mean, best.makespan.shown()),
+            Cell::value(best.makespan.mean, best.makespan.format()),
             next.map_or_else(Cell::empty, |next| Cell::text(&next.policy)),
-            won.margin().map_or_else(Cell::empty, |margin| {
+            won.lead_percent().map_or_else(Cell::empty, |margin| {
                 Cell::value(margin, with_half(margin, half))
             }),
             Cell::text(if won.is_separated() { "yes" } else { "no" }),
@@ -123,6 +124,7 @@ fn table(winners: &Winners) -> Table {
     table
 }
 
+/// Creates the HTML page of the map.
 fn page(winners: &Winners, plan: &Plan) -> String {
     let svg = winners.figure(&Style::default()).svg();
     let label = "The fastest policy at each pair of values";
@@ -137,7 +139,7 @@ fn page(winners: &Winners, plan: &Plan) -> String {
         (
             "values",
             "Values: margin over the next policy".to_owned(),
-            table(winners).html(SHOWN),
+            table(winners).html(INITIAL_ROWS),
         ),
     ];
     let [(beside, _), (above, _)] = &winners.axes;
@@ -155,7 +157,7 @@ mod tests {
     #[test]
     fn a_comma_before_a_key_begins_the_second_parameter() {
         let registry = Registry::standard();
-        let pair = parameters(&registry, "workload.spread=0,0.5,procs=10,20").unwrap();
+        let pair = parse_parameters(&registry, "workload.spread=0,0.5,procs=10,20").unwrap();
         assert_eq!(pair.map(|one| one.name), ["workload.spread", "procs"]);
         for (map, part) in [
             ("procs=1,2", "a map has two parameters, not 1"),
@@ -163,7 +165,7 @@ mod tests {
             ("procs=1,procs=2", "`procs` stands there twice"),
             ("policy=never,procs=2", "named by `--policies`"),
         ] {
-            let error = parameters(&registry, map).unwrap_err().to_string();
+            let error = parse_parameters(&registry, map).unwrap_err().to_string();
             assert!(error.contains(part), "{map}: {error}");
         }
     }

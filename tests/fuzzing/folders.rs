@@ -4,7 +4,7 @@ use migsim::Registry;
 use migsim::bsp::Scenario;
 use migsim::error::Error;
 use migsim::output::{Overview, Question, Report, Run, Story};
-use migsim::sweep::folder::page_of;
+use migsim::sweep::folder::page_from_folder;
 use migsim::sweep::{Row, Store};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -37,7 +37,7 @@ pub(super) fn folder(data: &[u8]) {
     let read = if path.join("run.json").is_file() {
         read_run(&folder)
     } else {
-        page_of(path).map(|_| ())
+        page_from_folder(path).map(|_| ())
     };
     if let Err(error) = read {
         check_told(&error, "", "");

@@ -1,6 +1,6 @@
 //! Platforms in JSON and SimGrid XML: names and routes are consistent, and the export for SimGrid describes the same platform.
 
-use migsim::output::{Form, draw, platform_sheet};
+use migsim::output::{OutputForm, draw, platform_sheet};
 use migsim::platform::{LoadedPlatform, Platform, from_json, from_simgrid, to_simgrid};
 use migsim::units::{BytesPerSecond, HostId};
 use serde_json::Value;
@@ -93,7 +93,7 @@ fn check(loaded: &LoadedPlatform) {
                 .contains(&id.0)
         );
     }
-    platform_sheet(loaded, false, 3).render(Form::Table);
+    platform_sheet(loaded, false, 3).render(OutputForm::Table);
     draw(platform);
     if platform.hosts.len() <= FEW {
         check_export(platform);

@@ -17,7 +17,7 @@ use migsim::document::Document;
 use migsim::error::Error;
 use migsim::experiment::{Experiment, Layers, Limits, Progress, Results, ScenarioRun};
 use migsim::output::{
-    Activity, Case, Form, Overview, Question, Report, Run, Story, summary, table,
+    Activity, Case, OutputForm, Overview, Question, Report, Run, Story, summary, table,
 };
 use migsim::policy::Measures;
 use migsim::units::HostId;
@@ -360,16 +360,16 @@ impl<'a> Watcher<'a> {
 }
 
 impl Recorder for Watcher<'_> {
-    fn superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
+    fn on_superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
         assert_eq!(superstep, self.next, "supersteps come in order");
         assert_eq!(placement, self.placement, "who moved has a migration");
         let hosts = self.experiment.platform.platform.hosts.len();
         assert!(placement.iter().all(|host| host.index() < hosts));
         self.next += 1;
-        self.activity.superstep(superstep, measures, placement);
+        self.activity.on_superstep(superstep, measures, placement);
     }
 
-    fn migration(&mut self, migration: &MigrationRecord) {
+    fn on_migration(&mut self, migration: &MigrationRecord) {
         let place = &mut self.placement[migration.process.index()];
         assert_eq!(*place, migration.from);
         assert!(migration.start <= migration.end);
@@ -456,8 +456,8 @@ fn check_slowly(text: &str, fast: &Outcome) {
 /// Checks the output for users.
 fn check_output(experiment: &Experiment, results: &Results, activities: Vec<Activity>) {
     serde_json::to_string(&summary(experiment, results)).expect("a text takes everything");
-    table(experiment, results).render(Form::Table);
-    let run = Run::of(experiment, results).expect("what is written is read");
+    results_sheet(experiment, results).render(OutputForm::Table);
+    let run = Run::from_results(experiment, results).expect("what is written is read");
     for call in run.scenarios.iter().flat_map(|run| &run.calls).take(3) {
         let question = Question {
             superstep: call.superstep,
@@ -466,8 +466,8 @@ fn check_output(experiment: &Experiment, results: &Results, activities: Vec<Acti
             scenario: Some(call.scenario),
         };
         // The second run is the same except for the moves of the call.
-        let case = Case::of(&run, question).expect("there was such a call");
-        let effect = case.map(|case| case.judge(experiment, &Progress::default()));
+        let case = Case::from_question(&run, question).expect("there was such a call");
+        let effect = case.map(|case| case.effect(experiment, &Progress::default()));
         assert!(!matches!(effect, Some(Err(_))), "{effect:?}");
         Story::new(&run, question, effect.as_ref())
             .expect("there was such a call")
@@ -478,6 +478,6 @@ fn check_output(experiment: &Experiment, results: &Results, activities: Vec<Acti
         overview.text();
         overview.json();
     }
-    let report = Report::of(experiment, results, activities).expect("what is written is read");
+    let report = Report::from_results(experiment, results, activities).expect("what is written is read");
     report.html();
 }

@@ -57,14 +57,14 @@ fn load(document: Document) -> Result<Experiment, Error> {
 }
 
 fn sweep(document: &Document) -> Result<(), Error> {
-    let sweep = Sweep::of_file(&Registry::standard(), document)?;
+    let sweep = Sweep::from_file(&Registry::standard(), document)?;
     if is_large(&sweep) {
         return Ok(());
     }
     let shared = Shared::default();
     let plan = Plan::new(&sweep, LIMITS, &shared)?;
     let file = serde_json::to_string(&sweep.to_file()?).expect("a sweep is JSON");
-    let again = Sweep::of_file(&Registry::standard(), &Document::parse("again.json", file)?);
+    let again = Sweep::from_file(&Registry::standard(), &Document::parse("again.json", file)?);
     let again = Plan::new(
         &again.expect("what was read is read again"),
         LIMITS,

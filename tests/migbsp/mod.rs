@@ -96,7 +96,7 @@ impl World {
             migrations_happen: true,
             messages: &[],
             supersteps: usize::MAX,
-            last_price: seconds(0.0),
+            last_call_cost: seconds(0.0),
             pinned: &[],
             workload: None,
         }
@@ -167,7 +167,7 @@ fn calls(
         if world.observe(&mut policy) {
             let decision = world.decide(&mut policy);
             dates.push(world.superstep);
-            tolerances.push(decision.explained()["d"].as_f64().expect("a number"));
+            tolerances.push(decision.explanation_json()["d"].as_f64().expect("a number"));
             policy.on_outcome(moved(dates.len()));
         }
     }

@@ -4,7 +4,7 @@ use super::*;
 
 /// Reads a term of PM(i,j) [s]; processes count from 0.
 fn term(decision: &Decision, process: u64, cluster: &str, key: &str) -> f64 {
-    let explained = decision.explained();
+    let explained = decision.explanation_json();
     let all = explained["potentials"].as_array().expect("a list");
     all.iter()
         .find(|entry| entry["process"] == process + 1 && entry["cluster"] == cluster)

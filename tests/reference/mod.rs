@@ -73,7 +73,7 @@ fn run(case: &Case, trace: &str, folder: &Path) -> Outcome {
         ("costs.call.after_last", json!(true)),
     ];
     settings.extend(case.settings());
-    let experiment = Experiment::load(&Layers::of(settings), Limits::default());
+    let experiment = Experiment::load(&Layers::from_pairs(settings), Limits::default());
     let experiment = experiment.unwrap_or_else(|error| panic!("{error}\n{}", keep(case, trace)));
     let run = experiment.run_scenario(case.scenario(), &Progress::default(), &mut (), None);
     run.unwrap_or_else(|error| panic!("{error}\n{}", keep(case, trace)))

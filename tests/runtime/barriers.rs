@@ -363,7 +363,7 @@ fn the_price_of_a_barrier_is_part_of_the_times_of_its_root() {
     #[derive(Default)]
     struct Times(Vec<[f64; 4]>);
     impl Recorder for Times {
-        fn superstep(&mut self, _superstep: usize, measures: &Measures, _placement: &[HostId]) {
+        fn on_superstep(&mut self, _superstep: usize, measures: &Measures, _placement: &[HostId]) {
             let (send, all) = (&measures.send, &measures.communication);
             self.0
                 .push([send[0], all[0], send[1], all[1]].map(migsim::units::Seconds::get));

@@ -87,7 +87,7 @@ fn planned(script: Script) -> Box<dyn Policy> {
 }
 
 fn answers(outcome: &Outcome) -> Vec<f64> {
-    let answered = outcome.calls[0].answered.iter();
+    let answered = outcome.calls[0].answer_times.iter();
     answered.map(|date| date.get()).collect()
 }
 

@@ -205,7 +205,7 @@ fn a_call_by_messages_costs_reports_exchange_computation_and_answers() {
             ..Case::new(&platform, &plans, hosts.iter().copied())
         };
         let outcome = case.run_with(Script(vec![(0, vec![])])).unwrap();
-        let work = outcome.calls[0].work;
+        let work = outcome.calls[0].decision_period;
         let from = (work.from.get() - 1.0, work.until.get() - 1.0);
         (outcome.scheduling.get(), from)
     };

@@ -174,13 +174,13 @@ fn scenario_ii_pays_its_calls_and_moves_nothing() {
     assert_eq!((makespan(&first), first.calls.len()), (4.0, 0));
     assert_close(makespan(&second), 4.25, ROUNDING, "two calls");
     assert_eq!(
-        (second.migrations.len(), second.calls[0].applied),
+        (second.migrations.len(), second.calls[0].migrations_applied),
         (0, false)
     );
     assert_eq!(second.calls[0].decision.migrations.len(), 1);
     // The times are 1 s, a call, 2 ms + 1 s, a quarter of a second, a call, and two more quarters.
     assert_close(makespan(&third), 1.0 + 0.25 + 1.002 + 0.75, ROUNDING, "iii");
-    assert_eq!((third.migrations.len(), third.calls[0].applied), (1, true));
+    assert_eq!((third.migrations.len(), third.calls[0].migrations_applied), (1, true));
 }
 
 #[test]

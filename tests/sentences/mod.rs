@@ -174,7 +174,7 @@ fn without(experiment: &Experiment, this: &RunOfScenario, call: &Call) -> migsim
             to: one.to_host.clone(),
         })
     });
-    let policy = Replay::of_calls(
+    let policy = Replay::from_calls_and_moves(
         calls.filter(|call| *call <= until),
         moves.collect::<Vec<_>>(),
     );
@@ -199,7 +199,7 @@ fn calls(tally: &mut Tally, experiment: &Experiment, results: &Results, run: &Ru
     let name = run.experiment["policy"]["name"].as_str().unwrap();
     let options = &run.experiment["policy"][name];
     for scenario in [Scenario::Ii, Scenario::Iii] {
-        let this = run.get(scenario).unwrap();
+        let this = run.scenario(scenario).unwrap();
         let mut watched = Watched::default();
         let done = experiment.run_scenario(scenario, &Progress::default(), &mut watched, None);
         assert_eq!(done.unwrap().outcome.event_hash, this.event_hash);
@@ -217,8 +217,10 @@ fn calls(tally: &mut Tally, experiment: &Experiment, results: &Results, run: &Ru
                     why_not: asked.is_some_and(|(_, why_not)| why_not),
                     scenario: Some(scenario),
                 };
-                let case = Case::of(run, question).unwrap().filter(|_| asked.is_none());
-                let effect = case.map(|case| case.judge(experiment, &Progress::default()));
+                let case = Case::from_question(run, question)
+                    .unwrap()
+                    .filter(|_| asked.is_none());
+                let effect = case.map(|case| case.effect(experiment, &Progress::default()));
                 let is_known = matches!(effect, Some(Ok(_)));
                 tally.effects += usize::from(is_known);
                 let repeated = is_known.then(|| without(experiment, this, call));
@@ -296,7 +298,7 @@ fn whole(tally: &mut Tally, experiment: &Experiment, results: &Results, run: &Ru
         }
         let ledger = this.ledger.as_ref().unwrap();
         let sum: f64 = ledger.terms.iter().map(|(_, seconds)| seconds).sum();
-        let base = run.get(Scenario::I).unwrap();
+        let base = run.scenario(Scenario::I).unwrap();
         tally.recomputed(
             "ledger_sum_s",
             ledger.sum_s,
@@ -312,14 +314,14 @@ fn whole(tally: &mut Tally, experiment: &Experiment, results: &Results, run: &Ru
             tally.recomputed("ledger_calls_s", own, second, &what);
         }
     }
-    let report = Report::of(experiment, results, Vec::new()).unwrap();
+    let report = Report::from_results(experiment, results, Vec::new()).unwrap();
     let verdict = report.verdict();
     let quantities = verdict.to_json();
     tally.sentence(verdict.text(), &quantities, &[], &what);
     known(
         tally,
         run,
-        run.get(Scenario::Iii).unwrap(),
+        run.scenario(Scenario::Iii).unwrap(),
         &quantities,
         &what,
     );
@@ -346,7 +348,7 @@ fn run(tally: &mut Tally, index: u64) -> bool {
     let Ok(results) = experiment.run(&Progress::default()) else {
         return false;
     };
-    let run = Run::of(&experiment, &results).unwrap();
+    let run = Run::from_results(&experiment, &results).unwrap();
     calls(tally, &experiment, &results, &run, index);
     whole(tally, &experiment, &results, &run, index);
     true

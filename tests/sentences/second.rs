@@ -11,7 +11,7 @@ use serde_json::Value;
 pub(crate) struct Watched(pub(crate) Vec<Vec<[f64; 3]>>);
 
 impl Recorder for Watched {
-    fn superstep(&mut self, _superstep: usize, measures: &Measures, _placement: &[HostId]) {
+    fn on_superstep(&mut self, _superstep: usize, measures: &Measures, _placement: &[HostId]) {
         let own = |process: usize| {
             [&measures.delay, &measures.compute, &measures.send].map(|list| list[process].get())
         };
@@ -233,7 +233,7 @@ impl Raw<'_> {
             .calls
             .iter()
             .find(|call| call.superstep as u64 + 1 == self.call.superstep);
-        call.map_or(0.0, |call| call.held_until.get() - call.wait.until.get())
+        call.map_or(0.0, |call| call.delayed_until.get() - call.wait.until.get())
     }
 
     fn realised_with(&self) -> f64 {
@@ -242,7 +242,7 @@ impl Raw<'_> {
             .calls
             .iter()
             .find(|call| call.superstep as u64 + 1 == self.call.superstep);
-        self.end(self.until()) - call.unwrap().held_until.get()
+        self.end(self.until()) - call.unwrap().delayed_until.get()
     }
 
     fn realised_without(&self) -> Option<f64> {
@@ -252,7 +252,7 @@ impl Raw<'_> {
             .iter()
             .find(|call| call.superstep as u64 + 1 == self.call.superstep);
         let end = without.supersteps[index(self.until()) - 1].end.get();
-        Some(end - call.unwrap().held_until.get())
+        Some(end - call.unwrap().delayed_until.get())
     }
 
     fn gain(&self) -> Option<f64> {
@@ -382,7 +382,7 @@ impl Raw<'_> {
 
     /// Computes the gain on scenario i until the next call.
     pub(crate) fn gain_on_i(&self) -> Option<f64> {
-        let base = self.run.get(Scenario::I)?;
+        let base = self.run.scenario(Scenario::I)?;
         let took = |run: &RunOfScenario| -> f64 {
             let rows = &run.supersteps[index(self.call.superstep)..index(self.until())];
             rows.iter().map(|row| row.end_s - row.start_s).sum()
@@ -393,7 +393,7 @@ impl Raw<'_> {
 
 /// Computes the quantities of an overview and of the verdict of a report.
 pub(crate) fn of_run(run: &Run, this: &RunOfScenario, name: &str) -> Option<f64> {
-    let base = run.get(Scenario::I)?.makespan_s;
+    let base = run.scenario(Scenario::I)?.makespan_s;
     let percent = 100.0 * (base - this.makespan_s) / base;
     let calls = this.calls.len() as f64;
     let cost: f64 = this.calls.iter().map(|call| call.cost_s).sum();

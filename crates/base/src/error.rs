@@ -1,6 +1,6 @@
-//! Errors: the problem, its place in the input, and the remedy.
+//! Errors as users see them: the problem, its position in the input, and how to correct it.
 //!
-//! An [`Error`] holds one or more [`Problem`]s: all problems of a file are reported together. It prints as
+//! An [`Error`] holds one or more [`Problem`]s, since all problems of a file are reported together. It is printed as
 //!
 //! ```text
 //! error: no route from cluster `alpha` to cluster `delta`
@@ -13,10 +13,10 @@ use std::fmt;
 
 use crate::words::nearest;
 
-/// A place in an input: file, line and column, key or flag, as far as they are known.
+/// The position of a problem in the input: file or flag, line and column, and key, as far as they are known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Location {
-    /// The file name as the user gave it, or the flag (`--grid`).
+    /// Name of the file as the user gave it, or the flag (`--grid`).
     pub source: Option<String>,
     /// Line and column, counted from 1.
     pub line_column: Option<(usize, usize)>,
@@ -27,35 +27,37 @@ pub struct Location {
 /// One error in an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// One lower-case sentence without a full stop; names in backticks.
+    /// What is wrong: one sentence in lower case without a full stop, with names in backticks.
     pub message: String,
-    /// The place of the error in the input.
+    /// The position of the problem in the input.
     pub location: Location,
-    /// The remedy.
+    /// What the user can do to correct the problem; printed after `hint:`.
     pub hint: Option<Box<str>>,
-    /// The unknown name, if that is the problem.
+    /// The unknown name, if the problem is a name that does not exist.
     pub unknown: Option<Box<Unknown>>,
 }
 
-/// The kind of thing that an unknown name refers to.
+/// An unknown name, by the kind of thing for which it was meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unknown {
-    /// A key of an input.
+    /// The name was meant as a key of an input file.
     Key(String),
-    /// Any other thing: a policy, a platform, a host.
+    /// The name of anything other than a key: a policy, a platform, a host.
     Name(String),
 }
 
-/// Maximum number of known names that a hint lists.
+/// Maximum number of known names that a hint lists if it suggests no similar name.
 const MOST_NAMES: usize = 48;
-/// Maximum number of names that a hint lists beside the most similar one.
+/// Maximum number of known names for which a hint lists all names although it suggests a similar one. If there are more names,
+/// the hint contains only the suggestion.
 const MOST_OTHERS: usize = 16;
 
-/// The end of a hint that does not list the known names.
+/// End of a hint that states the number of known names instead of listing the names; [`Error::listing`] recognises such hints by
+/// this text.
 const ARE_KNOWN: &str = " are known";
 
 impl Problem {
-    /// Creates a problem without a place.
+    /// Creates a problem without position and hint.
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -65,14 +67,14 @@ impl Problem {
         }
     }
 
-    /// Creates the problem of a `what` (`key`, `policy`) that does not exist.
+    /// Creates the problem that `name` is not the name of any `what`, such as `key` or `policy`.
     pub fn unknown(what: &str, name: impl fmt::Display) -> Self {
-        Self::new(format!("unknown {what} `{name}`")).names_no(what, &name.to_string())
+        Self::new(format!("unknown {what} `{name}`")).with_unknown_name(what, &name.to_string())
     }
 
-    /// Records that `name` refers to a `what` that does not exist.
+    /// Records in the problem that `name` is not the name of any `what`, so that [`Self::known`] can suggest a similar name.
     #[must_use]
-    pub fn names_no(mut self, what: &str, name: &str) -> Self {
+    pub fn with_unknown_name(mut self, what: &str, name: &str) -> Self {
         self.unknown = Some(Box::new(if what == "key" {
             Unknown::Key(name.into())
         } else {
@@ -81,35 +83,36 @@ impl Problem {
         self
     }
 
-    /// Adds the file or flag.
+    /// Sets the file or flag in which the problem is.
     #[must_use]
     pub fn source(mut self, source: impl Into<String>) -> Self {
         self.location.source = Some(source.into());
         self
     }
 
-    /// Adds the line and column, counted from 1.
+    /// Sets the line and column of the problem, both counted from 1.
     #[must_use]
     pub fn at(mut self, line: usize, column: usize) -> Self {
         self.location.line_column = Some((line, column));
         self
     }
 
-    /// Adds the key.
+    /// Sets the dotted path of the key to which the problem belongs.
     #[must_use]
     pub fn key(mut self, key: impl Into<String>) -> Self {
         self.location.key = Some(key.into());
         self
     }
 
-    /// Adds the hint.
+    /// Sets the hint that says how to correct the problem.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into().into_boxed_str());
         self
     }
 
-    /// Adds a hint with the known names: the most similar name, and all names in sorted order unless there are many.
+    /// Adds a hint with the known names of the kind `what`: the name most similar to the unknown one, and all names in sorted
+    /// order unless there are too many.
     #[must_use]
     pub fn known<'a>(self, what: &str, names: impl IntoIterator<Item = &'a str>) -> Self {
         let mut names: Vec<&str> = names.into_iter().collect();
@@ -140,7 +143,7 @@ impl Problem {
     }
 }
 
-/// Returns the question whether `name` was meant.
+/// Returns the question "did you mean `name`?".
 pub fn did_you_mean(name: &str) -> String {
     format!("did you mean `{name}`?")
 }
@@ -173,8 +176,8 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Makes a text from outside safe for a terminal: characters that control the terminal or reverse the direction of a line are written as
-/// `\u{1b}`. Lines are kept.
+/// Makes a text from outside safe to print on a terminal: characters that control the terminal or reverse the writing direction
+/// are written as `\u{1b}`. Line breaks are kept.
 pub fn visible(text: &str) -> Cow<'_, str> {
     let steers = |letter: char| match letter {
         '\n' => false,
@@ -195,18 +198,19 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     shown.into()
 }
 
-/// Makes a text fit into one line.
+/// Returns a text as a single line that is safe to print: [`visible`], with each line break written as `\n`.
 fn in_line(text: &str) -> String {
     visible(text).replace('\n', "\\n")
 }
 
-/// The reason why an operation failed.
+/// The error of an operation, by its cause; each cause has an exit code ([`Self::exit_code`]).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The command line or an input file is wrong.
     #[error("{}", join(.0))]
     Input(Vec<Problem>),
-    /// The simulation cannot continue: processes wait for an event that will never come, or a policy requested an impossible move.
+    /// The simulation cannot continue: processes wait for an event that will never occur, or a policy requested an impossible
+    /// migration.
     #[error("{}", join(std::slice::from_ref(.0)))]
     Run(Problem),
     /// A result could not be written.
@@ -217,12 +221,12 @@ pub enum Error {
     Broken(Box<Broken>),
 }
 
-/// An invariant that did not hold.
+/// The report of an internal check that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
-    /// The broken invariant, with the superstep and the process.
+    /// The invariant that was violated, with the superstep and the process.
     pub problem: Problem,
-    /// The data for a diagnosis: the settings, the placement, the plan.
+    /// Data for the diagnosis: the settings, the placement of the processes, the planned work and messages.
     pub dump: serde_json::Map<String, serde_json::Value>,
 }
 
@@ -234,11 +238,11 @@ fn join(problems: &[Problem]) -> String {
         .join("\n")
 }
 
-/// The hint for faults of this program.
+/// The hint printed with an internal error: a request to report it.
 const REPORT: &str = "this is a fault of migsim, not of your input: please report it with the dump";
 
 impl Broken {
-    /// Creates the error of a broken invariant `what` at `place`; `dump` has the data for a diagnosis.
+    /// Creates the report that the invariant `what` was violated at `place`; `dump` contains the data for the diagnosis.
     pub fn new(what: &str, place: &str, dump: serde_json::Map<String, serde_json::Value>) -> Self {
         let problem = Problem::new(format!("an internal check failed: {what}"));
         Self {
@@ -249,8 +253,8 @@ impl Broken {
 }
 
 impl Error {
-    /// Returns the exit code of the command: 2 for an invalid command line or input and for output that cannot be written, else 1. A failed
-    /// run, a failed comparison and a fault of this program have exit code 1.
+    /// Returns the exit code of the command. It is 2 for an invalid command line or input and for output that cannot be written,
+    /// 1 for a failed run and for an internal error.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Input(_) | Self::Output(_) => 2,
@@ -258,7 +262,7 @@ impl Error {
         }
     }
 
-    /// Returns the first line of the message, without place and hint, for use in a sentence.
+    /// Returns the first line of the message, without position and hint, so that it can be quoted inside another sentence.
     pub fn first_line(&self) -> String {
         let text = self.to_string();
         let line = text.lines().next().unwrap_or_default();
@@ -266,9 +270,9 @@ impl Error {
     }
 }
 
-/// Additions of readers to the problems that pass through them.
+/// Changes to problems on their way from the reader that found them to the user.
 impl Error {
-    /// Changes each problem of the error, except for faults of this program.
+    /// Applies `change` to each problem of the error; the report of an internal error stays as it is.
     #[must_use]
     pub fn map(self, change: impl Fn(Problem) -> Problem) -> Self {
         match self {
@@ -279,15 +283,15 @@ impl Error {
         }
     }
 
-    /// Sets this file or flag as the place of the problems that have none.
+    /// Sets `source`, a file or flag, as the position of all problems that have no position yet.
     #[must_use]
-    pub fn placed(self, source: &str) -> Self {
-        self.map_nowhere(|problem| problem.source(source))
+    pub fn with_default_source(self, source: &str) -> Self {
+        self.map_unplaced(|problem| problem.source(source))
     }
 
-    /// Changes the problems that have no place.
+    /// Applies `change` to the problems that have neither a file, a flag nor a key.
     #[must_use]
-    pub fn map_nowhere(self, change: impl Fn(Problem) -> Problem) -> Self {
+    pub fn map_unplaced(self, change: impl Fn(Problem) -> Problem) -> Self {
         self.map(|problem| {
             let location = &problem.location;
             if location.source.is_none() && location.key.is_none() {
@@ -298,9 +302,10 @@ impl Error {
         })
     }
 
-    /// Adds, to problems of unknown keys whose hint does not list the keys, where all keys are listed.
+    /// Appends `where_to_look`, the place where all keys are listed, to the hint of each problem with an unknown key whose hint
+    /// does not list the keys.
     #[must_use]
-    pub fn listing(self, where_to_look: &str) -> Self {
+    pub fn with_key_reference(self, where_to_look: &str) -> Self {
         self.map(
             |problem| match (problem.unknown.as_deref(), &problem.hint) {
                 (Some(Unknown::Key(_)), Some(hint)) if hint.ends_with(ARE_KNOWN) => {
@@ -312,9 +317,9 @@ impl Error {
         )
     }
 
-    /// Sets this hint for the problems that have none.
+    /// Sets `hint` as the hint of all problems that have none.
     #[must_use]
-    pub fn hinting(self, hint: &str) -> Self {
+    pub fn with_default_hint(self, hint: &str) -> Self {
         self.map(|problem| match problem.hint {
             None => problem.hint(hint),
             Some(_) => problem,

@@ -1,15 +1,15 @@
-//! The base of migsim: types and functions that every other crate needs and that know nothing of simulation.
+//! The base of migsim: types and functions that every other crate needs and that are independent of simulation.
 //!
 //! | module | content |
 //! |---|---|
-//! | [`units`] | quantities as types, with their text forms: [`Seconds`](units::Seconds), [`Bytes`](units::Bytes), ids from 0 |
-//! | [`error`] | problems with place, key and hint |
-//! | [`document`] | input files whose values know their positions |
-//! | [`quantities`] | quantities for people: four digits, in the unit of suitable size |
-//! | [`random`] | named streams of one seed |
+//! | [`units`] | quantities as types, with their text forms: [`Seconds`](units::Seconds), [`Bytes`](units::Bytes); identifiers counted from 0 |
+//! | [`error`] | errors with their position, key and hint |
+//! | [`document`] | input files in which the position of each value can be found |
+//! | [`quantities`] | quantities formatted for people: four digits, in a unit of suitable size |
+//! | [`random`] | independent streams of random numbers from one seed |
 //! | [`memory`] | an estimate of the memory of a run before it starts |
-//! | [`plugin`] | the declarations of entries of the registry: flags, files |
-//! | [`words`] | numbers and lists in sentences |
+//! | [`plugin`] | declarations of policies, applications and loads: flags, files, options |
+//! | [`words`] | numbers, nouns and similar names in messages |
 //!
 //! ```
 //! use migsim_base::units::{Bytes, Seconds};

@@ -1,116 +1,125 @@
-//! The memory of a run: estimates it in advance, and refuses a run above the limit.
+//! Estimates the memory of a command before it starts, and refuses a command whose estimate is above the limit.
 //!
 //! ```text
-//! run       = base + hosts·held + at_once · scenario + scenarios · supersteps · DATES + remembered
+//! run       = BASE + platform + application + parallel · scenario
+//!             + max(parallel, scenarios) · supersteps · DATES + remembered
 //! scenario  = p·PROCESS + m·MESSAGE + paths·PATH + hosts·HOST + loads·LOAD     + if a policy decides:
-//!             p·POLICY + m·MEASURED + p·⌈partners/4⌉·PARTNERS + clusters²·MANAGERS + the memory of the policy itself
+//!             p·POLICY + m·MEASURED + p·⌈partners/4⌉·PARTNERS + clusters²·MANAGERS + policy
 //! paths     = min(hosts², m if all supersteps are equal, else m · supersteps, MOST_PATHS)
 //! partners  = min(clusters, 2·m/p)
-//! remembered = min(MEMO, supersteps · (24·p + 8·m + 150)), none if there is one scenario or the machine varies
-//! page      = scenarios · supersteps · p · BAR + PAGE
-//! sweep     = run with at_once = threads
+//! remembered = min(MEMO, supersteps · (24·p + 8·m + 150)), 0 if there is one scenario or any load varies
+//! explain   = run + scenarios · supersteps · RECORD
+//! page      = run + scenarios · supersteps · (RECORD + p · BAR) + PAGE
+//! sweep     = run with parallel = threads
+//! look      = BASE + platform + application + p·PROCESS_OF_PLAN + m·MESSAGE_OF_PLAN + supersteps · LOOK
 //! trace     = look + supersteps · (p + m) · LINE
-//! look      = base + plan + supersteps · LOOK
-//! papers    = PAPER + min(threads, SIDE_BY_SIDE) · RUNS            with the rules of others: READING + min(...) · CALLS
+//! papers    = PAPER + min(threads, SIDE_BY_SIDE) · RUNS
+//!             with the rules of other papers: READING + min(threads, SIDE_BY_SIDE) · CALLS
 //! ```
-//! with p processes and m messages of the largest superstep; `at_once` is the number of scenarios that run in parallel, which is the number
-//! of threads. The platform counts its own memory (`platform/assemble.rs`), as do the application (`Workload::extent`) and the policy
-//! (`Policy::memory`). Calls and their decisions are counted as one call in which every process is a candidate.
+//! In these equations, p is the number of processes, m the number of messages of the largest superstep, and `parallel` the number
+//! of scenarios that run in parallel, at most the number of threads. The terms `platform`, `application` and `policy` are the
+//! memory that each of them reports (`platform/assemble.rs`, `Workload::extent`, `Policy::memory`). All rescheduling calls with
+//! their decisions are counted as one call in which every process is a candidate for migration.
 //!
-//! The constants are measured: the growth of the peak (`VmHWM`) from 10⁵ to 10⁶ processes, messages or hosts, divided by their number.
-//! `results/reliability.md` compares measured and estimated peaks; `tests/memory/run` measures them again. The estimate is computed in
-//! floating-point numbers, so that no product overflows: a sum that is far too large is infinite at worst.
+//! The constants are measured: the growth of the peak memory (`VmHWM`) from 10⁵ to 10⁶ processes, messages or hosts, divided by
+//! the growth of their number. `results/reliability.md` compares measured and estimated peaks; `tests/memory/run` repeats the
+//! measurement. The estimate is computed in floating-point numbers, so that no product overflows: a sum that is far too large
+//! becomes infinite at worst.
 
 use std::fmt;
 
 use crate::error::Problem;
 
-/// Memory of the program itself, and of a small platform \[B\].
+/// Memory of the program itself with a small platform \[B\].
 const BASE: f64 = 10e6;
-/// Memory of a process: its host, its stage and times, its work, its measures \[B\].
+/// Memory per process of a run: its host, its stage and times, its work, its measurements \[B\].
 const PROCESS: f64 = 110.0;
-/// Memory of a message of a superstep: in the plan, and as a flow \[B\].
+/// Memory per message of a superstep, both in the plan of the superstep and as a flow in the engine \[B\].
 const MESSAGE: f64 = 135.0;
-/// Memory of a path between two hosts in the engine, in lists that grow by doubling \[B\].
+/// Memory per path between two hosts in the engine, stored in lists that grow by doubling \[B\].
 const PATH: f64 = 170.0;
-/// Maximum number of paths that are kept between supersteps; with random destinations the paths would otherwise grow to all pairs of hosts.
+/// Maximum number of paths between hosts that the engine keeps from one superstep to the next; with random destinations they
+/// would otherwise grow to all pairs of hosts.
 pub const MOST_PATHS: usize = 1 << 21;
-/// Memory of a host and its link in the engine \[B\].
+/// Memory per host in the engine, including the link of the host \[B\].
 const HOST: f64 = 650.0;
-/// Memory of a load that varies: its generator and its next step \[B\].
+/// Memory per host or link load that varies over time: its generator and its next step \[B\].
 const LOAD: f64 = 700.0;
-/// Memory of a process in a policy: forecasts, potential, verdict \[B\].
+/// Memory per process in a policy: forecasts, potential of migration, decision \[B\].
 const POLICY: f64 = 270.0;
-/// Memory of the measured time of a message, for a policy \[B\].
+/// Memory per message whose duration is measured for a policy \[B\].
 const MEASURED: f64 = 40.0;
-/// Memory of the message counts and forecasts of one process with up to four clusters \[B\].
+/// Memory of the message counts and forecasts between one process and up to four clusters \[B\].
 const PARTNERS: f64 = 300.0;
-/// Memory of a message of a call between two managers, with its path \[B\].
+/// Memory per message between two managers in a rescheduling call, including its path \[B\].
 const MANAGERS: f64 = 550.0;
-/// Memory of the times of a superstep \[B\].
+/// Memory per superstep of a scenario for the times at which it starts and ends \[B\].
 const DATES: f64 = 24.0;
-/// Maximum memory of the supersteps that a run keeps for its other scenarios \[B\].
+/// Maximum memory of the results of supersteps that a run keeps so that its other scenarios can use them \[B\].
 pub const MEMO: usize = 64 << 20;
-/// Memory of the activity of a process in a superstep, both in the data and in the text of a page \[B\].
+/// Memory of the bar that shows the activity of one process in one superstep on a result page, both as data and as text \[B\].
 const BAR: f64 = 30.0;
-/// Memory of an empty page \[B\].
+/// Memory of a result page without bars \[B\].
 const PAGE: f64 = 20e6;
-/// Memory of a line of a trace: the text of a computation or of a message, in a buffer that grows by doubling \[B\].
+/// Memory per line of a trace file: the text of one computation or message, in a buffer that grows by doubling \[B\].
 const LINE: f64 = 48.0;
-/// Memory of the table row of a superstep of an application \[B\].
+/// Memory per superstep of the table that commands build when they read an application superstep by superstep \[B\].
 const LOOK: f64 = 100.0;
-/// Memory of the record of a superstep of a scenario, as text and read again \[B\].
-const TOLD: f64 = 300.0;
-/// Memory of a process and of a message of a plan, in lists that grow by doubling \[B\].
+/// Memory of the record of one superstep in one scenario: its text, and the values that are parsed from the text \[B\].
+const RECORD: f64 = 300.0;
+/// Memory per process of the plan of a superstep, in lists that grow by doubling \[B\]; the next constant is the memory per
+/// message.
 const PROCESS_OF_PLAN: f64 = 60.0;
 const MESSAGE_OF_PLAN: f64 = 48.0;
-/// Memory per byte of a run folder that is converted into a page or an answer \[B\].
+/// Memory per byte of a folder of results that is converted into a page or into the output of a command \[B\].
 const BYTE: f64 = 3.0;
-/// Memory of the runs of a paper, and of the runs that a thread simulates beside them \[B\].
+/// Memory of the results of the reproduced papers \[B\]; the next constant is the memory of the runs that each thread simulates
+/// at a time.
 const PAPER: f64 = 60e6;
 const RUNS: f64 = 28e6;
-/// Additional memory with the rules of another paper, which make many more calls \[B\].
+/// Memory in place of [`PAPER`] if the rules of each paper are also applied to the other papers, which makes many more
+/// rescheduling calls \[B\]; the next constant replaces [`RUNS`].
 const READING: f64 = 500e6;
 const CALLS: f64 = 220e6;
-/// Maximum number of threads that are counted: more are seldom busy with runs of papers at a time.
+/// Maximum number of threads that are counted for the runs of papers; more threads are seldom busy with them at the same time.
 const SIDE_BY_SIDE: usize = 8;
-/// Memory of a run of a plan: its settings, its identity, its row \[B\].
+/// Memory per run of the plan of a study: its settings, its identity, its row in the table \[B\].
 const RUN: f64 = 1000.0;
 
-/// The limits of an experiment, checked before it starts.
+/// Limits on an experiment, such as its memory, that are checked before it starts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
-    /// Maximum memory of the command \[B\]; `None`: not limited.
+    /// Maximum memory of the command \[B\]; `None` if it is not limited.
     pub memory: Option<f64>,
-    /// The number of threads that share the memory; 0 counts as 1.
+    /// Number of threads that share the memory; 0 counts as 1.
     pub threads: usize,
-    /// The purpose for which an experiment is read.
+    /// What the command does with the experiment, which determines the memory needed.
     pub purpose: Purpose,
-    /// Whether a platform of `SimGrid` may include files from outside its folder.
+    /// Whether a platform file of `SimGrid` may include files from outside its own folder.
     pub may_include_outside: bool,
-    /// Whether files may name programs to start.
+    /// Whether input files may name programs that migsim then starts.
     pub may_start_programs: bool,
 }
 
-/// The purpose for which an experiment is read.
+/// What a command does with an experiment, which determines the memory needed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Purpose {
-    /// The experiment is run.
+    /// The experiment is run and its results are printed.
     #[default]
     Run,
-    /// The experiment is run and explained.
+    /// The experiment is run, and its results are explained superstep by superstep.
     Explanation,
-    /// The experiment is run and shown on a page.
+    /// The experiment is run, and its results are shown on an HTML page.
     Page,
-    /// The experiment is one of many runs, one per thread.
+    /// The experiment is one run of a sweep; each thread simulates one run at a time.
     Sweep,
-    /// The experiment is written as a trace.
+    /// The application of the experiment is written as a trace file.
     Trace,
-    /// The application is examined superstep by superstep.
+    /// The supersteps of the application are read one after the other, without simulating them.
     Look,
 }
 
-/// The size of a run.
+/// The size of a run, from which its memory is estimated.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Size {
     /// The number of processes.
@@ -119,31 +128,35 @@ pub struct Size {
     pub supersteps: f64,
     /// The number of messages in the largest superstep.
     pub messages: f64,
-    /// Whether all supersteps are equal.
-    pub repeats: bool,
-    /// The memory of the application itself \[B\].
-    pub application: f64,
+    /// Whether all supersteps of the application are equal.
+    pub has_equal_supersteps: bool,
+    /// Memory of the application itself \[B\].
+    pub application_memory: f64,
     /// The number of clusters.
     pub clusters: f64,
     /// The number of hosts.
     pub hosts: f64,
-    /// The memory of the platform \[B\].
-    pub platform: f64,
-    /// The number of loads that vary, of hosts and links.
+    /// Memory of the platform \[B\].
+    pub platform_memory: f64,
+    /// Number of hosts and links whose load varies over time.
     pub loads: f64,
-    /// The number of scenarios.
+    /// Number of scenarios that are simulated.
     pub scenarios: usize,
-    /// Whether a policy decides in one of the scenarios.
+    /// Whether a policy decides about migrations in at least one scenario.
     pub has_policy: bool,
-    /// The memory of the policy itself \[B\].
-    pub policy: f64,
+    /// Memory of the policy itself \[B\].
+    pub policy_memory: f64,
 }
 
 impl Size {
-    /// Returns the memory of one scenario while it runs \[B\].
-    fn scenario(&self) -> f64 {
+    /// Returns the memory of one scenario during its simulation \[B\].
+    fn scenario_memory(&self) -> f64 {
         let (p, m) = (self.processes, self.messages);
-        let ever = if self.repeats { m } else { m * self.supersteps };
+        let ever = if self.has_equal_supersteps {
+            m
+        } else {
+            m * self.supersteps
+        };
         let paths = (self.hosts * self.hosts).min(ever).min(MOST_PATHS as f64);
         let engine =
             p * PROCESS + m * MESSAGE + paths * PATH + self.hosts * HOST + self.loads * LOAD;
@@ -155,32 +168,32 @@ impl Size {
             + m * MEASURED
             + p * (partners / 4.0).ceil() * PARTNERS
             + self.clusters * self.clusters * MANAGERS;
-        engine + policy + self.policy
+        engine + policy + self.policy_memory
     }
 
-    /// Returns the memory needed for the purpose of the experiment \[B\].
-    pub fn needed(&self, limits: Limits) -> f64 {
+    /// Returns the memory that the command needs for the purpose and number of threads in `limits` \[B\].
+    pub fn needed_memory(&self, limits: Limits) -> f64 {
         let threads = limits.threads.max(1);
         let few = threads.min(self.scenarios);
         let by_superstep = self.scenarios as f64 * self.supersteps;
         match limits.purpose {
-            Purpose::Run => self.run(few),
-            Purpose::Explanation => self.run(few) + by_superstep * TOLD,
+            Purpose::Run => self.run_memory(few),
+            Purpose::Explanation => self.run_memory(few) + by_superstep * RECORD,
             Purpose::Page => {
                 let bars = by_superstep * self.processes * BAR;
-                self.run(few) + by_superstep * TOLD + bars + PAGE
+                self.run_memory(few) + by_superstep * RECORD + bars + PAGE
             }
-            Purpose::Sweep => self.run(threads),
+            Purpose::Sweep => self.run_memory(threads),
             Purpose::Trace => {
                 let lines = self.supersteps * (self.processes + self.messages);
-                self.look() + lines * LINE
+                self.listing_memory() + lines * LINE
             }
-            Purpose::Look => self.look(),
+            Purpose::Look => self.listing_memory(),
         }
     }
 
-    /// Returns the memory of a run with `at_once` scenarios in parallel \[B\].
-    fn run(&self, at_once: usize) -> f64 {
+    /// Returns the memory of a run of all scenarios, `at_once` of which are simulated in parallel \[B\].
+    fn run_memory(&self, at_once: usize) -> f64 {
         let (p, m) = (self.processes, self.messages);
         let is_remembered = self.scenarios > 1 && self.loads <= 0.0;
         let remembered = if is_remembered {
@@ -189,50 +202,53 @@ impl Size {
             0.0
         };
         let dates = at_once.max(self.scenarios) as f64 * self.supersteps * DATES;
-        BASE + self.platform
-            + self.application
-            + at_once as f64 * self.scenario()
+        BASE + self.platform_memory
+            + self.application_memory
+            + at_once as f64 * self.scenario_memory()
             + dates
             + remembered
     }
 
-    /// Returns the memory to examine all supersteps of the application, one after the other \[B\].
-    fn look(&self) -> f64 {
+    /// Returns the memory for reading all supersteps of the application, one after the other, without simulating them \[B\].
+    fn listing_memory(&self) -> f64 {
         let plan = self.processes * PROCESS_OF_PLAN + self.messages * MESSAGE_OF_PLAN;
-        BASE + self.platform + self.application + plan + self.supersteps * LOOK
+        BASE + self.platform_memory + self.application_memory + plan + self.supersteps * LOOK
     }
 }
 
-/// Returns the memory of a plan of `runs` runs \[B\].
-pub fn plan(runs: f64) -> f64 {
+/// Returns the memory of the plan of a study with `runs` runs \[B\].
+pub fn for_plan(runs: f64) -> f64 {
     BASE + runs * RUN
 }
 
-/// Returns the memory to read a run folder of `bytes` bytes \[B\].
-pub fn folder(bytes: f64) -> f64 {
+/// Returns the memory for reading a folder of results with `bytes` bytes \[B\].
+pub fn for_folder(bytes: f64) -> f64 {
     BASE + PAGE + bytes * BYTE
 }
 
-/// Returns the memory of the runs of the papers, which are always the same, on `threads` threads \[B\].
-pub fn papers(threads: usize) -> f64 {
+/// Returns the memory for reproducing the runs of the papers, a fixed set, on `threads` threads \[B\].
+pub fn for_papers(threads: usize) -> f64 {
     PAPER + threads.min(SIDE_BY_SIDE) as f64 * RUNS
 }
 
-/// Returns the memory of these runs with the rules of each paper applied to every other paper \[B\].
-pub fn readings(threads: usize) -> f64 {
+/// Returns the memory for reproducing the runs of the papers with the rules of each paper applied to all others, on `threads`
+/// threads \[B\].
+pub fn for_papers_with_all_rules(threads: usize) -> f64 {
     READING + threads.min(SIDE_BY_SIDE) as f64 * CALLS
 }
 
-/// Returns the minimum memory of this number of processes \[B\].
-pub fn least(processes: f64) -> f64 {
+/// Returns the minimum memory of any run with this number of processes \[B\].
+pub fn for_processes(processes: f64) -> f64 {
     BASE + processes * PROCESS
 }
 
 impl Limits {
-    /// Refuses a command that needs more memory than allowed: `what` (`the experiment`) with `details` of its size.
+    /// Returns an error if a command needs more memory than allowed. The message contains `what` needs the memory (`the
+    /// experiment`) and `details` of its size.
     ///
     /// # Errors
-    /// The estimate, and ways to need less memory; the caller adds the place.
+    /// The needed memory \[B\] exceeds the limit. The error contains the estimate and ways to need less memory; the caller adds
+    /// the position.
     pub fn check(self, what: &str, needed: f64, details: impl fmt::Display) -> Result<(), Problem> {
         match self.memory {
             Some(limit) if needed > limit && limit < 1.0 => {
@@ -255,7 +271,7 @@ impl Limits {
     }
 }
 
-/// A number of bytes in words.
+/// A number of bytes that is displayed in a suitable unit.
 #[derive(Clone, Copy, Debug)]
 struct Figure(f64);
 
@@ -284,7 +300,7 @@ mod tests {
             processes: 1e6,
             supersteps: 10.0,
             messages: 1e6,
-            repeats: true,
+            has_equal_supersteps: true,
             clusters: 5.0,
             hosts: 174.0,
             scenarios: 3,
@@ -294,7 +310,7 @@ mod tests {
     }
 
     fn with(threads: usize, purpose: Purpose) -> f64 {
-        size().needed(Limits {
+        size().needed_memory(Limits {
             memory: None,
             threads,
             purpose,
@@ -332,8 +348,8 @@ mod tests {
             let refused = limits.check("the experiment", needed, "so large");
             refused.map_err(|problem| problem.message)
         };
-        assert_eq!(huge.needed(limits), f64::INFINITY);
-        assert!(told(huge.needed(limits)).is_err());
+        assert_eq!(huge.needed_memory(limits), f64::INFINITY);
+        assert!(told(huge.needed_memory(limits)).is_err());
         assert_eq!(told(2e9), Ok(()));
         let expected = "the experiment would need about 12.3 GB of memory, more than the limit of 2.0 GB (so large)";
         assert_eq!(told(12.34e9), Err(expected.to_owned()));

@@ -1,6 +1,6 @@
-//! Plug-ins: the declarations of a policy, an application or a load, and tables of them by name.
+//! Plug-ins: how a policy, an application or a load declares its name, options and flags, and tables that find them by name.
 //!
-//! Each module of plug-ins defines the operations of its kind (`K` of [`Entry`]); the registry joins the tables.
+//! Each module of plug-ins defines the operations of its kind of plug-in (`K` of [`Entry`]); the registry combines the tables.
 
 use std::fmt;
 use std::ops::Deref;
@@ -10,24 +10,24 @@ use serde_json::{Map, Value};
 
 use crate::error::{Error, Problem};
 
-/// An option with a separate flag on the command line: `--alpha 8` instead of `--set policy.migbsp.alpha=8`.
+/// An option of a plug-in that also has its own flag on the command line: `--alpha 8` instead of `--set policy.migbsp.alpha=8`.
 ///
-/// Several plug-ins may share a flag (`--procs`); help shows the words of the first.
+/// Several plug-ins may share a flag (`--procs`); the help then shows the description of the first plug-in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OptionFlag {
-    /// The flag without its dashes.
+    /// Name of the flag without its dashes.
     pub name: &'static str,
-    /// The key of the option.
+    /// Name of the option that the flag sets.
     pub key: &'static str,
-    /// The line of help of the flag.
+    /// Description of the flag in the help of the command.
     pub help: &'static str,
-    /// The values that the flag takes.
+    /// The kind of values that the flag accepts.
     pub values: FlagValues,
-    /// The name of the value in help; empty for the name of the flag.
+    /// Placeholder of the value in the help; empty if it is the name of the flag.
     pub value_name: &'static str,
 }
 
-/// The values of a flag: a single value for a run, lists and ranges for a sweep.
+/// The kind of values that a flag accepts; a run takes a single value, a sweep also lists and ranges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlagValues {
     /// Whole numbers that are not negative.
@@ -36,12 +36,12 @@ pub enum FlagValues {
     Numbers,
     /// Grids such as `10x5`, which stand for `[10, 5]`.
     Grids,
-    /// Texts without further syntax: names and files.
+    /// Texts of any form, such as names of things or files.
     Texts,
 }
 
 impl OptionFlag {
-    /// Creates the flag of an option of the same name.
+    /// Creates the flag of an option that has the same name as the flag.
     pub const fn new(name: &'static str, values: FlagValues, help: &'static str) -> Self {
         Self {
             name,
@@ -52,35 +52,35 @@ impl OptionFlag {
         }
     }
 
-    /// Returns the flag for an option with another name.
+    /// Sets the name of the option that the flag sets, if it differs from the name of the flag.
     #[must_use]
     pub const fn of_key(self, key: &'static str) -> Self {
         Self { key, ..self }
     }
 
-    /// Returns the flag with values shown as `value_name`.
+    /// Sets the placeholder of the value in the help.
     #[must_use]
     pub const fn shown_as(self, value_name: &'static str) -> Self {
         Self { value_name, ..self }
     }
 }
 
-/// Creates plug-ins from options without a Rust type, for plug-ins in other languages.
+/// Creates plug-ins from options in JSON form; it serves plug-ins written in other languages, whose options have no Rust type.
 pub trait Maker<T>: fmt::Debug + Send + Sync {
-    /// Returns the options with all defaults.
+    /// Returns the given options, completed by the defaults of all others.
     ///
     /// # Errors
-    /// Unknown options, or wrong values; a key is that of the option.
+    /// Unknown options, or wrong values; the key of each problem is the name of the option.
     fn resolve(&self, options: &Map<String, Value>) -> Result<Map<String, Value>, Error>;
 
-    /// Creates the plug-in from options with all defaults.
+    /// Creates the plug-in from complete options, as [`Self::resolve`] returns them.
     ///
     /// # Errors
     /// As [`Self::resolve`].
     fn make(&self, options: &Map<String, Value>) -> Result<T, Error>;
 }
 
-/// Creates a plug-in from its options, as settings have them.
+/// Creates a plug-in from its options in the settings, which need not be complete; `null` means no options.
 ///
 /// # Errors
 /// As [`Maker::make`].
@@ -88,7 +88,7 @@ pub fn make<T>(maker: &dyn Maker<T>, options: &Value) -> Result<T, Error> {
     maker.make(&maker.resolve(&object(options)?)?)
 }
 
-/// Returns the options with all defaults, as settings have them.
+/// Returns the options of a plug-in in the settings, completed by all defaults; `null` means no options.
 ///
 /// # Errors
 /// As [`Maker::resolve`].
@@ -97,7 +97,7 @@ pub fn resolve<T>(maker: &dyn Maker<T>, options: &Value) -> Result<Value, Error>
     maker.resolve(&options).map(Value::Object)
 }
 
-/// Returns the options of a plug-in as an object; no options are an empty object.
+/// Returns the options of a plug-in as an object; `null` becomes an empty object, and any other value is an error.
 fn object(options: &Value) -> Result<Map<String, Value>, Error> {
     match options {
         Value::Null => Ok(Map::new()),
@@ -106,30 +106,31 @@ fn object(options: &Value) -> Result<Map<String, Value>, Error> {
     }
 }
 
-/// A plug-in by its name: its declarations, and the operations of its kind on its options.
+/// A registered plug-in: its name, its declarations, and the operations on its options that plug-ins of its kind have.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<K> {
     /// The name of the plug-in in settings and on the command line.
     pub name: &'static str,
-    /// The summary of the plug-in, in a sentence.
+    /// Description of the plug-in in one sentence.
     pub summary: &'static str,
     /// The publication that describes the plug-in; `-` if there is none.
     pub source: &'static str,
-    /// The options of the plug-in that have flags of their own.
+    /// The options of the plug-in that have their own flags on the command line.
     pub flags: &'static [OptionFlag],
-    /// The options of the plug-in that name files, which are also searched beside the experiment.
+    /// The options of the plug-in whose values are names of files; such files are also searched in the folder of the experiment.
     pub files: &'static [&'static str],
     schema: fn(&mut SchemaGenerator) -> Schema,
-    /// The operations on the options, which depend on the kind of plug-in.
+    /// The operations on the options, which depend on the kind of plug-in (policy, application, load).
     pub kind: K,
 }
 
-/// A kind of plug-in: the operations on the options of one.
+/// The operations that all plug-ins of one kind (policies, applications, loads) offer on their options.
 pub trait Kind {
-    /// The type that is made from options.
+    /// The type of object that is created from the options, such as a policy.
     type Product;
 
-    /// The section of an experiment that contains the options; none if errors have whole keys already.
+    /// The section of an experiment file that contains the options; `None` if the errors of [`Self::build`] already contain the
+    /// whole key.
     const SECTION: Option<&'static str>;
 
     /// Creates the plug-in from its options.
@@ -146,7 +147,7 @@ pub trait Kind {
 }
 
 impl<K> Entry<K> {
-    /// Creates an entry with the options `T`, which have no flags and name no files.
+    /// Creates an entry for a plug-in whose options have the Rust type `T`; it has no flags, and no option names a file.
     pub fn new<T: JsonSchema>([name, summary, source]: [&'static str; 3], kind: K) -> Self {
         Self {
             name,
@@ -159,7 +160,7 @@ impl<K> Entry<K> {
         }
     }
 
-    /// Returns the entry with the operations of another kind.
+    /// Returns the same entry with other operations on the options.
     pub fn with_kind<L>(&self, kind: L) -> Entry<L> {
         Entry {
             name: self.name,
@@ -172,12 +173,12 @@ impl<K> Entry<K> {
         }
     }
 
-    /// Returns the schema of the plug-in's options.
+    /// Returns the JSON schema of the options of the plug-in.
     pub fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
         (self.schema)(generator)
     }
 
-    /// Adds the path of the plug-in's options to the keys of an error: `section`, the name of the plug-in, the key.
+    /// Completes the keys of an error: `key` becomes `section.name.key`, with the name of the plug-in.
     pub fn with_whole_keys(&self, section: &str, error: Error) -> Error {
         let Error::Input(problems) = error else {
             return error;
@@ -192,7 +193,7 @@ impl<K> Entry<K> {
         Error::Input(problems.into_iter().map(whole).collect())
     }
 
-    /// Returns the flag of this name, if the plug-in declares it.
+    /// Returns the flag `name` if the plug-in declares it.
     pub fn flag(&self, name: &str) -> Option<&'static OptionFlag> {
         self.flags.iter().find(|flag| flag.name == name)
     }
@@ -205,7 +206,7 @@ impl<K: Kind> Entry<K> {
     /// All options that are unknown, unreadable or out of range, each with its whole key.
     pub fn build(&self, options: &Value) -> Result<K::Product, Error> {
         let built = self.kind.build(options);
-        built.map_err(|error| self.placed(error))
+        built.map_err(|error| self.complete_keys(error))
     }
 
     /// Returns the options with all defaults filled in.
@@ -214,10 +215,10 @@ impl<K: Kind> Entry<K> {
     /// As [`Self::build`], except that ranges are not checked.
     pub fn resolve(&self, options: &Value) -> Result<Value, Error> {
         let resolved = self.kind.resolve(options);
-        resolved.map_err(|error| self.placed(error))
+        resolved.map_err(|error| self.complete_keys(error))
     }
 
-    fn placed(&self, error: Error) -> Error {
+    fn complete_keys(&self, error: Error) -> Error {
         match K::SECTION {
             Some(section) => self.with_whole_keys(section, error),
             None => error,
@@ -225,7 +226,7 @@ impl<K: Kind> Entry<K> {
     }
 }
 
-/// An entry has the operations of its kind.
+/// Gives direct access to the operations of the plug-in's kind.
 impl<K> Deref for Entry<K> {
     type Target = K;
 
@@ -237,21 +238,23 @@ impl<K> Deref for Entry<K> {
 /// The plug-ins of one kind, in the order in which they were registered.
 #[derive(Clone, Debug)]
 pub struct Table<K> {
-    /// The words for one plug-in and for several, and the key that names one.
+    /// How messages name the entries: the word for one plug-in, the word for several, and the key in the settings that selects
+    /// one.
     words: [&'static str; 3],
     entries: Vec<Entry<K>>,
 }
 
 impl<K> Table<K> {
-    /// Creates a table of `entries`; `words` are the words for one plug-in and for several, and the key that names one.
+    /// Creates a table of `entries`; `words` are the word for one plug-in, the word for several, and the key in the settings that
+    /// selects one.
     pub const fn new(words: [&'static str; 3], entries: Vec<Entry<K>>) -> Self {
         Self { words, entries }
     }
 
-    /// Returns the entry `name`.
+    /// Returns the entry of the plug-in `name`.
     ///
     /// # Errors
-    /// There is no entry of that name.
+    /// No entry has that name.
     pub fn find(&self, name: &str) -> Result<&Entry<K>, Error> {
         let found = self.entries.iter().find(|entry| entry.name == name);
         found.ok_or_else(|| {
@@ -261,20 +264,20 @@ impl<K> Table<K> {
         })
     }
 
-    /// Iterates over all entries.
+    /// Returns an iterator over all entries, in the order in which they were registered.
     pub fn iter(&self) -> std::slice::Iter<'_, Entry<K>> {
         self.entries.iter()
     }
 
-    /// Iterates over all names.
+    /// Returns an iterator over the names of all plug-ins, in the order in which they were registered.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + use<'_, K> {
         self.entries.iter().map(|entry| entry.name)
     }
 
-    /// Adds an entry.
+    /// Adds an entry at the end of the table.
     ///
     /// # Errors
-    /// The name is taken, or cannot be written in settings and on the command line; the entry is then not added.
+    /// The name is already in use, or cannot be written in settings and on the command line; the entry is then not added.
     pub fn add(&mut self, entry: Entry<K>) -> Result<(), Problem> {
         let ([one, ..], name) = (self.words, entry.name);
         let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
@@ -291,7 +294,7 @@ impl<K> Table<K> {
     }
 }
 
-/// Names that have another meaning in the place of a plug-in.
+/// Names that no plug-in may have, since they have another meaning where the settings name a plug-in.
 const RESERVED: [&str; 4] = ["name", "none", "trigger", "forecast"];
 
 impl<'t, K> IntoIterator for &'t Table<K> {

@@ -1,9 +1,9 @@
-//! Quantities as text: four digits, in the unit of suitable size.
+//! Formats quantities for people: with four digits, in a unit of suitable size.
 
-/// Duration above which single digits are not written \[s\]: 300 000 years.
+/// Duration above which single digits are not written but an exponent is used \[s\]; it equals 300 000 years.
 pub const AGES: f64 = 1e13;
 
-/// Formats seconds with two decimals as in the papers, with more for short times.
+/// Formats a duration \[s\] as a number of seconds without unit: with two decimals as in the papers, with more below 1 s.
 pub fn seconds(value: f64) -> String {
     match value {
         0.0 => "0.00".into(),
@@ -14,17 +14,17 @@ pub fn seconds(value: f64) -> String {
     }
 }
 
-/// Formats a duration \[s\].
+/// Formats a duration \[s\] in s, ms, us or ns.
 pub fn duration(seconds: f64) -> String {
-    scaled(
+    in_suitable_unit(
         seconds,
         &[("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)],
     )
 }
 
-/// Formats a rate \[B/s\].
+/// Formats a data rate \[B/s\] in bits per second, from bps to Tbps.
 pub fn rate(bytes_per_second: f64) -> String {
-    scaled(
+    in_suitable_unit(
         bytes_per_second * 8.0,
         &[
             ("Tbps", 1e12),
@@ -36,9 +36,9 @@ pub fn rate(bytes_per_second: f64) -> String {
     )
 }
 
-/// Formats a speed \[instr/s\].
+/// Formats a speed of computation \[instr/s\], written in Hz up to THz.
 pub fn speed(instructions_per_second: f64) -> String {
-    scaled(
+    in_suitable_unit(
         instructions_per_second,
         &[
             ("THz", 1e12),
@@ -50,9 +50,9 @@ pub fn speed(instructions_per_second: f64) -> String {
     )
 }
 
-/// Formats an amount of data \[B\].
+/// Formats an amount of data \[B\] in a unit of suitable size.
 pub fn size(bytes: f64) -> String {
-    scaled(
+    in_suitable_unit(
         bytes,
         &[
             ("TB", 1e12),
@@ -64,9 +64,9 @@ pub fn size(bytes: f64) -> String {
     )
 }
 
-/// Formats an amount of computation \[instr\].
+/// Formats an amount of computation \[instr\] in a unit of suitable size.
 pub fn work(instructions: f64) -> String {
-    scaled(
+    in_suitable_unit(
         instructions,
         &[
             ("Tinstr", 1e12),
@@ -78,8 +78,8 @@ pub fn work(instructions: f64) -> String {
     )
 }
 
-/// Formats a number with four digits (below 1 at least three), without trailing zeros.
-pub fn digits(value: f64) -> String {
+/// Formats a number with four significant digits (with at least three decimals if it is below 1), without trailing zeros.
+pub fn four_digits(value: f64) -> String {
     if value != 0.0 && !(1e-3..1e6).contains(&value.abs()) {
         return format!("{value:.3e}");
     }
@@ -99,8 +99,9 @@ pub fn digits(value: f64) -> String {
     }
 }
 
-/// Formats a value in the largest unit that it reaches, or in the smallest one; `units` are in decreasing order.
-fn scaled(value: f64, units: &[(&str, f64)]) -> String {
+/// Formats a value in the largest unit for which the number is at least 1, or else in the smallest unit; `units` are names and
+/// factors in decreasing order.
+fn in_suitable_unit(value: f64, units: &[(&str, f64)]) -> String {
     // A value of 999.96 is written as 1 of the next unit.
     let fits = |(_, one): &&(&str, f64)| value.abs() >= one * 0.999_95;
     let (unit, one) = match units.iter().find(fits) {
@@ -113,7 +114,7 @@ fn scaled(value: f64, units: &[(&str, f64)]) -> String {
     } else {
         unit
     };
-    format!("{} {unit}", digits(value / one))
+    format!("{} {unit}", four_digits(value / one))
 }
 
 #[cfg(test)]

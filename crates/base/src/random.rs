@@ -1,64 +1,65 @@
-//! Seeded random numbers: one named stream per purpose, so that all policies face the same workload and load.
+//! Random numbers from a seed: each purpose has its own stream, so that all policies face the same workload and the same load.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use sha2::{Digest, Sha256};
 
-/// The purpose of a stream of random numbers. For a given seed, each purpose has a different sequence.
+/// What a stream of random numbers is used for. With the same seed, different purposes yield different sequences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// Decisions of a policy.
+    /// The random decisions of a policy.
     Policy,
-    /// The work of the processes of the application `synthetic`.
+    /// The work per process in the application `synthetic`.
     Work,
-    /// The change of that work from the first superstep to the last.
+    /// The drift of the work in the application `synthetic` from the first superstep to the last.
     Drift,
-    /// Receivers and sizes of the messages of the application `synthetic`.
+    /// The receivers and sizes of the messages in the application `synthetic`.
     Messages,
-    /// The background load of hosts.
+    /// The background load of each host.
     HostLoad,
-    /// The background load of links.
+    /// The background load of each link.
     LinkLoad,
-    /// The memory of the processes of the application `synthetic`.
+    /// The memory of each process in the application `synthetic`.
     Memory,
-    /// The errors and losses of the reports of processes, which policies see.
+    /// The errors and losses of the reports from processes on which policies base their decisions.
     Reports = 20,
-    /// The errors and losses of the reports of hosts about their load.
+    /// The errors and losses of the reports from hosts about their load.
     LoadReports = 21,
-    /// The choice of the settings of a sweep that are run.
+    /// The random selection of the settings of a sweep that are run.
     Sweep = 100,
-    /// The settings with which a search starts.
+    /// The settings at which a search for good settings starts.
     Tune = 101,
-    /// The changes in a search for the best plan in hindsight.
+    /// The random changes in the search for the best migrations in hindsight.
     Search = 102,
-    /// The parameters of a case of a suite.
+    /// The parameters of each case of a benchmark suite.
     Suite = 103,
-    /// The cases that a bootstrap resamples.
+    /// The random resampling of cases for bootstrap confidence intervals.
     Bootstrap = 104,
 }
 
-/// A portable stream of random numbers (ChaCha8): the same seed and purpose give the same numbers on every machine.
+/// A stream of random numbers (ChaCha8); the same seed and purpose yield the same numbers on every machine.
 #[derive(Clone, Debug)]
 pub struct Stream(ChaCha8Rng);
 
 impl Stream {
-    /// Creates the stream of `seed` for `purpose`.
+    /// Creates the stream for `seed` and `purpose`.
     pub fn new(seed: u64, purpose: Purpose) -> Self {
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
         generator.set_stream(purpose as u64);
         Self(generator)
     }
 
-    /// Creates the stream of `seed` for superstep `superstep` of `purpose`, independent of the streams of other supersteps.
-    pub fn at(seed: u64, purpose: Purpose, superstep: u64) -> Self {
+    /// Creates the stream for `seed`, `purpose` and one superstep; streams of different supersteps are independent.
+    pub fn for_superstep(seed: u64, purpose: Purpose, superstep: u64) -> Self {
         let mut stream = Self::new(seed, purpose);
         // 2^36 words for each superstep: 2^32 blocks, more than any superstep draws.
         stream.0.set_word_pos(u128::from(superstep) << 36);
         stream
     }
 
-    /// Creates the stream of `seed` for the object `name` of `purpose`, independent of other objects: its key is a hash of seed and name.
-    pub fn named(seed: u64, purpose: Purpose, name: &str) -> Self {
+    /// Creates the stream for `seed`, `purpose` and the object `name`; streams of different objects are independent, since the
+    /// key of each is a hash of seed and name.
+    pub fn for_object(seed: u64, purpose: Purpose, name: &str) -> Self {
         let mut hash = Sha256::new();
         hash.update(seed.to_le_bytes());
         hash.update(name.as_bytes());
@@ -73,27 +74,27 @@ impl Stream {
         self.0.next_u64()
     }
 
-    /// Draws a uniform number above 0 and at most 1, a multiple of 2^-53.
+    /// Draws a uniform random number that is greater than 0 and at most 1, a multiple of 2^-53.
     #[inline]
     pub fn unit(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Draws a uniform number from -1 to 1, a multiple of 2^-52.
+    /// Draws a uniform random number from -1 to 1, a multiple of 2^-52.
     #[inline]
     pub fn symmetric(&mut self) -> f64 {
         let bits = self.0.next_u64() >> 11;
         bits as f64 / (1_u64 << 52) as f64 - 1.0
     }
 
-    /// Draws a uniform integer from 0 to `bound` - 1; 0 if `bound` is 0.
+    /// Draws a uniform random integer from 0 to `bound` - 1; returns 0 if `bound` is 0.
     #[inline]
     pub fn below(&mut self, bound: usize) -> usize {
         let below = self.below_u64(bound as u64);
         usize::try_from(below).expect("less than the bound, which is a usize")
     }
 
-    /// Draws a uniform integer below a bound of 64 bits.
+    /// Draws a uniform random integer from 0 to `bound` - 1, where `bound` may use all 64 bits.
     #[inline]
     pub fn below_u64(&mut self, bound: u64) -> u64 {
         // Multiply-shift: the bias is below bound / 2^64.
@@ -102,8 +103,9 @@ impl Stream {
     }
 }
 
-/// Rounds a value of the mathematical library to a multiple of 2^-40, so that libraries that differ in the last bit give the same value.
-pub fn portable(value: f64) -> f64 {
+/// Rounds the result of a mathematical library function to a multiple of 2^-40, so that libraries that differ in the last bit
+/// yield the same value.
+pub fn round_portably(value: f64) -> f64 {
     const GRID: f64 = (1_u64 << 40) as f64;
     (value * GRID).round() / GRID
 }

@@ -1,11 +1,12 @@
-//! Quantities with their units, and the identifiers of clusters, hosts, links and processes.
+//! Quantities with their units as types, and the identifiers of clusters, hosts, links and processes.
 //!
-//! An instant is not a duration and a byte is not an instruction, so each has its own type. The value inside is private, the constructors
-//! refuse NaN and values out of range, and only meaningful operations exist. Input files write units (`"1.5 GHz"`, `"100 Mbps"`,
-//! `"100 us"`); a bare number is refused.
+//! An instant is not a duration and a byte is not an instruction, so each has its own type. The number inside is private, the
+//! constructors refuse NaN and values out of range, and only meaningful operations exist. Input files write units (`"1.5 GHz"`,
+//! `"100 Mbps"`, `"100 us"`); a bare number is refused.
 //!
-//! Prefixes are decimal (1 kB = 1000 B); the binary ones are written `KiB`, `MiB`, `GiB`. `b` is a bit and `B` a byte. Some units have
-//! other common spellings (`Mb/s` for `Mbps`, `Gf` for `Ginstr/s`); messages list one spelling of each. The book has the table (`docs/reference/units.md`).
+//! Prefixes are decimal (1 kB = 1000 B); the binary ones are written `KiB`, `MiB`, `GiB`. `b` is a bit and `B` a byte. Some units
+//! have other common spellings (`Mb/s` for `Mbps`, `Gf` for `Ginstr/s`); messages list one spelling of each unit. The book has
+//! the table (`docs/reference/units.md`).
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
@@ -14,63 +15,63 @@ use std::str::FromStr;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The reason for which a text is not a quantity.
+/// The reason why a text cannot be read as a quantity.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnitError {
     /// The text does not begin with a number.
     #[error("`{text}` is not a number with a unit (for example `{example}`)")]
     NotANumber {
-        /// The text that was read.
+        /// The text that could not be read.
         text: String,
-        /// A value that would be accepted.
+        /// An example of a text that would be accepted.
         example: &'static str,
     },
     /// The number has no unit.
     #[error("`{text}` has no unit (write for example `{example}`)")]
     MissingUnit {
-        /// The text that was read.
+        /// The text that could not be read.
         text: String,
-        /// A value that would be accepted.
+        /// An example of a text that would be accepted.
         example: &'static str,
     },
-    /// The unit is not a unit of this quantity.
+    /// The unit does not exist for this quantity.
     #[error("unknown unit `{unit}` for a {quantity} (known units: {known})")]
     UnknownUnit {
-        /// The unit that was read.
+        /// The unknown unit.
         unit: String,
-        /// The expected form.
+        /// Name of the expected quantity, such as `duration`.
         quantity: &'static str,
-        /// The units that exist, in the order of their table.
+        /// The known units of the quantity, in the order of the table of units.
         known: String,
     },
     /// The number is outside the range of the quantity.
     #[error("{quantity} `{text}` is out of range (it must be {range})")]
     OutOfRange {
-        /// The text that was read.
+        /// The text whose number is out of range.
         text: String,
-        /// The expected form.
+        /// Name of the expected quantity, such as `duration`.
         quantity: &'static str,
-        /// The range in words, such as `from 0 to 1e15 s`.
+        /// The accepted range in words, such as `from 0 to 1e15 s`.
         range: &'static str,
     },
 }
 
-/// The units of a quantity, each with its factor.
+/// The units of one quantity, each with its name and its factor to the base unit.
 #[derive(Clone, Copy, Debug)]
 struct Units {
-    /// One spelling of each unit, for messages.
+    /// The spelling of each unit that messages list, with the factor to the base unit.
     listed: &'static [(&'static str, f64)],
-    /// Other spellings.
-    also: &'static [(&'static str, f64)],
+    /// Other accepted spellings of units, with their factors to the base unit.
+    aliases: &'static [(&'static str, f64)],
 }
 
 impl Units {
-    fn all(self) -> impl Iterator<Item = &'static (&'static str, f64)> {
-        self.listed.iter().chain(self.also)
+    fn iter(self) -> impl Iterator<Item = &'static (&'static str, f64)> {
+        self.listed.iter().chain(self.aliases)
     }
 }
 
-/// Splits `text` into its number and its unit and scales the number.
+/// Parses a quantity: splits `text` into its number and its unit, and converts the number into the base unit.
 fn parse_quantity(
     text: &str,
     quantity: &'static str,
@@ -111,7 +112,7 @@ fn parse_quantity(
             example,
         });
     }
-    match units.all().find(|(name, _)| *name == unit) {
+    match units.iter().find(|(name, _)| *name == unit) {
         Some((_, 1.0)) => Ok(value),
         Some((_, scale)) => Ok(scale_once(number, *scale).unwrap_or(value * scale)),
         None => Err(UnitError::UnknownUnit {
@@ -127,7 +128,8 @@ fn parse_quantity(
     }
 }
 
-/// Scales a number; a power of ten is added to its exponent, so that the value is rounded only once: `20.4 us` is 20.4e-6.
+/// Multiplies a number in text form by `scale`. If `scale` is a power of ten, it is added to the exponent of the text, so that
+/// the value is rounded only once: `20.4 us` becomes 20.4e-6.
 fn scale_once(number: &str, scale: f64) -> Option<f64> {
     let power: i32 = format!("{scale:e}").strip_prefix("1e")?.parse().ok()?;
     let (digits, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
@@ -142,13 +144,13 @@ macro_rules! quantity {
         pub struct $name(f64);
 
         impl $name {
-            /// The unit of [`Self::get`].
+            /// Symbol of the unit in which [`Self::get`] returns the value.
             pub const UNIT: &'static str = $unit;
 
-            /// Range of the values given to a run (in [`Self::UNIT`]); computed values can be larger.
+            /// Range of the values that input may contain, in [`Self::UNIT`]; computed values can be larger.
             pub const RANGE: std::ops::RangeInclusive<f64> = $least..=$most;
 
-            /// The accepted units.
+            /// The units that are accepted in texts.
             const UNITS: Units = $units;
 
             /// Creates the quantity, or `None` if `value` is not in [`Self::RANGE`].
@@ -156,19 +158,20 @@ macro_rules! quantity {
                 Self::RANGE.contains(&value).then_some(Self(value))
             }
 
-            /// Creates the quantity from a number that the simulation has computed; an infinite number becomes the largest finite number.
+            /// Creates the quantity from a number that the simulation has computed, in [`Self::UNIT`]; an infinite number becomes
+            /// the largest finite number.
             #[allow(dead_code, reason = "not every quantity is computed")]
             pub fn of(value: f64) -> Self {
                 debug_assert!(value >= 0.0, "{value} is no {}", $what);
                 Self(value.min(f64::MAX))
             }
 
-            /// Returns the number of units ([`Self::UNIT`]).
+            /// Returns the value as a number, in [`Self::UNIT`].
             pub const fn get(self) -> f64 {
                 self.0
             }
 
-            /// Reads a number with a unit.
+            /// Parses a number with a unit, such as `1.5 GHz`.
             ///
             /// # Errors
             /// The text has no number, no unit, an unknown unit, or a value out of range.
@@ -186,7 +189,7 @@ macro_rules! quantity {
             }
         }
 
-        /// Writes the shortest text that [`Self::parse`] reads back to the same value.
+        /// Writes the shortest text that [`Self::parse`] converts back into the same value.
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 write_number(f, self.0)?;
@@ -228,7 +231,7 @@ macro_rules! quantity {
                 stringify!($name).into()
             }
             fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                let units = Self::UNITS.all().map(|(name, _)| name.replace('/', "\\/")).collect::<Vec<_>>().join("|");
+                let units = Self::UNITS.iter().map(|(name, _)| name.replace('/', "\\/")).collect::<Vec<_>>().join("|");
                 schemars::json_schema!({
                     "type": "string",
                     "description": concat!("a ", $what, " with its unit"),
@@ -252,7 +255,7 @@ quantity!(
     Seconds, "duration", "s", "100 us", 0.0..=1e15,
     Units {
         listed: &[("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9), ("min", 60.0), ("h", 3600.0)],
-        also: &[("µs", 1e-6)],
+        aliases: &[("µs", 1e-6)],
     }
 );
 quantity!(
@@ -261,7 +264,7 @@ quantity!(
     Units {
         listed: &[("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12),
                   ("KiB", 1024.0), ("MiB", 1_048_576.0), ("GiB", 1_073_741_824.0), ("TiB", 1_099_511_627_776.0)],
-        also: &[("KB", 1e3)],
+        aliases: &[("KB", 1e3)],
     }
 );
 quantity!(
@@ -270,7 +273,7 @@ quantity!(
     Units {
         listed: &[("B/s", 1.0), ("kB/s", 1e3), ("MB/s", 1e6), ("GB/s", 1e9), ("TB/s", 1e12),
                   ("bps", 1.0 / 8.0), ("kbps", 125.0), ("Mbps", 125e3), ("Gbps", 125e6), ("Tbps", 125e9)],
-        also: &[("Bps", 1.0), ("kBps", 1e3), ("MBps", 1e6), ("GBps", 1e9),
+        aliases: &[("Bps", 1.0), ("kBps", 1e3), ("MBps", 1e6), ("GBps", 1e9),
                 ("b/s", 1.0 / 8.0), ("kb/s", 125.0), ("Mb/s", 125e3), ("Gb/s", 125e6), ("Tb/s", 125e9),
                 ("bit/s", 1.0 / 8.0), ("kbit/s", 125.0), ("Mbit/s", 125e3), ("Gbit/s", 125e6), ("Tbit/s", 125e9),
                 ("KiB/s", 1024.0), ("MiB/s", 1_048_576.0), ("GiB/s", 1_073_741_824.0)],
@@ -281,7 +284,7 @@ quantity!(
     Instructions, "computation", "instr", "1e9 instr", 0.0..=1e21,
     Units {
         listed: &[("instr", 1.0), ("Kinstr", 1e3), ("Minstr", 1e6), ("Ginstr", 1e9), ("Tinstr", 1e12)],
-        also: &[("kinstr", 1e3), ("flop", 1.0), ("kflop", 1e3), ("Mflop", 1e6), ("Gflop", 1e9), ("Tflop", 1e12)],
+        aliases: &[("kinstr", 1e3), ("flop", 1.0), ("kflop", 1e3), ("Mflop", 1e6), ("Gflop", 1e9), ("Tflop", 1e12)],
     }
 );
 quantity!(
@@ -291,15 +294,15 @@ quantity!(
     Units {
         listed: &[("Hz", 1.0), ("kHz", 1e3), ("MHz", 1e6), ("GHz", 1e9), ("THz", 1e12),
                   ("instr/s", 1.0), ("Minstr/s", 1e6), ("Ginstr/s", 1e9), ("Gf", 1e9)],
-        also: &[("Tinstr/s", 1e12), ("f", 1.0), ("kf", 1e3), ("Mf", 1e6), ("Tf", 1e12),
+        aliases: &[("Tinstr/s", 1e12), ("f", 1.0), ("kf", 1e3), ("Mf", 1e6), ("Tf", 1e12),
                 ("flops", 1.0), ("kflops", 1e3), ("Mflops", 1e6), ("Gflops", 1e9), ("Tflops", 1e12),
                 ("flop/s", 1.0), ("kflop/s", 1e3), ("Mflop/s", 1e6), ("Gflop/s", 1e9), ("Tflop/s", 1e12)],
     }
 );
 
-/// Range of the clock cycles per instruction of an application.
+/// Range of the number of clock cycles per instruction of an application.
 pub const CYCLES: std::ops::RangeInclusive<f64> = 1e-9..=1e9;
-/// The hint about the range [`CYCLES`] in messages.
+/// Hint in messages about a value outside [`CYCLES`].
 pub const CYCLES_HINT: &str = "it must be from 1e-9 to 1e9";
 
 /// An instant of simulated time, in seconds since the start of the run \[s\]; finite, not negative.
@@ -307,20 +310,20 @@ pub const CYCLES_HINT: &str = "it must be from 1e-9 to 1e9";
 pub struct Time(f64);
 
 impl Time {
-    /// The start of the run.
+    /// The instant at which the run starts.
     pub const ZERO: Self = Self(0.0);
 
-    /// Creates the instant `seconds` after the start, or `None` if that is no valid instant.
+    /// Creates the instant that is `seconds` after the start of the run; `None` if the number is negative, infinite or NaN.
     pub fn new(seconds: f64) -> Option<Self> {
         (seconds.is_finite() && seconds >= 0.0).then_some(Self(seconds))
     }
 
-    /// Returns the seconds since the start of the run.
+    /// Returns the time since the start of the run \[s\].
     pub const fn get(self) -> f64 {
         self.0
     }
 
-    /// Returns the duration since `earlier`; zero if `earlier` is later.
+    /// Returns the duration from `earlier` to this instant; zero if `earlier` is in fact later.
     pub fn since(self, earlier: Self) -> Seconds {
         Seconds((self.0 - earlier.0).max(0.0))
     }
@@ -333,7 +336,8 @@ impl fmt::Display for Time {
     }
 }
 
-/// Writes a number such that it is read back as the same; more than 16 digits before or after the point are written with an exponent.
+/// Writes a number so that the same value is read back; it uses an exponent if more than 16 digits would stand before or after
+/// the point.
 fn write_number(f: &mut fmt::Formatter<'_>, number: f64) -> fmt::Result {
     if number == 0.0 || (1e-16..1e16).contains(&number) {
         write!(f, "{number}")
@@ -342,15 +346,15 @@ fn write_number(f: &mut fmt::Formatter<'_>, number: f64) -> fmt::Result {
     }
 }
 
-/// Converts a count or index to 32 bits, the width of all identifiers.
+/// Converts a count or index to 32 bits, the width of all identifiers; a larger number is a fault of the program.
 #[inline]
 pub fn to_u32(count: usize) -> u32 {
     u32::try_from(count)
         .expect("runs hold fewer than 2^32 processes, messages, flows, hosts and links")
 }
 
-/// Returns the lesser of two ordered values; the second if they are equal. Takes one machine instruction, since unlike `f64::min` this
-/// function has no rule for NaN.
+/// Returns the lesser of two ordered values; the second if they are equal. Unlike `f64::min`, the function has no rule for NaN
+/// and therefore compiles to one machine instruction.
 #[inline]
 pub fn lesser<T: PartialOrd>(a: T, b: T) -> T {
     if a < b { a } else { b }
@@ -413,18 +417,19 @@ impl Div<BytesPerSecond> for Bytes {
 
 impl Div<InstructionsPerSecond> for Instructions {
     type Output = Seconds;
+    /// Subtracts durations; the result is never below zero, since a duration has no sign.
     fn div(self, speed: InstructionsPerSecond) -> Seconds {
         Seconds((self.0 / speed.0).min(f64::MAX))
     }
 }
 
 impl Bytes {
-    /// No bytes.
+    /// Zero bytes.
     pub const ZERO: Self = Self(0.0);
 }
 
 impl Seconds {
-    /// No time.
+    /// The duration zero.
     pub const ZERO: Self = Self(0.0);
 }
 
@@ -435,13 +440,13 @@ macro_rules! identity {
         pub struct $name(pub u32);
 
         impl $name {
-            /// Creates the id of position `index` in its list.
+            /// Creates the identifier of the object at position `index`, counted from 0, in the list of all objects of its kind.
             #[inline]
             pub fn from_index(index: usize) -> Self {
                 Self(u32::try_from(index).expect("loaders refuse inputs with more than u32::MAX things of a kind"))
             }
 
-            /// Returns the position of the object in the list of all objects of its kind.
+            /// Returns the position, counted from 0, of the object in the list of all objects of its kind.
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
@@ -450,19 +455,19 @@ macro_rules! identity {
 }
 
 identity!(
-    /// A cluster (a "Set" in the papers), counted from 0 in the order of the platform file.
+    /// Identifier of a cluster (a "Set" in the papers), counted from 0 in the order of the platform file.
     ClusterId
 );
 identity!(
-    /// A host, counted from 0; the hosts of a cluster are consecutive.
+    /// Identifier of a host, counted from 0; the hosts of a cluster have consecutive numbers.
     HostId
 );
 identity!(
-    /// A link, counted from 0.
+    /// Identifier of a link, counted from 0.
     LinkId
 );
 identity!(
-    /// A BSP process, counted from 0 inside the program and from 1 in all input and output (as in the papers).
+    /// Identifier of a BSP process, counted from 0 inside the program and from 1 in all input and output (as in the papers).
     ///
     /// ```
     /// use migsim_base::units::ProcessId;
@@ -473,7 +478,7 @@ identity!(
     ProcessId
 );
 
-/// The error of a text that names no process.
+/// The error for a text that is not the number of a process.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no process: write `p24` or `24`; processes are counted from 1")]
 pub struct NoProcess(String);
@@ -492,11 +497,11 @@ impl FromStr for ProcessId {
     }
 }
 
-/// Reads the number of a process, counted from 1: `24`, `"24"` or `"p24"`. A key of a file uses it as `deserialize_with`, and
-/// [`process_number_schema`] as its schema.
+/// Deserializes the number of a process, counted from 1, from `24`, `"24"` or `"p24"`. A key of a file uses this function as
+/// `deserialize_with`, and [`process_number_schema`] as its schema.
 ///
 /// # Errors
-/// The value is none of these.
+/// The value has none of these forms.
 pub fn process_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -514,7 +519,7 @@ pub fn process_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32,
     Ok(process.0 + 1)
 }
 
-/// Returns the schema of the number of a process.
+/// Returns the JSON schema of the number of a process.
 pub fn process_number_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({
         "anyOf": [
@@ -578,7 +583,7 @@ mod tests {
             Instructions::UNITS,
             InstructionsPerSecond::UNITS,
         ];
-        for (name, _) in units.into_iter().flat_map(Units::all) {
+        for (name, _) in units.into_iter().flat_map(Units::iter) {
             assert!(table.contains(&format!("`{name}`")), "{name}");
         }
     }

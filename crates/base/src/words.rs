@@ -1,9 +1,10 @@
-//! Words for messages: numbers with their nouns, and the nearest known name for a misspelt one.
+//! Helps to write messages: counts with their nouns, verbs in singular or plural, and the known name nearest to a misspelt one.
 
 use std::fmt::Display;
 
-/// Returns the known name nearest to `name`, if one is near: it differs in case or in few letters, or is the only one that begins with
-/// `name`. A bare name is also compared with the ends of paths (`alpha` with `policy.migbsp.alpha`).
+/// Returns the known name nearest to `name`; `None` if no name is near. A known name is near if it differs in case or in few
+/// letters, or if it is the only one that begins with `name`. A name without dots is also compared with the ends of paths
+/// (`alpha` with `policy.migbsp.alpha`).
 pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     if name.len() > LONGEST {
         return None;
@@ -26,7 +27,8 @@ pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
     longer.next().filter(|_| longer.next().is_none())
 }
 
-/// Returns the part of a name with which a longer name must begin: a short name in full, a longer one without its last letter (`policy`, `policies`).
+/// Returns the prefix with which a longer known name must begin to be suggested for `name`; `None` if the name is too short. A
+/// short name must match in full, a longer one without its last letter (`policy`, `policies`).
 fn stem(name: &str) -> Option<&str> {
     let letters = name.chars().count();
     let last = name.char_indices().last();
@@ -37,16 +39,17 @@ fn stem(name: &str) -> Option<&str> {
     }
 }
 
-/// Minimum number of letters of a name whose last letter is ignored.
+/// Minimum number of letters of a name for which [`stem`] leaves out the last letter.
 const SHORTEST_STEM: usize = 6;
 
-/// Maximum length of a name that is compared with others.
+/// Maximum number of letters of a name for which similar names are searched.
 const LONGEST: usize = 64;
 
-/// Minimum number of letters of a name that is completed to a longer one.
+/// Minimum number of letters of a name for which a longer known name that begins with it is suggested.
 const SHORTEST_BEGIN: usize = 3;
 
-/// Returns the maximum number of wrong letters of a name: a third of its letters, but at most 3; none for two letters, which are near too many names.
+/// Returns the maximum number of wrong letters in a name for which a similar name is suggested. It is a third of the letters, but
+/// at most 3, and 0 for a name of two letters.
 fn most_letters(name: &str) -> usize {
     match name.chars().count() {
         0..3 => 0,
@@ -55,15 +58,16 @@ fn most_letters(name: &str) -> usize {
 }
 
 fn distance(name: &str, known: &str) -> usize {
-    let whole = letters_to_change(name, known);
+    let whole = edit_distance(name, known);
     match known.rsplit_once('.') {
-        Some((_, end)) if !name.contains('.') => whole.min(letters_to_change(name, end)),
+        Some((_, end)) if !name.contains('.') => whole.min(edit_distance(name, end)),
         _ => whole,
     }
 }
 
-/// Returns the number of letters to insert, delete or replace, and of neighbours to swap (the restricted edit distance of Damerau 1964).
-fn letters_to_change(from: &str, to: &str) -> usize {
+/// Returns the edit distance of two texts: the number of letters to insert, delete or replace, and of neighbouring letters to
+/// swap (the restricted distance of Damerau 1964).
+fn edit_distance(from: &str, to: &str) -> usize {
     let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
     let mut rows = vec![(0..=to.len()).collect::<Vec<usize>>()];
     for (i, letter) in from.iter().enumerate() {
@@ -82,7 +86,7 @@ fn letters_to_change(from: &str, to: &str) -> usize {
     rows[from.len()][to.len()]
 }
 
-/// Formats a count with its noun: `1 host`, `2 hosts`, `2 processes`.
+/// Formats a count with its noun in singular or plural: `1 host`, `2 hosts`, `2 processes`.
 pub fn counted(count: impl Display, noun: &str) -> String {
     let count = count.to_string();
     match (count.as_str(), noun.strip_suffix('y')) {
@@ -93,18 +97,19 @@ pub fn counted(count: impl Display, noun: &str) -> String {
     }
 }
 
-/// Minimum of a value that is taken for percent; smaller values are more likely wrong shares.
+/// Minimum of a value that is assumed to be a percentage; a smaller value is more likely a wrong fraction.
 const LEAST_PERCENT: f64 = 5.0;
 
-/// Returns a hint with the share that was meant by a value above 1 that looks like percent: `80 % is 0.8`.
-pub fn of_percent(value: f64) -> Option<String> {
+/// Returns a hint with the fraction if a value is probably a percentage, such as `80 % is 0.8`; `None` if the value is below 5 or
+/// above 100.
+pub fn percent_hint(value: f64) -> Option<String> {
     let is_percent = (LEAST_PERCENT..=100.0).contains(&value);
     // This order of operations leaves no digits of a binary division.
     is_percent.then(|| format!("{value} % is {}", (value * 1e4).round() / 1e6))
 }
 
-/// Returns `is` for one, `are` for any other number; likewise `was` and `were`.
-pub fn of_number(count: u64, [one, several]: [&'static str; 2]) -> &'static str {
+/// Returns the first word if `count` is 1, otherwise the second, as in `is` and `are` or `was` and `were`.
+pub fn singular_or_plural(count: u64, [one, several]: [&'static str; 2]) -> &'static str {
     if count == 1 { one } else { several }
 }
 
@@ -125,7 +130,7 @@ mod tests {
 
     #[test]
     fn percent_are_told_as_shares() {
-        let told = [80.0, 33.3, 100.0, 5.0].map(|value| of_percent(value).unwrap());
+        let told = [80.0, 33.3, 100.0, 5.0].map(|value| percent_hint(value).unwrap());
         assert_eq!(
             told,
             [
@@ -135,15 +140,15 @@ mod tests {
                 "5 % is 0.05"
             ]
         );
-        assert_eq!([4.9, 101.0, 0.5].map(of_percent), [None, None, None]);
+        assert_eq!([4.9, 101.0, 0.5].map(percent_hint), [None, None, None]);
     }
 
     #[test]
     fn letters_to_change_are_counted() {
-        assert_eq!(letters_to_change("kitten", "sitting"), 3);
-        assert_eq!(letters_to_change("", "abc"), 3);
-        assert_eq!(letters_to_change("abc", "abc"), 0);
-        assert_eq!(letters_to_change("rnu", "run"), 1);
+        assert_eq!(edit_distance("kitten", "sitting"), 3);
+        assert_eq!(edit_distance("", "abc"), 3);
+        assert_eq!(edit_distance("abc", "abc"), 0);
+        assert_eq!(edit_distance("rnu", "run"), 1);
     }
 
     #[test]

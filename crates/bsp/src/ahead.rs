@@ -1,13 +1,15 @@
-//! Several open supersteps at once. Without barriers each process continues when its own messages have arrived. With a barrier that process
-//! 1 opens, a process continues when it is released.
+//! Supersteps that are open at the same time, in runs whose barrier does not make all processes wait for each other. Without
+//! barriers, a process continues when its own messages have arrived; with a barrier that process 1 opens, when process 1 has
+//! released it.
 //!
 //! ```text
-//! open supersteps    k      k + 1     k + 2       one frame each: the plan, its messages, the measures
-//! process            in one of them, at most MOST_AHEAD ahead of k
+//! open supersteps    k      k + 1     k + 2       one frame each: the plan, its messages, the measurements
+//! process            in one of these supersteps, at most MOST_AHEAD ahead of k
 //! event              makes its superstep the current one: `World` and `Superstep` then handle the event as with barriers
 //! ```
-//! A superstep is closed when all processes have completed it. All processes meet where the workload moves processes, and while a call
-//! overlaps a superstep. If some processes are ahead when a call is due, all meet after the furthest superstep that a process has begun.
+//! A superstep is closed when all processes have completed it. All processes wait for each other where the workload moves
+//! processes, and while a rescheduling call overlaps a superstep. If some processes are ahead when a call is due, all of them
+//! wait for each other at the end of the last superstep that any process has begun.
 
 use std::collections::VecDeque;
 use std::mem::swap;
@@ -23,29 +25,30 @@ use migsim_base::units::{Time, to_u32};
 /// Maximum number of supersteps that a process may be ahead of the oldest open superstep.
 pub(super) const MOST_AHEAD: usize = 1024;
 
-/// The open supersteps, the oldest first.
+/// The open supersteps, beginning with the oldest.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ahead {
     frames: VecDeque<Frame>,
-    /// Number of the oldest open superstep.
+    /// Number of the oldest open superstep, counted from 0.
     oldest: usize,
-    /// The superstep whose content is in the world.
+    /// Number of the superstep whose content is in `World` and `Superstep`; `None` between the removal of the oldest superstep
+    /// and the next switch to an open one.
     current: Option<usize>,
-    /// Frames for reuse.
+    /// Frames of closed supersteps, kept to reuse their memory.
     spare: Vec<Frame>,
     /// Processes that have completed their superstep and have not begun the next one.
     pub(super) ready: VecDeque<u32>,
-    /// Number of the next message in the engine; numbers restart after 2^32 messages.
+    /// Number of the next message in the engine; after 2^32 messages the numbers start again at 0.
     next_message: u32,
 }
 
-/// An open superstep; its content is in the world while it is the current one.
+/// An open superstep. While it is the current one, its content is in `World` and `Superstep` instead of this frame.
 #[derive(Clone, Debug, Default)]
 struct Frame {
-    /// Numbers of its messages: the first number, and the count.
+    /// The numbers of the superstep's messages in the engine, as the first number and the count.
     messages: (u32, u32),
-    /// Number of processes that have completed it.
-    done: usize,
+    /// Number of processes that have completed the superstep.
+    completed: usize,
     plan: Plan,
     measures: Measures,
     exchange: Exchange,
@@ -58,8 +61,8 @@ struct Frame {
 }
 
 impl Frame {
-    /// Swaps the content with that of the world.
-    fn change_places(&mut self, world: &mut World<'_>, superstep: &mut Superstep) {
+    /// Swaps the content of this frame with the content of `World` and `Superstep`.
+    fn swap_with_world(&mut self, world: &mut World<'_>, superstep: &mut Superstep) {
         swap(&mut self.plan, &mut world.plan);
         swap(&mut self.measures, &mut world.measures);
         swap(&mut self.exchange, &mut superstep.exchange);
@@ -73,48 +76,48 @@ impl Frame {
 }
 
 impl Ahead {
-    /// Whether this superstep is open.
+    /// Whether the superstep with this number is open.
     pub(super) fn is_open(&self, superstep: usize) -> bool {
         (self.oldest..self.oldest + self.frames.len()).contains(&superstep)
     }
 
-    /// Adds the superstep after the last open one, or any superstep if none is open. It becomes the current one, with the plan of the
-    /// superstep before it.
-    pub(super) fn add(&mut self, number: usize, world: &mut World<'_>, superstep: &mut Superstep) {
+    /// Opens superstep `number`, which must follow the last open superstep; if no superstep is open, any number is allowed. It
+    /// becomes the current superstep, and its plan starts as a copy of the plan of the superstep before it.
+    pub(super) fn open_superstep(&mut self, number: usize, world: &mut World<'_>, superstep: &mut Superstep) {
         if self.frames.is_empty() {
             // The world still has the content of the superstep before it.
             self.oldest = number;
         } else {
-            self.make_current(number - 1, world, superstep);
+            self.switch_to(number - 1, world, superstep);
         }
         let mut frame = self.spare.pop().unwrap_or_default();
         frame.plan.clone_from(&world.plan);
-        frame.done = 0;
+        frame.completed = 0;
         frame.messages = (self.next_message, 0);
         refill(&mut frame.stage, world.placement.len(), Stage::Waiting);
         frame.computed.resize(world.placement.len(), 0.0);
         frame.last_computed = None;
         self.frames.push_back(frame);
-        self.make_current(number, world, superstep);
+        self.switch_to(number, world, superstep);
     }
 
-    /// Numbers the messages of the superstep that was added last.
-    pub(super) fn name_messages(&mut self, count: usize) {
+    /// Reserves `count` consecutive message numbers for the superstep that was opened last.
+    pub(super) fn reserve_message_numbers(&mut self, count: usize) {
         if let Some(frame) = self.frames.back_mut() {
             frame.messages.1 = to_u32(count);
             self.next_message = frame.messages.0.wrapping_add(frame.messages.1);
         }
     }
 
-    /// Makes the superstep of an event the current one.
-    pub(super) fn turn_to(
+    /// Makes the superstep to which an event belongs the current one.
+    pub(super) fn switch_to_event(
         &mut self,
         token: &Token,
         world: &mut World<'_>,
         superstep: &mut Superstep,
     ) {
         let number = match *token {
-            Token::Computed(process) => superstep.at[process as usize],
+            Token::Computed(process) => superstep.superstep_of[process as usize],
             Token::Delivered(message) => {
                 let holds =
                     |frame: &Frame| message.wrapping_sub(frame.messages.0) < frame.messages.1;
@@ -123,18 +126,18 @@ impl Ahead {
             }
             _ => return,
         };
-        self.make_current(number, world, superstep);
+        self.switch_to(number, world, superstep);
     }
 
-    /// Makes the oldest superstep the current one.
-    pub(super) fn turn_to_oldest(&mut self, world: &mut World<'_>, superstep: &mut Superstep) {
+    /// Makes the oldest open superstep, if there is one, the current one.
+    pub(super) fn switch_to_oldest(&mut self, world: &mut World<'_>, superstep: &mut Superstep) {
         if !self.frames.is_empty() {
-            self.make_current(self.oldest, world, superstep);
+            self.switch_to(self.oldest, world, superstep);
         }
     }
 
-    /// Makes an open superstep the current one.
-    pub(super) fn make_current(
+    /// Makes the open superstep `number` the current one: moves its content into `World` and `Superstep`.
+    pub(super) fn switch_to(
         &mut self,
         number: usize,
         world: &mut World<'_>,
@@ -144,34 +147,35 @@ impl Ahead {
             return;
         }
         if let Some(current) = self.current {
-            self.frames[current - self.oldest].change_places(world, superstep);
+            self.frames[current - self.oldest].swap_with_world(world, superstep);
         }
         let frame = &mut self.frames[number - self.oldest];
-        frame.change_places(world, superstep);
+        frame.swap_with_world(world, superstep);
         superstep.first_message = frame.messages.0;
         world.superstep = number;
         self.current = Some(number);
     }
 
-    /// Removes the oldest superstep, which is current and closed; its content stays in the world.
+    /// Removes the frame of the oldest superstep, which must be current and closed; the content of the superstep stays in
+    /// `World`.
     pub(super) fn drop_oldest(&mut self) {
         self.spare.extend(self.frames.pop_front());
         self.oldest += 1;
         self.current = None;
     }
 
-    /// Counts a process that has completed an open superstep.
-    pub(super) fn on_done(&mut self, superstep: usize) {
-        self.frames[superstep - self.oldest].done += 1;
+    /// Counts one more process that has completed the open superstep `superstep`.
+    pub(super) fn count_completed(&mut self, superstep: usize) {
+        self.frames[superstep - self.oldest].completed += 1;
     }
 
-    /// Whether a process that has completed this superstep is too far ahead to begin the next one.
-    pub(super) fn is_too_far(&self, superstep: usize) -> bool {
+    /// Whether a process that has completed `superstep` is too far ahead of the oldest open superstep to begin the next one.
+    pub(super) fn is_too_far_ahead(&self, superstep: usize) -> bool {
         superstep >= self.oldest + MOST_AHEAD
     }
 
-    /// Whether all processes have completed the oldest superstep.
-    pub(super) fn is_oldest_done(&self, processes: usize) -> bool {
-        (self.frames.front()).is_some_and(|frame| frame.done == processes)
+    /// Whether all `processes` processes have completed the oldest open superstep.
+    pub(super) fn is_oldest_completed(&self, processes: usize) -> bool {
+        (self.frames.front()).is_some_and(|frame| frame.completed == processes)
     }
 }

@@ -1,9 +1,10 @@
-//! Barriers: the protocols by which processes learn that all have arrived.
+//! Barriers: the protocols by which processes learn that all processes have arrived.
 //!
-//! The runtime reports arrivals and delivered barrier messages. The barrier sends its messages through the engine and lists in `leaving`
-//! the processes that may leave. A process can arrive at the next barrier while others are still leaving this one, but never two barriers
-//! ahead, since no process leaves before all have arrived. Two kinds differ. Without a barrier (`None`) each process leaves as it arrives.
-//! A barrier that process 1 releases (`ReleasedByFirst`) is left by each process when it is released (`ahead.rs`).
+//! The runtime reports to the barrier each arrival and each delivered barrier message. The barrier sends its messages through the
+//! engine and lists in `leaving` the processes that may leave. A process can arrive at the next barrier while other processes are
+//! still leaving this one, but it is never two barriers ahead, since no process leaves before all have arrived. Two kinds of
+//! barrier are exceptions: without a barrier (`None`), each process leaves when it arrives; with a barrier that process 1
+//! releases (`ReleasedByFirst`), each process leaves when process 1 releases it (`ahead.rs`).
 
 mod central;
 mod released_by_first;
@@ -31,34 +32,34 @@ use migsim_base::units::{Bytes, HostId, Seconds, greater};
 use migsim_engine::Simulation;
 use migsim_platform::Platform;
 
-/// The parts of the runtime that a barrier needs: the engine and the placement of processes.
+/// The parts of the runtime that a barrier needs to send its messages: the engine, the platform and the placement of processes.
 pub(super) struct BarrierContext<'a, 'p> {
     pub(super) engine: &'a mut Engine<'p>,
-    /// As in [`super::world::World`].
-    pub(super) may_pass: bool,
+    /// Whether simulated time may advance by a shortcut, as in [`super::world::World`].
+    pub(super) may_skip_time: bool,
     pub(super) platform: &'p Platform,
     pub(super) placement: &'a [HostId],
 }
 
 impl BarrierContext<'_, '_> {
-    fn send(
+    fn send_message(
         &mut self,
         from: HostId,
         to: HostId,
         bytes: Bytes,
         message: BarrierMessage,
     ) -> Result<(), Error> {
-        self.engine.send(from, to, bytes, Token::Barrier(message))
+        self.engine.send_control(from, to, bytes, Token::Barrier(message))
     }
 
-    fn between(
+    fn send_between(
         &mut self,
         from: u32,
         to: u32,
         bytes: Bytes,
         message: BarrierMessage,
     ) -> Result<(), Error> {
-        self.send(
+        self.send_message(
             self.placement[from as usize],
             self.placement[to as usize],
             bytes,
@@ -66,7 +67,7 @@ impl BarrierContext<'_, '_> {
         )
     }
 
-    /// Sends a control message that is a packet.
+    /// Sends a control message from one process to another as a packet, whose duration is computed without flows.
     fn send_packet(
         &mut self,
         packets: &mut Packets,
@@ -75,11 +76,11 @@ impl BarrierContext<'_, '_> {
     ) -> Result<(), Error> {
         let ends = (self.placement[from as usize], self.placement[to as usize]);
         let Some(packet) = packets.packet(self.platform, ends) else {
-            return self.send_nowhere(ends, message);
+            return self.no_route_error(ends, message);
         };
-        if packet.is_noted {
+        if packet.uses_connection {
             let end = self.engine.local_now() + packet.duration;
-            self.engine.note_message(ends, end);
+            self.engine.record_message(ends, end);
         }
         self.engine.count_flows(1);
         let duration = Seconds::of(packet.duration);
@@ -87,25 +88,26 @@ impl BarrierContext<'_, '_> {
         Ok(())
     }
 
-    /// Creates the error of a control message between hosts that have no route.
-    fn send_nowhere(
+    /// Returns the error for a control message between hosts that have no route.
+    fn no_route_error(
         &mut self,
         (from, to): (HostId, HostId),
         message: BarrierMessage,
     ) -> Result<(), Error> {
-        self.send(from, to, Bytes::default(), message)
+        self.send_message(from, to, Bytes::default(), message)
     }
 }
 
-/// A barrier of a fixed number of processes, used once per superstep.
+/// The barrier that ends each superstep, for a fixed number of processes.
 #[derive(Clone, Debug)]
 pub(super) struct Barrier {
     bytes: Bytes,
     processes: u32,
-    /// The processes that may leave now, in order; the run empties it.
+    /// The processes that may leave now, in the order in which they leave; the run empties this list.
     pub(super) leaving: Leaving,
-    /// Time after the first process at which each process leaves \[s\], if processes are predicted to leave one by one; otherwise empty.
-    pub(super) later: Vec<f64>,
+    /// Delay of each process's departure after the departure of the first process \[s\]; empty unless processes are predicted to
+    /// leave one by one.
+    pub(super) departure_delays: Vec<f64>,
     protocol: Protocol,
 }
 
@@ -122,8 +124,9 @@ enum Protocol {
     Foreseen(Foreseen),
 }
 
-/// An ideal barrier at which process 0 arrives `price` later, and which all processes leave some time after the last arrival. That time is
-/// `release`, plus `release_per_computing` for each of the `computing` processes of the superstep.
+/// An ideal barrier with delays (`root-serial`). Process 0 arrives `price` after it is ready, and all processes leave some time
+/// after the last arrival: `release`, plus `release_per_computing` for each of the `computing` processes that compute in the
+/// superstep.
 #[derive(Clone, Debug)]
 struct RootSerial {
     arrived: u32,
@@ -134,7 +137,8 @@ struct RootSerial {
 }
 
 impl Barrier {
-    /// Creates the barrier of a run of `processes` processes; a coordinator runs on the first host of process 0.
+    /// Creates the barrier of a run with `processes` processes. If the barrier has a coordinator, the coordinator stays on the
+    /// host where process 0 starts.
     pub(super) fn new(setup: &Setup<'_>, processes: u32) -> Self {
         let RuntimeConfig {
             barrier: config,
@@ -177,7 +181,7 @@ impl Barrier {
                 let may_foresee = packets.is_some()
                     && setup.runtime.shortcuts != Shortcuts::None
                     && !setup.network.queues;
-                let waves = may_foresee.then(|| Waves::of(&script, processes));
+                let waves = may_foresee.then(|| Waves::from_script(&script, processes));
                 match (packets, waves.flatten()) {
                     (Some(packets), Some(waves)) => {
                         Protocol::Foreseen(Foreseen::new(waves, processes, packets))
@@ -190,19 +194,20 @@ impl Barrier {
             bytes: config.bytes,
             processes,
             leaving: Leaving::default(),
-            later: Vec::new(),
+            departure_delays: Vec::new(),
             protocol,
         }
     }
 
-    /// Begins a superstep in which `computing` processes compute; all have arrived at the previous barrier.
+    /// Starts the barrier of a superstep in which `computing` processes compute; all processes have arrived at the previous
+    /// barrier.
     pub(super) fn open(&mut self, computing: usize) {
         if let Protocol::RootSerial(root) = &mut self.protocol {
             root.computing = computing;
         }
     }
 
-    /// Handles the arrival of `process`.
+    /// Handles the arrival of a process at the barrier.
     pub(super) fn arrive(
         &mut self,
         process: u32,
@@ -212,7 +217,7 @@ impl Barrier {
             bytes,
             processes,
             leaving,
-            later,
+            departure_delays: later,
             protocol,
         } = self;
         match protocol {
@@ -247,15 +252,15 @@ impl Barrier {
             }
             Protocol::Scripted(scripted) => scripted.arrive(process, *bytes, leaving, context),
             Protocol::Foreseen(foreseen) => {
-                if foreseen.arrive(process, context.engine.local_now()) {
-                    release_foreseen(foreseen, *processes, leaving, later, context)?;
+                if foreseen.record_arrival(process, context.engine.local_now()) {
+                    release_predicted(foreseen, *processes, leaving, later, context)?;
                 }
                 Ok(())
             }
         }
     }
 
-    /// Whether a process may leave before all have arrived, so that several supersteps are open at once.
+    /// Whether a process may leave before all have arrived, so that several supersteps can be open at the same time.
     pub(super) fn lets_run_ahead(&self) -> bool {
         matches!(
             &self.protocol,
@@ -263,7 +268,7 @@ impl Barrier {
         )
     }
 
-    /// Whether the times at which processes leave follow from their arrivals.
+    /// Whether the times at which processes leave can be computed from their arrival times, without events.
     pub(super) fn is_predictable(&self) -> bool {
         match &self.protocol {
             Protocol::Ideal { .. } | Protocol::RootSerial(_) | Protocol::Foreseen(_) => true,
@@ -276,7 +281,7 @@ impl Barrier {
         }
     }
 
-    /// Whether messages of the barrier cross links as flows.
+    /// Whether the messages of the barrier are flows, which share links with other flows.
     pub(super) fn uses_links(&self) -> bool {
         !matches!(
             &self.protocol,
@@ -287,14 +292,15 @@ impl Barrier {
         )
     }
 
-    /// Whether processes are predicted to leave one by one.
+    /// Whether processes leave at different, predicted times.
     pub(super) fn leaves_one_by_one(&self) -> bool {
         matches!(&self.protocol, Protocol::Foreseen(_))
     }
 
-    /// Returns the time at which the first process leaves a [predictable](Self::is_predictable) barrier, and the number of its messages.
-    /// `alone` returns the duration of a message that shares nothing \[s\], or `None` if the message may meet others; then the result is
-    /// none.
+    /// Returns the time at which the first process leaves a [predictable](Self::is_predictable) barrier \[s\], and the number of
+    /// barrier messages. `arrival` are the arrival times of the processes \[s\], `alone` returns the duration of a message that
+    /// shares no link with others \[s\]. The result is `None` if `alone` returns `None`, since a message may then share links, or
+    /// if the barrier is not predictable.
     pub(super) fn predict(
         &mut self,
         arrival: &[f64],
@@ -312,9 +318,9 @@ impl Barrier {
                 Some((released, 2 * arrival.len() as u64))
             }
             Protocol::Foreseen(foreseen) => {
-                foreseen.arrive_all(arrival);
-                let first = foreseen.leave(places, &mut self.later).ok()?;
-                Some((first, foreseen.notices()))
+                foreseen.record_arrivals(arrival);
+                let first = foreseen.compute_departures(places, &mut self.departure_delays).ok()?;
+                Some((first, foreseen.message_count()))
             }
             Protocol::None
             | Protocol::ReleasedByFirst(_)
@@ -324,32 +330,33 @@ impl Barrier {
         }
     }
 
-    /// Lets all processes leave, at the predicted time or later.
+    /// Releases all processes from the barrier at the same time; it is called when the predicted time has been reached.
     pub(super) fn let_all_leave(&mut self) {
         self.leaving.push_all(self.processes);
     }
 
-    /// Reports to the engine the control messages of a barrier whose processes were predicted to leave one by one.
-    pub(super) fn note(&mut self, engine: &mut Simulation<'_, Token>) {
+    /// Reports to the engine when each connection was last used by control messages, if the departures of the processes were
+    /// predicted one by one. The engine then knows which connections are idle.
+    pub(super) fn report_connections(&mut self, engine: &mut Simulation<'_, Token>) {
         if let Protocol::Foreseen(foreseen) = &mut self.protocol {
-            foreseen.note(engine);
+            foreseen.report_connections(engine);
         }
     }
 
-    /// Lets the processes leave one by one by events, at the predicted times.
+    /// Lets each process leave by an event at its predicted time.
     pub(super) fn leave_by_events(&mut self, engine: &mut Engine<'_>) {
-        leave_by_events(&mut self.later, 0.0, &mut self.leaving, engine);
+        leave_by_events(&mut self.departure_delays, 0.0, &mut self.leaving, engine);
     }
 
-    /// Returns the price of the barrier for process 0, which is a part of its own time in the superstep.
-    pub(super) fn price(&self) -> Seconds {
+    /// Returns the time that the barrier costs process 0; it counts as process 0's own time in the superstep.
+    pub(super) fn root_cost(&self) -> Seconds {
         match &self.protocol {
             Protocol::RootSerial(root) => root.price,
             _ => Seconds::default(),
         }
     }
 
-    /// Handles the delivery of a barrier message.
+    /// Handles the delivery of a barrier message, or the end of a wait of the barrier.
     pub(super) fn on_message(
         &mut self,
         message: BarrierMessage,
@@ -377,7 +384,7 @@ impl Barrier {
                 Ok(())
             }
             (Protocol::Central(central), Arrived(_)) => {
-                central.on_notice(*processes, *bytes, context)
+                central.on_notified(*processes, *bytes, context)
             }
             (Protocol::Central(central), Leave(process)) => {
                 central.on_answered(process, *processes, leaving);
@@ -406,7 +413,7 @@ impl Barrier {
                 release_children(process, *processes, *bytes, context)
             }
             (Protocol::Scripted(scripted), Round { to, slot, parity }) => {
-                scripted.on_notice((to, slot, parity), *bytes, leaving, context)
+                scripted.on_control_message((to, slot, parity), *bytes, leaving, context)
             }
             // Each protocol gets only its own control messages.
             (_, Arrived(_) | Leave(_) | Round { .. }) => Ok(()),
@@ -415,12 +422,12 @@ impl Barrier {
 }
 
 impl RootSerial {
-    /// Returns the time from the last arrival until all leave \[s\].
+    /// Returns the time between the last arrival and the departure of all processes \[s\].
     fn delay(&self) -> f64 {
         self.release.get() + self.release_per_computing.get() * self.computing as f64
     }
 
-    /// Counts an arrival; the last one opens the barrier.
+    /// Counts an arrival; at the last one, lets all processes leave, after the delay.
     fn arrive(
         &mut self,
         processes: u32,
@@ -442,9 +449,9 @@ impl RootSerial {
     }
 }
 
-/// Releases the processes of a predicted barrier at which all have arrived, from the time on at which the first one leaves. If anything
-/// else is in progress, each process leaves by an event.
-fn release_foreseen(
+/// Releases the processes from a predicted barrier at which all have arrived. If nothing else is in progress, simulated time
+/// advances directly to the departure of the first process; otherwise each process leaves by an event.
+fn release_predicted(
     foreseen: &mut Foreseen,
     processes: u32,
     leaving: &mut Leaving,
@@ -452,22 +459,22 @@ fn release_foreseen(
     context: &mut BarrierContext<'_, '_>,
 ) -> Result<(), Error> {
     let places = (context.platform, context.placement);
-    let first = match foreseen.leave(places, later) {
+    let first = match foreseen.compute_departures(places, later) {
         Ok(first) => first,
-        Err(ends) => return context.send_nowhere(ends, BarrierMessage::Leave(0)),
+        Err(ends) => return context.no_route_error(ends, BarrierMessage::Leave(0)),
     };
-    let (wait, notices) = (first - context.engine.local_now(), foreseen.notices());
-    if context.may_pass && context.engine.pass(wait, notices) {
+    let (wait, notices) = (first - context.engine.local_now(), foreseen.message_count());
+    if context.may_skip_time && context.engine.pass(wait, notices) {
         leaving.push_all(processes);
     } else {
         context.engine.count_flows(notices);
         leave_by_events(later, wait, leaving, context.engine);
     }
-    foreseen.note(context.engine);
+    foreseen.report_connections(context.engine);
     Ok(())
 }
 
-/// Lets each process leave by an event, after `wait` and its entry of `later` \[s\]; empties `later`.
+/// Lets each process leave by an event, `wait` \[s\] plus its entry of `later` \[s\] from now; empties `later`.
 fn leave_by_events(
     later: &mut Vec<f64>,
     wait: f64,

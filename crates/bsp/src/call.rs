@@ -1,15 +1,18 @@
-//! The cost of a rescheduling call: a state machine that waits for a given time, or exchanges the messages of the call.
+//! Simulates the cost of a rescheduling call as a state machine, which waits for a computed time or exchanges the messages of the
+//! call.
 //!
 //! ```text
 //! messages:      reports ──> exchange ──> rounds ──> computation ──> distribution ──> answers ──> paid
 //! in turn:       reports one by one ──> exchange in turn ──> computation ──> exchange in turn ──> answers one by one ──> paid
 //! other costs:   cost  ──> paid
 //! ```
-//! In MigBSP, processes report to their managers, and the managers exchange the lists, decide, and answer. Other strategies specify a
-//! [`Procedure`]: all hosts report to one host, directly or through the managers, or hosts send to their neighbours in rounds. The root is
-//! the manager of the cluster of process 1. A report has 24 B per host and 16 B per process, an answer 8 B per process.
+//! The state `paid` means that no call is in progress. In MigBSP, processes report to their managers, and the managers exchange
+//! the lists, decide, and answer. Other strategies specify a [`Procedure`]: all hosts report to one host, directly or through the
+//! managers, or hosts send to their neighbours in rounds. The root is the manager of the cluster of process 1. A report has 24 B
+//! per host and 16 B per process, an answer 8 B per process.
 //!
-//! A step without activities is followed by the next step at once. For example, a single manager has no other manager to exchange with.
+//! A step without activities is followed immediately by the next step; for example, a single manager has no other manager to
+//! exchange lists with.
 
 mod in_turn;
 
@@ -24,51 +27,51 @@ use in_turn::InTurn;
 use migsim_base::error::Error;
 use migsim_base::units::{Bytes, ClusterId, HostId, Instructions, Seconds, Time};
 
-/// The rescheduling call that is in progress, or was the last one.
+/// State of the rescheduling call that is in progress, or that was the last one.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
     step: Step,
-    /// Number of activities of the step that are still in progress.
+    /// Number of activities (messages, computations, waits) of the current step that are still in progress.
     pending: usize,
     /// Whether the call overlaps the next superstep.
     pub(super) is_overlapped: bool,
-    /// Time since when all processes wait for an overlapped call; `None` if they do not wait.
-    pub(super) waits_since: Option<Time>,
-    /// The procedure of the call; none: as in MigBSP.
+    /// Instant since which all processes wait for the end of an overlapped call; `None` if they do not wait.
+    pub(super) waiting_since: Option<Time>,
+    /// The communication procedure of the call, as the strategy specifies it; `None` for the procedure of MigBSP.
     procedure: Option<Procedure>,
-    /// The messages of the step.
+    /// The messages of the current step.
     messages: Vec<CallMessage>,
-    /// The managers and processes of a call whose messages are sent one by one.
+    /// The managers and processes of a call whose messages are sent one by one; `None` for other calls.
     in_turn: Option<InTurn>,
-    /// The processes that report for the next such call while this one is in progress.
-    early: Vec<u32>,
+    /// Processes that are already ready to report for the next call while a call with messages one by one is still in progress.
+    early_reporters: Vec<u32>,
 }
 
-/// The steps of a call.
+/// The steps of a rescheduling call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    /// A wait for the whole duration of the call.
+    /// A wait for the whole duration of the call, which a cost model computes.
     Price,
-    /// Messages sent one by one; their time is the whole cost of the call.
+    /// All messages of the call, sent one by one; their duration is the whole cost of the call.
     InTurn,
     /// Processes report to their managers.
     Reports,
-    /// Managers exchange the reports of their processes, or send them to the root.
+    /// Managers exchange the reports of their processes, or send them to the root, the manager of the cluster of process 1.
     Exchange,
-    /// A round of messages to neighbours, counted from 0.
+    /// Managers exchange the reports of their processes, or send these reports to the root.
     Round(u32),
-    /// The managers, or the hosts that have the reports, decide.
+    /// A round of messages between neighbouring hosts; rounds are counted from 0.
     Computation,
-    /// The root sends the decision to the managers.
+    /// The managers, or the hosts that have received the reports, compute the decision.
     Distribution,
-    /// Managers answer their processes, or the deciding hosts answer the other hosts.
+    /// The root sends the decision to the other managers.
     Answers,
     /// No call is in progress.
     Paid,
 }
 
 impl Step {
-    /// Returns the step after it, in a call of `rounds` rounds.
+    /// Returns the next step after this one, in a call with `rounds` rounds of messages between neighbours.
     fn next(self, rounds: u32) -> Self {
         match self {
             Self::Reports => Self::Exchange,
@@ -83,61 +86,63 @@ impl Step {
 }
 
 impl Call {
-    /// Creates the state without a call.
-    pub(super) fn none() -> Self {
+    /// Creates the state in which no call is in progress.
+    pub(super) fn idle() -> Self {
         Self {
             step: Step::Paid,
             pending: 0,
             is_overlapped: false,
-            waits_since: None,
+            waiting_since: None,
             procedure: None,
             messages: Vec::new(),
             in_turn: None,
-            early: Vec::new(),
+            early_reporters: Vec::new(),
         }
     }
 
-    /// Whether the call in progress sends its messages one by one.
+    /// Whether a call is in progress that sends its messages one by one.
     pub(super) fn is_in_turn(&self) -> bool {
         self.step == Step::InTurn
     }
 
-    /// Sends the report of a process before the call starts.
+    /// Sends the report of a process for a call with messages one by one, before that call starts. If the previous call is still
+    /// in progress, the report is sent after its end.
     pub(super) fn report(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
         if self.is_in_turn() {
-            self.early.push(process);
+            self.early_reporters.push(process);
             return Ok(());
         }
         let in_turn = self.in_turn.get_or_insert_with(|| InTurn::new(world));
         in_turn.report(process, world)
     }
 
-    /// Handles the end of a message of a call that sends them one by one. Returns the process that has its answer now, if there is one.
-    pub(super) fn on_turn(
+    /// Handles the end of a message or computation of `manager` in a call that sends its messages one by one. Returns the process
+    /// that has just received its answer, if there is one.
+    pub(super) fn on_manager_ended(
         &mut self,
         manager: u32,
         world: &mut World<'_>,
     ) -> Result<Option<u32>, Error> {
         let Some(in_turn) = &mut self.in_turn else {
-            return Err(world.broken(None, "a message belongs to no call"));
+            return Err(world.internal_error(None, "a message belongs to no call"));
         };
         let answered = in_turn.on_ended(manager, world)?;
-        if in_turn.is_over() {
+        if in_turn.is_complete() {
             self.step = Step::Paid;
             self.in_turn = None;
-            for process in std::mem::take(&mut self.early) {
+            for process in std::mem::take(&mut self.early_reporters) {
                 self.report(process, world)?;
             }
         }
         Ok(answered)
     }
 
-    /// Whether no call is in progress.
-    pub(super) fn is_paid(&self) -> bool {
+    /// Whether no rescheduling call is in progress.
+    pub(super) fn is_idle(&self) -> bool {
         self.step == Step::Paid
     }
 
-    /// Starts a call, `supersteps` supersteps after the previous call.
+    /// Starts a rescheduling call; `supersteps` is the number of supersteps since the previous call.
     pub(super) fn start(
         &mut self,
         supersteps: u64,
@@ -150,7 +155,7 @@ impl Call {
         if cost.model == CallModel::Messages && cost.order == CallOrder::Sequential {
             self.step = Step::InTurn;
             let in_turn = self.in_turn.get_or_insert_with(|| InTurn::new(world));
-            return in_turn.decide(world);
+            return in_turn.complete_actions(world);
         }
         let price = match cost.model {
             CallModel::None => {
@@ -168,7 +173,7 @@ impl Call {
                 )
             }
             CallModel::Overlapped => {
-                let start = world.outcome.supersteps[world.ending].start;
+                let start = world.outcome.supersteps[world.ending_superstep].start;
                 cost.fixed - world.engine.now().since(start)
             }
             CallModel::PingPong => Seconds::of(cost.delay.0 * ping_pong(cost.ping, world).get()),
@@ -189,10 +194,10 @@ impl Call {
         if self.pending == 0 {
             self.start_from(self.step.next(self.rounds()), world, shortcuts)?;
         }
-        Ok(self.is_paid())
+        Ok(self.is_idle())
     }
 
-    /// Starts `step`, and the following steps as long as they have no activities.
+    /// Starts `step`; if it has no activities, starts the following steps up to the first that has some.
     fn start_from(
         &mut self,
         mut step: Step,
@@ -202,14 +207,14 @@ impl Call {
         loop {
             self.step = step;
             self.start_activities(world, shortcuts)?;
-            if self.pending > 0 || self.is_paid() {
+            if self.pending > 0 || self.is_idle() {
                 return Ok(());
             }
             step = step.next(self.rounds());
         }
     }
 
-    /// Returns the number of rounds of messages to neighbours.
+    /// Returns the number of rounds of messages between neighbouring hosts in this call.
     fn rounds(&self) -> u32 {
         match self.procedure.map(|procedure| procedure.gather) {
             Some(Gather::Neighbours { rounds, .. }) => rounds,
@@ -223,27 +228,27 @@ impl Call {
         shortcuts: &mut Shortcuts<'_>,
     ) -> Result<(), Error> {
         let cost = world.setup.costs.call;
-        self.date_work(world);
+        self.record_decision_time(world);
         self.messages.clear();
         self.messages.shrink_to(MOST_KEPT);
         if let Some(procedure) = self.procedure {
-            return self.proceed(procedure, world, shortcuts);
+            return self.start_procedure_step(procedure, world, shortcuts);
         }
         match self.step {
-            Step::Reports => self.between_processes_and_managers(cost.report, world),
+            Step::Reports => self.add_process_messages(cost.report, world),
             Step::Answers => {
-                self.between_processes_and_managers(cost.answer, world);
-                self.turn();
+                self.add_process_messages(cost.answer, world);
+                self.reverse_messages();
             }
-            Step::Exchange => self.between_managers(cost.exchange, world),
-            Step::Computation => return self.compute(cost.decision, world),
+            Step::Exchange => self.add_manager_messages(cost.exchange, world),
+            Step::Computation => return self.start_decision(cost.decision, world),
             Step::Price | Step::InTurn | Step::Round(_) | Step::Distribution | Step::Paid => {}
         }
         self.send_together(world, shortcuts)
     }
 
-    /// Starts a step of a call by the procedure of its strategy.
-    fn proceed(
+    /// Starts the activities of the current step in a call with the communication procedure of a strategy other than MigBSP.
+    fn start_procedure_step(
         &mut self,
         procedure: Procedure,
         world: &mut World<'_>,
@@ -252,23 +257,23 @@ impl Call {
         let platform = world.setup.platform;
         let root = platform.manager(platform.cluster_of(world.placement[0]));
         match (self.step, procedure.gather) {
-            (Step::Reports, Gather::Central) => self.reports(world, |_| root),
+            (Step::Reports, Gather::Central) => self.add_reports(world, |_| root),
             (Step::Reports, Gather::Managers) => {
-                self.reports(world, |host| platform.manager(platform.cluster_of(host)));
+                self.add_reports(world, |host| platform.manager(platform.cluster_of(host)));
             }
-            (Step::Exchange, Gather::Managers) => self.of_clusters(world, root, REPORT, HOST),
+            (Step::Exchange, Gather::Managers) => self.add_cluster_messages(world, root, REPORT, HOST),
             (Step::Round(_), Gather::Neighbours { messages, .. }) => {
-                self.between_neighbours(messages as usize, world);
+                self.add_neighbour_messages(messages as usize, world);
             }
             // If all hosts decide at once, the root represents the busiest of them.
-            (Step::Computation, _) => return self.execute(root, procedure.operations, world),
+            (Step::Computation, _) => return self.start_operations(root, procedure.operations, world),
             (Step::Distribution, Gather::Managers) => {
-                self.of_clusters(world, root, ANSWER, 0.0);
-                self.turn();
+                self.add_cluster_messages(world, root, ANSWER, 0.0);
+                self.reverse_messages();
             }
-            (Step::Answers, Gather::Central) => self.answers(world, |_| root),
+            (Step::Answers, Gather::Central) => self.add_answers(world, |_| root),
             (Step::Answers, Gather::Managers) => {
-                self.answers(world, |host| platform.manager(platform.cluster_of(host)));
+                self.add_answers(world, |host| platform.manager(platform.cluster_of(host)));
             }
             _ => {}
         }
@@ -280,9 +285,9 @@ impl Call {
         self.send_together(world, shortcuts)
     }
 
-    /// Adds a report from each host to the host that `receiver` returns.
-    fn reports(&mut self, world: &World<'_>, receiver: impl Fn(HostId) -> HostId) {
-        let residents = residents(world).into_iter().enumerate();
+    /// Adds a report from each host to the list of messages; `receiver` returns the host that receives the report.
+    fn add_reports(&mut self, world: &World<'_>, receiver: impl Fn(HostId) -> HostId) {
+        let residents = processes_per_host(world).into_iter().enumerate();
         self.messages.extend(residents.map(|(index, count)| {
             let host = HostId::from_index(index);
             (
@@ -293,17 +298,19 @@ impl Call {
         }));
     }
 
-    /// Adds an answer to each host that has processes, from the host that `sender` returns.
-    fn answers(&mut self, world: &World<'_>, sender: impl Fn(HostId) -> HostId) {
-        let residents = residents(world).into_iter().enumerate();
+    /// Adds an answer to each host to the list of messages, with a size proportional to its processes; `sender` returns the host
+    /// that sends the answer.
+    fn add_answers(&mut self, world: &World<'_>, sender: impl Fn(HostId) -> HostId) {
+        let residents = processes_per_host(world).into_iter().enumerate();
         self.messages.extend(residents.map(|(index, count)| {
             let host = HostId::from_index(index);
             (sender(host), host, Bytes::of(ANSWER * count as f64))
         }));
     }
 
-    /// Adds a message from each manager to the root, about the processes and hosts of its cluster.
-    fn of_clusters(&mut self, world: &World<'_>, root: HostId, process: f64, host: f64) {
+    /// Adds a message from the manager of each cluster to `root`, with `process` bytes for each process and `host` bytes for each
+    /// host of the cluster.
+    fn add_cluster_messages(&mut self, world: &World<'_>, root: HostId, process: f64, host: f64) {
         let platform = world.setup.platform;
         let mut size: Vec<f64> = platform
             .clusters
@@ -323,8 +330,8 @@ impl Call {
         }));
     }
 
-    /// Adds messages with the load of each host to the next hosts, in the order of their numbers.
-    fn between_neighbours(&mut self, count: usize, world: &World<'_>) {
+    /// Adds messages from each host to the next `count` hosts in the order of host numbers; each contains the load of its sender.
+    fn add_neighbour_messages(&mut self, count: usize, world: &World<'_>) {
         let hosts = world.setup.platform.hosts.len();
         for from in 0..hosts {
             let next = (1..=count.min(hosts - 1)).map(|step| (from + step) % hosts);
@@ -338,15 +345,15 @@ impl Call {
         }
     }
 
-    /// Reverses the direction of the messages.
-    fn turn(&mut self) {
+    /// Swaps sender and receiver of every message in the list.
+    fn reverse_messages(&mut self) {
         for message in &mut self.messages {
             *message = (message.1, message.0, message.2);
         }
     }
 
-    /// Starts elementary operations on a host.
-    fn execute(
+    /// Starts the computation of `operations` elementary operations on a host.
+    fn start_operations(
         &mut self,
         host: HostId,
         operations: u64,
@@ -362,7 +369,7 @@ impl Call {
     }
 
     /// Adds a message of `size` from each process to the manager of its cluster.
-    fn between_processes_and_managers(&mut self, size: Bytes, world: &World<'_>) {
+    fn add_process_messages(&mut self, size: Bytes, world: &World<'_>) {
         let platform = world.setup.platform;
         let reports = world.placement.iter().map(|&host| {
             let manager = platform.manager(platform.cluster_of(host));
@@ -371,8 +378,8 @@ impl Call {
         self.messages.extend(reports);
     }
 
-    /// Adds a message from each manager to every other manager, of `size` for each of its processes.
-    fn between_managers(&mut self, size: Bytes, world: &World<'_>) {
+    /// Adds a message from each manager to every other manager, with `size` bytes for each process of the sender's cluster.
+    fn add_manager_messages(&mut self, size: Bytes, world: &World<'_>) {
         let platform = world.setup.platform;
         let populated = populated_clusters(world);
         for &(from, count) in &populated {
@@ -385,8 +392,8 @@ impl Call {
         }
     }
 
-    /// Starts the decision of the managers: `work` for each process.
-    fn compute(&mut self, work: Instructions, world: &mut World<'_>) -> Result<(), Error> {
+    /// Starts the computation of the decision on every manager, `work` for each process of the application.
+    fn start_decision(&mut self, work: Instructions, world: &mut World<'_>) -> Result<(), Error> {
         let work = Instructions::of(work.get() * world.placement.len() as f64);
         if work.get() > 0.0 {
             for (cluster, _) in populated_clusters(world) {
@@ -398,15 +405,15 @@ impl Call {
         Ok(())
     }
 
-    /// Records the begin or the end of the work of a call for which all processes wait.
-    fn date_work(&self, world: &mut World<'_>) {
+    /// Records when the decision of a call begins and ends, if all processes wait for the call.
+    fn record_decision_time(&self, world: &mut World<'_>) {
         let now = world.engine.now();
         if let Some(call) = world.outcome.calls.last_mut()
             && !self.is_overlapped
         {
             match self.step {
-                Step::Computation => call.work = Wait::none(now),
-                Step::Distribution => call.work.until = now,
+                Step::Computation => call.decision_period = Wait::none(now),
+                Step::Distribution => call.decision_period.until = now,
                 Step::Price
                 | Step::InTurn
                 | Step::Reports
@@ -418,7 +425,7 @@ impl Call {
         }
     }
 
-    /// Delivers the messages of the step: directly if nothing else is in progress, otherwise by events.
+    /// Delivers the messages of the step: directly by a shortcut if nothing else is in progress, otherwise as flows with events.
     fn send_together(
         &mut self,
         world: &mut World<'_>,
@@ -436,14 +443,14 @@ impl Call {
         }
         for &(from, to, size) in &self.messages {
             self.pending += 1;
-            world.engine.send(from, to, size, Token::Call)?;
+            world.engine.send_control(from, to, size, Token::Call)?;
         }
         Ok(())
     }
 }
 
-/// Returns the cost of a call by ping-pong: `max_j Σ_{i not in j} 2·(L(i,j) + ping / bw(i,j))`, from the nominal routes between process i
-/// and the manager of cluster j.
+/// Returns the cost of a call that is modelled as ping-pong between managers and processes: `max_j Σ_{i not in j} 2·(L(i,j) +
+/// ping / bw(i,j))`. Here L and bw are latency and bandwidth of the nominal route between process i and the manager of cluster j.
 fn ping_pong(ping: Bytes, world: &World<'_>) -> Seconds {
     let platform = world.setup.platform;
     let by_manager = populated_clusters(world).into_iter().map(|(cluster, _)| {
@@ -458,18 +465,18 @@ fn ping_pong(ping: Bytes, world: &World<'_>) -> Seconds {
     Seconds::of(by_manager.fold(0.0, f64::max))
 }
 
-/// Size of the data of a strategy about a host \[B\]: its load, its speed, its number.
+/// Bytes that a report contains per host: its load, its speed, its number.
 const HOST: f64 = 24.0;
-/// Size of the data of a strategy about a process \[B\]: its load and its number.
+/// Bytes that a report contains per process: its load and its number.
 const REPORT: f64 = 16.0;
-/// Size of the answer of a strategy about a process \[B\]: its number and its host.
+/// Bytes that an answer contains per process: its number and its host.
 const ANSWER: f64 = 8.0;
 
-/// Maximum number of messages whose memory is kept from step to step.
+/// Maximum number of messages for which the list keeps its memory from one step to the next.
 const MOST_KEPT: usize = 1 << 16;
 
 /// Returns the number of processes on each host.
-fn residents(world: &World<'_>) -> Vec<usize> {
+fn processes_per_host(world: &World<'_>) -> Vec<usize> {
     let mut count = vec![0; world.setup.platform.hosts.len()];
     for host in &world.placement {
         count[host.index()] += 1;
@@ -477,7 +484,7 @@ fn residents(world: &World<'_>) -> Vec<usize> {
     count
 }
 
-/// Returns the clusters that have processes, and the number of their processes.
+/// Returns the clusters that have at least one process, each with the number of its processes.
 fn populated_clusters(world: &World<'_>) -> Vec<(ClusterId, usize)> {
     let platform = world.setup.platform;
     let mut count = vec![0; platform.clusters.len()];

@@ -1,4 +1,4 @@
-//! The options of the runtime and the costs of rescheduling, with their defaults.
+//! The options of the runtime and of the costs of rescheduling, with their default values.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,37 +9,38 @@ use migsim_base::units::{Bytes, Instructions, Seconds};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sends {
-    /// All at once, without a wait between messages.
+    /// All messages are sent at the same time.
     #[default]
     Concurrent,
-    /// One after the other, as blocking sends do.
+    /// Each message is sent when the previous one is delivered, as with blocking sends.
     Sequential,
 }
 
-/// The condition under which a message starts.
+/// The condition under which a message that a process sends starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     rename_all = "kebab-case",
     expecting = "receives are \"early\", \"late\" or an object with `late_above`"
 )]
 pub enum Receives {
-    /// The message is sent.
+    /// A message starts as soon as it is sent.
     #[default]
     Early,
-    /// The message is sent, and its receiver has reached its receives (rendezvous).
+    /// A message starts when it is sent and its receiver has reached its receives (rendezvous).
     Late,
-    /// As `early` up to a size. A larger message waits until its receiver has reached its receives, and then takes a round trip for the
-    /// handshake. Its sender waits until it is delivered. The memory of a moving process has the same handshake, without a receiver to wait
-    /// for. The handshake is a part of the latency of its flow, whose upper bound is the bandwidth at its beginning.
+    /// Messages up to a given size start as with `early`. A larger message waits until its receiver has reached its receives, and
+    /// then begins with a handshake, which takes a round trip; its sender waits until it is delivered. The memory of a migrating
+    /// process has the same handshake, without waiting for a receiver. The handshake counts as latency of the message's flow; the
+    /// maximum rate of this flow is set by the bandwidth at its beginning.
     #[serde(untagged)]
     Above {
-        /// The largest message that starts at once.
+        /// Size of the largest message that starts without waiting for its receiver.
         late_above: Bytes,
     },
 }
 
 impl Receives {
-    /// Whether a message of this size waits for its receiver.
+    /// Whether a message of this size waits until its receiver has reached its receives.
     #[inline]
     pub(super) fn is_late(self, size: Bytes) -> bool {
         match self {
@@ -56,46 +57,52 @@ impl Receives {
     }
 }
 
-/// The protocol of the barrier.
+/// The protocol by which processes wait for each other at the end of a superstep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BarrierKind {
-    /// All leave when the last process arrives, at no cost.
+    /// All processes leave when the last process arrives; the barrier takes no time.
     #[default]
     Ideal,
-    /// All notify process 1. When it has all messages, it answers all processes at once.
+    /// All processes send a message to process 1. When process 1 has all messages, it answers all processes at the same time.
     Central,
-    /// A coordinator receives from one process after the other, then releases one process after the other.
+    /// A coordinator receives a message from one process after the other, then sends a release to one process after the other.
     Sequential,
     /// Arrivals are reported up a binomial tree of processes, and releases are sent down.
     Tree,
-    /// In round r each process notifies the process whose number is higher by 2^r; ⌈log2 p⌉ rounds.
+    /// In round r, each process notifies the process whose number is higher by 2^r; there are ⌈log2 p⌉ rounds for p processes.
     Dissemination,
-    /// In round r each process exchanges control messages with the process whose number differs in bit r. If the number of processes is no
-    /// power of two, each process above the largest power of two first notifies a partner below. It is released last, by a synchronous
-    /// send: the partner waits for an answer.
+    /// In round r, each process exchanges control messages with the process whose number differs in bit r. If the number of
+    /// processes is no power of two, each process above the largest power of two first notifies a partner below it. Its partner
+    /// releases it last, by a synchronous send: the partner waits for an answer.
     RecursiveDoubling,
     /// A control message goes around all processes twice, from each process to the next; in the second round it is sent synchronously.
     DoubleRing,
-    /// The choice of Open MPI 4.1 by the number of processes: `central` for 4 to 7, else `recursive-doubling`.
+    /// The barrier that Open MPI 4.1 chooses for the number of processes: `central` for 4 to 7 processes, otherwise
+    /// `recursive-doubling`.
     Library,
-    /// No barrier: each process begins its next superstep when its sends are complete and it has received its messages, whatever superstep
-    /// the other processes are in. All processes meet where a call is due, and before and after moves that the workload prescribes.
+    /// No barrier: each process begins its next superstep when its sends are complete and it has received its messages, even if
+    /// other processes are in other supersteps. All processes wait for each other only where a rescheduling call is due, and
+    /// before and after migrations that the workload prescribes.
     None,
-    /// Process 1 sends a message to every other process at once and waits until all are delivered. Each of these messages starts when both
-    /// sender and receiver are at the barrier, and its receiver waits for nothing else. No process reports its arrival, so that a process
-    /// may be one superstep ahead of another. This is the weak barrier of the program that MigBSP's authors published in 2015.
+    /// Process 1 sends a message to every other process at the same time and waits until all are delivered. Each of these
+    /// messages starts when both sender and receiver are at the barrier; the receiver continues when its message is delivered. No
+    /// process reports its arrival, so that a process may be one superstep ahead of another. This is the weak barrier of the
+    /// program that MigBSP's authors published in 2015.
     ReleasedByFirst,
-    /// When process 1 is ready, it sends a message to each of the p processes and pays `per_process` for each message: its time in the
-    /// superstep grows by `p · per_process`. No other process pays, and all leave when the last one, process 1 included, has arrived. This
-    /// is the weak barrier of the authors' later program; it determines when the short first supersteps of the dynamic Smith-Waterman paper
-    /// are unstable. With `release_per_process` and `release_per_computing` all leave later, as if process 1 then served one process after
-    /// the other, and the processes that computed for longer. No process counts that wait as its own time.
+    /// An ideal barrier with the costs of messages from process 1 to all processes. When process 1 is ready, it sends a message
+    /// to each of the p processes and spends `per_process` on each message: its time in the superstep grows by `p · per_process`.
+    /// No other process spends time, and all processes leave when the last one, process 1 included, has arrived. This is the weak
+    /// barrier of the authors' later program; it determines when the short first supersteps of the dynamic Smith-Waterman paper
+    /// are unstable. With `release_per_process` and `release_per_computing` all processes leave later, as if process 1 then
+    /// served one process after the other, with additional time for each process that computed. No process counts this wait as
+    /// its own time.
     RootSerial,
 }
 
 impl BarrierKind {
-    /// Returns the kind that a library uses for this number of processes, for the kind `library`.
+    /// Returns the barrier that a library uses for this number of processes, if the kind is `library`; returns any other kind
+    /// unchanged.
     pub(super) const fn of_library(self, processes: u32) -> Self {
         match (self, processes) {
             (Self::Library, 4..8) => Self::Central,
@@ -105,18 +112,18 @@ impl BarrierKind {
     }
 }
 
-/// The order in which the coordinator of a sequential barrier receives.
+/// The order in which the coordinator of a sequential barrier receives the arrival messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GatherOrder {
-    /// The lowest rank first.
+    /// In ascending order of process numbers.
     #[default]
     Ascending,
-    /// The highest rank first.
+    /// In descending order of process numbers.
     Descending,
-    /// The order of arrival.
+    /// In the order in which the processes arrive at the barrier.
     Arrival,
-    /// All messages are in flight at once.
+    /// At any time: all messages may be in transfer at the same time.
     Parallel,
 }
 
@@ -124,22 +131,23 @@ pub enum GatherOrder {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Release {
-    /// All processes at once, at the delivery of the last release.
+    /// All processes at the same time, when the last release message is delivered.
     #[default]
     Simultaneous,
-    /// Each process at the delivery of its own release.
+    /// Each process when its own release message is delivered.
     Sequential,
 }
 
-/// The transport of a barrier's control messages, for the kinds `dissemination`, `recursive-doubling` and `double-ring`.
+/// How control messages of a barrier travel, for the kinds `dissemination`, `recursive-doubling` and `double-ring`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Notices {
-    /// Each control message is a flow, which shares links with all others.
+    /// Each control message is a flow, which shares links with all other flows.
     #[default]
     Flows,
-    /// Each control message is a packet. It takes its latency, its overhead and its bytes at the rate of a flow that is alone, and slows no
-    /// other message. On a platform whose links vary, or share by SimGrid's rule for `FATPIPE`, control messages are flows nevertheless.
+    /// Each control message is a packet. Its duration is its latency, its overhead, and the time to transfer its bytes at the
+    /// rate of a flow that has its route alone; it slows no other message. On a platform whose links vary, or share by SimGrid's
+    /// rule for `FATPIPE`, control messages are flows nevertheless.
     Packets,
 }
 
@@ -150,36 +158,38 @@ impl Notices {
     }
 }
 
-/// The barrier that ends a superstep.
+/// The barrier at the end of each superstep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BarrierConfig {
-    /// The protocol of the barrier.
+    /// The protocol by which processes wait for each other.
     pub kind: BarrierKind,
-    /// The size of each message of the barrier.
+    /// Size of each message of the barrier.
     pub bytes: Bytes,
-    /// The transport of the control messages of a barrier `dissemination`, `recursive-doubling` or `double-ring`: flows that share links
-    /// (the default), or packets that share nothing.
+    /// How control messages of the barriers `dissemination`, `recursive-doubling` and `double-ring` travel: as flows that share
+    /// links (the default), or as packets that share nothing.
     #[serde(skip_serializing_if = "Notices::is_default")]
     pub notices: Notices,
-    /// Sequential barrier: the order in which the coordinator receives.
+    /// Sequential barrier: the order in which the coordinator receives the arrival messages.
     pub gather: GatherOrder,
-    /// Sequential barrier: the time at which processes leave.
+    /// Sequential barrier: whether processes leave together or one after the other.
     pub release: Release,
-    /// Root-serial barrier: the cost to process 1 for each process (d).
+    /// Root-serial barrier: time that process 1 spends for each process (d).
     pub per_process: Seconds,
-    /// Root-serial barrier: the delay of the release after the last arrival, per process.
+    /// Root-serial barrier: time per process by which all processes leave later than the last arrival.
     #[serde(skip_serializing_if = "is_zero")]
     pub release_per_process: Seconds,
-    /// Root-serial barrier: the additional delay per process that computed in the superstep.
+    /// Root-serial barrier: additional time before all processes leave, per process that computed in the superstep.
     #[serde(skip_serializing_if = "is_zero")]
     pub release_per_computing: Seconds,
-    /// Factor of the delay of each message of the barrier, which a change of the case sets.
+    /// Factor by which the delay of each barrier message before its transfer is multiplied; only a change of the simulated case
+    /// sets it.
     #[serde(skip)]
     pub delay: DelayFactor,
 }
 
-/// Factor of the delays of control messages ahead of their transfer; 1 unless a change of the case sets another one.
+/// Factor by which the delays of control messages before their transfer are multiplied; 1 unless a change of the simulated case
+/// (such as `barrier +10%`) sets another factor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DelayFactor(pub f64);
 
@@ -199,15 +209,15 @@ fn is_zero(duration: &Seconds) -> bool {
     duration.get() <= 0.0
 }
 
-/// The load of a host that a policy sees at a call, if the speed of the host varies.
+/// The load of a host that a policy is given at a rescheduling call, if the speed of the host varies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LoadMeasure {
-    /// The mean since the last call.
+    /// The mean load since the last call.
     #[default]
     SinceCall,
-    /// The load at the time of the call, as if a clock were read instead of a load. In the paper on Smith-Waterman on dynamic platforms the
-    /// power of two clusters is halved, and the first call after that moves processes away from them.
+    /// The load at the time of the call, as if the clock rate were read instead of a load average. In the paper on Smith-Waterman
+    /// on dynamic platforms, the power of two clusters is halved, and the first call after that moves processes away from them.
     Present,
 }
 
@@ -218,18 +228,18 @@ impl LoadMeasure {
     }
 }
 
-/// The shortcuts of the simulator. Results with `all` and `at-once` are equal to the last bit. Results with `none` are equal up to
-/// rounding, which hundreds of messages that meet one after the other can magnify.
+/// The shortcuts by which the simulator avoids events. Results with `all` and `at-once` are equal to the last bit. Results with
+/// `none` are equal except for rounding errors, which hundreds of messages that share links one after the other can amplify.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shortcuts {
-    /// A superstep is computed in one pass, without events, where this is possible. A superstep equal to the previous one reuses its
-    /// result.
+    /// A superstep is computed in one pass, without events, where this is possible. If a superstep is equal to the previous one,
+    /// the result of the previous one is used again.
     #[default]
     All,
-    /// As `all`, but no result is reused.
+    /// As `all`, but each superstep is computed, even if it equals the previous one.
     AtOnce,
-    /// Every superstep is simulated event by event.
+    /// Each superstep is simulated event by event.
     None,
 }
 
@@ -240,72 +250,78 @@ impl Shortcuts {
     }
 }
 
-/// The execution of a superstep.
+/// The options that determine how a superstep is executed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RuntimeConfig {
-    /// The order of the messages of a process.
+    /// The order in which a process sends the messages of a superstep.
     pub sends: Sends,
-    /// The condition under which a message starts.
+    /// The condition under which a message that a process sends starts.
     pub receives: Receives,
     /// Whether a process waits at the end of a superstep until its own messages are delivered, as programs do that complete all requests
     /// (`MPI_Waitall`, `MSG_comm_wait`). The measured time T of the process ends with its last receive, before that wait. The program that
     /// MigBSP's authors published in 2015 does both (A8).
     #[serde(skip_serializing_if = "is_false")]
     pub wait_for_sends: bool,
-    /// The end of a superstep.
+    /// The barrier at the end of each superstep.
     pub barrier: BarrierConfig,
-    /// The measure of the load of a host that a policy sees: the mean since the last call, or the load at the call.
+    /// The load of a host that a policy is given at a rescheduling call: the mean since the last call, or the load at the time of
+    /// the call.
     #[serde(skip_serializing_if = "LoadMeasure::is_default")]
     pub load: LoadMeasure,
-    /// The shortcuts of the simulator; they save time and change no result.
+    /// The shortcuts by which the simulator avoids events; they save computing time and do not change results.
     #[serde(skip_serializing_if = "Shortcuts::is_default")]
     pub shortcuts: Shortcuts,
 }
 
 impl RuntimeConfig {
-    /// Whether the sender of a message of this size waits until it is delivered.
+    /// Whether the sender of a message of this size waits at the end of the superstep until the message is delivered.
     #[inline]
     pub(super) fn waits_for_send(&self, size: Bytes) -> bool {
         self.wait_for_sends || self.receives.has_handshake(size)
     }
 }
 
-/// The model of the cost of a rescheduling call.
+/// How the cost of a rescheduling call is determined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CallModel {
-    /// Simulated messages. In MigBSP, each process reports to the manager of its cluster, and the managers exchange their lists, compute,
-    /// and answer. Other strategies gather at one host, through the managers, or from neighbour to neighbour, as each needs.
+    /// The messages and computations of the call are simulated. In MigBSP, each process reports to the manager of its cluster,
+    /// and the managers exchange their lists, compute, and answer. Other strategies collect data at one host, through the
+    /// managers, or from neighbour to neighbour, as each strategy requires.
     #[default]
     Messages,
-    /// `fixed + per_process · p + per_process_superstep · p · (supersteps since the last call)`, p the number of processes.
+    /// The call takes `fixed + per_process · p + per_process_superstep · p · (supersteps since the last call)`, where p is the
+    /// number of processes.
     Additive,
-    /// The call overlaps the superstep that it closes, which lasts at least `fixed`: the call adds `max(0, fixed - T)`. T is the duration
-    /// of that superstep from its first start to the beginning of the call, with the moves that the workload prescribes after it. In the
-    /// paper on Smith-Waterman on irregular computations, the overheads of scenario ii shrink as the supersteps at the calls grow (A19).
+    /// The call overlaps the superstep at whose end it takes place; this superstep then lasts at least `fixed`, so that the call
+    /// adds `max(0, fixed - T)`. T is the duration of the superstep from its first start to the beginning of the call, including
+    /// migrations that the workload prescribes after it. In the paper on Smith-Waterman on irregular computations, the overheads
+    /// of scenario ii shrink as the supersteps at the calls grow (A19).
     Overlapped,
-    /// A computed cost: the manager of each cluster in use sends `ping` bytes to each process outside its cluster, one after the other,
-    /// and each time gets them back. All managers work in parallel, without other traffic: `max_j Σ_{i not in j} 2·(L(i,j) + ping /
-    /// bw(i,j))` (A19). This is one reading of the Lattice Boltzmann paper, where the cluster lan decides and a call costs 0.1 s per
-    /// process outside it.
+    /// The call takes a computed time, the duration of messages between managers and processes in both directions. The manager of
+    /// each cluster in use sends `ping` bytes to each process outside its cluster, one after the other, and gets them back each
+    /// time. All managers work in parallel, without other traffic: `max_j Σ_{i not in j} 2·(L(i,j) + ping / bw(i,j))` for manager
+    /// j and process i, with latency L and bandwidth bw (A19). This is one interpretation of the Lattice Boltzmann paper, where
+    /// the cluster lan decides and a call costs 0.1 s per process outside it.
     PingPong,
     /// Calls cost nothing.
     None,
 }
 
-/// The order of the messages of a call.
+/// The order of the messages of a rescheduling call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CallOrder {
-    /// All messages of a step are sent at once.
+    /// All messages of a step of the call are sent at the same time.
     #[default]
     Parallel,
-    /// One after the other, each when both ends are ready. A manager receives the reports of its processes one by one. The managers of all
-    /// clusters, in turn, send to every other manager, and once more after the decision. Each manager answers its processes one by one, in
-    /// increasing order of rank. A process that moves is answered at its old host, by its new manager. With `costs.move.wait` `movers` each
-    /// process continues when it has its answer (A19). The program that MigBSP's authors published in 2015 makes its calls this way. They
-    /// cost 0.33 s to 1.2 s with 60 processes, where messages sent at once take 0.02 s.
+    /// Messages are sent one after the other, each when sender and receiver are ready. A manager receives the reports of its
+    /// processes one by one. The managers of all clusters, in turn, send to every other manager, and do so once more after the
+    /// decision. Each manager answers its processes one by one, in increasing order of rank. A process that moves is answered at
+    /// its old host, by its new manager. With `costs.move.wait` set to `movers`, each process continues when it has its answer
+    /// (A19). The calls of the program that MigBSP's authors published in 2015 work in this way. They cost 0.33 s to 1.2 s with
+    /// 60 processes, where messages sent at the same time take 0.02 s.
     Sequential,
 }
 
@@ -320,63 +336,68 @@ impl CallOrder {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CallWaiting {
-    /// Scenarios ii and iii.
+    /// In scenarios ii and iii, processes wait for the answer of each call.
     #[default]
     Blocking,
-    /// Scenario iii only, since in scenario ii the answer moves no process. In scenario ii a call of duration C overlaps the next superstep
-    /// of duration T and delays its barrier by max(0, C − T). After the last superstep all processes wait for the whole call. (A19; Lattice
-    /// Boltzmann paper, Table 2: scenario ii costs 0.80 s per call, scenario iii 1.00 s.)
+    /// Only in scenario iii, processes wait for the answer of each call, since in scenario ii the answer moves no process. In
+    /// scenario ii, a call of duration C overlaps the next superstep of duration T and delays the barrier of that superstep by
+    /// max(0, C − T). After the last superstep, all processes wait for the whole call. (A19; Lattice Boltzmann paper, Table 2:
+    /// scenario ii costs 0.80 s per call, scenario iii 1.00 s.)
     Overlapped,
 }
 
-/// The costs of a rescheduling call.
+/// The cost of a rescheduling call.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CallCost {
-    /// The model of the price.
+    /// How the cost of a call is determined.
     pub model: CallModel,
-    /// `additive`: the fixed part (c0); `overlapped`: the minimum duration of a superstep that ends with a call.
+    /// `additive`: the part of the cost that is the same for each call (c0); `overlapped`: the minimum duration of a superstep
+    /// that ends with a call.
     pub fixed: Seconds,
-    /// `additive`: per process (cp).
+    /// `additive`: the cost per process (cp).
     #[serde(skip_serializing_if = "is_zero")]
     pub per_process: Seconds,
-    /// `additive`: per process and superstep since the last call (cv).
+    /// `additive`: the cost per process and superstep since the last call (cv).
     pub per_process_superstep: Seconds,
-    /// `ping-pong`: the size of the message in each direction.
+    /// `ping-pong`: the size of the message that is sent in each direction.
     pub ping: Bytes,
-    /// The scenarios in which processes wait for the answer.
+    /// The scenarios in which processes wait for the answer of a call.
     pub waiting: CallWaiting,
-    /// Whether a call that is due after the last superstep takes place and costs time, as in the papers. No later superstep can profit
-    /// from the call.
+    /// Whether a call that is due after the last superstep takes place and costs time, as in the papers, although no later
+    /// superstep can profit from it.
     pub after_last: bool,
-    /// `messages`: the order of the messages. With `sequential` the call of any strategy has these messages.
+    /// `messages`: the order in which the messages of a call are sent. With `sequential`, calls of every strategy use the
+    /// messages of MigBSP.
     #[serde(skip_serializing_if = "CallOrder::is_default")]
     pub order: CallOrder,
     /// `messages`: the size of the report of each process to its manager.
     pub report: Bytes,
-    /// `messages`: the size of the message between two managers: per process of the sender's cluster, or with `order` `sequential` of the
-    /// whole message.
+    /// `messages`: the size of the message from one manager to another; with `order` `parallel` per process of the sender's
+    /// cluster, with `sequential` of the whole message.
     pub exchange: Bytes,
-    /// `messages`: the computation of each manager, per process of the application.
+    /// `messages`: the computation of the decision on each manager, per process of the application.
     pub decision: Instructions,
-    /// `messages`: the size of the answer of a manager to each process.
+    /// `messages`: the size of the answer from a manager to each process.
     pub answer: Bytes,
-    /// `messages`: the cost of an elementary operation (a comparison and an addition) of a strategy other than MigBSP, which counts its operations.
+    /// `messages`: the cost of an elementary operation (a comparison and an addition) in the decision of a strategy other than
+    /// MigBSP; such strategies count their operations.
     #[serde(skip_serializing_if = "is_usual_operation")]
     pub operation: Instructions,
-    /// Factor of the delay of each message of a call, and of the sizes that a strategy gives its messages; a change of the case sets it.
+    /// Factor by which the delay of each message of a call before its transfer is multiplied, as are the sizes of messages that a
+    /// strategy specifies. Only a change of the simulated case sets it.
     #[serde(skip)]
     pub delay: DelayFactor,
 }
 
-/// Returns the instructions of an elementary operation, with its memory accesses.
-fn usual_operation() -> Instructions {
+/// Returns the default number of instructions of an elementary operation, including its memory accesses.
+fn default_operation() -> Instructions {
     Instructions::of(10.0)
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
 fn is_usual_operation(operation: &Instructions) -> bool {
-    *operation == usual_operation()
+    *operation == default_operation()
 }
 
 impl Default for CallCost {
@@ -395,63 +416,66 @@ impl Default for CallCost {
             exchange: Bytes::of(20.0),
             decision: Instructions::of(1000.0),
             answer: Bytes::of(20.0),
-            operation: usual_operation(),
+            operation: default_operation(),
             delay: DelayFactor::default(),
         }
     }
 }
 
-/// The transfer of the memory of a moving process.
+/// How the memory of a migrating process is transferred.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transfer {
-    /// As a flow from the old host to the new one. A process without memory starts no flow and pays no latency.
+    /// The memory is sent as a flow from the origin to the destination. A process without memory sends no flow and pays no
+    /// latency.
     #[default]
     Flow,
-    /// As computed for a single message without other traffic: `L + M / bw` of the route with its nominal bandwidth, without profiles,
-    /// loads and factors, and without using its links. This is Mem(i,j) of the Lattice Boltzmann paper, paid as computed.
+    /// The transfer takes the computed time of a single message without other traffic: `L + M / bw` of the route, with memory M,
+    /// latency L and nominal bandwidth bw. Profiles, loads and factors do not count, and the transfer does not use the links.
+    /// This is Mem(i,j) of the Lattice Boltzmann paper, used as a duration.
     Nominal,
-    /// The transfer takes no time: a move costs `fixed`.
+    /// The transfer takes no time: a migration only costs `fixed`.
     None,
 }
 
-/// The order of the migrations of a call.
+/// The order of the migrations that one call decides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MoveOrder {
-    /// All at once.
+    /// All migrations start at the same time.
     #[default]
     Parallel,
-    /// One after the other.
+    /// Each migration starts when the previous one has ended.
     Serial,
 }
 
-/// The processes that wait for migrations.
+/// The processes that wait while migrations are in progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Waiting {
-    /// All processes: the next superstep starts when all moves are complete.
+    /// All processes wait: the next superstep starts when all migrations are complete.
     #[default]
     All,
-    /// The moving processes, which meet the others at the next barrier.
+    /// Only the migrating processes wait; they join the other processes at the next barrier.
     Movers,
 }
 
-/// The costs of a migration.
+/// The cost of a migration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MoveCost {
-    /// The transfer of the memory of the process.
+    /// How the memory of the migrating process is transferred.
     pub transfer: Transfer,
-    /// Duration of the operations of a migration: connections, serialisation, creation at the destination.
+    /// Duration of the other operations of a migration: connections, serialisation, creation at the destination.
     pub fixed: Seconds,
-    /// The order of the migrations of a call.
+    /// The order of the migrations that one call decides.
     pub order: MoveOrder,
-    /// The processes that wait for migrations: `all`, or only the `movers`, which meet the others at the next barrier.
+    /// The processes that wait while migrations are in progress: `all`, or only the `movers`, which join the other processes at
+    /// the next barrier.
     pub wait: Waiting,
 }
 
-/// The costs of rescheduling.
+/// The costs of rescheduling: of calls and of migrations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Costs {
@@ -462,22 +486,22 @@ pub struct Costs {
     pub migration: MoveCost,
 }
 
-/// The three scenarios of the papers.
+/// The three scenarios of the papers, which separate the cost of rescheduling from its gain.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Scenario {
-    /// The application without rescheduling.
+    /// The application runs without rescheduling.
     I,
-    /// The policy decides and its calls cost time, but no process moves.
+    /// The policy decides and its calls cost time, but no process migrates.
     Ii,
-    /// The policy decides, its calls and moves cost time, and processes move.
+    /// The policy decides, calls and migrations cost time, and processes migrate.
     Iii,
 }
 
 impl Scenario {
-    /// All scenarios.
+    /// All scenarios, in the order i, ii, iii.
     pub const ALL: [Self; 3] = [Self::I, Self::Ii, Self::Iii];
 
     /// Returns `i`, `ii` or `iii`.

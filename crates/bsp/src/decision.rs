@@ -1,4 +1,4 @@
-//! The answer of a policy to a rescheduling call.
+//! The answer of a policy to a rescheduling call: the migrations, the reasons for them, and the cost of the decision.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,17 +9,17 @@ use serde_json::{Map, Value};
 
 use migsim_base::units::{ClusterId, HostId, ProcessId, Seconds};
 
-/// A move that a policy requests: `process` goes to host `to`.
+/// A migration that a policy requests: `process` moves to host `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Migration {
-    /// The process that moves.
+    /// The process that migrates.
     pub process: ProcessId,
-    /// The destination of the process.
+    /// The host to which the process migrates.
     pub to: HostId,
 }
 
 impl Migration {
-    /// Creates a move of the process to the host with these numbers, both counted from 0.
+    /// Creates the migration of a process to a host, given their numbers, both counted from 0.
     pub fn new(process: usize, to: usize) -> Self {
         Self {
             process: ProcessId::from_index(process),
@@ -28,12 +28,12 @@ impl Migration {
     }
 }
 
-/// The explanation of a call by its policy: its state, thresholds and terms, converted to JSON only when it is read.
+/// A policy's explanation of one call: its state, thresholds and the terms of its decision, converted to JSON only on request.
 pub trait Explain: fmt::Debug + Send + Sync {
-    /// Returns the explanation, for the decision record.
+    /// Returns the whole explanation, for the record of the decision.
     fn to_json(&self) -> Map<String, Value>;
 
-    /// Returns the explanation without the entries per process and cluster.
+    /// Returns the explanation without its entries per process and per cluster.
     fn outline(&self) -> Map<String, Value> {
         self.to_json()
     }
@@ -45,45 +45,47 @@ impl Explain for Map<String, Value> {
     }
 }
 
-/// The answer to a rescheduling call.
+/// The answer of a policy to a rescheduling call.
 #[derive(Clone, Debug, Default)]
 pub struct Decision {
-    /// The migrations to start now, in this order.
+    /// The migrations to start after the call, in this order.
     pub migrations: Vec<Migration>,
-    /// Every process that was considered, with the reason for its verdict.
+    /// Every process that was considered for migration, with the reason why it moves or stays.
     pub candidates: Vec<Candidate>,
-    /// Further explanation of this call by the policy.
+    /// The policy's explanation of the call; `None` if it gives none.
     pub explanation: Option<Arc<dyn Explain>>,
-    /// The procedure of this call, if calls are simulated as messages; none: as in MigBSP.
+    /// The messages and operations of this call, used if calls are simulated as messages; `None` for the messages and operations
+    /// of MigBSP.
     pub procedure: Option<Procedure>,
 }
 
-/// The messages and the work of a call, which are simulated if `costs.call.model` is `messages`.
+/// The messages and the computation of a rescheduling call, which are simulated if `costs.call.model` is `messages`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Procedure {
-    /// The way in which the loads reach the deciding hosts, and the decision reaches the other hosts.
+    /// Which hosts send their loads to which deciding hosts, and receive the decision from them.
     pub gather: Gather,
-    /// Number of elementary operations of a deciding host.
+    /// Number of elementary operations that each deciding host executes.
     pub operations: u64,
 }
 
 impl Decision {
-    /// Creates a decision of migrations without an explanation.
-    pub fn moves(migrations: Vec<Migration>) -> Self {
+    /// Creates a decision with these migrations, without candidates and explanation.
+    pub fn from_migrations(migrations: Vec<Migration>) -> Self {
         Self {
             migrations,
             ..Self::default()
         }
     }
 
-    /// Returns the explanation of the policy; empty if there is none.
-    pub fn explained(&self) -> Map<String, Value> {
+    /// Returns the explanation of the policy as JSON; empty if there is none.
+    pub fn explanation_json(&self) -> Map<String, Value> {
         let explanation = self.explanation.as_ref();
         explanation.map_or_else(Map::new, |explanation| explanation.to_json())
     }
 
-    /// Returns the explanation without the entries per process and cluster, which is much cheaper to compute for many calls.
-    pub fn outlined(&self) -> Map<String, Value> {
+    /// Returns the explanation as JSON without its entries per process and per cluster, which is much cheaper to compute for many
+    /// calls.
+    pub fn outline_json(&self) -> Map<String, Value> {
         let explanation = self.explanation.as_ref();
         explanation.map_or_else(Map::new, |explanation| explanation.outline())
     }
@@ -94,46 +96,47 @@ impl PartialEq for Decision {
         self.migrations == other.migrations
             && self.candidates == other.candidates
             && self.procedure == other.procedure
-            && self.explained() == other.explained()
+            && self.explanation_json() == other.explanation_json()
     }
 }
 
 /// A process that a policy considered for migration.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Candidate {
-    /// The process.
+    /// The process that was considered.
     pub process: ProcessId,
-    /// The host where the process is.
+    /// The host on which the process is at the call.
     pub from: HostId,
-    /// The cluster to which the process would move.
+    /// The cluster to which the process would migrate.
     pub to_cluster: ClusterId,
-    /// The host chosen in that cluster; `None` if no host was found.
+    /// The destination that was chosen in that cluster; `None` if no host was found.
     pub to: Option<HostId>,
-    /// The policy's measure of the benefit (PM of MigBSP), in the policy's own unit.
+    /// The policy's measure of the benefit of the migration (the potential of migration PM in MigBSP), in the policy's own unit.
     pub score: f64,
-    /// Predicted time if the process stays on its host (t1 of the papers).
+    /// Predicted time of the process if it stays on its host (t1 of the papers); `None` if it was not predicted.
     pub stay: Option<Seconds>,
-    /// Predicted time if the process moves to the destination, with the cost of the migration (t2 of the papers).
+    /// Predicted time of the process if it migrates, including the cost of the migration (t2 of the papers); `None` if it was not
+    /// predicted.
     pub go: Option<Seconds>,
-    /// Whether the process moves.
+    /// Whether the policy decided to migrate the process.
     pub accepted: bool,
-    /// The reason.
+    /// Why the process migrates or stays.
     pub reason: Cow<'static, str>,
 }
 
-/// The hosts that need the loads before the decision, and the hosts that need the decision.
+/// The hosts whose loads a strategy needs before the decision, and the hosts that receive the decision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Gather {
-    /// No hosts: each host knows in advance what it has to do.
+    /// No messages: each host knows in advance what it has to do.
     #[default]
     None,
-    /// All hosts send to one host, which decides for all: a gather and a scatter.
+    /// All hosts send their loads to one host, which decides for all and sends the decision to them: a gather and a scatter.
     Central,
-    /// As `central`, but the messages go through the managers of the clusters.
+    /// As `central`, but loads and decisions are sent through the managers of the clusters.
     Managers,
-    /// Each host sends short messages to some other hosts, which decide for themselves.
+    /// Each host sends short messages to some other hosts; every host decides for itself.
     Neighbours {
-        /// Number of rounds, each as long as its slowest message.
+        /// Number of rounds of messages; each round lasts as long as its slowest message.
         rounds: u32,
         /// Maximum number of messages that a host sends in a round.
         messages: u32,
@@ -150,7 +153,7 @@ mod tests {
             process: ProcessId(0),
             to: HostId(1),
         };
-        let (stay, go) = (Decision::default(), Decision::moves(vec![wanted]));
+        let (stay, go) = (Decision::default(), Decision::from_migrations(vec![wanted]));
         let mut told = go.clone();
         told.explanation = Some(Arc::new(Map::from_iter([("why".to_owned(), 1.into())])));
         assert_eq!(go, go.clone());

@@ -1,45 +1,47 @@
-//! The messages of one superstep: pending sends, pending receives, and messages whose receiver is not ready.
+//! The messages of one superstep: sends and receives that are still to be done, and messages that wait for their receiver.
 //!
-//! The state is flat arrays that are refilled for each superstep; a message is identified by its index in the plan.
+//! The state consists of flat arrays that are refilled for each superstep; a message is identified by its index in the plan.
 
 use super::config::RuntimeConfig;
 use crate::Plan;
 use crate::refill;
 use migsim_base::units::{HostId, to_u32};
 
-/// The state of the messages of the open superstep.
+/// The state of all messages of the open superstep.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Exchange {
-    /// The messages of sender p are `order[first[p]..first[p + 1]]`.
+    /// The indices of all messages, sorted by sender. The messages of sender p are `order[first[p]..first[p + 1]]`.
     order: Vec<u32>,
+    /// For each sender, the position in `order` of its first message; one more entry ends the list.
     first: Vec<u32>,
-    /// The next message that each process sends.
+    /// For each process, the position in `order` of the next message that it sends.
     next: Vec<u32>,
-    /// Number of messages for which each process still waits.
+    /// For each process, the number of messages that it still has to receive.
     pub(super) awaited: Vec<u32>,
-    /// Number of its own messages whose delivery each process awaits.
-    pub(super) owed: Vec<u32>,
-    /// Whether each process has reached its receives in this superstep.
+    /// For each process, the number of messages it sent whose delivery it still has to wait for.
+    pub(super) undelivered: Vec<u32>,
+    /// For each process, whether it has reached its receives in this superstep.
     pub(super) is_receiving: Vec<bool>,
-    /// With rendezvous: the first message that waits for each process to receive; then for each message, the next such message.
+    /// With rendezvous: for each receiver, the message that began to wait for it last ([`NONE`] if none waits).
     blocked: Vec<u32>,
+    /// With rendezvous: for each waiting message, the next message in the list of the same receiver ([`NONE`] at the end).
     next_blocked: Vec<u32>,
-    /// Local time at which the flow of each message started \[s\]; not a number once the message is delivered.
+    /// For each message, the local time at which its flow started \[s\]; NaN once the message is delivered.
     started: Vec<f64>,
-    /// With debug assertions: the two hosts of each flow. At the end of the superstep its processes may be on other hosts, if a move ended
-    /// in the middle of the superstep.
+    /// With debug assertions: the two hosts of each flow. They are stored because processes may be on other hosts at the end of
+    /// the superstep, if a migration ended during it.
     ends: Vec<(HostId, HostId)>,
 }
 
 const NONE: u32 = u32::MAX;
 
 impl Exchange {
-    /// Sets the messages of a new superstep.
+    /// Initializes the state for the messages of a new superstep.
     pub(super) fn open(&mut self, plan: &Plan, processes: usize, runtime: &RuntimeConfig) {
         let count = plan.messages.len();
         refill(&mut self.first, processes + 1, 0);
         refill(&mut self.awaited, processes, 0);
-        refill(&mut self.owed, processes, 0);
+        refill(&mut self.undelivered, processes, 0);
         refill(&mut self.is_receiving, processes, false);
         refill(&mut self.blocked, processes, NONE);
         refill(&mut self.next_blocked, count, NONE);
@@ -51,7 +53,7 @@ impl Exchange {
         for message in &plan.messages {
             self.first[message.from.index() + 1] += 1;
             self.awaited[message.to.index()] += 1;
-            self.owed[message.from.index()] += u32::from(runtime.waits_for_send(message.size));
+            self.undelivered[message.from.index()] += u32::from(runtime.waits_for_send(message.size));
         }
         for process in 0..processes {
             self.first[process + 1] += self.first[process];
@@ -65,8 +67,8 @@ impl Exchange {
         self.next.clone_from(&self.first);
     }
 
-    /// Removes and returns the next message that `process` has to send.
-    pub(super) fn take_next(&mut self, process: u32) -> Option<u32> {
+    /// Removes and returns the next message that `process` has to send; `None` if it has sent all.
+    pub(super) fn take_next_send(&mut self, process: u32) -> Option<u32> {
         let at = self.next[process as usize];
         if at == self.first[process as usize + 1] {
             return None;
@@ -75,7 +77,7 @@ impl Exchange {
         Some(self.order[at as usize])
     }
 
-    /// Records that the flow of a message starts, at a local time \[s\] and between two hosts.
+    /// Records the local time \[s\] and the two hosts with which the flow of a message starts.
     pub(super) fn start(&mut self, message: u32, date: f64, ends: (HostId, HostId)) {
         self.started[message as usize] = date;
         if cfg!(debug_assertions) {
@@ -83,12 +85,13 @@ impl Exchange {
         }
     }
 
-    /// Returns the two hosts of the flow of each message; only with debug assertions.
+    /// Returns the two hosts of the flow of each message; empty without debug assertions.
     pub(super) fn ends(&self) -> &[(HostId, HostId)] {
         &self.ends
     }
 
-    /// Records that a message is delivered; returns the start of its flow \[s\], or nothing if it was delivered before.
+    /// Records that a message is delivered to process `to`. Returns the local time at which its flow started \[s\], or `None` if
+    /// it had already been delivered.
     pub(super) fn deliver(&mut self, message: u32, to: usize) -> Option<f64> {
         let started = &mut self.started[message as usize];
         if started.is_nan() {
@@ -98,13 +101,13 @@ impl Exchange {
         Some(std::mem::replace(started, f64::NAN))
     }
 
-    /// Makes `message` wait until `receiver` receives.
+    /// Lets `message` wait until process `receiver` reaches its receives.
     pub(super) fn block(&mut self, message: u32, receiver: u32) {
         self.next_blocked[message as usize] = self.blocked[receiver as usize];
         self.blocked[receiver as usize] = message;
     }
 
-    /// Removes and returns a message that waits for `receiver`, the last one first.
+    /// Removes and returns a message that waits for `receiver`, the last added message first; `None` if no message waits.
     pub(super) fn unblock(&mut self, receiver: u32) -> Option<u32> {
         let message = self.blocked[receiver as usize];
         if message == NONE {
@@ -114,8 +117,9 @@ impl Exchange {
         Some(message)
     }
 
-    /// Returns the message whose rendezvous `process` awaits, if it is blocked in a send: the last message it took.
-    pub(super) fn last_taken(&self, process: u32) -> Option<u32> {
+    /// Returns the last message that `process` took from its list of sends, for which it waits if it is blocked in a send; `None`
+    /// if it has sent none.
+    pub(super) fn last_taken_send(&self, process: u32) -> Option<u32> {
         let at = self.next[process as usize];
         (at > self.first[process as usize]).then(|| self.order[at as usize - 1])
     }

@@ -1,8 +1,8 @@
-//! Predicted barriers: the time at which each process leaves follows from the arrivals, without an event for each control message.
+//! Predicted barriers: computes when each process leaves from the arrival times, without an event for each control message.
 //!
-//! The control messages are packets ([`super::packets`]), so that a message waits for another one only by the script, which is ordered in
-//! stages ([`super::waves`]). All processes arrive before any leaves. Twin: the script by events ([`super::barrier`]), which also serves
-//! barriers of very many messages.
+//! Control messages are packets ([`super::packets`]), so that a message waits for another one only where the script demands it,
+//! and the script is ordered in stages ([`super::waves`]). All processes arrive before any leaves. The reference implementation
+//! executes the script by events ([`super::barrier`]); it also serves barriers with very many messages.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -15,92 +15,96 @@ use migsim_base::units::{HostId, lesser};
 use migsim_engine::Simulation;
 use migsim_platform::Platform;
 
-/// A predicted barrier.
+/// A barrier whose departure times are computed from the arrival times.
 #[derive(Clone, Debug)]
 pub(super) struct Foreseen {
     waves: Waves,
     packets: Packets,
-    /// The placement for which the durations of the control messages hold.
+    /// The placement of processes for which the durations of the control messages were computed.
     placement: Vec<HostId>,
-    /// The control messages that keep a connection from becoming idle, each with its connection; none until the engine has returned the connections.
-    noted: Option<Noted>,
-    /// Local time of the delivery of each control message \[s\].
+    /// The control messages that keep a connection from becoming idle, each with its connection; `None` until they have been
+    /// requested from the engine.
+    connection_uses: Option<Noted>,
+    /// Local time at which each control message is delivered \[s\].
     delivered: Vec<f64>,
-    /// Local time of the arrival of each process, then of its departure \[s\].
-    date: Vec<f64>,
-    /// Number of processes that have arrived.
+    /// Local time at which each process arrives \[s\]; after the computation, the time at which it leaves.
+    times: Vec<f64>,
+    /// Number of processes that have arrived at the present barrier.
     arrived: usize,
 }
 
-/// Pairs of a control message and its connection.
+/// The control messages that count as use of a connection, as pairs of the message and its connection.
 #[derive(Clone, Debug)]
 enum Noted {
-    /// The last control message of each connection. One process sends all messages of the connection, so that all other messages come
-    /// earlier, in this barrier and in earlier barriers.
+    /// Only the last control message of each connection. One process sends all messages of the connection, so that all its other
+    /// messages come earlier, in this barrier and in earlier barriers.
     Last(Arc<[(u32, u32)]>),
-    /// Several processes send over one connection.
+    /// All control messages, since several processes send over one connection.
     All(Vec<(u32, u32)>),
 }
 
 impl Foreseen {
-    /// Creates a barrier of these stages.
+    /// Creates a barrier whose control messages are ordered in the stages `waves`.
     pub(super) fn new(waves: Waves, processes: u32, packets: Packets) -> Self {
         Self {
-            delivered: vec![0.0; waves.notices().len()],
+            delivered: vec![0.0; waves.control_messages().len()],
             waves,
             packets,
             placement: Vec::new(),
-            noted: None,
-            date: vec![0.0; processes as usize],
+            connection_uses: None,
+            times: vec![0.0; processes as usize],
             arrived: 0,
         }
     }
 
-    /// Returns the number of its control messages.
-    pub(super) fn notices(&self) -> u64 {
-        self.waves.notices().len() as u64
+    /// Returns the number of control messages of the barrier.
+    pub(super) fn message_count(&self) -> u64 {
+        self.waves.control_messages().len() as u64
     }
 
-    /// Records the arrival of a process; returns whether it is the last one.
-    pub(super) fn arrive(&mut self, process: u32, now: f64) -> bool {
-        self.date[process as usize] = now;
+    /// Records the arrival of a process at local time `now` \[s\]; returns whether all processes have arrived.
+    pub(super) fn record_arrival(&mut self, process: u32, now: f64) -> bool {
+        self.times[process as usize] = now;
         self.arrived += 1;
-        let are_all_here = self.arrived == self.date.len();
+        let are_all_here = self.arrived == self.times.len();
         if are_all_here {
             self.arrived = 0;
         }
         are_all_here
     }
 
-    /// Records the arrivals of all processes.
-    pub(super) fn arrive_all(&mut self, arrival: &[f64]) {
-        self.date.copy_from_slice(arrival);
+    /// Records the local arrival times of all processes \[s\].
+    pub(super) fn record_arrivals(&mut self, arrival: &[f64]) {
+        self.times.copy_from_slice(arrival);
     }
 
-    /// Returns the local time at which the first process leaves \[s\], once all have arrived. Sets `later` to the time after it at which
-    /// each process leaves \[s\].
+    /// Returns the local time at which the first process leaves \[s\], once all have arrived. Sets `later` to the delay of each
+    /// process after that time \[s\].
     ///
     /// # Errors
     /// Two hosts of a control message that have no route between them.
-    pub(super) fn leave(
+    pub(super) fn compute_departures(
         &mut self,
         (platform, placement): (&Platform, &[HostId]),
         later: &mut Vec<f64>,
     ) -> Result<f64, (HostId, HostId)> {
         if !are_equal(&self.placement, placement) {
-            self.settle(platform, placement)?;
+            self.update_durations(platform, placement)?;
         }
-        self.waves.pass(&mut self.date, &mut self.delivered);
-        let first = self.date.iter().copied().fold(f64::INFINITY, lesser);
+        self.waves.compute_departures(&mut self.times, &mut self.delivered);
+        let first = self.times.iter().copied().fold(f64::INFINITY, lesser);
         // The difference of infinite times is undefined.
         let after = |&date: &f64| if date > first { date - first } else { 0.0 };
         later.clear();
-        later.extend(self.date.iter().map(after));
+        later.extend(self.times.iter().map(after));
         Ok(first)
     }
 
-    /// Computes the durations of the control messages between the hosts of the processes.
-    fn settle(
+    /// Recomputes the durations of the control messages from and to processes that have moved to another host.
+    ///
+    /// # Errors
+    /// Two hosts of a control message that have no route between them.
+    fn update_durations(
         &mut self,
         platform: &Platform,
         placement: &[HostId],
@@ -118,18 +122,19 @@ impl Foreseen {
                 );
                 let packet = self.packets.packet(platform, ends);
                 let packet = packet.ok_or(ends)?;
-                (*duration, notice.is_noted) = (packet.duration, packet.is_noted);
+                (*duration, notice.uses_connection) = (packet.duration, packet.uses_connection);
             }
         }
-        self.noted = None;
+        self.connection_uses = None;
         self.placement = before;
         self.placement.clear();
         self.placement.extend_from_slice(placement);
         Ok(())
     }
 
-    /// Reports to the engine the control messages that keep connections from becoming idle; they are delivered without the engine.
-    pub(super) fn note(&mut self, engine: &mut Simulation<'_, Token>) {
+    /// Reports to the engine when control messages last used each connection, since the engine does not deliver them itself but
+    /// must know which connections are idle.
+    pub(super) fn report_connections(&mut self, engine: &mut Simulation<'_, Token>) {
         let Self {
             waves,
             placement,
@@ -137,24 +142,24 @@ impl Foreseen {
             ..
         } = self;
         let noted = self
-            .noted
-            .get_or_insert_with(|| noted(waves.notices(), placement, engine));
+            .connection_uses
+            .get_or_insert_with(|| find_connection_uses(waves.control_messages(), placement, engine));
         match noted {
-            Noted::Last(last) => engine.note_all(last, delivered),
+            Noted::Last(last) => engine.record_message_ends(last, delivered),
             Noted::All(all) => {
                 for &(notice, connection) in &*all {
-                    engine.note_connection(connection, delivered[notice as usize]);
+                    engine.record_connection_use(connection, delivered[notice as usize]);
                 }
             }
         }
     }
 }
 
-/// Requests from the engine the connections of control messages.
-fn noted(notices: &[Notice], placement: &[HostId], engine: &mut Simulation<'_, Token>) -> Noted {
+/// Returns the control messages that count as use of a connection, with the connections that the engine assigns to them.
+fn find_connection_uses(notices: &[Notice], placement: &[HostId], engine: &mut Simulation<'_, Token>) -> Noted {
     let place = |process: u32| placement[process as usize];
     let numbered = (0..).zip(notices);
-    let of_connections = numbered.filter(|(_, notice)| notice.is_noted);
+    let of_connections = numbered.filter(|(_, notice)| notice.uses_connection);
     let mut all: Vec<(u32, u32)> = of_connections
         .filter_map(|(number, notice)| {
             let ends = (place(notice.from), place(notice.to));
@@ -187,7 +192,7 @@ mod tests {
         // Two processes whose hosts are 1 s apart by the latency of two links.
         let platform = line(&[1e9, 1e9], 1e6, 0.5);
         let script = Script::new(BarrierKind::Dissemination, 2);
-        let waves = Waves::of(&script, 2).expect("few notices");
+        let waves = Waves::from_script(&script, 2).expect("few notices");
         let packets = Packets::new(&platform, NetworkModel::default(), Default::default());
         let mut barrier = Foreseen::new(waves, 2, packets);
         let mut later = Vec::new();
@@ -203,8 +208,8 @@ mod tests {
                 [0.0, 0.0],
             ),
         ] {
-            barrier.arrive_all(&arrival);
-            assert_eq!(barrier.leave((&platform, &places), &mut later), Ok(first));
+            barrier.record_arrivals(&arrival);
+            assert_eq!(barrier.compute_departures((&platform, &places), &mut later), Ok(first));
             assert_eq!(later, expected);
         }
     }

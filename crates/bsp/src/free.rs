@@ -1,4 +1,5 @@
-//! Runs without barriers: when each process continues, and when a superstep is closed ([`Ahead`] holds the open supersteps).
+//! Runs without barriers: determines when each process continues, and when a superstep is closed ([`Ahead`] holds the open
+//! supersteps).
 
 use super::ahead::{Ahead, MOST_AHEAD};
 use super::event::Stage;
@@ -7,16 +8,17 @@ use migsim_base::error::Error;
 use migsim_base::units::{ProcessId, Seconds};
 
 impl Run<'_, '_> {
-    /// Whether more activities end at the present time, without barriers: a superstep is closed, and processes continue, only after all of them.
-    pub(super) fn has_ended_ahead(&self) -> bool {
+    /// Whether more activities end at the present time in a run without barriers. Only after all of them is a superstep closed,
+    /// and do processes continue.
+    pub(super) fn has_more_ends_now(&self) -> bool {
         self.ahead.is_some() && self.world.engine.has_ended()
     }
 
-    /// Closes the oldest superstep if all processes have completed it, and returns whether they have; otherwise lets the processes continue
-    /// that have completed their own. A superstep is closed first, because its decisions then hold for all activities that end at this
-    /// time.
-    pub(super) fn leave_alone(&mut self) -> Result<Left, Error> {
-        while !self.is_oldest_done() {
+    /// Closes the oldest superstep if all processes have completed it; otherwise lets each process continue that has completed
+    /// its own superstep. A superstep is closed first, since its rescheduling decisions then apply to all activities that end at
+    /// this time.
+    pub(super) fn continue_without_barrier(&mut self) -> Result<Left, Error> {
+        while !self.count_completions() {
             let ahead = self.ahead.as_mut();
             let Some(process) = ahead.and_then(|ahead| ahead.ready.pop_front()) else {
                 return Ok(Left::Some);
@@ -29,58 +31,61 @@ impl Run<'_, '_> {
         if self.rescheduling.awaits_answer {
             return Ok(Left::Asked);
         }
-        self.go_on_alone()
+        self.finish_closing()
     }
 
-    /// Handles the closing of the oldest superstep: the processes that waited for it continue, or all meet.
-    pub(super) fn go_on_alone(&mut self) -> Result<Left, Error> {
+    /// Finishes the closing of the oldest superstep: the processes that waited for it continue, unless all processes have to wait
+    /// for each other.
+    pub(super) fn finish_closing(&mut self) -> Result<Left, Error> {
         self.end_superstep(Seconds::ZERO);
-        let closed = self.world.ending;
-        let furthest = self.superstep.at.iter().copied().max().unwrap_or(closed);
-        if self.rescheduling.is_held && furthest > closed {
+        let closed = self.world.ending_superstep;
+        let furthest = self.superstep.superstep_of.iter().copied().max().unwrap_or(closed);
+        if self.rescheduling.must_synchronize && furthest > closed {
             self.rescheduling.postpone(furthest);
         }
-        if self.rescheduling.is_held || self.world.is_last() {
-            self.go_on_together()?;
+        if self.rescheduling.must_synchronize || self.world.is_last() {
+            self.continue_all()?;
         }
         if let Some(ahead) = &mut self.ahead {
             ahead.drop_oldest();
             // These processes continue below, or all meet.
-            let at = &self.superstep.at;
-            let waits = |process: &u32| may_go(at[*process as usize], closed);
+            let at = &self.superstep.superstep_of;
+            let waits = |process: &u32| may_wait_for(at[*process as usize], closed);
             ahead.ready.retain(|process| !waits(process));
         }
-        if !self.rescheduling.is_held {
-            self.let_go(closed)?;
+        if !self.rescheduling.must_synchronize {
+            self.continue_waiting(closed)?;
         }
         Ok(Left::All)
     }
 
-    /// Counts the processes that have completed their superstep; returns whether all have completed the oldest one, which becomes the current one.
-    fn is_oldest_done(&mut self) -> bool {
+    /// Counts the processes that have just completed their superstep. Returns whether all have completed the oldest superstep,
+    /// and if so makes that superstep the current one.
+    fn count_completions(&mut self) -> bool {
         let Some(ahead) = &mut self.ahead else {
             return false;
         };
         while let Some(process) = self.superstep.barrier.leaving.pop() {
-            ahead.on_done(self.superstep.at[process as usize]);
+            ahead.count_completed(self.superstep.superstep_of[process as usize]);
             ahead.ready.push_back(process);
         }
-        let is_done = ahead.is_oldest_done(self.world.placement.len());
+        let is_done = ahead.is_oldest_completed(self.world.placement.len());
         if is_done {
-            ahead.turn_to_oldest(&mut self.world, &mut self.superstep);
+            ahead.switch_to_oldest(&mut self.world, &mut self.superstep);
         }
         is_done
     }
 
-    /// Lets the processes continue that waited after the closed superstep or were too far ahead; all do not meet.
-    fn let_go(&mut self, closed: usize) -> Result<(), Error> {
+    /// Lets the processes continue that waited for `closed` to be closed, because they were in it or too far ahead. It applies
+    /// only if processes need not wait for each other.
+    fn continue_waiting(&mut self, closed: usize) -> Result<(), Error> {
         for process in 0..self.world.placement.len() {
-            let number = self.superstep.at[process];
+            let number = self.superstep.superstep_of[process];
             let has_done = |ahead: &mut Ahead| {
-                ahead.make_current(number, &mut self.world, &mut self.superstep);
+                ahead.switch_to(number, &mut self.world, &mut self.superstep);
                 self.superstep.stage[process] == Stage::AtBarrier
             };
-            let is_waiting = may_go(number, closed)
+            let is_waiting = may_wait_for(number, closed)
                 && (number == closed || self.ahead.as_mut().is_some_and(has_done));
             if is_waiting {
                 self.advance_process(ProcessId::from_index(process).0)?;
@@ -89,9 +94,10 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Lets a process that has completed its superstep begin the next one, unless all meet before that or the process is too far ahead.
+    /// Lets a process that has completed its superstep begin the next one, unless it has to wait for all other processes or is
+    /// too far ahead.
     fn advance_process(&mut self, process: u32) -> Result<(), Error> {
-        let number = self.superstep.at[process as usize];
+        let number = self.superstep.superstep_of[process as usize];
         let is_last = number + 1 == self.world.supersteps;
         let Some(ahead) = &mut self.ahead else {
             return Ok(());
@@ -99,12 +105,12 @@ impl Run<'_, '_> {
         if self.rescheduling.reports_after(number, &self.world) {
             return self.rescheduling.call.report(process, &mut self.world);
         }
-        if is_last || ahead.is_too_far(number) || self.rescheduling.holds_after(number, &self.world)
+        if is_last || ahead.is_too_far_ahead(number) || self.rescheduling.must_synchronize_after(number, &self.world)
         {
             return Ok(());
         }
         if ahead.is_open(number + 1) {
-            ahead.make_current(number + 1, &mut self.world, &mut self.superstep);
+            ahead.switch_to(number + 1, &mut self.world, &mut self.superstep);
         } else {
             self.open(number + 1);
             self.shortcuts.run_by_events(false, &self.world);
@@ -113,7 +119,8 @@ impl Run<'_, '_> {
     }
 }
 
-/// Whether a process in superstep `number` may wait until `closed` is closed: in that superstep itself, or because it was too far ahead.
-fn may_go(number: usize, closed: usize) -> bool {
+/// Whether a process in superstep `number` may be waiting for the closing of superstep `closed`: if it is in that superstep
+/// itself, or was too far ahead of it.
+fn may_wait_for(number: usize, closed: usize) -> bool {
     number == closed || number == closed + MOST_AHEAD
 }

@@ -1,5 +1,5 @@
-//! Invariants of every superstep and every run. A violation is a fault of this program: it stops the run with [`Error::Broken`]. The error
-//! names the superstep and the process, and carries the data for a diagnosis.
+//! Checks invariants at the end of every superstep and every run. A violation is a fault of this program and stops the run with
+//! [`Error::Broken`], which names the superstep and the process and contains data for a diagnosis.
 //!
 //! ```text
 //! always                  times: start(k-1) <= start(k) <= computed(k) <= end(k)
@@ -12,9 +12,10 @@
 //!                         no link carries more than its capacity:   Σ bytes over l <= factor · capacity · duration
 //!                         the engine's own sums ([`Simulation::fault`])
 //! ```
-//! Durations have the tolerance within which two times count as one: at 1e6 s a microsecond is barely resolved. The bounds of hosts and
-//! links follow from the plan and the measures alone, whether the superstep was simulated by events, at once or from a memo. They are
-//! checked for hosts and links that do not vary.
+//! In this list, k is a superstep, p a process, h a host and l a link; longest(h) is the longest computation on host h. Two times
+//! are considered equal within the resolution of floating-point numbers: at 1e6 s a microsecond is barely resolved. The bounds of
+//! hosts and links are computed from the plan and the measurements alone, in the same way for supersteps that were simulated by
+//! events, computed directly, or taken from stored results. They are checked only for hosts and links that do not vary.
 //!
 //! [`Policy::fault`]: crate::Policy::fault
 //! [`Simulation::fault`]: migsim_engine::Simulation::fault
@@ -32,18 +33,18 @@ use migsim_base::units::{HostId, ProcessId, Time, to_u32};
 use migsim_base::words::counted;
 use migsim_engine::DATE_SLACK;
 
-/// Tolerance of sums of many numbers, relative to the sum.
+/// Factor by which a sum of many numbers may exceed its bound because of rounding.
 const ROUNDING: f64 = 1.0 + 1e-6;
-/// Tolerance between times that are computed in two ways, relative to the time.
+/// Factor by which two computations of the same time may differ because of rounding.
 const IN_ORDER: f64 = 1.0 + 1e-12;
-/// Maximum number of processes that the error of a deadlock names.
+/// Maximum number of blocked processes that a deadlock error describes one by one.
 const NAMED: usize = 6;
 
-/// Sums per host or link, reused from superstep to superstep.
+/// Buffer for sums per host or link, whose memory is reused from one superstep to the next.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sums(Vec<(f64, f64)>);
 
-/// Checks the superstep whose barrier has just opened.
+/// Checks all invariants of the superstep whose barrier has just opened.
 #[inline]
 pub(super) fn check_superstep(
     world: &World<'_>,
@@ -51,7 +52,7 @@ pub(super) fn check_superstep(
     shortcuts: &Shortcuts<'_>,
     sums: &mut Sums,
 ) -> Result<(), Error> {
-    check_dates(world)?;
+    check_times(world)?;
     if superstep.is_by_events
         && let Some(process) = superstep
             .exchange
@@ -60,21 +61,21 @@ pub(super) fn check_superstep(
             .position(|&left| left != 0)
     {
         let what = "its barrier opened before all messages for it were delivered";
-        return Err(world.broken(Some(process), what));
+        return Err(world.internal_error(Some(process), what));
     }
     if cfg!(debug_assertions) {
         check_hosts(world, &mut sums.0)?;
         check_links(world, superstep, &mut sums.0)?;
         let of_batches = || shortcuts.fault(world.setup.platform);
         if let Some(fault) = world.engine.fault().or_else(of_batches) {
-            return Err(world.broken(None, &fault));
+            return Err(world.internal_error(None, &fault));
         }
     }
     Ok(())
 }
 
-/// Checks that the times of the superstep and of the one before it increase.
-fn check_dates(world: &World<'_>) -> Result<(), Error> {
+/// Checks that the times within the superstep and since the previous superstep do not decrease.
+fn check_times(world: &World<'_>) -> Result<(), Error> {
     let all = &world.outcome.supersteps;
     let dates = all[world.superstep];
     let before = world.superstep.checked_sub(1);
@@ -85,24 +86,24 @@ fn check_dates(world: &World<'_>) -> Result<(), Error> {
     {
         return Ok(());
     }
-    Err(time_went_back(world, began))
+    Err(time_order_error(world, began))
 }
 
-/// Creates the error of a superstep whose times decrease, or begin before `began`.
+/// Creates the error for a superstep whose times decrease, or that begins before the time `began`.
 #[cold]
-fn time_went_back(world: &World<'_>, began: Time) -> Error {
+fn time_order_error(world: &World<'_>, began: Time) -> Error {
     let SuperstepDates {
         start, computed, ..
     } = world.outcome.supersteps[world.superstep];
     let now = world.engine.now();
     let what = format!("time went back: its dates are {began}, {start}, {computed}, {now}");
-    world.broken(None, &what)
+    world.internal_error(None, &what)
 }
 
-/// Checks a run that has ended.
+/// Checks the invariants of a run that has ended.
 pub(super) fn check_run(world: &World<'_>) -> Result<(), Error> {
     if let Some(fault) = world.engine.fault() {
-        return Err(world.broken(None, &fault));
+        return Err(world.internal_error(None, &fault));
     }
     let started = world.setup.placement;
     // The last destination of each process that has moved.
@@ -112,7 +113,7 @@ pub(super) fn check_run(world: &World<'_>) -> Result<(), Error> {
         let before = moved_to.insert(process, moved.to);
         if before.unwrap_or(started[process]) != moved.from {
             let what = "it left a host where it was not";
-            return Err(world.broken(Some(process), what));
+            return Err(world.internal_error(Some(process), what));
         }
     }
     let differs = |process: &usize| {
@@ -120,17 +121,19 @@ pub(super) fn check_run(world: &World<'_>) -> Result<(), Error> {
         *is_at != world.placement[*process]
     };
     match (0..started.len()).find(differs) {
-        Some(process) => Err(world.broken(Some(process), "its migrations lead to another host")),
+        Some(process) => Err(world.internal_error(Some(process), "its migrations lead to another host")),
         None => Ok(()),
     }
 }
 
-/// The resolution of times in the open superstep \[s\]: a shorter activity has no duration.
+/// Returns the shortest duration that floating-point times can resolve in the open superstep \[s\]; any shorter activity has the
+/// duration zero.
 fn resolution(world: &World<'_>) -> f64 {
     DATE_SLACK * world.engine.local_now() + f64::MIN_POSITIVE
 }
 
-/// Checks that no process computes faster than its host, and all processes of a host no faster than its cores.
+/// Checks that no process computed faster than its host allows, and that all processes of a host together did not compute faster
+/// than its cores allow.
 fn check_hosts(world: &World<'_>, sums: &mut Vec<(f64, f64)>) -> Result<(), Error> {
     let hosts = &world.setup.platform.hosts;
     // For each host: the cycles done there, and the end of the last computation.
@@ -143,7 +146,7 @@ fn check_hosts(world: &World<'_>, sums: &mut Vec<(f64, f64)>) -> Result<(), Erro
         let compute = world.measures.compute[process].get() + resolution;
         if !host.varies() && cycles > host.speed.get() * compute * ROUNDING {
             let what = format!("it computed faster than host `{}` can", host.name);
-            return Err(world.broken(Some(process), &what));
+            return Err(world.internal_error(Some(process), &what));
         }
         let delay = world.measures.delay.get(process);
         let delay = delay.map_or(0.0, |delay| delay.get());
@@ -154,7 +157,7 @@ fn check_hosts(world: &World<'_>, sums: &mut Vec<(f64, f64)>) -> Result<(), Erro
         let most = f64::from(host.cores) * host.speed.get() * until;
         if !host.varies() && sum > most * ROUNDING {
             let what = format!("host `{}` did more than its cores can", host.name);
-            return Err(world.broken(None, &what));
+            return Err(world.internal_error(None, &what));
         }
     }
     Ok(())
@@ -184,20 +187,20 @@ fn check_links(
             links.for_each(|link| sums[link.index()].0 += message.size.get());
         }
     }
-    let duration = duration(world, superstep) + resolution(world);
+    let duration = elapsed(world, superstep) + resolution(world);
     for (link, &(bytes, _)) in platform.links.iter().zip(&*sums) {
-        let most = link.bandwidth.get() * network.most_bandwidth_factor() * duration;
+        let most = link.bandwidth.get() * network.largest_bandwidth_factor() * duration;
         let is_checked = link.is_shared && !link.varies();
         if is_checked && bytes > most * ROUNDING {
             let what = format!("link `{}` carried more than its capacity", link.name);
-            return Err(world.broken(None, &what));
+            return Err(world.internal_error(None, &what));
         }
     }
     Ok(())
 }
 
 /// Returns the time since the first process began the open superstep \[s\].
-fn duration(world: &World<'_>, superstep: &Superstep) -> f64 {
+fn elapsed(world: &World<'_>, superstep: &Superstep) -> f64 {
     let since = if superstep.is_by_events {
         superstep.first_began
     } else {
@@ -206,8 +209,8 @@ fn duration(world: &World<'_>, superstep: &Superstep) -> f64 {
     world.engine.local_now() - since
 }
 
-/// Creates the error of a run in which nothing is in progress although processes have not finished.
-pub(super) fn deadlock(world: &World<'_>, superstep: &Superstep) -> Error {
+/// Creates the error for a deadlock: nothing is in progress although processes have not finished.
+pub(super) fn deadlock_error(world: &World<'_>, superstep: &Superstep) -> Error {
     let stage = &superstep.stage;
     let stuck = (0..stage.len()).filter(|&process| stage[process] != Stage::Finished);
     // The other processes are named first: processes at the barrier only wait for them.
@@ -216,7 +219,7 @@ pub(super) fn deadlock(world: &World<'_>, superstep: &Superstep) -> Error {
     let (at_barrier, blocked): (Vec<usize>, Vec<usize>) = stuck.partition(is_at_barrier);
     let named = blocked.iter().take(NAMED);
     let mut waits: Vec<String> = named
-        .map(|&process| waits_for(process, world, superstep))
+        .map(|&process| describe_wait(process, world, superstep))
         .collect();
     if blocked.len() > NAMED {
         waits.push(format!("{} more wait like this", blocked.len() - NAMED));
@@ -242,19 +245,19 @@ pub(super) fn deadlock(world: &World<'_>, superstep: &Superstep) -> Error {
     Error::Run(Problem::new(message).key("runtime.sends").hint(hint))
 }
 
-/// Describes the event for which a process waits.
-fn waits_for(process: usize, world: &World<'_>, superstep: &Superstep) -> String {
+/// Returns a description of the event for which a process waits, for the deadlock error.
+fn describe_wait(process: usize, world: &World<'_>, superstep: &Superstep) -> String {
     let number = process + 1;
     match superstep.stage[process] {
         Stage::Sending => {
-            let message = superstep.exchange.last_taken(to_u32(process));
+            let message = superstep.exchange.last_taken_send(to_u32(process));
             let messages = &world.plan.messages;
             let to = message.map_or(0, |message| messages[message as usize].to.index() + 1);
             format!("process {number} sends to process {to} and waits until it receives")
         }
         Stage::Receiving => {
             let exchange = &superstep.exchange;
-            let awaited = exchange.awaited[process] + exchange.owed[process];
+            let awaited = exchange.awaited[process] + exchange.undelivered[process];
             let awaited = counted(awaited, "message");
             format!("process {number} waits for {awaited}")
         }

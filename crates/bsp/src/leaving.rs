@@ -1,29 +1,30 @@
-//! The processes that a barrier has released and that have not left it yet.
+//! The processes that may leave a barrier but have not left it yet.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// The processes that may leave, in order: all at once, which needs no list, or some of them.
+/// The processes that may leave a barrier, in the order in which they leave: either all processes, stored as a range, or
+/// individual processes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Leaving {
-    /// The rest of all processes, if all were released; they come before the others.
+    /// The processes that have not left yet after all were released at the same time; they leave before those in `some`.
     all: Range<u32>,
     some: VecDeque<u32>,
 }
 
 impl Leaving {
-    /// Releases all `processes` processes; no other process is leaving.
+    /// Adds all `processes` processes; no other process may be leaving at this time.
     pub(super) fn push_all(&mut self, processes: u32) {
         debug_assert!(self.is_empty(), "all wait for the last one");
         self.all = 0..processes;
     }
 
-    /// Releases a process.
+    /// Adds one process.
     pub(super) fn push(&mut self, process: u32) {
         self.some.push_back(process);
     }
 
-    /// Removes and returns the next process to leave.
+    /// Removes and returns the next process to leave; `None` if there is none.
     pub(super) fn pop(&mut self) -> Option<u32> {
         self.all.next().or_else(|| self.some.pop_front())
     }
@@ -37,7 +38,7 @@ impl Leaving {
         self.len() == 0
     }
 
-    /// Removes all processes that may leave.
+    /// Removes all processes from the list.
     pub(super) fn clear(&mut self) {
         self.all = 0..0;
         self.some.clear();

@@ -1,17 +1,19 @@
-//! The BSP runtime: supersteps of processes on hosts, with barriers and rescheduling between them.
+//! The BSP runtime: simulates supersteps of processes on hosts, with barriers, rescheduling calls and migrations between them.
 //!
 //! ```text
-//! run: for each superstep
-//! the superstep repeats the one before (repeat), a shortcut computes it (direct evaluation, memo), or its events do:
+//! for each superstep of a run
+//! the superstep repeats the previous one (repeat), a shortcut computes it (direct evaluation, memo), or events simulate it:
 //!   compute (shared host) -> send all -> receive all -> barrier                 superstep, exchange, barrier
 //!   then rescheduling: is a call due? decision -> cost -> migrations           reschedule, call, migration
 //! ```
 //!
-//! Where the papers leave a choice, an option decides: sends `concurrent` or `sequential`, receives `early` or `late`, ten barriers, named
-//! models of the costs of a call and a move ([`Costs`]). The runtime calls a [`Policy`] and never knows its name.
+//! Where the papers leave a choice, an option decides: sends `concurrent` or `sequential`, receives `early` or `late`, ten
+//! barriers, named models of the costs of a call and a migration ([`Costs`]). The runtime calls any [`Policy`] only through its
+//! trait.
 //!
-//! The central traits are [`Workload`], which fills a [`Plan`] for each superstep, and [`Policy`], which gets a [`View`] and returns a
-//! [`Decision`]. [`simulate`] runs one scenario. Applications, policies and settings belong to the crates above.
+//! The central traits are [`Workload`], which fills a [`Plan`] for each superstep, and [`Policy`], which is given a [`View`] and
+//! returns a [`Decision`]. [`simulate`] runs one scenario. Applications, policies and settings are defined in crates that depend
+//! on this one.
 //!
 //! ```
 //! use migsim_base::units::{Bytes, HostId, Instructions, ProcessId};

@@ -1,13 +1,13 @@
-//! The measures of a superstep, as a policy sees them.
+//! The measurements of one superstep that a policy is given.
 
 use super::pairs::Pairs;
 use super::workload::Plan;
 use migsim_base::units::{Bytes, Instructions, Seconds};
 
-/// The measures of one superstep; the arrays are reused.
+/// The measurements of one superstep; the arrays are reused for the next superstep.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measures {
-    /// Instructions of each process (I of the papers).
+    /// Number of instructions that each process executed (I of the papers).
     pub work: Vec<Instructions>,
     /// Time by which each process began the superstep later than the first process.
     pub delay: Vec<Seconds>,
@@ -15,10 +15,10 @@ pub struct Measures {
     pub compute: Vec<Seconds>,
     /// Duration from the end of the computation of each process until the last message that it sent was delivered.
     pub send: Vec<Seconds>,
-    /// Duration from the end of the computation of each process until it reached the barrier: its sends and receives.
+    /// Duration from the end of the computation of each process until it reached the barrier; it covers its sends and receives.
     pub communication: Vec<Seconds>,
-    /// Traffic of each process with each cluster with which it exchanged messages. It is measured only where a policy reads it: not in
-    /// scenario i, and not when no more calls can come ([`Policy::is_done`](super::Policy::is_done)).
+    /// Traffic of each process with each cluster with which it exchanged messages. It is empty where no policy reads it: in
+    /// scenario i, and when no more calls can come ([`Policy::is_done`](super::Policy::is_done)).
     pub traffic: Pairs<Traffic>,
 }
 
@@ -29,9 +29,9 @@ pub struct Traffic {
     pub sent: Bytes,
     /// Bytes received from the cluster.
     pub received: Bytes,
-    /// Summed durations of the messages sent to the cluster.
+    /// Sum of the durations of the messages sent to the cluster.
     pub send_time: Seconds,
-    /// Summed durations of the messages received from the cluster.
+    /// Sum of the durations of the messages received from the cluster.
     pub receive_time: Seconds,
     /// Number of messages sent to the cluster.
     pub sent_messages: u32,
@@ -40,7 +40,7 @@ pub struct Traffic {
 }
 
 impl Measures {
-    /// Clears the measures for a superstep of `processes` processes, keeping their memory.
+    /// Sets all measurements to zero for a superstep of `processes` processes; the arrays keep their memory.
     pub fn clear(&mut self, processes: usize) {
         refill(&mut self.work, processes, Instructions::default());
         refill(&mut self.compute, processes, Seconds::default());
@@ -48,7 +48,8 @@ impl Measures {
         self.clear_sums(processes);
     }
 
-    /// Clears the measures that are summed during a superstep; all other measures are overwritten.
+    /// Sets to zero the measurements that are summed during a superstep. All other measurements need no reset, since they are
+    /// overwritten.
     pub fn clear_sums(&mut self, processes: usize) {
         refill(&mut self.delay, processes, Seconds::default());
         refill(&mut self.send, processes, Seconds::default());
@@ -63,13 +64,14 @@ impl Measures {
             .unwrap_or_default()
     }
 
-    /// Returns the traffic of `process` with `cluster`, for additions.
+    /// Returns the traffic of `process` with `cluster`, so that messages can be added to it.
     #[inline]
     pub fn traffic_mut(&mut self, process: usize, cluster: usize) -> &mut Traffic {
         self.traffic.get_or_default(process, cluster)
     }
 
-    /// Adds the messages of `plan`, given the cluster of each process and the duration of each message.
+    /// Adds the messages of a superstep to the traffic: `cluster` returns the cluster of a process, and `durations` are the
+    /// durations of the messages of `plan`.
     pub fn add_traffic(
         &mut self,
         plan: &Plan,
@@ -87,7 +89,7 @@ impl Measures {
         }
     }
 
-    /// Adds a message of this `duration`; each end is a process and its cluster.
+    /// Adds one message to the traffic of its sender and its receiver, each given as a process and its cluster.
     pub fn add_message(
         &mut self,
         from: (usize, usize),
@@ -106,7 +108,7 @@ impl Measures {
     }
 }
 
-/// Fills a reused list with `count` times `value`.
+/// Resizes a reused list to `count` elements and sets all of them to `value`.
 #[inline]
 pub fn refill<T: Copy>(list: &mut Vec<T>, count: usize, value: T) {
     if list.len() != count {

@@ -1,7 +1,9 @@
-//! Migrations, decided or prescribed: sequential or parallel, with the processes that wait for them.
+//! Executes migrations, both those that a policy decides and those that the workload prescribes: in sequence or in parallel, with
+//! the processes that wait for them.
 //!
-//! All moves that end at one time are applied before any process continues. So a message that starts at that time goes to the new hosts, in
-//! whatever order the moves were decided. A move that takes no time is applied when it starts.
+//! All migrations that end at the same time are applied before any process continues. A message that starts at that time is
+//! therefore sent to the new hosts, independently of the order in which the migrations were decided. A migration that takes no
+//! time is applied when it starts.
 
 use super::config::{MoveCost, MoveOrder, Transfer, Waiting};
 use super::event::Token;
@@ -17,16 +19,16 @@ use migsim_platform::Platform;
 #[derive(Clone, Debug)]
 pub(super) struct Migrations {
     moves: Vec<Move>,
-    /// Number of migrations in progress.
+    /// Number of migrations that have not ended yet.
     pub(super) pending: usize,
-    /// Index of the next move to start, of serial moves.
+    /// With sequential migrations: index of the next one to start.
     next: usize,
-    /// The start of all moves; none if each starts when its process has its answer.
+    /// Instant at which all migrations of the call start; `None` if each starts when its process receives its answer.
     start: Option<Time>,
-    /// Longest duration of moves that start with answers.
+    /// Longest duration among the migrations of the call that have ended.
     longest: Seconds,
     pub(super) waiting: Waiting,
-    /// The processes whose decided moves were applied and that have not continued yet.
+    /// Processes whose migrations, decided by the policy, have been applied and that have not continued yet.
     arrived: Vec<u32>,
 }
 
@@ -38,11 +40,11 @@ struct Move {
     delay: Seconds,
     start: Time,
     cause: Cause,
-    is_booked: bool,
+    is_applied: bool,
 }
 
 impl Move {
-    /// Whether the move takes no time: no memory to transfer, and no delay.
+    /// Whether the migration takes no time: there is no memory to transfer and no delay.
     fn is_instant(&self) -> bool {
         self.size.get() <= 0.0 && self.delay.get() <= 0.0
     }
@@ -61,13 +63,13 @@ impl Migrations {
         }
     }
 
-    /// Clears the moves of the previous superstep.
+    /// Removes the migrations of the previous superstep.
     pub(super) fn clear(&mut self) {
         self.moves.clear();
         self.next = 0;
     }
 
-    /// Starts the prescribed move of a process that has left the barrier, if it has one.
+    /// Starts the migration that the workload prescribes for a process that has left the barrier, if there is one.
     pub(super) fn start_prescribed(
         &mut self,
         process: u32,
@@ -89,14 +91,15 @@ impl Migrations {
             delay: wanted.delay,
             start: world.engine.now(),
             cause: Cause::Workload,
-            is_booked: false,
+            is_applied: false,
         });
         self.pending += 1;
         self.start_move(self.moves.len() - 1, world)
     }
 
-    /// Plans the decided migrations, without processes that are already at their destinations; returns their number.
-    pub(super) fn plan(&mut self, decided: &[Migration], world: &World<'_>) -> usize {
+    /// Sets the migrations of a call to those that were decided, except for processes that are already at their destinations;
+    /// returns their number.
+    pub(super) fn set_decided(&mut self, decided: &[Migration], world: &World<'_>) -> usize {
         let costs = world.setup.costs.migration;
         self.moves.clear();
         self.arrived.clear();
@@ -114,10 +117,10 @@ impl Migrations {
                 process,
                 to,
                 size,
-                delay: costs.price(world.setup.platform, (from, to), memory),
+                delay: costs.time_without_flow(world.setup.platform, (from, to), memory),
                 start: world.engine.now(),
                 cause: Cause::Policy,
-                is_booked: false,
+                is_applied: false,
             });
         }
         self.pending = self.moves.len();
@@ -127,46 +130,46 @@ impl Migrations {
         self.pending
     }
 
-    /// Applies the planned moves that take no time and may start now, before anything else starts.
-    pub(super) fn book_instant(&mut self, world: &mut World<'_>, recorder: &mut dyn Recorder) {
+    /// Applies the decided migrations that take no time and may start now, before any other migration starts.
+    pub(super) fn apply_instant(&mut self, world: &mut World<'_>, recorder: &mut dyn Recorder) {
         match world.setup.costs.migration.order {
-            MoveOrder::Serial => self.book_next(world, recorder),
+            MoveOrder::Serial => self.apply_next_instant(world, recorder),
             MoveOrder::Parallel => {
                 self.next = self.moves.len();
                 for index in 0..self.moves.len() {
                     if self.moves[index].is_instant() {
-                        self.book(index, world, recorder);
+                        self.apply(index, world, recorder);
                     }
                 }
             }
         }
     }
 
-    /// Applies the next serial moves up to the first one that takes time.
-    fn book_next(&mut self, world: &mut World<'_>, recorder: &mut dyn Recorder) {
+    /// With sequential migrations: applies the next ones up to the first that takes time.
+    fn apply_next_instant(&mut self, world: &mut World<'_>, recorder: &mut dyn Recorder) {
         while self.moves.get(self.next).is_some_and(Move::is_instant) {
             self.next += 1;
             self.moves[self.next - 1].start = world.engine.now();
-            self.book(self.next - 1, world, recorder);
+            self.apply(self.next - 1, world, recorder);
         }
     }
 
-    /// Returns whether each process has a planned move.
-    pub(super) fn movers(&self, processes: usize) -> Vec<bool> {
+    /// Returns, for each process, whether it has a migration that is not applied yet.
+    pub(super) fn has_migration(&self, processes: usize) -> Vec<bool> {
         let mut moves = vec![false; processes];
-        for planned in self.moves.iter().filter(|planned| !planned.is_booked) {
+        for planned in self.moves.iter().filter(|planned| !planned.is_applied) {
             moves[planned.process.index()] = true;
         }
         moves
     }
 
-    /// Starts the planned moves that take time: all, or the first of serial moves.
+    /// Starts the migrations that take time: all of them, or only the first if they are sequential.
     pub(super) fn start(&mut self, world: &mut World<'_>) -> Result<(), Error> {
         match world.setup.costs.migration.order {
             MoveOrder::Serial => self.start_next(world),
             MoveOrder::Parallel => {
                 for index in 0..self.moves.len() {
-                    if !self.moves[index].is_booked {
+                    if !self.moves[index].is_applied {
                         self.start_move(index, world)?;
                     }
                 }
@@ -175,7 +178,7 @@ impl Migrations {
         }
     }
 
-    /// Starts the next serial move, if there is one.
+    /// Starts the next sequential migration, if there is one.
     fn start_next(&mut self, world: &mut World<'_>) -> Result<(), Error> {
         if self.next == self.moves.len() {
             return Ok(());
@@ -184,7 +187,8 @@ impl Migrations {
         self.start_move(self.next - 1, world)
     }
 
-    /// Starts the move of a process that has its answer to a call with sequential answers; returns whether there is a move.
+    /// Starts the migration of a process that has just received its answer, in a call whose answers are sent one by one; returns
+    /// whether the process has a migration.
     pub(super) fn start_answered(
         &mut self,
         process: u32,
@@ -197,15 +201,15 @@ impl Migrations {
         };
         if self.moves[index].is_instant() {
             self.moves[index].start = world.engine.now();
-            self.book(index, world, recorder);
+            self.apply(index, world, recorder);
         } else {
             self.start_move(index, world)?;
         }
         Ok(true)
     }
 
-    /// Sets that each move starts when its process has its answer, independently of other moves.
-    pub(super) fn start_by_answers(&mut self) {
+    /// Makes each migration start when its process receives its answer, independently of other migrations.
+    pub(super) fn set_start_at_answers(&mut self) {
         self.next = self.moves.len();
         self.start = None;
     }
@@ -219,7 +223,7 @@ impl Migrations {
             let transferred = Token::Transferred(token);
             let has_handshake = world.setup.runtime.receives.has_handshake(planned.size);
             let image = (planned.size, has_handshake);
-            world.engine.carries(planned.process, planned.process);
+            world.engine.set_message_ends(planned.process, planned.process);
             return world
                 .engine
                 .send_message(from, planned.to, image, transferred);
@@ -228,7 +232,8 @@ impl Migrations {
         Ok(())
     }
 
-    /// Handles the arrival of the memory of a process: its delay begins, or the move is applied.
+    /// Handles the arrival of the memory of a migrating process: the remaining delay of the migration begins, or the migration is
+    /// applied if there is none.
     pub(super) fn on_transferred(
         &mut self,
         index: u32,
@@ -243,7 +248,7 @@ impl Migrations {
         self.on_settled(index, world, recorder)
     }
 
-    /// Handles the end of a move: applies it, and starts the next serial move.
+    /// Handles the end of a migration: applies it, and starts the next one if migrations are sequential.
     pub(super) fn on_settled(
         &mut self,
         index: u32,
@@ -251,23 +256,23 @@ impl Migrations {
         recorder: &mut dyn Recorder,
     ) -> Result<(), Error> {
         let index = index as usize;
-        self.book(index, world, recorder);
+        self.apply(index, world, recorder);
         if self.moves[index].cause == Cause::Policy {
-            self.book_next(world, recorder);
+            self.apply_next_instant(world, recorder);
             self.start_next(world)?;
         }
         Ok(())
     }
 
-    /// Places a process on its destination and records its move.
-    fn book(&mut self, index: usize, world: &mut World<'_>, recorder: &mut dyn Recorder) {
+    /// Applies a migration: places the process on its destination and records the migration.
+    fn apply(&mut self, index: usize, world: &mut World<'_>, recorder: &mut dyn Recorder) {
         let booked = &mut self.moves[index];
-        booked.is_booked = true;
+        booked.is_applied = true;
         let booked = *booked;
         let now = world.engine.now();
         let place = &mut world.placement[booked.process.index()];
         let record = MigrationRecord {
-            superstep: world.ending,
+            superstep: world.ending_superstep,
             process: booked.process,
             from: std::mem::replace(place, booked.to),
             to: booked.to,
@@ -276,29 +281,29 @@ impl Migrations {
             end: now,
             cause: booked.cause,
         };
-        recorder.migration(&record);
+        recorder.on_migration(&record);
         world.outcome.migrations.push(record);
-        world.log.number(u64::from(booked.process.0));
-        world.log.number(u64::from(booked.to.0));
-        world.log.date(now.get());
+        world.log.add_number(u64::from(booked.process.0));
+        world.log.add_number(u64::from(booked.to.0));
+        world.log.add_time(now.get());
         self.pending -= 1;
         if booked.cause == Cause::Policy {
             self.longest = Seconds::of(greater(self.longest.get(), now.since(booked.start).get()));
             self.arrived.push(booked.process.0);
             if self.pending == 0 {
-                self.record_price(world);
+                self.record_cost(world);
             }
         }
     }
 
-    /// Removes and returns the processes whose decided moves were applied, by their numbers.
+    /// Removes and returns the processes whose migrations have been applied, in ascending order of process numbers.
     pub(super) fn take_arrived(&mut self) -> Vec<u32> {
         self.arrived.sort_unstable();
         std::mem::take(&mut self.arrived)
     }
 
-    /// Records the cost of the moves of a call, all of which have ended.
-    fn record_price(&self, world: &mut World<'_>) {
+    /// Records the cost of the migrations of a call once all of them have ended.
+    fn record_cost(&self, world: &mut World<'_>) {
         let now = world.engine.now();
         let spent = self.start.map_or(self.longest, |start| now.since(start));
         world.outcome.migration += spent;
@@ -306,28 +311,29 @@ impl Migrations {
         let call = call.expect("moves follow a call");
         call.migration = spent;
         if self.waiting == Waiting::All {
-            call.held_until = now;
+            call.delayed_until = now;
         }
     }
 
-    /// Records how long the moves of a call delayed the open superstep, if only the moving processes waited for them. `computed` is the end
-    /// of its last computation, `longest` the longest of its computations.
-    pub(super) fn date_late_moves(&self, computed: Time, longest: Seconds, world: &mut World<'_>) {
+    /// Records how long the migrations of a call delayed the open superstep, if only the migrating processes waited for them.
+    /// `computed` is the end of the last computation in the superstep, `longest` the duration of its longest computation.
+    pub(super) fn record_late_migrations(&self, computed: Time, longest: Seconds, world: &mut World<'_>) {
         let before = world.superstep.checked_sub(1);
         if let Some(call) = world.outcome.calls.last_mut()
             && self.waiting == Waiting::Movers
             && Some(call.superstep) == before
             && call.migration.get() > 0.0
         {
-            let held = computed.since(call.held_until) - longest;
-            call.held_until = call.held_until + held;
+            let held = computed.since(call.delayed_until) - longest;
+            call.delayed_until = call.delayed_until + held;
         }
     }
 }
 
 impl MoveCost {
-    /// Returns the cost of a move of a process with this memory between two hosts, without the flow of [`Transfer::Flow`].
-    pub fn price(
+    /// Returns the time that a migration costs in addition to its simulated flow, for a process with this memory between two
+    /// hosts. With [`Transfer::Nominal`], it includes the computed time of the transfer.
+    pub fn time_without_flow(
         &self,
         platform: &Platform,
         (from, to): (HostId, HostId),
@@ -340,7 +346,8 @@ impl MoveCost {
     }
 }
 
-/// Returns the duration of a message of `size` between two hosts without contention; zero without a route, since no message is sent then.
+/// Returns the duration of a message of `size` from one host to another without other traffic; zero if there is no route, since
+/// no message is sent then.
 pub(super) fn one_way(platform: &Platform, from: HostId, to: HostId, size: Bytes) -> Seconds {
     let Some(route) = platform.route(from, to) else {
         return Seconds::default();
@@ -350,7 +357,7 @@ pub(super) fn one_way(platform: &Platform, from: HostId, to: HostId, size: Bytes
     platform.latency(&route) + transfer
 }
 
-/// Creates the error of a host that does not exist.
+/// Creates the error for a host name that does not exist on the platform.
 fn unknown_host(name: &str, platform: &Platform) -> Problem {
     let known = platform.hosts.iter().map(|host| host.name.as_str());
     Problem::unknown("host", name).known("hosts", known)

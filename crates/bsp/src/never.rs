@@ -1,4 +1,4 @@
-//! The baseline: no call, no migration.
+//! The baseline policy: no rescheduling calls and no migrations.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use super::{Decision, Policy, View};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// Leaves every process where it is and never calls for rescheduling; it has no options.
+/// Leaves every process on its host and never requests a rescheduling call; this policy has no options.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Never {}

@@ -1,12 +1,13 @@
-//! Control messages of barriers as packets, which share no links.
+//! Control messages of barriers as packets, which share no links with other messages.
 //!
 //! ```text
 //! time(from, to) = delay(latency, overhead, store and forward) + bytes / rate of a flow that is alone
 //! ```
-//! A control message is one packet of some tens of bytes. A switch queues it among other packets, and it takes no share of a link. A fluid
-//! flow is therefore no better a model of it, and costs far more to simulate, because the shares of links are recomputed for each. Like any
-//! message, it keeps its connection from becoming idle. Measured (`results/reality.md`): with packets the times of eight barriers
-//! deviate from the measured ones by at most 0.8 %, with flows by 2.2 %.
+//! A control message is one packet of some tens of bytes. A switch queues it among other packets, so that it takes no share of a
+//! link. A fluid flow is therefore no better model of a control message, and is much more expensive to simulate, because the
+//! shares of links are recomputed for each flow. Like any message, a packet keeps its connection from becoming idle. Measured
+//! (`results/reality.md`): with packets the times of eight barriers deviate from the measured ones by at most 0.8 %, with flows
+//! by 2.2 %.
 
 use super::config::{DelayFactor, Notices};
 use super::world::Setup;
@@ -14,7 +15,8 @@ use migsim_base::units::{Bytes, HostId};
 use migsim_engine::{NetworkModel, PathTable};
 use migsim_platform::{Link, Platform};
 
-/// The paths of control messages on a platform whose links do not vary.
+/// The control messages of a barrier as packets, on a platform whose links do not vary: their size, their delay factor and their
+/// paths.
 #[derive(Clone, Debug)]
 pub(super) struct Packets {
     bytes: Bytes,
@@ -22,18 +24,18 @@ pub(super) struct Packets {
     paths: PathTable,
 }
 
-/// A control message between two hosts.
+/// A control message between two hosts as a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Packet {
-    /// Duration from its start to its delivery \[s\].
+    /// Duration from the start of the control message to its delivery \[s\].
     pub(super) duration: f64,
-    /// Whether slow start can delay messages of this connection. If so, the control message counts as use of the connection, since a
-    /// connection in use does not start slowly again.
-    pub(super) is_noted: bool,
+    /// Whether slow start can delay messages of this connection. If so, the engine is informed when the control message uses the
+    /// connection, since a connection in use does not start slowly again.
+    pub(super) uses_connection: bool,
 }
 
 impl Packets {
-    /// Creates the packets of a barrier; none if its control messages are flows.
+    /// Creates the packets for the barrier of a run; `None` if its control messages are flows.
     pub(super) fn for_barrier(setup: &Setup<'_>) -> Option<Self> {
         let (platform, network, config) = (setup.platform, setup.network, setup.runtime.barrier);
         let is_possible =
@@ -42,7 +44,7 @@ impl Packets {
             .then(|| Self::new(platform, network, (config.bytes, config.delay)))
     }
 
-    /// Creates packets of a size, with a factor of their delays.
+    /// Creates packets of a given size, with a factor for their delays.
     pub(super) fn new(
         platform: &Platform,
         network: NetworkModel,
@@ -55,13 +57,13 @@ impl Packets {
         }
     }
 
-    /// Returns the control message from one host to another; none if there is no route.
+    /// Returns the packet of a control message from one host to another; `None` if there is no route.
     pub(super) fn packet(
         &mut self,
         platform: &Platform,
         (from, to): (HostId, HostId),
     ) -> Option<Packet> {
-        self.paths.forget_many();
+        self.paths.forget_if_many();
         let path = self.paths.find(platform, from, to)?;
         let way = self.paths.get(path);
         let (delay, amount) = self.paths.delay_and_amount((path, way), self.bytes.get());
@@ -72,7 +74,7 @@ impl Packets {
         };
         Some(Packet {
             duration: delay * self.delay.0 + transfer,
-            is_noted: self.paths.may_be_slow(path),
+            uses_connection: self.paths.may_be_slow(path),
         })
     }
 }

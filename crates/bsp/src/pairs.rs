@@ -1,31 +1,35 @@
-//! A sparse table over pairs (process, cluster): most processes communicate with few clusters.
+//! A sparse table over pairs of a process and a cluster; it is sparse because most processes communicate with few clusters.
 //!
 //! ```text
 //! memory = nodes · (8 B + SLOTS · (2 B + size of T)),   nodes = Σ over processes of max(1, pairs / SLOTS, rounded up)
 //! ```
-//! Each process has a list of nodes of some pairs, in the order of their insertion; the first node has the index of the process. So few
-//! pairs are in one place of memory. If a process has many pairs, those after the first nodes are found by a hash table. Nodes without
-//! values are reused. The clusters of a node share the upper half of their numbers, so that each needs 2 B; with more than 65 536 clusters
-//! some nodes have fewer pairs than they could.
+//! Each process has a linked list of nodes; a node contains some of the process's pairs, in the order of their insertion. The
+//! first node has the index of the process, so that the data of a process with few pairs lie together in memory. If a process has
+//! many pairs, those after its first nodes are found by a hash table. Nodes without values are used again. The clusters of a node
+//! share the upper half of their numbers, so that each needs only 2 B; with more than 65 536 clusters, some nodes therefore have
+//! unused slots.
 
 use hashbrown::HashTable;
 
 const NONE: u32 = u32::MAX;
-/// Number of nodes of a process that are searched one by one; pairs in later nodes are in a hash table.
+/// Number of nodes of a process that are searched one by one; the pairs in all later nodes are found by a hash table.
 const NEAR: u32 = if cfg!(test) { 2 } else { 8 };
 
-/// A sparse table by process and cluster; equal tables got their pairs in the same order. A node has `SLOTS` pairs.
+/// A sparse table that maps pairs of a process and a cluster to values of type `T`; a node stores up to `SLOTS` pairs. Two tables
+/// are equal only if their pairs were inserted in the same order.
 #[derive(Clone, Debug)]
 pub struct Pairs<T, const SLOTS: usize = 3> {
     processes: usize,
-    /// The first nodes of all processes, then further nodes; none as long as there are no values.
+    /// The first nodes of all processes, in the order of processes, then all further nodes; empty as long as the table has no
+    /// values.
     nodes: Vec<Node<T, SLOTS>>,
-    /// The first unused node; each unused node links to the next one.
+    /// Index of the first unused node, from which the unused nodes form a linked list; [`NONE`] if there is none.
     free: u32,
-    far: HashTable<Far>,
+    far_pairs: HashTable<Far>,
 }
 
-/// A pair after the first [`NEAR`] nodes of its process, with its node; the cluster [`NONE`] stands for the last node of such a process.
+/// The node of a pair that lies after the first [`NEAR`] nodes of its process. An entry with the cluster [`NONE`] refers to the
+/// last node of the process.
 #[derive(Clone, Copy, Debug)]
 struct Far {
     process: u32,
@@ -41,21 +45,21 @@ impl Far {
     }
 }
 
-/// The place for the next pair of a process: its last node, after `before` other nodes, or a new node.
+/// The end of the node list of a process, where its next pair is added: the last node, which follows `before` other nodes.
 #[derive(Clone, Copy, Debug)]
 struct End {
     last: u32,
     before: u32,
 }
 
-/// The place of a pair.
+/// The position of a pair in the table: its node and its slot.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     node: u32,
     slot: u32,
 }
 
-/// The number of a cluster, in two halves.
+/// The number of a cluster, split into its upper and lower 16 bits.
 #[derive(Clone, Copy, Debug)]
 struct Halves {
     upper: u16,
@@ -64,7 +68,7 @@ struct Halves {
 
 impl Halves {
     #[inline]
-    fn of(cluster: u32) -> Self {
+    fn from_cluster(cluster: u32) -> Self {
         let [a, b, c, d] = cluster.to_be_bytes();
         Self {
             upper: u16::from_be_bytes([a, b]),
@@ -81,9 +85,10 @@ impl Halves {
 #[derive(Clone, Copy, Debug)]
 struct Node<T, const SLOTS: usize> {
     next: u32,
-    /// Number of its pairs, which are in its first slots.
+    /// Number of pairs in the node; they are in its first slots.
     count: u16,
-    /// The upper and lower halves of their clusters.
+    /// Upper half of the cluster numbers, which all pairs of the node share; the next field contains the lower half for each
+    /// pair.
     upper: u16,
     lower: [u16; SLOTS],
     values: [T; SLOTS],
@@ -100,7 +105,7 @@ impl<T: Copy + Default, const SLOTS: usize> Node<T, SLOTS> {
         }
     }
 
-    /// Returns the slot of a cluster.
+    /// Returns the slot of a cluster in the node; `None` if the node has no pair with it.
     #[inline]
     fn find(&self, cluster: Halves) -> Option<u32> {
         // Slots after the last pair may have any cluster; they come after the slot of a pair.
@@ -111,20 +116,20 @@ impl<T: Copy + Default, const SLOTS: usize> Node<T, SLOTS> {
         slot.filter(|&slot| slot < u32::from(self.count) && self.upper == cluster.upper)
     }
 
-    /// Returns the clusters of its pairs.
+    /// Returns the clusters of the pairs in the node.
     fn clusters(&self) -> impl Iterator<Item = Halves> {
         let upper = self.upper;
         let lower = self.lower.iter().take(usize::from(self.count));
         lower.map(move |&lower| Halves { upper, lower })
     }
 
-    /// Whether there is room for one more pair, of this cluster.
+    /// Whether the node can store one more pair with this cluster: a slot is free, and the upper half of the cluster number fits.
     #[inline]
     fn has_room(&self, cluster: Halves) -> bool {
         self.count == 0 || usize::from(self.count) < SLOTS && self.upper == cluster.upper
     }
 
-    /// Adds a pair; there must be room for it.
+    /// Adds a pair to the node, which must have room for it; returns a reference to the value.
     #[inline]
     fn put(&mut self, cluster: Halves, value: T) -> &mut T {
         let slot = usize::from(self.count);
@@ -142,13 +147,13 @@ impl<T, const SLOTS: usize> Default for Pairs<T, SLOTS> {
             processes: 0,
             nodes: Vec::new(),
             free: NONE,
-            far: HashTable::new(),
+            far_pairs: HashTable::new(),
         }
     }
 }
 
 impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
-    /// Removes all values and prepares for `processes` processes, keeping the memory.
+    /// Removes all values and prepares the table for `processes` processes; its memory is kept for reuse.
     pub fn clear(&mut self, processes: usize) {
         self.nodes.truncate(processes);
         for node in &mut self.nodes {
@@ -159,50 +164,50 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         }
         self.processes = processes;
         self.free = NONE;
-        self.far.clear();
+        self.far_pairs.clear();
     }
 
-    /// Returns the number of processes.
+    /// Returns the number of processes of the table.
     pub fn processes(&self) -> usize {
         self.processes
     }
 
-    /// Returns the value of a pair, if it has one.
+    /// Returns the value of a process and a cluster; `None` if the pair has no value.
     pub fn get(&self, process: usize, cluster: usize) -> Option<&T> {
         if process >= self.processes {
             return None;
         }
-        let place = self.find(process, number(cluster)).ok()?;
+        let place = self.find(process, to_index(cluster)).ok()?;
         Some(&self.nodes[place.node as usize].values[place.slot as usize])
     }
 
-    /// Returns the value of a pair for changes, if it has one.
+    /// Returns a mutable reference to the value of a process and a cluster; `None` if the pair has no value.
     #[inline]
     pub fn get_mut(&mut self, process: usize, cluster: usize) -> Option<&mut T> {
-        let place = self.find(process, number(cluster)).ok()?;
+        let place = self.find(process, to_index(cluster)).ok()?;
         Some(&mut self.nodes[place.node as usize].values[place.slot as usize])
     }
 
-    /// Returns the value of a pair for changes; inserts the default if there is none.
+    /// Returns a mutable reference to the value of a process and a cluster; inserts the default value if there is none.
     #[inline]
     pub fn get_or_default(&mut self, process: usize, cluster: usize) -> &mut T {
         if self.nodes.is_empty() {
-            self.fill();
+            self.create_first_nodes();
         }
-        let cluster = number(cluster);
+        let cluster = to_index(cluster);
         match self.find(process, cluster) {
             Ok(place) => &mut self.nodes[place.node as usize].values[place.slot as usize],
             Err(end) => self.append(process, end, cluster, T::default()),
         }
     }
 
-    /// Inserts a new pair after the other pairs of its process.
+    /// Inserts the value of a pair that is not in the table yet, after the other pairs of its process.
     #[inline]
     pub fn push(&mut self, process: usize, cluster: usize, value: T) {
         if self.nodes.is_empty() {
-            self.fill();
+            self.create_first_nodes();
         }
-        let (mut last, mut before) = (number(process), 0);
+        let (mut last, mut before) = (to_index(process), 0);
         loop {
             let next = self.nodes[last as usize].next;
             if next == NONE {
@@ -214,29 +219,29 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
                 break;
             }
         }
-        self.append(process, End { last, before }, number(cluster), value);
+        self.append(process, End { last, before }, to_index(cluster), value);
     }
 
-    /// Returns the place of a pair, or the end of the list of its process.
+    /// Returns the position of a pair, or as an error the end of the node list of its process.
     #[inline]
     fn find(&self, process: usize, cluster: u32) -> Result<Place, End> {
-        let at = number(process);
+        let at = to_index(process);
         let end = End {
             last: at,
             before: 0,
         };
         let node = self.nodes.get(process).ok_or(end)?;
-        match node.find(Halves::of(cluster)) {
+        match node.find(Halves::from_cluster(cluster)) {
             Some(slot) => Ok(Place { node: at, slot }),
             None if node.next == NONE => Err(end),
-            None => self.find_behind(process, cluster),
+            None => self.find_after_first(process, cluster),
         }
     }
 
-    /// Searches the nodes after the first one.
+    /// Searches for a pair in the nodes of its process after the first one; the result is as for `find`.
     #[inline(never)]
-    fn find_behind(&self, process: usize, cluster: u32) -> Result<Place, End> {
-        let halves = Halves::of(cluster);
+    fn find_after_first(&self, process: usize, cluster: u32) -> Result<Place, End> {
+        let halves = Halves::from_cluster(cluster);
         let mut at = self.nodes[process].next;
         for before in 1..NEAR {
             let node = &self.nodes[at as usize];
@@ -251,10 +256,11 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         self.find_far(process, cluster)
     }
 
-    /// Searches the nodes after the first [`NEAR`] ones.
+    /// Searches for a pair in the nodes of its process after the first [`NEAR`] ones, by the hash table; the result is as for
+    /// `find`.
     fn find_far(&self, process: usize, cluster: u32) -> Result<Place, End> {
         let found = self.far_node(process, cluster).and_then(|node| {
-            let slot = self.nodes[node as usize].find(Halves::of(cluster))?;
+            let slot = self.nodes[node as usize].find(Halves::from_cluster(cluster))?;
             Some(Place { node, slot })
         });
         found.ok_or_else(|| self.far_end(process))
@@ -269,19 +275,19 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
     }
 
     fn far_node(&self, process: usize, cluster: u32) -> Option<u32> {
-        let process = number(process);
+        let process = to_index(process);
         let wanted = Far {
             process,
             cluster,
             node: NONE,
         };
         let is_it = |far: &Far| far.process == process && far.cluster == cluster;
-        self.far.find(wanted.hash(), is_it).map(|far| far.node)
+        self.far_pairs.find(wanted.hash(), is_it).map(|far| far.node)
     }
 
-    /// Records a pair in a node after the first ones, which is the last node of its process.
-    fn note_far(&mut self, process: usize, cluster: u32, node: u32) {
-        let process = number(process);
+    /// Records in the hash table that a pair is in `node`, which is the last node of its process.
+    fn record_far(&mut self, process: usize, cluster: u32, node: u32) {
+        let process = to_index(process);
         for cluster in [cluster, NONE] {
             let far = Far {
                 process,
@@ -289,16 +295,16 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
                 node,
             };
             let is_it = |other: &Far| other.process == process && other.cluster == cluster;
-            match self.far.find_mut(far.hash(), is_it) {
+            match self.far_pairs.find_mut(far.hash(), is_it) {
                 Some(known) => *known = far,
                 None => {
-                    self.far.insert_unique(far.hash(), far, Far::hash);
+                    self.far_pairs.insert_unique(far.hash(), far, Far::hash);
                 }
             }
         }
     }
 
-    /// Keeps the values for which `is_kept` returns true; `is_kept` may change them.
+    /// Keeps only the values for which `is_kept` returns true; `is_kept` may also change the values.
     pub fn retain(&mut self, mut is_kept: impl FnMut(&mut T) -> bool) {
         for process in 0..self.processes.min(self.nodes.len()) {
             // The kept values move to the front of the list, each into its own node or an earlier one; later nodes become unused.
@@ -325,21 +331,21 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
                 self.nodes[from].next = std::mem::replace(&mut self.free, first);
             }
         }
-        if !self.far.is_empty() {
-            self.note_all_far();
+        if !self.far_pairs.is_empty() {
+            self.rebuild_far();
         }
     }
 
-    /// Records all pairs after the first nodes.
-    fn note_all_far(&mut self) {
-        self.far.clear();
+    /// Rebuilds the hash table with all pairs that lie after the first [`NEAR`] nodes of their processes.
+    fn rebuild_far(&mut self) {
+        self.far_pairs.clear();
         for process in 0..self.processes {
-            let (mut at, mut before) = (number(process), 0);
+            let (mut at, mut before) = (to_index(process), 0);
             loop {
                 let node = self.nodes[at as usize];
                 if before >= NEAR {
                     for cluster in node.clusters() {
-                        self.note_far(process, number(cluster.cluster()), at);
+                        self.record_far(process, to_index(cluster.cluster()), at);
                     }
                 }
                 if node.next == NONE {
@@ -352,7 +358,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
 
     /// Returns the clusters and values of a process, in the order of their insertion.
     #[inline]
-    pub fn of(&self, process: usize) -> impl Iterator<Item = (usize, &T)> {
+    pub fn of_process(&self, process: usize) -> impl Iterator<Item = (usize, &T)> {
         let first = (process < self.processes).then_some(process);
         let mut node = first.and_then(|process| self.nodes.get(process));
         let mut slot = 0;
@@ -369,16 +375,16 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         })
     }
 
-    /// Adds the first nodes of all processes.
+    /// Creates the first node of every process.
     #[cold]
-    fn fill(&mut self) {
+    fn create_first_nodes(&mut self) {
         self.nodes.resize(self.processes, Node::empty());
     }
 
-    /// Adds a pair at the end of the list of its process.
+    /// Adds a pair at the end of the node list of its process; returns a reference to the value.
     #[inline]
     fn append(&mut self, process: usize, end: End, cluster: u32, value: T) -> &mut T {
-        let halves = Halves::of(cluster);
+        let halves = Halves::from_cluster(cluster);
         let last = end.last as usize;
         if end.before < NEAR && self.nodes[last].has_room(halves) {
             self.nodes[last].put(halves, value)
@@ -387,10 +393,11 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         }
     }
 
-    /// Adds a pair in a new node after the last one, or after the first nodes.
+    /// Adds a pair at the end of a node list. It is called if the last node is full, so that a new node is needed, or if the pair
+    /// lies after the first [`NEAR`] nodes.
     #[inline(never)]
     fn append_far(&mut self, process: usize, end: End, cluster: u32, value: T) -> &mut T {
-        let halves = Halves::of(cluster);
+        let halves = Halves::from_cluster(cluster);
         let End {
             last: mut at,
             mut before,
@@ -401,7 +408,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
             before += 1;
         }
         if before >= NEAR {
-            self.note_far(process, cluster, at);
+            self.record_far(process, cluster, at);
         }
         self.nodes[at as usize].put(halves, value)
     }
@@ -409,7 +416,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
     fn new_node(&mut self) -> u32 {
         if self.free == NONE {
             self.nodes.push(Node::empty());
-            return number(self.nodes.len() - 1);
+            return to_index(self.nodes.len() - 1);
         }
         let node = &mut self.nodes[self.free as usize];
         std::mem::replace(&mut self.free, std::mem::replace(&mut node.next, NONE))
@@ -419,12 +426,12 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
 impl<T: Copy + Default + PartialEq, const SLOTS: usize> PartialEq for Pairs<T, SLOTS> {
     fn eq(&self, other: &Self) -> bool {
         self.processes == other.processes
-            && (0..self.processes).all(|process| self.of(process).eq(other.of(process)))
+            && (0..self.processes).all(|process| self.of_process(process).eq(other.of_process(process)))
     }
 }
 
 #[inline]
-fn number(at: usize) -> u32 {
+fn to_index(at: usize) -> u32 {
     u32::try_from(at).expect("fewer than 2^32 pairs have a value: their memory is checked before")
 }
 
@@ -469,7 +476,7 @@ mod tests {
                     }
                 }
                 for process in 0..3 {
-                    let of = pairs.of(process).map(|(cluster, &value)| (process, cluster, value));
+                    let of = pairs.of_process(process).map(|(cluster, &value)| (process, cluster, value));
                     let expected = known.iter().copied().filter(|pair| pair.0 == process);
                     prop_assert!(of.eq(expected));
                 }

@@ -1,8 +1,8 @@
-//! The traits of rescheduling policies: the view of a policy and its possible answers.
+//! The trait of rescheduling policies, and the view of the application that a policy is given.
 //!
-//! After each superstep the runtime shows the policy a [`View`] of what a real runtime could measure. If the policy requests a rescheduling
-//! call, the runtime charges the costs of a call and calls [`Policy::decide`]. A policy changes nothing itself: it returns a [`Decision`],
-//! and the scenario determines whether the migrations happen.
+//! After each superstep, the runtime gives the policy a [`View`] of what a real runtime could measure. If the policy requests a
+//! rescheduling call, the runtime calls [`Policy::decide`] and charges the cost of the call. A policy itself changes nothing: it
+//! returns a [`Decision`], and the scenario determines whether the migrations happen.
 
 use std::fmt;
 
@@ -15,81 +15,85 @@ use migsim_base::units::{Bytes, ClusterId, HostId, Instructions, Seconds, Time};
 use migsim_engine::NetworkModel;
 use migsim_platform::Platform;
 
-/// Decides which processes move, and where.
+/// A rescheduling policy: decides when a rescheduling call takes place, which processes migrate, and to which hosts.
 pub trait Policy: fmt::Debug + Send {
     /// Observes the superstep that has just ended; returns whether a rescheduling call is due at its barrier.
     fn is_call_due(&mut self, view: &View<'_>) -> bool;
 
-    /// Returns whether a call after a superstep (counted from 0) is certain in advance. Without barriers all processes then meet there. A
-    /// call that becomes due later takes place after the furthest superstep that a process has begun.
+    /// Returns whether a call after a superstep (counted from 0) is certain in advance. Without barriers, all processes then wait
+    /// for each other after that superstep. If a call becomes due that was not certain, it takes place after the last superstep
+    /// that any process has begun.
     fn is_call_planned(&self, _superstep: usize) -> bool {
         false
     }
 
-    /// Returns whether it will request no more calls, whatever happens in the `left` remaining supersteps. Then it does not observe them,
-    /// and measures that only policies read are not taken any more ([`Measures::traffic`]).
+    /// Returns whether the policy will request no more calls, whatever happens in the `left` remaining supersteps. From then on
+    /// the policy is not called, and measurements that only policies read are no longer taken ([`Measures::traffic`]).
     fn is_done(&self, _left: usize) -> bool {
         false
     }
 
-    /// Decides a rescheduling call: which migrations to start now (none means that all processes stay), and why.
+    /// Decides in a rescheduling call which migrations to start now (an empty list means that all processes stay), and why.
     ///
     /// # Errors
     /// The policy cannot decide, for example because its options do not fit the platform; this ends the run.
     fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error>;
 
-    /// Returns whether it may use its random stream; if not, its runs are the same for all seeds.
+    /// Returns whether the policy may use its stream of random numbers; if not, its runs are the same for all seeds.
     fn uses_seed(&self) -> bool {
         true
     }
 
-    /// Returns the additional memory \[B\] for its pairs of a process and a cluster and for its calls, beyond that of any policy: see
-    /// [`migsim_base::memory`].
+    /// Returns the memory that the policy needs for its data per pair of a process and a cluster and per call \[B\]. It is added
+    /// to the memory that every policy needs: see [`migsim_base::memory`].
     fn memory(&self, _pairs: f64, _supersteps: f64) -> f64 {
         0.0
     }
 
-    /// Reports after each call how many of the migrations happen: all in scenario iii, none in scenario ii.
+    /// Informs the policy after each call how many of its migrations are executed: all in scenario iii, none in scenario ii.
     fn on_outcome(&mut self, _moved: usize) {}
 
-    /// Returns a fault of its own state, if there is one. The runtime checks this after each call, and a fault stops the run.
+    /// Returns a description of a fault in the policy's own state; `None` if the state is valid. The runtime checks this after
+    /// each call, and a fault stops the run.
     fn fault(&self) -> Option<String> {
         None
     }
 }
 
-/// All that a policy may see at the barrier of a superstep.
+/// Everything that a policy may read at the barrier of a superstep.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    /// The platform, with its nominal speeds.
+    /// The platform, with the nominal speeds of its hosts.
     pub platform: &'a Platform,
-    /// The network model: the duration of a message on a route that it has to itself.
+    /// The network model, from which a policy can compute the duration of a message without other traffic.
     pub network: &'a NetworkModel,
-    /// The superstep that has just ended, counted from 0.
+    /// Number of the superstep that has just ended, counted from 0.
     pub superstep: usize,
-    /// The time: of the barrier in [`Policy::is_call_due`], of the call in [`Policy::decide`].
+    /// The present simulated time: the time of the barrier in [`Policy::is_call_due`], the time of the call in
+    /// [`Policy::decide`].
     pub now: Time,
-    /// The host of each process.
+    /// The host on which each process is.
     pub placement: &'a [HostId],
-    /// The measures of this superstep.
+    /// The measurements of this superstep.
     pub measures: &'a Measures,
-    /// The memory of each process, which a migration carries.
+    /// The memory of each process, which a migration transfers.
     pub memory: &'a [Bytes],
-    /// External load on each host, as a fraction of its speed, averaged since the last call; in `[0, 1]`.
+    /// The external load of each host, as the fraction of its speed that other programs use, from 0 to 1; averaged since the last
+    /// call.
     pub external_load: &'a [f64],
-    /// Clock cycles per instruction of the application.
+    /// Clock cycles per instruction of the application; a host of 1 GHz executes 1e9 cycles per second.
     pub cycles_per_instruction: f64,
-    /// Whether migrations happen (scenario iii) or are only decided (scenario ii).
+    /// Whether migrations are executed (scenario iii) or only decided (scenario ii).
     pub migrations_happen: bool,
-    /// The messages of this superstep.
+    /// The messages of the application in this superstep.
     pub messages: &'a [Message],
-    /// The number of supersteps of the application.
+    /// Number of supersteps of the application.
     pub supersteps: usize,
-    /// The cost of the last call, its migrations included; zero before the first one.
-    pub last_price: Seconds,
-    /// Whether each process must stay where it is; empty if all may move.
+    /// Cost of the last rescheduling call, including its migrations; zero before the first call.
+    pub last_call_cost: Seconds,
+    /// For each process, whether it must not migrate; empty if all processes may migrate.
     pub pinned: &'a [bool],
-    /// The application, for [`View::next_work`] alone; none where the next superstep is unknown.
+    /// The application, which only [`View::next_work`] uses; `None` if the next superstep cannot be known.
     pub workload: Option<&'a dyn Workload>,
 }
 
@@ -99,17 +103,17 @@ impl View<'_> {
         self.placement.len()
     }
 
-    /// Whether a process must stay where it is.
+    /// Whether a process must not migrate.
     pub fn is_pinned(&self, process: usize) -> bool {
         self.pinned.get(process).copied().unwrap_or(false)
     }
 
-    /// Returns the cluster in which a process is.
+    /// Returns the cluster of the host on which a process is.
     pub fn cluster_of(&self, process: usize) -> ClusterId {
         self.platform.cluster_of(self.placement[process])
     }
 
-    /// Computes the work of each process in the next superstep, which no real runtime knows; none after the last superstep.
+    /// Returns the work of each process in the next superstep, which no real runtime could know; `None` after the last superstep.
     pub fn next_work(&self) -> Option<Vec<Instructions>> {
         let next = self.superstep + 1;
         let workload = self.workload.filter(|_| next < self.supersteps)?;
@@ -119,7 +123,7 @@ impl View<'_> {
         Some(plan.work)
     }
 
-    /// Returns the duration of `work` alone on a host, given its external load.
+    /// Returns the time that `work` would take on a host that executes no other process, given the external load of the host.
     pub fn execution_time(&self, work: Instructions, host: HostId) -> Seconds {
         let left = (1.0 - self.external_load[host.index()]).max(1e-9);
         let speed = self.platform.hosts[host.index()].speed.get() * left;
@@ -132,7 +136,7 @@ impl View<'_> {
 pub mod testing {
     use super::{Bytes, HostId, Measures, Platform, Seconds, Time, View};
 
-    /// Returns a view of the first superstep, on hosts without load, of processes without memory.
+    /// Creates a view of the first superstep with hosts without load and processes without memory.
     pub fn view<'a>(
         platform: &'a Platform,
         placement: &'a [HostId],
@@ -151,7 +155,7 @@ pub mod testing {
             migrations_happen: true,
             messages: &[],
             supersteps: usize::MAX,
-            last_price: Seconds::default(),
+            last_call_cost: Seconds::default(),
             pinned: &[],
             workload: None,
         }

@@ -1,22 +1,22 @@
-//! The record of a run: times of supersteps, calls with their decisions, migrations.
+//! The record of a run: the times of its supersteps, its rescheduling calls with their decisions, and its migrations.
 
 use std::collections::BTreeMap;
 
 use crate::{CriticalPath, Decision, Measures};
 use migsim_base::units::{Bytes, HostId, ProcessId, Seconds, Time};
 
-/// The times of a superstep.
+/// The times at which a superstep starts, has computed, and ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SuperstepDates {
     /// The time at which the first process began the superstep.
     pub start: Time,
     /// The time at which the last process had finished its computation.
     pub computed: Time,
-    /// The time at which the last process left the barrier of the superstep.
+    /// The time at which the last process left the barrier at the end of the superstep.
     pub end: Time,
 }
 
-/// A period in which all processes wait for a rescheduling call.
+/// A period of a rescheduling call, such as the period in which all processes wait for the call.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Wait {
     /// The start of the period.
@@ -26,7 +26,7 @@ pub struct Wait {
 }
 
 impl Wait {
-    /// Creates an empty period at a time.
+    /// Creates an empty period at a given time.
     pub const fn none(date: Time) -> Self {
         Self {
             from: date,
@@ -35,44 +35,46 @@ impl Wait {
     }
 }
 
-/// A rescheduling call.
+/// The record of one rescheduling call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallRecord {
-    /// The superstep after which the call takes place, counted from 0.
+    /// Number of the superstep after which the call takes place, counted from 0.
     pub superstep: usize,
-    /// The time at which all processes had left the barrier.
+    /// The time at which the call began: all processes had left the barrier.
     pub start: Time,
-    /// The cost of the call itself.
+    /// The cost of the call itself, without its migrations.
     pub cost: Seconds,
-    /// Duration of the migrations of the call, until all processes that wait could continue; zero if no process moved.
+    /// Duration of the migrations of the call, until all processes that wait for them could continue; zero if no process moved.
     pub migration: Seconds,
-    /// The period in which all processes wait for the call (`cost`); the period begins with the call, unless the call overlaps the next
-    /// superstep.
+    /// The period in which all processes wait for the call; its length is `cost`. It begins with the call, unless the call
+    /// overlaps the next superstep.
     pub wait: Wait,
-    /// The part of that period in which managers computed and no message of the call was in progress; empty if the call overlaps a superstep.
-    pub work: Wait,
-    /// Whether the messages of the call are simulated; otherwise the cost is a duration for which processes wait.
+    /// The part of the waiting period in which the managers compute the decision and no message of the call is in progress; empty
+    /// if the call overlaps a superstep.
+    pub decision_period: Wait,
+    /// Whether the messages of the call are simulated; otherwise the cost is a duration that a formula or a setting defines.
     pub has_messages: bool,
-    /// The time until which the migrations of the call delayed the application. If all processes wait for the migrations, this is the start
-    /// of the next superstep. If only the moving processes wait, this is the end of the last computation of the next superstep, minus the
-    /// longest computation of that superstep. So a wait does not count while others compute. Without migrations it is the end of the call.
-    pub held_until: Time,
-    /// The time at which each process received its answer, by process number; empty unless answers are sent one by one.
-    pub answered: Vec<Time>,
-    /// The decision and its reasons.
+    /// The time until which the migrations of the call delayed the application. If all processes wait for the migrations, this is
+    /// the start of the next superstep. If only the migrating processes wait, this is the end of the last computation of the next
+    /// superstep minus the longest computation of that superstep, so that a wait during the computations of other processes does
+    /// not count. Without migrations, this is the end of the call.
+    pub delayed_until: Time,
+    /// The time at which each process received its answer, in the order of processes; empty unless answers are sent one by one.
+    pub answer_times: Vec<Time>,
+    /// The decision of the policy, with its reasons.
     pub decision: Decision,
-    /// The origin of each of the decided migrations, in their order.
+    /// The host from which each decided migration starts, in the order of the migrations.
     pub origins: Vec<HostId>,
-    /// Whether the migrations happened.
-    pub applied: bool,
+    /// Whether the decided migrations were executed.
+    pub migrations_applied: bool,
 }
 
-/// The cause of a migration.
+/// Who caused a migration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// A decision of the policy.
+    /// The policy decided it.
     Policy,
-    /// A move that the workload prescribes (a trace).
+    /// The workload prescribes it, as a recorded trace does.
     Workload,
 }
 
@@ -86,53 +88,54 @@ impl Cause {
     }
 }
 
-/// A migration that happened.
+/// The record of a migration that was executed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MigrationRecord {
-    /// The superstep after which the migration happened, counted from 0.
+    /// Number of the superstep after which the migration happened, counted from 0.
     pub superstep: usize,
-    /// The process that moved.
+    /// The process that migrated.
     pub process: ProcessId,
-    /// The origin.
+    /// The host from which the process migrated.
     pub from: HostId,
-    /// The destination.
+    /// The host to which the process migrated.
     pub to: HostId,
-    /// Bytes sent.
+    /// The amount of data that was sent.
     pub size: Bytes,
-    /// The time at which it began.
+    /// The time at which the migration began.
     pub start: Time,
-    /// The time at which the process was ready on its new host.
+    /// The time at which the process was ready on its destination.
     pub end: Time,
-    /// The cause.
+    /// Who caused the migration.
     pub cause: Cause,
 }
 
-/// The result of a run.
+/// The result of a run of one scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// The time at which the last process finished: the execution time.
+    /// The makespan: the time at which the last process finished.
     pub makespan: Time,
-    /// All supersteps.
+    /// The times of all supersteps.
     pub supersteps: Vec<SuperstepDates>,
-    /// All rescheduling calls.
+    /// The records of all rescheduling calls.
     pub calls: Vec<CallRecord>,
-    /// All migrations, in the order of their ends.
+    /// The records of all migrations, in the order in which they ended.
     pub migrations: Vec<MigrationRecord>,
-    /// Time during which all processes waited for rescheduling calls.
+    /// Total time during which all processes waited for rescheduling calls.
     pub scheduling: Seconds,
-    /// Time during which processes waited for migrations after calls.
+    /// Total time during which processes waited for migrations after calls.
     pub migration: Seconds,
-    /// Flows simulated: messages, barrier, calls and migrations.
+    /// Number of simulated flows: messages of the application, of barriers and of calls, and migrations.
     pub flows: u64,
-    /// The messages of the application alone.
+    /// The number and size of the messages of the application.
     pub sent: Sent,
-    /// A hash of all times: equal for equal runs (see [`migsim_engine::EventLog`]).
+    /// A hash of all simulated times, which is equal for equal runs (see [`migsim_engine::EventLog`]).
     pub event_hash: String,
 }
 
 impl Outcome {
-    /// Returns the number of direct returns: moves by the policy that take a process back to the host that it left at its previous move.
-    pub fn straight_returns(&self) -> usize {
+    /// Returns the number of direct returns: migrations by the policy that take a process back to the host that it left at its
+    /// previous migration.
+    pub fn direct_returns(&self) -> usize {
         let mut left: BTreeMap<ProcessId, HostId> = BTreeMap::new();
         let mut moves: Vec<&MigrationRecord> = self.migrations.iter().collect();
         moves.sort_by_key(|one| one.superstep); // stable
@@ -144,96 +147,99 @@ impl Outcome {
     }
 }
 
-/// The messages of an application in all supersteps.
+/// The total number and size of the messages of an application in all supersteps.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sent {
     /// Number of messages.
     pub messages: u64,
-    /// The sum of the sizes of the messages \[B\], added superstep by superstep.
+    /// Sum of the sizes of the messages \[B\], added superstep by superstep.
     pub bytes: f64,
 }
 
-/// The times at which each process began a superstep, and the time at which all had completed it.
+/// The times at which the processes began a superstep, and the time at which all had completed it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Beginnings<'a> {
-    /// The zero of the times of this superstep.
+    /// The instant from which the times of this superstep are counted.
     pub origin: Time,
-    /// Time after the origin at which each process began \[s\]; empty if all began at the origin.
-    pub after: &'a [f64],
-    /// The present time. All processes have arrived at the barrier, and have left it if a shortcut computed the superstep.
+    /// Time between `origin` and the instant at which each process began the superstep \[s\]; empty if all processes began at
+    /// `origin`.
+    pub delays: &'a [f64],
+    /// The present time. All processes have arrived at the barrier, and have also left it if a shortcut computed the superstep.
     pub now: Time,
 }
 
-/// Observes a run.
+/// An observer of a run, which is informed of supersteps, calls and migrations while the run is simulated.
 pub trait Recorder: Send {
-    /// Called at the barrier of each superstep (counted from 0), when all processes have arrived, with the measures and the placement of
-    /// the processes.
-    fn superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]);
+    /// Receives the measurements of a superstep (counted from 0) and the placement of the processes. It is called when all
+    /// processes have arrived at the barrier.
+    fn on_superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]);
 
-    /// Called just before [`Self::superstep`], with the times at which processes began.
-    fn began(&mut self, _beginnings: Beginnings<'_>) {}
+    /// Receives the times at which the processes began a superstep; it is called just before the method that receives the
+    /// measurements of that superstep.
+    fn on_beginnings(&mut self, _beginnings: Beginnings<'_>) {}
 
-    /// Called when a rescheduling call is paid; its migrations are still to come.
-    fn call(&mut self, _call: &CallRecord) {}
+    /// Receives a rescheduling call that has ended; its migrations follow later.
+    fn on_call(&mut self, _call: &CallRecord) {}
 
-    /// Called when a process is ready on its new host.
-    fn migration(&mut self, _migration: &MigrationRecord) {}
+    /// Receives a migration when the process is ready on its destination.
+    fn on_migration(&mut self, _migration: &MigrationRecord) {}
 
-    /// Called after each superstep; returns whether the run stops there, without a result.
+    /// Returns whether the run should stop without a result. It is called after each superstep.
     fn is_stopped(&self) -> bool {
         false
     }
 
-    /// Called before the run; returns whether to record its critical path. The run is then simulated by events alone, which takes longer.
+    /// Returns whether the critical path of the run should be recorded; the run is then simulated by events alone, which takes
+    /// longer. It is called before the run.
     fn wants_path(&self) -> bool {
         false
     }
 
-    /// Called at the end of a run whose critical path was recorded, even if another recorder requested it.
-    fn path(&mut self, _path: CriticalPath) {}
+    /// Receives the critical path at the end of a run in which it was recorded, even if another recorder requested it.
+    fn on_critical_path(&mut self, _path: CriticalPath) {}
 }
 
-/// Keeps the critical path of a run.
+/// Requests the critical path of a run and stores it.
 impl Recorder for Option<CriticalPath> {
-    fn superstep(&mut self, _: usize, _: &Measures, _: &[HostId]) {}
+    fn on_superstep(&mut self, _: usize, _: &Measures, _: &[HostId]) {}
 
     fn wants_path(&self) -> bool {
         true
     }
 
-    fn path(&mut self, path: CriticalPath) {
+    fn on_critical_path(&mut self, path: CriticalPath) {
         *self = Some(path);
     }
 }
 
-/// Observes nothing.
+/// Records nothing.
 impl Recorder for () {
-    fn superstep(&mut self, _: usize, _: &Measures, _: &[HostId]) {}
+    fn on_superstep(&mut self, _: usize, _: &Measures, _: &[HostId]) {}
 }
 
-/// Forwards each call to several recorders.
+/// Forwards each call to all recorders in the list.
 impl Recorder for Vec<&mut dyn Recorder> {
-    fn superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
+    fn on_superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
         for one in self {
-            one.superstep(superstep, measures, placement);
+            one.on_superstep(superstep, measures, placement);
         }
     }
 
-    fn began(&mut self, beginnings: Beginnings<'_>) {
+    fn on_beginnings(&mut self, beginnings: Beginnings<'_>) {
         for one in self {
-            one.began(beginnings);
+            one.on_beginnings(beginnings);
         }
     }
 
-    fn call(&mut self, call: &CallRecord) {
+    fn on_call(&mut self, call: &CallRecord) {
         for one in self {
-            one.call(call);
+            one.on_call(call);
         }
     }
 
-    fn migration(&mut self, migration: &MigrationRecord) {
+    fn on_migration(&mut self, migration: &MigrationRecord) {
         for one in self {
-            one.migration(migration);
+            one.on_migration(migration);
         }
     }
 
@@ -245,9 +251,9 @@ impl Recorder for Vec<&mut dyn Recorder> {
         self.iter().any(|one| one.wants_path())
     }
 
-    fn path(&mut self, path: CriticalPath) {
+    fn on_critical_path(&mut self, path: CriticalPath) {
         for one in self {
-            one.path(path.clone());
+            one.on_critical_path(path.clone());
         }
     }
 }
@@ -297,12 +303,12 @@ mod tests {
             moved(9, (1, 4, 2), policy),
             moved(9, (0, 0, 1), policy),
         ];
-        assert_eq!(outcome(moves.to_vec()).straight_returns(), 2);
+        assert_eq!(outcome(moves.to_vec()).direct_returns(), 2);
         // A move that the workload prescribes is no decision.
         let moves = [
             moved(3, (0, 0, 1), policy),
             moved(5, (0, 1, 0), Cause::Workload),
         ];
-        assert_eq!(outcome(moves.to_vec()).straight_returns(), 0);
+        assert_eq!(outcome(moves.to_vec()).direct_returns(), 0);
     }
 }

@@ -1,14 +1,15 @@
-//! Repeated supersteps: supersteps that equal the one before to the last bit.
+//! Repeated supersteps: processes supersteps that equal the previous one to the last bit, without simulating them.
 //!
 //! ```text
 //! all processes left superstep k - 1 together; nothing is in progress; superstep k has the plan and the placement of k - 1
-//!     =>  durations, measures and digest of k are those of k - 1; only its times differ
+//!     =>  durations, measurements and digest of k are those of k - 1; only its times differ
 //! ```
-//! This holds on a platform whose capacities are constant: local time starts from zero, so that neither earlier supersteps nor the policy
-//! matter. The remaining steps of a superstep are done here, in the order of [`Run::begin`], [`Run::complete`] and `Run::close`.
+//! This holds on a platform whose capacities are constant: local time starts from zero in each superstep, so that neither earlier
+//! supersteps nor the policy affect the durations. The remaining steps of a superstep are executed here, in the order of
+//! [`Run::begin`], [`Run::complete`] and `Run::close`.
 //!
-//! Cost: some 370 instructions per superstep, whatever the number of processes. Twin: the supersteps themselves, simulated again
-//! (`shortcuts` of the runtime: `at-once`).
+//! Cost: some 370 instructions per superstep, independently of the number of processes. The reference implementation simulates
+//! each superstep again (runtime option `shortcuts`: `at-once`).
 
 use super::invariants;
 use super::record::{Beginnings, SuperstepDates};
@@ -18,10 +19,11 @@ use migsim_base::error::Error;
 use migsim_base::units::Time;
 
 impl Run<'_, '_> {
-    /// Processes the supersteps from `first` on that equal the one before; returns their number. It ends when all processes meet after one
-    /// of them or the recorder stops the run.
+    /// Processes the supersteps from number `first` on that equal the previous superstep; returns their number. It stops at the
+    /// first superstep that differs, when processes have to wait for each other after a superstep, or when the recorder stops the
+    /// run.
     pub(super) fn repeat(&mut self, first: usize) -> Result<usize, Error> {
-        let is_alone = !self.superstep.is_underway
+        let is_alone = !self.superstep.is_next_underway
             && !self.rescheduling.call.is_overlapped
             && self.ahead.is_none();
         let known = self.shortcuts.repeated(&self.world.placement);
@@ -32,27 +34,29 @@ impl Run<'_, '_> {
         self.superstep.began.clear();
         let mut next = first;
         let mut start = self.world.engine.now();
-        while self.world.repeats(next) && self.pass(next, result) {
-            start = self.date(next, start, &digest)?;
+        while self.world.repeats(next) && self.advance_one(next, result) {
+            start = self.record_repeated(next, start, &digest)?;
             next += 1;
-            if self.rescheduling.is_held || self.recorder.is_stopped() {
+            if self.rescheduling.must_synchronize || self.recorder.is_stopped() {
                 break;
             }
         }
         if next > first && !self.rescheduling.awaits_answer {
-            self.go_on_together()?;
+            self.continue_all()?;
         }
         Ok(next - first)
     }
 
-    /// Advances time by the duration of one more superstep, on a clock that begins with it; returns whether the clock could advance.
-    fn pass(&mut self, superstep: usize, result: SuperstepResult) -> bool {
+    /// Advances time by the duration of one more superstep, whose local time starts from zero; returns whether the clock could
+    /// advance.
+    fn advance_one(&mut self, superstep: usize, result: SuperstepResult) -> bool {
         let engine = &mut self.world.engine;
-        engine.rebase() && engine.repeat(superstep, (result.duration, result.flows))
+        engine.rebase() && engine.repeat_superstep(superstep, (result.duration, result.flows))
     }
 
-    /// Sets the times of a superstep whose time has passed, and checks and records it; the policy observes it. Returns its end.
-    fn date(
+    /// Records and checks a repeated superstep whose time has passed, and lets the policy observe it. Returns the time at which
+    /// the superstep ended.
+    fn record_repeated(
         &mut self,
         superstep: usize,
         start: Time,
@@ -64,25 +68,25 @@ impl Run<'_, '_> {
             checks,
             ..
         } = self;
-        world.enter(superstep);
+        world.begin_superstep(superstep);
         let end = world.engine.now();
         self.superstep.origin = start;
-        world.log.log(digest);
+        world.log.add_log(digest);
         world.outcome.supersteps[superstep] = SuperstepDates {
             start,
             computed: start + *longest,
             end,
         };
         invariants::check_superstep(world, &self.superstep, &self.shortcuts, checks)?;
-        recorder.began(Beginnings {
+        recorder.on_beginnings(Beginnings {
             origin: start,
-            after: &[],
+            delays: &[],
             now: end,
         });
-        recorder.superstep(superstep, &world.measures, &world.placement);
-        world.ending = superstep;
+        recorder.on_superstep(superstep, &world.measures, &world.placement);
+        world.ending_superstep = superstep;
         self.rescheduling.observe(world)?;
-        world.log.date(end.get());
+        world.log.add_time(end.get());
         Ok(end)
     }
 }

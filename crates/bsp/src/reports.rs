@@ -1,20 +1,21 @@
-//! Reports: the measures of supersteps as policies get them, which may have errors, be late, be averaged, or be lost.
+//! Reports: the measurements of supersteps as policies are given them, which may have errors, be late, be averaged, or be lost.
 //!
-//! After each superstep every process reports its work, its times and its traffic, and at a call every host reports its external load. By
-//! default a policy gets the reports exactly and at once. The key `view` degrades them, in the same way for all policies:
+//! After each superstep every process reports its work, its times and its traffic, and at a rescheduling call every host reports
+//! its external load. By default a policy is given the reports without errors and without delay. The key `view` degrades them, in
+//! the same way for all policies:
 //!
 //! ```text
 //! report of process i in superstep t:  r_i(t) = measured · f_i(t)     f uniform in 1 ± √3·noise (standard deviation: noise)
 //!                                      lost with probability `missing`: r_i(t) = r_i(t-1)
 //! seen after superstep t:              mean of r_i(t') over the last `window` supersteps t' <= t - delay
 //! ```
-//! All processes report the first superstep, and its reports are seen until later ones arrive. The random numbers of a superstep come from
-//! a stream of its own ([`Purpose::Reports`], [`Purpose::LoadReports`]), so that they depend neither on the policy nor on its calls. The
-//! reports do not affect the run itself: supersteps, calls and moves keep their durations.
+//! The reports of the first superstep are never lost, and the policy sees them until later reports arrive. The random numbers of
+//! each superstep come from a separate stream ([`Purpose::Reports`], [`Purpose::LoadReports`]), so that they depend neither on
+//! the policy nor on its calls. The reports do not affect the run itself: supersteps, calls and migrations keep their durations.
 //!
-//! Left out: the hosts of the processes, the memory of a process, the cost of the last call and the sizes of messages have no error.
-//! Traffic and messages are late and may be lost as reports, and the durations of messages have the factor of their process. They are not
-//! averaged: they are those of the newest superstep that is seen.
+//! Not modelled: the hosts of the processes, the memory of a process, the cost of the last call and the sizes of messages have no
+//! error. Traffic and messages are late and may be lost like other reports, and the durations of messages have the random factor
+//! of their process. They are not averaged: the policy is given those of the newest superstep that it sees.
 
 use std::collections::VecDeque;
 
@@ -28,22 +29,22 @@ use migsim_base::error::Problem;
 use migsim_base::random::{Purpose, Stream};
 use migsim_base::units::{Instructions, Seconds};
 
-/// A function that returns a quantity of the process with this number.
+/// A function that returns a measured quantity of the process with a given number.
 type Value = fn(&Measures, usize) -> f64;
 
-/// The errors and delays of the measurements of supersteps and loads that policies see; by default there are none.
+/// The errors and delays of the measurements that policies are given, of supersteps and of loads; by default there are none.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ViewConfig {
-    /// Relative standard deviation of the errors in reports, from 0 to 0.5. Reports give the work and the times of a process, and the
-    /// external load of a host. Each report is multiplied by an independent random factor, uniform in `1 ± √3·noise`.
+    /// Relative standard deviation of the errors in reports, from 0 to 0.5. The work and the times of a process and the external
+    /// load of a host have such errors: each report is multiplied by an independent random factor, uniform in `1 ± √3·noise`.
     pub noise: f64,
-    /// The number of supersteps by which reports are late, at most 10000.
+    /// Number of supersteps by which reports are late, at most 10000.
     pub delay: u32,
-    /// The number of supersteps over whose reports the work, the times and the external loads that a policy sees are averaged, from 1 to
-    /// 10000. Above 1, the external load of a superstep is measured at its end.
+    /// Number of supersteps over whose reports the work, the times and the external loads are averaged before a policy is given
+    /// them, from 1 to 10000. If it is above 1, the external load of a superstep is measured at the end of the superstep.
     pub window: u32,
-    /// The probability that a report is lost, from 0 to 0.9. The previous report then stays in use.
+    /// Probability that a report is lost, from 0 to 0.9; the policy is then given the previous report again.
     pub missing: f64,
 }
 
@@ -58,15 +59,15 @@ impl Default for ViewConfig {
     }
 }
 
-/// Maximum of `view.noise`; above 1/√3 a factor could be negative.
+/// Maximum value of `view.noise`; above 1/√3 a random factor could be negative.
 const MOST_NOISE: f64 = 0.5;
-/// Maximum of `view.missing`.
+/// Maximum value of `view.missing`.
 const MOST_MISSING: f64 = 0.9;
-/// Maximum of `view.delay` and `view.window`.
+/// Maximum value of `view.delay` and `view.window`.
 const MOST_SUPERSTEPS: u32 = 10_000;
 
 impl ViewConfig {
-    /// Whether policies see all reports exactly and at once.
+    /// Whether policies are given all reports without errors and without delay.
     pub fn is_exact(&self) -> bool {
         *self == Self::default()
     }
@@ -76,7 +77,7 @@ impl ViewConfig {
         self.noise > 0.0 || self.missing > 0.0
     }
 
-    /// Returns the errors of all values that are out of range, each with its key.
+    /// Returns an error for each value that is out of range, with the key of the value.
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         let mut check = |key: &str, value: String, is_right: bool, range: String| {
@@ -100,75 +101,78 @@ impl ViewConfig {
         problems
     }
 
-    /// Returns the number of supersteps whose reports are kept.
-    fn kept(&self) -> usize {
+    /// Returns the number of the latest supersteps whose reports are stored.
+    fn kept_supersteps(&self) -> usize {
         self.delay as usize + self.window as usize
     }
 
-    /// Returns the memory of the reports of at most `supersteps` supersteps, for this number of processes, messages and hosts \[B\].
+    /// Returns the memory of the stored reports for a run with this number of supersteps, processes, messages per superstep, and
+    /// hosts \[B\].
     pub fn memory(&self, supersteps: f64, processes: f64, messages: f64, hosts: f64) -> f64 {
-        /// Size of the work and times of a process, and of its traffic with a few clusters \[B\].
+        /// Memory per process of a stored report: its work, its times, and its traffic with a few clusters \[B\].
         const PROCESS: f64 = 320.0;
         const MESSAGE: f64 = 16.0;
         const HOST: f64 = 8.0;
         if self.is_exact() {
             return 0.0;
         }
-        let kept = (self.kept() as f64).min(supersteps) + 1.0;
+        let kept = (self.kept_supersteps() as f64).min(supersteps) + 1.0;
         kept * (processes * PROCESS + messages * MESSAGE + hosts * HOST)
     }
 }
 
-/// The reports of a superstep.
+/// The reports of all processes and hosts about one superstep.
 #[derive(Clone, Debug, Default)]
 struct Report {
     measures: Measures,
     messages: Vec<Message>,
-    /// The external load of each host at the end of the superstep; empty unless it is averaged or late.
+    /// External load of each host at the end of the superstep, as a fraction of its speed; empty unless loads are averaged or
+    /// late.
     loads: Vec<f64>,
 }
 
-/// The reports of the last supersteps, and what a policy sees of them.
+/// The stored reports of the last supersteps, and the measurements that a policy is given as a result.
 #[derive(Clone, Debug)]
 pub(super) struct Reports {
     config: ViewConfig,
     seed: u64,
-    /// The kept reports, the newest one last.
+    /// The stored reports, in the order of supersteps.
     past: VecDeque<Report>,
-    seen: Measures,
-    /// External load of each host as the policy saw it last.
+    visible_measures: Measures,
+    /// External load of each host in the last report that arrived, as a fraction of its speed.
     loads: Vec<f64>,
 }
 
 impl Reports {
-    /// Creates the state; none if policies see all reports exactly and at once.
+    /// Creates the state; `None` if policies are given all reports without errors and without delay.
     pub(super) fn new(config: ViewConfig, seed: u64) -> Option<Self> {
         (!config.is_exact()).then(|| Self {
             config,
             seed,
             past: VecDeque::new(),
-            seen: Measures::default(),
+            visible_measures: Measures::default(),
             loads: Vec::new(),
         })
     }
 
-    /// Whether the loads of hosts are needed after each superstep.
+    /// Whether the external loads of hosts have to be measured after each superstep.
     pub(super) fn needs_loads(&self) -> bool {
-        self.config.kept() > 1
+        self.config.kept_supersteps() > 1
     }
 
-    /// Records the reports of the superstep that has just ended; `loads` are the external loads of the hosts, if they are needed.
-    pub(super) fn take(&mut self, view: &View<'_>, loads: Vec<f64>) {
+    /// Records the reports of the superstep that has just ended; `loads` are the external loads of the hosts, or empty if they
+    /// are not needed.
+    pub(super) fn record(&mut self, view: &View<'_>, loads: Vec<f64>) {
         let processes = view.processes();
-        let mut random = Stream::at(self.seed, Purpose::Reports, view.superstep as u64);
+        let mut random = Stream::for_superstep(self.seed, Purpose::Reports, view.superstep as u64);
         let mut measures = Measures::default();
         measures.clear(processes);
         let last = self.past.back();
         for process in 0..processes {
-            let (factor, is_lost) = self.config.draw(&mut random);
+            let (factor, is_lost) = self.config.draw_error(&mut random);
             match last.filter(|_| is_lost) {
-                Some(last) => copy(&mut measures, &last.measures, process, 1.0),
-                None => copy(&mut measures, view.measures, process, factor),
+                Some(last) => copy_scaled(&mut measures, &last.measures, process, 1.0),
+                None => copy_scaled(&mut measures, view.measures, process, factor),
             }
         }
         self.past.push_back(Report {
@@ -176,13 +180,14 @@ impl Reports {
             messages: view.messages.to_vec(),
             loads,
         });
-        while self.past.len() > self.config.kept() {
+        while self.past.len() > self.config.kept_supersteps() {
             self.past.pop_front();
         }
-        self.look();
+        self.update_visible();
     }
 
-    /// Returns the reports that are seen now, the oldest first. At the start, when none is late enough, the first report is seen.
+    /// Returns the reports that the policy is given now, in the order of supersteps. As long as no report is old enough, these
+    /// are the reports of the first superstep.
     fn visible(&self) -> impl Iterator<Item = &Report> {
         let arrived = self.past.len().saturating_sub(self.config.delay as usize);
         let arrived = arrived.max(1);
@@ -190,9 +195,10 @@ impl Reports {
         self.past.range(first..arrived.min(self.past.len()))
     }
 
-    /// Averages the work and the times of the reports that are seen.
-    fn look(&mut self) {
-        let mut seen = std::mem::take(&mut self.seen);
+    /// Updates the measurements that the policy is given: the means of the work and the times over the visible reports, and the
+    /// traffic of the newest one.
+    fn update_visible(&mut self) {
+        let mut seen = std::mem::take(&mut self.visible_measures);
         let count = self.visible().count() as f64;
         if let Some(newest) = self.visible().last() {
             seen.clone_from(&newest.measures);
@@ -220,11 +226,12 @@ impl Reports {
                 }
             }
         }
-        self.seen = seen;
+        self.visible_measures = seen;
     }
 
-    /// Converts the external loads `measured` at a call into those that the policy sees. Only loads of the hosts `varying` have errors.
-    pub(super) fn see_loads(
+    /// Replaces the external loads `measured` at a call by those that the policy is given. Only the loads of the hosts `varying`,
+    /// whose speed varies, have errors.
+    pub(super) fn degrade_loads(
         &mut self,
         superstep: usize,
         varying: impl Iterator<Item = usize>,
@@ -237,13 +244,13 @@ impl Reports {
                 *load = loads.sum::<f64>() / count.max(1.0);
             }
         }
-        let mut random = Stream::at(self.seed, Purpose::LoadReports, superstep as u64);
+        let mut random = Stream::for_superstep(self.seed, Purpose::LoadReports, superstep as u64);
         let is_first = self.loads.is_empty();
         if is_first {
             refill(&mut self.loads, measured.len(), 0.0);
         }
         for host in varying {
-            let (factor, is_lost) = self.config.draw(&mut random);
+            let (factor, is_lost) = self.config.draw_error(&mut random);
             if is_first || !is_lost {
                 self.loads[host] = (measured[host] * factor).clamp(0.0, 1.0);
             }
@@ -251,11 +258,11 @@ impl Reports {
         }
     }
 
-    /// Returns what a policy sees instead of `view`.
+    /// Returns the view that the policy is given instead of the exact `view`.
     pub(super) fn view<'v>(&'v self, view: View<'v>) -> View<'v> {
         let messages = self.visible().last().map(|newest| &newest.messages[..]);
         View {
-            measures: &self.seen,
+            measures: &self.visible_measures,
             messages: messages.unwrap_or_default(),
             ..view
         }
@@ -263,22 +270,23 @@ impl Reports {
 }
 
 impl ViewConfig {
-    /// Draws the factor of a report, and whether it is lost. Each report takes two random numbers, whatever the settings.
-    fn draw(&self, random: &mut Stream) -> (f64, bool) {
+    /// Draws the random factor of a report, and whether the report is lost. Each report takes two random numbers, even if the
+    /// settings need none.
+    fn draw_error(&self, random: &mut Stream) -> (f64, bool) {
         let factor = 1.0 + 3.0_f64.sqrt() * self.noise * random.symmetric();
         (factor, random.unit() <= self.missing)
     }
 }
 
-/// Copies the measures of a process, with a factor on its work and its times.
-fn copy(to: &mut Measures, from: &Measures, process: usize, factor: f64) {
+/// Copies the measurements of one process, with its work and its times multiplied by `factor`.
+fn copy_scaled(to: &mut Measures, from: &Measures, process: usize, factor: f64) {
     let time = |list: &[Seconds]| Seconds::of(list[process].get() * factor);
     to.work[process] = Instructions::of(from.work[process].get() * factor);
     to.delay[process] = from.delay[process];
     to.compute[process] = time(&from.compute);
     to.send[process] = time(&from.send);
     to.communication[process] = time(&from.communication);
-    for (cluster, traffic) in from.traffic.of(process) {
+    for (cluster, traffic) in from.traffic.of_process(process) {
         *to.traffic_mut(process, cluster) = Traffic {
             send_time: Seconds::of(traffic.send_time.get() * factor),
             receive_time: Seconds::of(traffic.receive_time.get() * factor),

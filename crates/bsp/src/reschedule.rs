@@ -1,4 +1,4 @@
-//! Rescheduling: tests whether a call is due, calls the policy, and checks its decision.
+//! Rescheduling between two supersteps: determines whether a call is due, calls the policy, and checks the decision.
 
 use super::call::Call;
 use super::config::{CallModel, CallOrder, CallWaiting, LoadMeasure};
@@ -13,29 +13,32 @@ use migsim_base::random::{Purpose, Stream};
 use migsim_base::units::{Bytes, HostId, ProcessId, Seconds};
 use migsim_engine::Availability;
 
-/// The policy, and the state between two supersteps.
+/// The policy, and the state of rescheduling between two supersteps.
 pub(super) struct Rescheduling<'a> {
-    /// The policy; none if the caller of the run decides at each barrier.
+    /// The policy; `None` if the caller of the run decides at each barrier.
     policy: Option<Box<dyn Policy>>,
-    /// Whether the caller has to answer before the run continues.
+    /// Whether the run waits for a decision of its caller.
     pub(super) awaits_answer: bool,
-    /// The decision of the caller for the call that is due.
+    /// The decision of the caller for the call that is due; `None` if there is none or a policy decides.
     answer: Option<Decision>,
     random: Stream,
-    /// External load of each host, as a fraction of its speed.
+    /// External load of each host, as the fraction of its speed that other programs use.
     external_load: Vec<f64>,
-    /// The hosts whose speed varies, and their availability at the last call.
+    /// The hosts whose speed varies, each with its availability at the last call, from which the mean since that call is
+    /// computed.
     varying: Vec<(HostId, Availability)>,
     supersteps_since_call: u64,
     pub(super) is_due: bool,
     pub(super) prescribed: &'a [PrescribedMove],
-    /// Whether all processes meet after the superstep that is ending.
-    pub(super) is_held: bool,
-    /// Without barriers: the superstep after which all processes meet for a call that was due while some were ahead.
+    /// Whether all processes have to wait for each other after the superstep that is ending.
+    pub(super) must_synchronize: bool,
+    /// Without barriers: number of the superstep after which all processes wait for each other, for a call that became due while
+    /// some processes were ahead.
     postponed_to: Option<usize>,
     pub(super) call: Call,
     pub(super) migrations: Migrations,
-    /// The reports that the policy sees; none if it sees all measures exactly and at once.
+    /// The reports that the policy is given instead of exact measurements; `None` if it is given all measurements without errors
+    /// and without delay.
     reports: Option<Reports>,
 }
 
@@ -57,15 +60,15 @@ impl<'a> Rescheduling<'a> {
             supersteps_since_call: 0,
             is_due: false,
             prescribed: &[],
-            is_held: false,
+            must_synchronize: false,
             postponed_to: None,
-            call: Call::none(),
+            call: Call::idle(),
             migrations: Migrations::new(),
             reports: Reports::new(world.setup.view, world.setup.seed),
         }
     }
 
-    /// Returns a copy whose calls are decided by the caller of the run.
+    /// Returns a copy in which the caller of the run decides instead of the policy.
     pub(super) fn fork(&self) -> Self {
         Self {
             policy: None,
@@ -80,8 +83,8 @@ impl<'a> Rescheduling<'a> {
         }
     }
 
-    /// Lets the policy observe the superstep at whose barrier all processes have arrived, and determines whether all meet after it. Without
-    /// a policy the caller has to answer first.
+    /// Lets the policy observe the superstep at whose barrier all processes have arrived, and determines whether processes have
+    /// to wait for each other after it. Without a policy, the run has to wait for a decision of its caller.
     ///
     /// # Errors
     /// The load of a host changes too often.
@@ -91,45 +94,45 @@ impl<'a> Rescheduling<'a> {
         if self.reports.is_some() && world.has_policy() {
             self.report(world)?;
         }
-        self.is_due = world.has_policy() && self.ask(world);
+        self.is_due = world.has_policy() && self.ask_policy(world);
         if self.awaits_answer {
             // Equal supersteps are not repeated before the caller has answered.
-            self.is_held = true;
+            self.must_synchronize = true;
             return Ok(());
         }
-        self.settle_meeting(world);
+        self.determine_synchronization(world);
         Ok(())
     }
 
-    /// Sets the answer of the caller at a barrier: a call with this decision, or no call.
+    /// Sets the decision of the caller at a barrier: a call with this decision, or no call if it is `None`.
     ///
     /// # Errors
-    /// The decision is impossible to carry out; the run still waits for an answer.
+    /// The decision cannot be carried out; the run then still waits for a decision.
     pub(super) fn answer(
         &mut self,
         decision: Option<Decision>,
         world: &World<'a>,
     ) -> Result<(), Error> {
         if let Some(decision) = &decision {
-            check(decision, world)?;
+            check_decision(decision, world)?;
         }
         self.is_due = decision.is_some();
         self.answer = decision.or(self.answer.take());
         self.awaits_answer = false;
-        self.settle_meeting(world);
+        self.determine_synchronization(world);
         Ok(())
     }
 
-    /// Determines whether all processes meet after the superstep that is ending.
+    /// Determines whether all processes have to wait for each other after the superstep that is ending.
     #[inline]
-    fn settle_meeting(&mut self, world: &World<'a>) {
-        if self.postponed_to.is_some_and(|to| to <= world.ending) {
+    fn determine_synchronization(&mut self, world: &World<'a>) {
+        if self.postponed_to.is_some_and(|to| to <= world.ending_superstep) {
             self.postponed_to = None;
             self.is_due = true;
         }
-        self.is_due &= may_call_after(world.ending, world);
-        self.prescribed = world.setup.workload.prescribed_moves(world.ending);
-        self.is_held = self.is_due || !self.prescribed.is_empty() || self.call.is_overlapped;
+        self.is_due &= may_call_after(world.ending_superstep, world);
+        self.prescribed = world.setup.workload.prescribed_moves(world.ending_superstep);
+        self.must_synchronize = self.is_due || !self.prescribed.is_empty() || self.call.is_overlapped;
         self.migrations.clear();
     }
 
@@ -148,41 +151,43 @@ impl<'a> Rescheduling<'a> {
                 loads[host.index()] = (1.0 - left).clamp(0.0, 1.0);
             }
         }
-        reports.take(&world.view(&self.external_load), loads);
+        reports.record(&world.view(&self.external_load), loads);
         Ok(())
     }
 
-    /// Returns whether the policy requests a call after the superstep that is ending; dismisses a policy that will request no more calls.
-    fn ask(&mut self, world: &mut World<'a>) -> bool {
+    /// Returns whether the policy requests a call after the superstep that is ending. If the policy will request no more calls,
+    /// it is not asked again.
+    fn ask_policy(&mut self, world: &mut World<'a>) -> bool {
         let Some(policy) = &mut self.policy else {
             self.awaits_answer = true;
             return false;
         };
         let view = world.view(&self.external_load);
-        let is_due = policy.is_call_due(&seen(self.reports.as_ref(), view));
-        let left = world.supersteps - 1 - world.ending;
+        let is_due = policy.is_call_due(&apply_reports(self.reports.as_ref(), view));
+        let left = world.supersteps - 1 - world.ending_superstep;
         if !is_due && policy.is_done(left) {
             world.dismiss_policy();
         }
         is_due
     }
 
-    /// Postpones a call that is due: all meet after superstep `to`, which is the furthest that a process has begun.
+    /// Postpones a call that is due until after superstep `to`, the last one that any process has begun; all processes then wait
+    /// for each other.
     pub(super) fn postpone(&mut self, to: usize) {
         self.postponed_to.get_or_insert(to);
         self.is_due = false;
-        self.is_held = false;
+        self.must_synchronize = false;
     }
 
-    /// Whether all meet after a superstep that is not closed yet.
-    pub(super) fn holds_after(&self, superstep: usize, world: &World<'_>) -> bool {
+    /// Whether all processes have to wait for each other after a superstep that is not closed yet.
+    pub(super) fn must_synchronize_after(&self, superstep: usize, world: &World<'_>) -> bool {
         self.call.is_overlapped
             || self.postponed_to == Some(superstep)
             || !world.setup.workload.prescribed_moves(superstep).is_empty()
             || self.is_call_planned(superstep, world)
     }
 
-    /// Whether a call after a superstep that is not closed yet is certain in advance.
+    /// Whether it is certain in advance that a call takes place after a superstep that is not closed yet.
     fn is_call_planned(&self, superstep: usize, world: &World<'_>) -> bool {
         let policy = self.policy.as_ref();
         world.has_policy()
@@ -190,7 +195,8 @@ impl<'a> Rescheduling<'a> {
             && policy.is_some_and(|policy| policy.is_call_planned(superstep))
     }
 
-    /// Whether a process that has completed this superstep, which is not closed yet, reports for the call after it.
+    /// Whether a process that has completed a superstep, which is not closed yet, sends its report for the call after that
+    /// superstep.
     pub(super) fn reports_after(&self, superstep: usize, world: &World<'_>) -> bool {
         let cost = world.setup.costs.call;
         cost.model == CallModel::Messages
@@ -199,20 +205,20 @@ impl<'a> Rescheduling<'a> {
             && self.is_call_planned(superstep, world)
     }
 
-    /// Returns the view of the caller of the run at a barrier, with the present loads.
+    /// Returns the view for a caller that decides at a barrier, with the present external loads.
     ///
     /// # Errors
     /// As [`migsim_engine::Simulation::refresh`].
     pub(super) fn view<'v>(&'v mut self, world: &'v mut World<'a>) -> Result<View<'v>, Error> {
         self.measure_loads(world)?;
         let view = world.view(&self.external_load);
-        Ok(seen(self.reports.as_ref(), view))
+        Ok(apply_reports(self.reports.as_ref(), view))
     }
 
-    /// Lets the policy decide, and records the decision as a call.
+    /// Lets the policy (or the caller of the run) decide, and records the call with its decision.
     ///
     /// # Errors
-    /// The policy fails, or its decision is impossible to carry out.
+    /// The policy fails, or its decision cannot be carried out.
     pub(super) fn decide(&mut self, world: &mut World<'a>) -> Result<(), Error> {
         self.is_due = false;
         self.measure_loads(world)?;
@@ -220,59 +226,59 @@ impl<'a> Rescheduling<'a> {
             *mark = world.engine.availability_mark(*host);
         }
         let view = world.view(&self.external_load);
-        let view = seen(self.reports.as_ref(), view);
+        let view = apply_reports(self.reports.as_ref(), view);
         let decision = match &mut self.policy {
             Some(policy) => policy.decide(&view, &mut self.random)?,
             None => self.answer.take().unwrap_or_default(),
         };
-        check(&decision, world)?;
-        world.log.number(world.ending as u64);
+        check_decision(&decision, world)?;
+        world.log.add_number(world.ending_superstep as u64);
         for migration in &decision.migrations {
-            world.log.number(u64::from(migration.process.0));
-            world.log.number(u64::from(migration.to.0));
+            world.log.add_number(u64::from(migration.process.0));
+            world.log.add_number(u64::from(migration.to.0));
         }
         let decided = decision.migrations.iter();
         let origins = decided.map(|wanted| world.placement[wanted.process.index()]);
         let now = world.engine.now();
         let call = CallRecord {
-            superstep: world.ending,
+            superstep: world.ending_superstep,
             origins: origins.collect(),
             start: now,
             cost: Seconds::default(),
             migration: Seconds::default(),
             wait: Wait::none(now),
-            work: Wait::none(now),
+            decision_period: Wait::none(now),
             has_messages: world.setup.costs.call.model == CallModel::Messages,
-            held_until: now,
-            answered: Vec::new(),
+            delayed_until: now,
+            answer_times: Vec::new(),
             decision,
-            applied: world.applies_migrations(),
+            migrations_applied: world.applies_migrations(),
         };
         world.outcome.calls.push(call);
         Ok(())
     }
 
-    /// Returns the number of supersteps since the last call, and restarts the count.
-    pub(super) fn take_supersteps(&mut self) -> u64 {
+    /// Returns the number of supersteps since the last call, and sets the count to zero.
+    pub(super) fn take_supersteps_since_call(&mut self) -> u64 {
         std::mem::take(&mut self.supersteps_since_call)
     }
 
-    /// Reports to the policy how many of its migrations happen.
+    /// Informs the policy that `moves` of its migrations are executed.
     ///
     /// # Errors
-    /// The state of the policy is faulty by its own check.
-    pub(super) fn settle(&mut self, moves: usize, world: &World<'_>) -> Result<(), Error> {
+    /// The policy reports a fault in its own state.
+    pub(super) fn report_outcome(&mut self, moves: usize, world: &World<'_>) -> Result<(), Error> {
         let Some(policy) = &mut self.policy else {
             return Ok(());
         };
         policy.on_outcome(moves);
         match policy.fault() {
-            Some(fault) => Err(world.broken(None, &fault)),
+            Some(fault) => Err(world.internal_error(None, &fault)),
             None => Ok(()),
         }
     }
 
-    /// Measures the external loads: the means since the last call, or the present values.
+    /// Measures the external loads of the hosts: the means since the last call or the present values, as the settings demand.
     fn measure_loads(&mut self, world: &mut World<'_>) -> Result<(), Error> {
         let engine = &mut world.engine;
         for (host, mark) in &self.varying {
@@ -285,27 +291,28 @@ impl<'a> Rescheduling<'a> {
         }
         if let Some(reports) = &mut self.reports {
             let varying = self.varying.iter().map(|(host, _)| host.index());
-            reports.see_loads(world.ending, varying, &mut self.external_load);
+            reports.degrade_loads(world.ending_superstep, varying, &mut self.external_load);
         }
         Ok(())
     }
 }
 
-/// Returns the view as the policy sees it.
-fn seen<'v>(reports: Option<&'v Reports>, view: View<'v>) -> View<'v> {
+/// Returns the view as the policy is given it, with the errors and delays of the reports, if there are any.
+fn apply_reports<'v>(reports: Option<&'v Reports>, view: View<'v>) -> View<'v> {
     match reports {
         None => view,
         Some(reports) => reports.view(view),
     }
 }
 
-/// Whether a call may come after a superstep; after the last one only if `after_last` is set.
+/// Whether a call is allowed after a superstep; after the last superstep only if `after_last` is set.
 fn may_call_after(superstep: usize, world: &World<'_>) -> bool {
     world.setup.costs.call.after_last || superstep + 1 < world.supersteps
 }
 
-/// Checks that a decision can be carried out.
-fn check(decision: &Decision, world: &World<'_>) -> Result<(), Error> {
+/// Checks that a decision can be carried out: processes and hosts exist, no process migrates twice or although it must not, and
+/// destinations have enough memory.
+fn check_decision(decision: &Decision, world: &World<'_>) -> Result<(), Error> {
     let platform = world.setup.platform;
     let wanted = &decision.migrations;
     let number = |process: ProcessId| u64::from(process.0) + 1;
@@ -313,20 +320,20 @@ fn check(decision: &Decision, world: &World<'_>) -> Result<(), Error> {
     seen.sort_unstable();
     if let Some(twice) = seen.windows(2).find(|pair| pair[0] == pair[1]) {
         let what = format!("process {} moves twice", number(twice[0]));
-        return Err(impossible(decision, world, &what));
+        return Err(impossible_decision(decision, world, &what));
     }
     for wanted in wanted {
         if wanted.process.index() >= world.placement.len() {
             let what = format!("there is no process {}", number(wanted.process));
-            return Err(impossible(decision, world, &what));
+            return Err(impossible_decision(decision, world, &what));
         }
         if world.pinned.get(wanted.process.index()) == Some(&true) {
             let what = format!("process {} may not migrate", number(wanted.process));
-            return Err(impossible(decision, world, &what));
+            return Err(impossible_decision(decision, world, &what));
         }
         if wanted.to.index() >= platform.hosts.len() {
             let what = format!("there is no host number {}", wanted.to.0);
-            return Err(impossible(decision, world, &what));
+            return Err(impossible_decision(decision, world, &what));
         }
     }
     let mut placement = world.placement.clone();
@@ -342,17 +349,17 @@ fn check(decision: &Decision, world: &World<'_>) -> Result<(), Error> {
         let needed = needed[wanted.to.index()];
         if host.memory.is_some_and(|memory| needed > memory) {
             let what = format!("host `{}` has no memory for {needed}", host.name);
-            return Err(impossible(decision, world, &what));
+            return Err(impossible_decision(decision, world, &what));
         }
     }
     Ok(())
 }
 
-/// Maximum number of migrations of an impossible decision that the error lists.
+/// Maximum number of migrations that the error for an impossible decision lists.
 const MOST_LISTED: usize = 8;
 
-/// Creates the error of a decision that cannot be carried out.
-fn impossible(decision: &Decision, world: &World<'_>, what: &str) -> Error {
+/// Creates the error for a decision that cannot be carried out; `what` states the reason.
+fn impossible_decision(decision: &Decision, world: &World<'_>, what: &str) -> Error {
     let hosts = &world.setup.platform.hosts;
     let listed = decision.migrations.iter().take(MOST_LISTED).map(|wanted| {
         let host = hosts.get(wanted.to.index());
@@ -360,7 +367,7 @@ fn impossible(decision: &Decision, world: &World<'_>, what: &str) -> Error {
         format!("p{} to `{host}`", u64::from(wanted.process.0) + 1)
     });
     let listed: Vec<String> = listed.collect();
-    let superstep = world.ending + 1;
+    let superstep = world.ending_superstep + 1;
     let message =
         format!("the policy requests an impossible move after superstep {superstep}: {what}");
     let hint = format!("its decision: {}", listed.join(", "));

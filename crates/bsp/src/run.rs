@@ -1,8 +1,8 @@
-//! A run: superstep by superstep, and rescheduling between them.
+//! A run of one scenario: simulates superstep after superstep, with rescheduling between them.
 //!
-//! [`Run::advance`] is the loop: under a policy it runs to the end, otherwise to the next barrier, where the caller decides
-//! ([`super::Stepper`]). Whenever all processes begin a superstep together, local time starts from zero, so that equal supersteps take
-//! equal durations to the last bit.
+//! [`Run::advance`] is the main loop: with a policy it continues to the end, otherwise to the next barrier, where the caller
+//! decides ([`super::Stepper`]). Whenever all processes begin a superstep together, local time starts from zero, so that equal
+//! supersteps take equal durations to the last bit.
 
 use super::ahead::Ahead;
 use super::config::{CallWaiting, Shortcuts as Allowed, Waiting};
@@ -18,10 +18,10 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::units::{ProcessId, Seconds, Time, greater};
 use migsim_platform::{Failure, Platform};
 
-/// Simulates one run.
+/// Simulates one run and returns its outcome.
 ///
 /// # Errors
-/// The processes wait for each other for ever, a route is missing, a decision is impossible to carry out, or the recorder stops the run.
+/// A deadlock, a missing route, a decision that cannot be carried out, or a recorder that stops the run.
 pub fn simulate(
     setup: &Setup<'_>,
     policy: Box<dyn Policy>,
@@ -30,9 +30,9 @@ pub fn simulate(
     if !recorder.wants_path() {
         return run_to_end(Run::new(setup, Some(policy), recorder));
     }
-    let traced = by_events(setup);
+    let traced = without_shortcuts(setup);
     let mut run = Run::new(&traced, Some(policy), recorder);
-    run.shortcuts.repeat_as(setup, &run.superstep.barrier);
+    run.shortcuts.allow_repetition_as(setup, &run.superstep.barrier);
     run.world.engine.record_path(setup.platform, setup.network);
     run_to_end(run)
 }
@@ -42,8 +42,8 @@ fn run_to_end(mut run: Run<'_, '_>) -> Result<Outcome, Error> {
     run.finish()
 }
 
-/// Returns the same set-up without direct evaluation, since the critical path is recorded event by event.
-fn by_events<'a>(setup: &Setup<'a>) -> Setup<'a> {
+/// Returns the same set-up with all shortcuts switched off, since the critical path is recorded event by event.
+fn without_shortcuts<'a>(setup: &Setup<'a>) -> Setup<'a> {
     let mut runtime = setup.runtime;
     runtime.shortcuts = Allowed::None;
     Setup {
@@ -53,40 +53,40 @@ fn by_events<'a>(setup: &Setup<'a>) -> Setup<'a> {
     }
 }
 
-/// The state of a run.
+/// The state of a run of one scenario.
 pub(super) struct Run<'a, 'r> {
     pub(super) world: World<'a>,
     pub(super) superstep: Superstep,
     pub(super) shortcuts: Shortcuts<'a>,
-    /// The open supersteps, if there is no barrier between them.
+    /// The open supersteps, if processes may be in different supersteps; `None` if a barrier separates supersteps.
     pub(super) ahead: Option<Ahead>,
     pub(super) rescheduling: Rescheduling<'a>,
     pub(super) recorder: &'r mut dyn Recorder,
     pub(super) checks: invariants::Sums,
-    /// Number of supersteps that are completed, with the rescheduling after them.
-    done: usize,
+    /// Number of supersteps that are complete, including the rescheduling after them.
+    completed: usize,
     phase: Phase,
 }
 
-/// The place in the loop at which a run continues.
+/// The point in the main loop at which a run continues.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
     /// A superstep begins.
     Begin,
-    /// The caller has answered after this number of supersteps that equal the one before.
+    /// The caller has decided after this number of repeated supersteps, which equal the superstep before them.
     Repeated(usize),
-    /// The caller has answered at a barrier that no process has left.
+    /// The caller has decided at a barrier that no process has left yet.
     Closed,
 }
 
-/// The processes that have left the barrier of the superstep that is ending.
+/// How many processes have left the barrier of the superstep that is ending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Left {
-    /// Not all of them.
+    /// Some processes have not left it.
     Some,
-    /// All of them.
+    /// All processes have left it.
     All,
-    /// All processes have arrived, and the caller has to answer before any leaves.
+    /// All processes have arrived, and the caller has to decide before any of them leaves.
     Asked,
 }
 
@@ -106,12 +106,12 @@ impl<'a, 'r> Run<'a, 'r> {
             superstep,
             recorder,
             checks: invariants::Sums::default(),
-            done: 0,
+            completed: 0,
             phase: Phase::Begin,
         }
     }
 
-    /// Returns a copy that continues with answers of its caller, without a recorder.
+    /// Returns a copy of the run in which its caller decides at each barrier, without a recorder.
     pub(super) fn fork(&self) -> Run<'a, 'static> {
         Run {
             world: self.world.clone(),
@@ -121,35 +121,36 @@ impl<'a, 'r> Run<'a, 'r> {
             rescheduling: self.rescheduling.fork(),
             recorder: Box::leak(Box::new(())), // no memory: `()` has no size
             checks: self.checks.clone(),
-            done: self.done,
+            completed: self.completed,
             phase: self.phase,
         }
     }
 
-    /// Advances to the end, or to the next barrier at which the caller has to answer ([`Rescheduling::answer`]). Returns whether the run is over.
+    /// Continues the run to its end, or to the next barrier at which the caller has to decide ([`Rescheduling::answer`]). Returns
+    /// whether the run is over.
     pub(super) fn advance(&mut self) -> Result<bool, Error> {
-        while self.done < self.world.supersteps {
-            let Some(passed) = self.pass_supersteps()? else {
+        while self.completed < self.world.supersteps {
+            let Some(passed) = self.simulate_next()? else {
                 return Ok(false);
             };
-            self.done += passed;
+            self.completed += passed;
             self.reschedule()?;
             if self.recorder.is_stopped() {
-                let message = format!("the run was stopped after superstep {}", self.done);
+                let message = format!("the run was stopped after superstep {}", self.completed);
                 return Err(Error::Run(Problem::new(message)));
             }
         }
         Ok(true)
     }
 
-    /// Simulates the next superstep to its end, and all further supersteps that equal the one before. Returns their number, or none if the
-    /// caller has to answer first.
-    fn pass_supersteps(&mut self) -> Result<Option<usize>, Error> {
+    /// Simulates the next superstep to its end, or processes all next supersteps that equal the previous one. Returns their
+    /// number; `None` if the caller has to decide first.
+    fn simulate_next(&mut self) -> Result<Option<usize>, Error> {
         match std::mem::replace(&mut self.phase, Phase::Begin) {
             Phase::Begin => {
-                let repeated = self.repeat(self.done)?;
+                let repeated = self.repeat(self.completed)?;
                 if repeated == 0 {
-                    self.begin(self.done)?;
+                    self.begin(self.completed)?;
                     return self.complete();
                 }
                 if self.rescheduling.awaits_answer {
@@ -159,14 +160,14 @@ impl<'a, 'r> Run<'a, 'r> {
                 Ok(Some(repeated))
             }
             Phase::Repeated(supersteps) => {
-                self.go_on_together()?;
+                self.continue_all()?;
                 Ok(Some(supersteps))
             }
             Phase::Closed => {
                 let left = if self.ahead.is_some() {
-                    self.go_on_alone()?
+                    self.finish_closing()?
                 } else {
-                    self.leave_closed()?
+                    self.leave_released()?
                 };
                 if left == Left::All {
                     return Ok(Some(1));
@@ -177,10 +178,10 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Computes the superstep by a shortcut, or lets all processes begin it; does nothing if it is in progress already.
+    /// Begins a superstep: computes it by a shortcut, or lets all processes begin it. Does nothing if it is already in progress.
     pub(super) fn begin(&mut self, superstep: usize) -> Result<(), Error> {
         let is_open = |ahead: &Ahead| ahead.is_open(superstep);
-        if std::mem::take(&mut self.superstep.is_underway)
+        if std::mem::take(&mut self.superstep.is_next_underway)
             || self.ahead.as_ref().is_some_and(is_open)
         {
             return Ok(());
@@ -193,25 +194,26 @@ impl<'a, 'r> Run<'a, 'r> {
         // A call that overlaps the superstep is about to start.
         let is_alone = is_idle && !self.rescheduling.call.is_overlapped && self.ahead.is_none();
         let Superstep {
-            barrier, begins, ..
+            barrier, next_begins: begins, ..
         } = &mut self.superstep;
         if is_alone && self.shortcuts.try_run(&mut self.world, barrier, begins)? {
-            self.superstep.pass();
+            self.superstep.finish_shortcut();
             return Ok(());
         }
-        barrier.later.clear();
+        barrier.departure_delays.clear();
         self.shortcuts.run_by_events(is_alone, &self.world);
-        if self.superstep.begins.is_empty() {
+        if self.superstep.next_begins.is_empty() {
             self.superstep.begin_all(None, &mut self.world)
         } else {
             self.superstep.begin_one_by_one(&mut self.world)
         }
     }
 
-    /// Processes events until all processes have left the barrier of the superstep; returns none if the caller has to answer before.
+    /// Processes events until all processes have left the barrier of the superstep; returns `None` if the caller has to decide
+    /// before that.
     fn complete(&mut self) -> Result<Option<usize>, Error> {
         loop {
-            if !self.has_ended_ahead() {
+            if !self.has_more_ends_now() {
                 match self.leave()? {
                     Left::All => return Ok(Some(1)),
                     Left::Some => {}
@@ -225,13 +227,14 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Executes, after a barrier at which all processes meet, the moves that the workload prescribes, the call, and the moves that it decides.
+    /// Executes the rescheduling after a superstep at whose end processes wait for each other: the migrations that the workload
+    /// prescribes, the call, and the migrations that it decides.
     fn reschedule(&mut self) -> Result<(), Error> {
-        if !self.rescheduling.is_held {
+        if !self.rescheduling.must_synchronize {
             return Ok(());
         }
         if self.rescheduling.call.is_overlapped {
-            self.rescheduling.call.waits_since = Some(self.world.engine.now());
+            self.rescheduling.call.waiting_since = Some(self.world.engine.now());
         }
         while self.rescheduling.call.is_overlapped || self.rescheduling.migrations.pending > 0 {
             self.next_event()?;
@@ -248,37 +251,37 @@ impl<'a, 'r> Run<'a, 'r> {
     /// Executes a rescheduling call: the decision, its cost, and its migrations.
     fn call(&mut self) -> Result<(), Error> {
         self.rescheduling.decide(&mut self.world)?;
-        let supersteps = self.rescheduling.take_supersteps();
+        let supersteps = self.rescheduling.take_supersteps_since_call();
         let is_overlapped = self.world.setup.costs.call.waiting == CallWaiting::Overlapped
             && !self.world.applies_migrations()
             && !self.world.is_last();
         if is_overlapped {
-            self.rescheduling.settle(0, &self.world)?;
+            self.rescheduling.report_outcome(0, &self.world)?;
             self.rescheduling.call.is_overlapped = true;
-            self.world.may_pass = false;
-            self.begin(self.world.ending + 1)?;
-            self.world.may_pass = true;
-            self.superstep.is_underway = true;
+            self.world.may_skip_time = false;
+            self.begin(self.world.ending_superstep + 1)?;
+            self.world.may_skip_time = true;
+            self.superstep.is_next_underway = true;
         }
         let (world, shortcuts) = (&mut self.world, &mut self.shortcuts);
         self.rescheduling.call.start(supersteps, world, shortcuts)?;
         if is_overlapped {
-            if self.rescheduling.call.is_paid() {
+            if self.rescheduling.call.is_idle() {
                 self.end_overlap();
             }
             return Ok(());
         }
         if self.answers_one_by_one() {
-            return self.go_on_answered();
+            return self.begin_by_answers();
         }
-        while !self.rescheduling.call.is_paid() {
+        while !self.rescheduling.call.is_idle() {
             self.next_event()?;
         }
-        self.record_price();
+        self.record_call_cost();
         self.migrate()
     }
 
-    /// Whether each process continues when it has its answer to the call in progress.
+    /// Whether each process continues separately when it receives its answer to the call in progress.
     fn answers_one_by_one(&self) -> bool {
         let call = &self.rescheduling.call;
         call.is_in_turn()
@@ -286,36 +289,36 @@ impl<'a, 'r> Run<'a, 'r> {
             && self.world.setup.costs.migration.wait == Waiting::Movers
     }
 
-    /// Lets the processes begin the next superstep one by one, each with its answer.
-    fn go_on_answered(&mut self) -> Result<(), Error> {
-        self.plan_moves()?;
-        self.rescheduling.migrations.start_by_answers();
+    /// Prepares the next superstep, which each process begins when it receives its answer.
+    fn begin_by_answers(&mut self) -> Result<(), Error> {
+        self.set_migrations()?;
+        self.rescheduling.migrations.set_start_at_answers();
         if self.world.is_last() {
-            while !self.rescheduling.call.is_paid() {
+            while !self.rescheduling.call.is_idle() {
                 self.next_event()?;
             }
             return Ok(());
         }
-        self.open(self.world.ending + 1);
+        self.open(self.world.ending_superstep + 1);
         self.shortcuts.run_by_events(false, &self.world);
-        self.superstep.is_underway = true;
+        self.superstep.is_next_underway = true;
         Ok(())
     }
 
-    /// Handles the end of a message of a call that sends them one by one.
-    fn on_turn(&mut self, manager: u32) -> Result<(), Error> {
+    /// Handles the end of an action of a manager, in a call whose messages are sent one by one.
+    fn on_manager_ended(&mut self, manager: u32) -> Result<(), Error> {
         let goes_on = self.answers_one_by_one();
         let (call, world) = (&mut self.rescheduling.call, &mut self.world);
-        let was_paid = call.is_paid();
-        let answered = call.on_turn(manager, world)?;
+        let was_paid = call.is_idle();
+        let answered = call.on_manager_ended(manager, world)?;
         if let Some(process) = answered {
             let now = world.engine.now();
             if let Some(call) = world.outcome.calls.last_mut() {
-                call.answered.resize(world.placement.len(), now);
-                call.answered[process as usize] = now;
+                call.answer_times.resize(world.placement.len(), now);
+                call.answer_times[process as usize] = now;
             }
         }
-        let is_paid = !was_paid && self.rescheduling.call.is_paid();
+        let is_paid = !was_paid && self.rescheduling.call.is_idle();
         if is_paid && self.rescheduling.call.is_overlapped {
             self.end_overlap();
         }
@@ -323,7 +326,7 @@ impl<'a, 'r> Run<'a, 'r> {
             return Ok(());
         }
         if is_paid {
-            self.record_price();
+            self.record_call_cost();
         }
         match answered {
             Some(process) if !self.world.is_last() => self.continue_after_answer(process),
@@ -331,43 +334,43 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Lets a process that has its answer move, or begin the next superstep.
+    /// Lets a process that has received its answer start its migration, or begin the next superstep if it does not migrate.
     fn continue_after_answer(&mut self, process: u32) -> Result<(), Error> {
         let migrations = &mut self.rescheduling.migrations;
         if migrations.start_answered(process, &mut self.world, self.recorder)? {
-            return self.go_on_moved();
+            return self.continue_migrated();
         }
         self.begin_next(&[process])
     }
 
     /// Records the cost of a call for which all processes have waited.
-    fn record_price(&mut self) {
+    fn record_call_cost(&mut self) {
         let now = self.world.engine.now();
         let call = self.world.outcome.calls.last_mut();
         let call = call.expect("a call that is paid was recorded");
         call.cost = now.since(call.start);
         call.wait.until = now;
-        call.held_until = now;
-        self.recorder.call(call);
+        call.delayed_until = now;
+        self.recorder.on_call(call);
         self.world.outcome.scheduling += call.cost;
     }
 
-    /// Ends a call that overlapped the next superstep: its cost is the time for which all processes waited for it.
+    /// Ends a call that overlaps the next superstep; its cost is the time for which all processes waited for it.
     fn end_overlap(&mut self) {
         self.rescheduling.call.is_overlapped = false;
         let now = self.world.engine.now();
         let call = self.world.outcome.calls.last_mut();
         let call = call.expect("a call that is paid was recorded");
-        if let Some(from) = self.rescheduling.call.waits_since.take() {
+        if let Some(from) = self.rescheduling.call.waiting_since.take() {
             call.cost = now.since(from);
             call.wait = Wait { from, until: now };
             self.world.outcome.scheduling += call.cost;
         }
-        self.recorder.call(call);
+        self.recorder.on_call(call);
     }
 
-    /// Plans the decided migrations that happen in this scenario; returns their number.
-    fn plan_moves(&mut self) -> Result<usize, Error> {
+    /// Sets the migrations of the call to those that are executed in this scenario; returns their number.
+    fn set_migrations(&mut self) -> Result<usize, Error> {
         let world = &mut self.world;
         let migrations = &mut self.rescheduling.migrations;
         let decision = world.outcome.calls.last();
@@ -377,28 +380,28 @@ impl<'a, 'r> Run<'a, 'r> {
         } else {
             &[]
         };
-        let moves = migrations.plan(decided, world);
-        self.rescheduling.settle(moves, world)?;
+        let moves = migrations.set_decided(decided, world);
+        self.rescheduling.report_outcome(moves, world)?;
         Ok(moves)
     }
 
-    /// Starts the decided migrations, if they happen in this scenario.
+    /// Starts the migrations of the call that are executed in this scenario; waits for their end if all processes have to wait.
     fn migrate(&mut self) -> Result<(), Error> {
-        if self.plan_moves()? == 0 {
+        if self.set_migrations()? == 0 {
             return Ok(());
         }
         let world = &mut self.world;
         let migrations = &mut self.rescheduling.migrations;
-        migrations.book_instant(world, self.recorder);
+        migrations.apply_instant(world, self.recorder);
         if world.setup.costs.migration.wait == Waiting::Movers {
-            let movers = migrations.movers(world.placement.len());
+            let movers = migrations.has_migration(world.placement.len());
             // Processes whose moves were applied begin with the processes that stay.
             migrations.take_arrived();
-            self.open(self.world.ending + 1);
+            self.open(self.world.ending_superstep + 1);
             self.shortcuts.run_by_events(false, &self.world);
             let world = &mut self.world;
             self.superstep.begin_all(Some(&movers), world)?;
-            self.superstep.is_underway = true;
+            self.superstep.is_next_underway = true;
             return self.rescheduling.migrations.start(world);
         }
         migrations.start(world)?;
@@ -408,31 +411,33 @@ impl<'a, 'r> Run<'a, 'r> {
         Ok(())
     }
 
-    /// Waits for the next activity that ends, and lets its owner react. Moves and calls that end at that time come first ([`Self::book`]).
+    /// Advances to the next activity that ends, and lets the part of the run that started it react. Migrations and calls that end
+    /// at that time are handled first.
     fn next_event(&mut self) -> Result<(), Error> {
         let Some(token) = self.world.engine.next_ended()? else {
             if let Some(ahead) = &mut self.ahead {
-                ahead.turn_to_oldest(&mut self.world, &mut self.superstep);
+                ahead.switch_to_oldest(&mut self.world, &mut self.superstep);
             }
-            return Err(invariants::deadlock(&self.world, &self.superstep));
+            return Err(invariants::deadlock_error(&self.world, &self.superstep));
         };
         if self.rescheduling.migrations.pending > 0 || self.rescheduling.call.is_overlapped {
-            self.book(token)
+            self.handle_in_order(token)
         } else {
             self.react(token)
         }
     }
 
-    /// Applies all moves that end now, then the steps of a call; only then do processes react, first those that have moved.
-    fn book(&mut self, token: Token) -> Result<(), Error> {
-        let (first, reaction) = if token.is_booked() {
+    /// Handles all activities that end now while migrations or an overlapped call are in progress. Migrations come first, then
+    /// steps of a call; only then do processes react, beginning with those that have migrated.
+    fn handle_in_order(&mut self, token: Token) -> Result<(), Error> {
+        let (first, reaction) = if token.is_handled_first() {
             (Some(token), None)
         } else {
             (None, Some(token))
         };
         let mut ended = Vec::from_iter(first);
         let world = &mut self.world;
-        world.engine.take_ended(Token::is_booked, &mut ended);
+        world.engine.take_ended(Token::is_handled_first, &mut ended);
         let migrations = &mut self.rescheduling.migrations;
         let pending = migrations.pending;
         for token in &ended {
@@ -444,7 +449,7 @@ impl<'a, 'r> Run<'a, 'r> {
                 _ => {}
             }
         }
-        if let Some(since) = &mut self.rescheduling.call.waits_since
+        if let Some(since) = &mut self.rescheduling.call.waiting_since
             && migrations.pending < pending
         {
             // From here on all processes wait for the call alone.
@@ -454,15 +459,15 @@ impl<'a, 'r> Run<'a, 'r> {
         for call in calls {
             self.react(*call)?;
         }
-        self.go_on_moved()?;
+        self.continue_migrated()?;
         reaction.map_or(Ok(()), |token| self.react(token))
     }
 
-    /// Reports the end of an activity to the part of the run that started it.
+    /// Passes the end of an activity to the part of the run that started it.
     fn react(&mut self, token: Token) -> Result<(), Error> {
-        self.world.engine.reacts_to(token);
+        self.world.engine.set_cause(token);
         if let Some(ahead) = &mut self.ahead {
-            ahead.turn_to(&token, &mut self.world, &mut self.superstep);
+            ahead.switch_to_event(&token, &mut self.world, &mut self.superstep);
         }
         let world = &mut self.world;
         match token {
@@ -477,15 +482,15 @@ impl<'a, 'r> Run<'a, 'r> {
                 }
                 Ok(())
             }
-            Token::Turn(manager) => self.on_turn(manager),
+            Token::Turn(manager) => self.on_manager_ended(manager),
             Token::Transferred(_) | Token::Settled(_) => {
                 unreachable!("moves are booked while some are in progress")
             }
         }
     }
 
-    /// Lets the processes continue whose moves were applied. If all wait for the moves, all continue with the last of them.
-    fn go_on_moved(&mut self) -> Result<(), Error> {
+    /// Lets the processes continue whose migrations have been applied, unless all processes wait for all migrations.
+    fn continue_migrated(&mut self) -> Result<(), Error> {
         let migrations = &mut self.rescheduling.migrations;
         let arrived = migrations.take_arrived();
         if arrived.is_empty() || migrations.waiting == Waiting::All {
@@ -494,49 +499,49 @@ impl<'a, 'r> Run<'a, 'r> {
         self.begin_next(&arrived)
     }
 
-    /// Lets some processes begin the superstep after the one that is ending.
+    /// Lets the given processes begin the superstep after the ending superstep.
     fn begin_next(&mut self, processes: &[u32]) -> Result<(), Error> {
         if let Some(ahead) = &mut self.ahead {
-            let next = self.world.ending + 1;
-            ahead.make_current(next, &mut self.world, &mut self.superstep);
+            let next = self.world.ending_superstep + 1;
+            ahead.switch_to(next, &mut self.world, &mut self.superstep);
         }
         let world = &mut self.world;
         (processes.iter()).try_for_each(|process| self.superstep.begin(*process, world))
     }
 
-    /// Lets the processes leave that the barrier has released.
+    /// Lets the processes leave that the barrier has released; closes the superstep before the first of them leaves.
     fn leave(&mut self) -> Result<Left, Error> {
         if self.ahead.is_some() {
-            return self.leave_alone();
+            return self.continue_without_barrier();
         }
-        if !self.superstep.barrier.leaving.is_empty() && self.superstep.left == 0 {
+        if !self.superstep.barrier.leaving.is_empty() && self.superstep.departed == 0 {
             self.close()?;
             if self.rescheduling.awaits_answer {
                 return Ok(Left::Asked);
             }
         }
-        self.leave_closed()
+        self.leave_released()
     }
 
-    /// Lets the processes leave once the superstep is closed, if all processes have arrived.
-    fn leave_closed(&mut self) -> Result<Left, Error> {
+    /// Lets the released processes leave the barrier of a superstep that is closed or in which some processes have not arrived.
+    fn leave_released(&mut self) -> Result<Left, Error> {
         let processes = self.world.placement.len();
         if self.superstep.barrier.leaving.len() == processes {
             self.superstep.barrier.leaving.clear();
-            if let Some(later) = self.leave_as_foreseen() {
+            if let Some(later) = self.leave_as_predicted() {
                 self.end_superstep(later);
-                self.go_on_together()?;
+                self.continue_all()?;
                 return Ok(Left::All);
             }
         }
         while let Some(process) = self.superstep.barrier.leaving.pop() {
-            self.superstep.left += 1;
-            let is_last_to_leave = self.superstep.left == processes;
+            self.superstep.departed += 1;
+            let is_last_to_leave = self.superstep.departed == processes;
             if is_last_to_leave {
-                self.superstep.left = 0;
+                self.superstep.departed = 0;
                 self.end_superstep(Seconds::ZERO);
             }
-            self.go_on(process)?;
+            self.continue_process(process)?;
             if is_last_to_leave {
                 return Ok(Left::All);
             }
@@ -544,38 +549,38 @@ impl<'a, 'r> Run<'a, 'r> {
         Ok(Left::Some)
     }
 
-    /// Lets all processes leave the barrier, or begin the next superstep at the predicted time after the first process. Returns the time
-    /// until the last one has left; none if each of them has to leave by an event.
-    fn leave_as_foreseen(&mut self) -> Option<Seconds> {
+    /// Lets all processes leave the barrier; those that leave later than the first process begin the next superstep at their
+    /// predicted times. Returns the time until the last process has left, or `None` if each process has to leave by an event.
+    fn leave_as_predicted(&mut self) -> Option<Seconds> {
         let Superstep {
-            barrier, begins, ..
+            barrier, next_begins: begins, ..
         } = &mut self.superstep;
-        let last = barrier.later.iter().copied().fold(0.0, greater);
+        let last = barrier.departure_delays.iter().copied().fold(0.0, greater);
         if last <= 0.0 {
-            barrier.later.clear();
+            barrier.departure_delays.clear();
             return Some(Seconds::ZERO);
         }
-        let all_meet = self.rescheduling.is_held || self.world.is_last();
+        let all_meet = self.rescheduling.must_synchronize || self.world.is_last();
         let engine = &mut self.world.engine;
         if !self.rescheduling.prescribed.is_empty() || all_meet && !engine.pass(last, 0) {
             barrier.leave_by_events(engine);
             return None;
         }
         if all_meet {
-            barrier.later.clear();
+            barrier.departure_delays.clear();
             return Some(Seconds::ZERO);
         }
-        std::mem::swap(begins, &mut barrier.later);
+        std::mem::swap(begins, &mut barrier.departure_delays);
         Some(Seconds::of(last))
     }
 
-    /// Closes a superstep at whose barrier all processes have arrived: completes, checks and records the measures.
+    /// Closes the superstep at whose barrier all processes have arrived: completes, checks and records its measurements.
     pub(super) fn close(&mut self) -> Result<(), Error> {
         let world = &mut self.world;
-        let price = self.superstep.barrier.price();
+        let price = self.superstep.barrier.root_cost();
         let (digest, longest) = self.shortcuts.close(price, world);
-        world.log.log(&digest);
-        self.date_computations(longest);
+        world.log.add_log(&digest);
+        self.record_computed(longest);
         invariants::check_superstep(
             &self.world,
             &self.superstep,
@@ -584,28 +589,28 @@ impl<'a, 'r> Run<'a, 'r> {
         )?;
         let world = &mut self.world;
         if self.superstep.barrier.leaving.len() == world.placement.len() {
-            self.shortcuts.leave_together(world);
+            self.shortcuts.store_by_events(world);
         }
-        self.recorder.began(Beginnings {
+        self.recorder.on_beginnings(Beginnings {
             origin: self.superstep.origin,
-            after: &self.superstep.began,
+            delays: &self.superstep.began,
             now: world.engine.now(),
         });
         let (measures, placement) = (&world.measures, &world.placement);
         self.recorder
-            .superstep(world.superstep, measures, placement);
-        world.ending = world.superstep;
+            .on_superstep(world.superstep, measures, placement);
+        world.ending_superstep = world.superstep;
         self.rescheduling.observe(world)
     }
 
-    /// Records the end of the computations of the superstep that is closed; the longest of them took `longest`.
-    fn date_computations(&mut self, longest: Seconds) {
+    /// Records when the last computation of the closed superstep ended; `longest` is the duration of its longest computation.
+    fn record_computed(&mut self, longest: Seconds) {
         let world = &mut self.world;
         let dates = &mut world.outcome.supersteps[world.superstep];
         if let Some(computed) = self.superstep.last_computed.take() {
             dates.computed = computed;
             let migrations = &self.rescheduling.migrations;
-            migrations.date_late_moves(computed, longest, world);
+            migrations.record_late_migrations(computed, longest, world);
         } else {
             // After a shortcut: all processes began at one time, or each at its time after the first one.
             let began = self.superstep.began.iter().zip(&world.measures.compute);
@@ -614,18 +619,19 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Records the end of a superstep: the last process has left the barrier, or is predicted to leave after `later`.
+    /// Records the end of a superstep: the present time plus `later`, which is zero if the last process has already left the
+    /// barrier.
     pub(super) fn end_superstep(&mut self, later: Seconds) {
         let end = self.world.engine.now() + later;
-        self.world.outcome.supersteps[self.world.ending].end = end;
-        self.world.log.date(end.get());
+        self.world.outcome.supersteps[self.world.ending_superstep].end = end;
+        self.world.log.add_time(end.get());
     }
 
-    /// Lets all processes continue after they have left the barrier at once.
-    pub(super) fn go_on_together(&mut self) -> Result<(), Error> {
-        if self.rescheduling.is_held {
+    /// Lets all processes continue after they have left the barrier at the same time.
+    pub(super) fn continue_all(&mut self) -> Result<(), Error> {
+        if self.rescheduling.must_synchronize {
             (0..self.world.placement.len())
-                .try_for_each(|process| self.hold(ProcessId::from_index(process).0))
+                .try_for_each(|process| self.wait_for_all(ProcessId::from_index(process).0))
         } else {
             if self.world.is_last() {
                 self.superstep.stage.fill(Stage::Finished);
@@ -634,25 +640,26 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Lets one process continue that has left the barrier before others, or as the last one.
-    fn go_on(&mut self, process: u32) -> Result<(), Error> {
-        if self.rescheduling.is_held {
-            return self.hold(process);
+    /// Lets one process continue that has left the barrier at another time than other processes.
+    fn continue_process(&mut self, process: u32) -> Result<(), Error> {
+        if self.rescheduling.must_synchronize {
+            return self.wait_for_all(process);
         }
         if self.world.is_last() {
             self.superstep.stage[process as usize] = Stage::Finished;
             return Ok(());
         }
-        if !self.superstep.is_underway {
-            self.superstep.is_underway = true;
-            self.open(self.world.ending + 1);
+        if !self.superstep.is_next_underway {
+            self.superstep.is_next_underway = true;
+            self.open(self.world.ending_superstep + 1);
             self.shortcuts.run_by_events(false, &self.world);
         }
         self.superstep.begin(process, &mut self.world)
     }
 
-    /// Makes a process wait until all have met; its prescribed move starts.
-    fn hold(&mut self, process: u32) -> Result<(), Error> {
+    /// Makes a process wait until all processes have completed the superstep; starts the migration that the workload prescribes
+    /// for it.
+    fn wait_for_all(&mut self, process: u32) -> Result<(), Error> {
         self.superstep.stage[process as usize] = Stage::Waiting;
         let Rescheduling {
             migrations,
@@ -664,13 +671,13 @@ impl<'a, 'r> Run<'a, 'r> {
 
     pub(super) fn open(&mut self, superstep: usize) {
         if let Some(ahead) = &mut self.ahead {
-            ahead.add(superstep, &mut self.world, &mut self.superstep);
+            ahead.open_superstep(superstep, &mut self.world, &mut self.superstep);
         }
-        let is_new = self.world.open(superstep);
+        let is_new = self.world.open_superstep(superstep);
         self.superstep.open(is_new, &self.world);
         self.shortcuts.open(is_new);
         if let Some(ahead) = &mut self.ahead {
-            ahead.name_messages(self.world.plan.messages.len());
+            ahead.reserve_message_numbers(self.world.plan.messages.len());
         }
     }
 
@@ -681,15 +688,15 @@ impl<'a, 'r> Run<'a, 'r> {
         outcome.makespan = self.world.engine.now();
         check_failures(self.world.setup.platform, outcome.makespan)?;
         outcome.flows = self.world.engine.flows();
-        self.world.log.date(outcome.makespan.get());
+        self.world.log.add_time(outcome.makespan.get());
         outcome.event_hash = self.world.log.to_string();
         if let Some(path) = self.world.engine.take_path() {
-            self.recorder.path(path);
+            self.recorder.on_critical_path(path);
         }
         Ok(outcome)
     }
 }
-/// Refuses a run that lasts beyond the first failure of the platform, since failures are not simulated.
+/// Returns an error if the run lasts beyond the first failure of the platform, since failures are not simulated.
 fn check_failures(platform: &Platform, makespan: Time) -> Result<(), Error> {
     let Some(failure) = &platform.failure else {
         return Ok(());

@@ -1,51 +1,54 @@
-//! Scripts of barriers: the ordered sends and receives of each process.
+//! Scripts of barriers: the sends and receives that each process executes in a fixed order.
 //!
 //! ```text
 //! dissemination       round r: send to p + 2^r, receive from p - 2^r                            ⌈log2 P⌉ rounds
 //! recursive doubling  round r: exchange with p xor 2^r, among the A = 2^⌊log2 P⌋ lower processes
 //!                     p >= A: send to p - A before the rounds; receive its release after them, and answer it
-//! double ring         twice: receive from p - 1, send to p + 1 (process 0 begins); the second notice is answered
+//! double ring         twice: receive from p - 1, send to p + 1 (process 0 begins); the second message is answered
 //! ```
-//! Each control message has a slot at its receiver, so that none is mistaken for another. An answer represents a synchronous send, which
-//! ends when its receive has begun. Sources: the barriers of Open MPI 4.1 (`coll/base`), Hensgen, Finkel and Manber 1988 (dissemination).
+//! In this table, p is the number of a process and P the number of processes. Each control message has a slot at its receiver, so
+//! that it cannot be confused with another one. An answer models a synchronous send, which ends when the receiver has begun to
+//! receive. Sources: the barriers of Open MPI 4.1 (`coll/base`), Hensgen, Finkel and Manber 1988 (dissemination).
 //!
-//! A barrier of few processes has a table of all actions. For many processes, actions are computed when they are requested, so that their
-//! scripts need no memory.
+//! For few processes, the actions of a barrier are stored in a table. For many processes, each action is computed when it is
+//! needed, so that scripts take no memory.
 
 use super::config::BarrierKind;
 use migsim_base::units::to_u32;
 
-/// An action of a process at a barrier.
+/// An action in the script of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
-    /// Sends a control message into a slot of another process.
+    /// Sends a control message into slot `slot` of process `to`.
     Send { to: u32, slot: u32 },
-    /// Waits until the slot has its control message.
+    /// Waits until a control message has arrived in slot `slot` of the process itself.
     Receive { slot: u32 },
 }
 
-/// The scripts of all processes.
+/// The scripts of all processes for one kind of barrier.
 #[derive(Clone, Debug)]
 pub(super) struct Script {
+    /// The kind of barrier.
     kind: BarrierKind,
     processes: u32,
-    /// Number of rounds of control messages.
+    /// Number of rounds in which control messages are sent.
     rounds: u32,
-    /// Number of processes that take part in the rounds of recursive doubling.
+    /// Recursive doubling: number of processes that take part in the rounds, the largest power of two.
     core: u32,
-    /// The actions of all processes, a fixed number for each; empty for many processes.
+    /// The actions of all processes, `width` for each process; empty if there are too many processes for a table.
     table: Vec<Option<Action>>,
     width: u32,
 }
 
-/// Maximum number of processes that have a table (200 kB at most).
+/// Maximum number of processes for which the actions are stored in a table (of at most 200 kB).
 const MOST_IN_TABLE: u32 = 512;
 
-/// Slot of recursive doubling for the message before the rounds, and for the release after them. The rounds have the next slots.
+/// Recursive doubling: the slot for the message before the rounds and for the release after them; the rounds use the following
+/// slots.
 const OUTSIDE: u32 = 0;
 
 impl Script {
-    /// Creates the scripts of two processes or more.
+    /// Creates the scripts for two or more processes.
     pub(super) fn new(kind: BarrierKind, processes: u32) -> Self {
         let lower = u32::BITS - 1 - processes.leading_zeros();
         let is_power = processes.is_power_of_two();
@@ -63,7 +66,7 @@ impl Script {
         };
         if processes <= MOST_IN_TABLE {
             let count = |process: u32| {
-                let actions = (0..).map_while(|at| script.find(process, at));
+                let actions = (0..).map_while(|at| script.compute_action(process, at));
                 actions.count()
             };
             let longest = (0..processes).map(count).max().unwrap_or(0);
@@ -71,41 +74,41 @@ impl Script {
             let places =
                 (0..processes).flat_map(|process| (0..script.width).map(move |at| (process, at)));
             script.table = places
-                .map(|(process, at)| script.find(process, at))
+                .map(|(process, at)| script.compute_action(process, at))
                 .collect();
         }
         script
     }
 
-    /// Returns the action of a process at an index of its script; none after the last action.
+    /// Returns the action with index `at` in the script of a process; `None` after the last action.
     #[inline]
     pub(super) fn action(&self, process: u32, at: u32) -> Option<Action> {
         if self.table.is_empty() {
-            return self.find(process, at);
+            return self.compute_action(process, at);
         }
         self.table[(process * self.width + at) as usize]
     }
 
-    fn find(&self, process: u32, at: u32) -> Option<Action> {
+    fn compute_action(&self, process: u32, at: u32) -> Option<Action> {
         match self.kind {
-            BarrierKind::Dissemination => self.disseminate(process, at),
-            BarrierKind::DoubleRing => self.ring(process, at),
-            _ => self.double(process, at),
+            BarrierKind::Dissemination => self.dissemination_action(process, at),
+            BarrierKind::DoubleRing => self.ring_action(process, at),
+            _ => self.doubling_action(process, at),
         }
     }
 
-    fn disseminate(&self, process: u32, at: u32) -> Option<Action> {
+    fn dissemination_action(&self, process: u32, at: u32) -> Option<Action> {
         let slot = at / 2;
         (slot < self.rounds).then(|| match at % 2 {
             0 => Action::Send {
-                to: self.further(process, 1 << slot),
+                to: self.process_after(process, 1 << slot),
                 slot,
             },
             _ => Action::Receive { slot },
         })
     }
 
-    fn double(&self, process: u32, at: u32) -> Option<Action> {
+    fn doubling_action(&self, process: u32, at: u32) -> Option<Action> {
         let answer = self.rounds + 1;
         if process >= self.core {
             let to = process - self.core;
@@ -137,9 +140,9 @@ impl Script {
         }
     }
 
-    fn ring(&self, process: u32, at: u32) -> Option<Action> {
-        let right = self.further(process, 1);
-        let left = self.further(process, self.processes - 1);
+    fn ring_action(&self, process: u32, at: u32) -> Option<Action> {
+        let right = self.process_after(process, 1);
+        let left = self.process_after(process, self.processes - 1);
         let (send, receive) = (
             |slot| Action::Send { to: right, slot },
             |slot| Action::Receive { slot },
@@ -153,8 +156,9 @@ impl Script {
         actions.get(at as usize).copied()
     }
 
-    /// Returns the process that is `places` places after another one; in 64 bits, since the sum may exceed 2^32.
-    fn further(&self, process: u32, places: u32) -> u32 {
+    /// Returns the number of the process that is `places` places after `process`, modulo the number of processes; it is computed
+    /// in 64 bits, since the sum may exceed 2^32.
+    fn process_after(&self, process: u32, places: u32) -> u32 {
         let sum = u64::from(process) + u64::from(places);
         u32::try_from(sum % u64::from(self.processes)).expect("below the number of processes")
     }
@@ -241,7 +245,7 @@ mod tests {
                 for process in 0..processes {
                     let end = actions(&script, process).count();
                     for at in (0..).take(end + 1) {
-                        assert_eq!(script.action(process, at), script.find(process, at));
+                        assert_eq!(script.action(process, at), script.compute_action(process, at));
                     }
                 }
             }

@@ -1,11 +1,12 @@
-//! A run whose caller decides: it stops at each barrier, shows the view of a policy, continues with given moves, and can be copied.
+//! A run whose caller decides instead of a policy. It stops at each barrier, shows the view that a policy would be given,
+//! continues with given migrations, and can be copied.
 //!
 //! ```text
 //! new ──> barrier 1 ──view, advance──> barrier 2 ──> ... ──> the last barrier ──advance──> finish
 //!             └──clone──> continues independently
 //! ```
-//! It is the loop of [`super::simulate`], which stops where a policy would be called. The cost of a call follows from the costs of the
-//! [`Setup`] and the procedure of its [`Decision`]. A barrier without a call costs nothing.
+//! The run uses the main loop of [`super::simulate`], which stops where a policy would be called. The cost of a call is
+//! determined by the costs of the [`Setup`] and the procedure of its [`Decision`]. A barrier without a call costs nothing.
 
 use std::fmt;
 
@@ -15,7 +16,8 @@ use crate::{CallRecord, Decision, Outcome, View};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::Time;
 
-/// A run that stops at each barrier. A copy ([`Clone`]) continues from the same barrier, independently of the original.
+/// A run that stops at each barrier, so that its caller can decide about migrations. A copy ([`Clone`]) continues from the same
+/// barrier, independently of the original.
 ///
 /// ```
 /// # use migsim_base::units::{Bytes, HostId, Instructions, ProcessId};
@@ -48,7 +50,7 @@ use migsim_base::units::Time;
 /// let mut stay = Stepper::new(&setup)?; // both processes on host 0
 /// assert_eq!(stay.view()?.superstep, 0);
 /// let mut go = stay.clone();
-/// go.advance(Some(Decision::moves(vec![Migration::new(1, 1)])))?;
+/// go.advance(Some(Decision::from_migrations(vec![Migration::new(1, 1)])))?;
 /// stay.advance(None)?;
 /// assert!(go.now() < stay.now());
 /// # Ok::<(), migsim_base::error::Error>(())
@@ -59,7 +61,7 @@ pub struct Stepper<'a> {
 }
 
 impl<'a> Stepper<'a> {
-    /// Begins a run and simulates it up to its first barrier.
+    /// Creates a run and simulates it up to its first barrier.
     ///
     /// # Errors
     /// As [`super::simulate`].
@@ -70,32 +72,34 @@ impl<'a> Stepper<'a> {
         Ok(Self { run, is_over })
     }
 
-    /// Whether the run has ended.
+    /// Whether the run has ended, so that no further barrier follows.
     pub fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// Returns the present: the arrival of the last process at the barrier; after the last superstep, the end of the run.
+    /// Returns the present simulated time: the arrival of the last process at the barrier, or the end of the run after the last
+    /// superstep.
     pub fn now(&self) -> Time {
         self.run.world.engine.now()
     }
 
     /// Returns the number of supersteps that have ended.
-    pub fn ended(&self) -> usize {
-        self.run.world.ending + 1
+    pub fn ended_supersteps(&self) -> usize {
+        self.run.world.ending_superstep + 1
     }
 
-    /// Whether the barrier ends the last superstep, after which a call gains nothing.
+    /// Whether the run is at the barrier of the last superstep, where a call can gain nothing.
     pub fn is_at_last_barrier(&self) -> bool {
         !self.is_over && self.run.world.is_last()
     }
 
-    /// Returns the calls so far, in their order. Without barriers between supersteps, the last one may still be in progress.
+    /// Returns the rescheduling calls so far, in their order. Without barriers between supersteps, the last call may still be in
+    /// progress.
     pub fn calls(&self) -> &[CallRecord] {
         &self.run.world.outcome.calls
     }
 
-    /// Returns the view that a policy would get at this barrier; loads are measured up to now.
+    /// Returns the view that a policy would be given at this barrier; external loads are measured up to the present time.
     ///
     /// # Errors
     /// The load of a host changes without end.
@@ -103,13 +107,15 @@ impl<'a> Stepper<'a> {
         self.run.rescheduling.view(&mut self.run.world)
     }
 
-    /// Advances to the next barrier, or to the end, with a rescheduling call of this decision or without a call. Returns whether the run is over.
+    /// Continues the run to the next barrier, or to its end; with a decision, a rescheduling call takes place first. Returns
+    /// whether the run is over.
     ///
-    /// Without barriers (`runtime.barrier`) a call waits until all processes meet, and may come some supersteps later.
+    /// Without barriers (`runtime.barrier`) a call waits until all processes have completed the same superstep, and may take
+    /// place some supersteps later.
     ///
     /// # Errors
-    /// The run is over, or the decision is impossible to carry out: the run then stays at this barrier. Otherwise as [`super::simulate`],
-    /// and the run cannot continue.
+    /// The run is over, or the decision cannot be carried out; in the latter case the run stays at this barrier. Otherwise as
+    /// [`super::simulate`], and the run cannot continue.
     pub fn advance(&mut self, decision: Option<Decision>) -> Result<bool, Error> {
         if self.is_over {
             return Err(Error::Run(Problem::new("the run is over")));
@@ -149,7 +155,7 @@ impl fmt::Debug for Stepper<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Stepper")
-            .field("superstep", &self.run.world.ending)
+            .field("superstep", &self.run.world.ending_superstep)
             .field("now", &self.now())
             .field("is_over", &self.is_over)
             .finish_non_exhaustive()

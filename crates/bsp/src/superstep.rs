@@ -1,7 +1,7 @@
 //! A superstep by events: each process computes, sends, receives and waits at the barrier.
 //!
-//! The engine reports the end of each activity, and the process of the activity starts its next one. A process that has left a barrier may
-//! begin the next superstep while others are still leaving.
+//! The engine reports the end of each activity, and the process to which the activity belongs starts its next one. A process that
+//! has left a barrier may begin the next superstep while other processes are still leaving.
 
 use super::barrier::{Barrier, BarrierContext};
 use super::config::Sends;
@@ -11,34 +11,37 @@ use super::world::{Setup, World};
 use migsim_base::error::Error;
 use migsim_base::units::{Instructions, ProcessId, Seconds, Time};
 
-/// The state of the processes in the open superstep.
+/// The state of all processes in the open superstep.
 #[derive(Clone)]
 pub(super) struct Superstep {
     pub(super) barrier: Barrier,
     pub(super) exchange: Exchange,
     pub(super) stage: Vec<Stage>,
-    /// Time after the first process at which each process begins the superstep that is opened next \[s\]; empty if all begin together.
-    pub(super) begins: Vec<f64>,
-    /// Whether a process has begun the open superstep.
+    /// Delay after the first process with which each process begins the superstep that is opened next \[s\]; empty if all
+    /// processes begin together.
+    pub(super) next_begins: Vec<f64>,
+    /// Whether at least one process has begun the open superstep.
     pub(super) has_begun: bool,
-    /// Whether the open superstep is simulated by events.
+    /// Whether the open superstep is simulated by events, not computed by a shortcut.
     pub(super) is_by_events: bool,
-    /// The zero of the following local times.
+    /// The instant from which the local times below are counted.
     pub(super) origin: Time,
     /// Local time at which the first process began the open superstep \[s\].
     pub(super) first_began: f64,
-    /// Local times of each process \[s\]: the begin of the superstep (empty if all began at the origin), and the end of the computation.
+    /// Local time at which each process began the superstep \[s\]; empty if all processes began at `origin`.
     pub(super) began: Vec<f64>,
+    /// Local time at which the computation of each process ended \[s\].
     pub(super) computed: Vec<f64>,
-    /// The end of the last computation of the open superstep; `None` before that, or after a shortcut.
+    /// Instant at which the last computation of the open superstep ended; `None` before a computation has ended and after a
+    /// shortcut.
     pub(super) last_computed: Option<Time>,
-    /// The number of processes that have left the barrier of the superstep that is ending.
-    pub(super) left: usize,
-    /// Whether processes are beginning the next superstep one by one.
-    pub(super) is_underway: bool,
-    /// The superstep that each process began last.
-    pub(super) at: Vec<usize>,
-    /// Number of the first message of the open superstep in the engine: 0, unless several supersteps are open.
+    /// Number of processes that have left the barrier of the superstep that is ending.
+    pub(super) departed: usize,
+    /// Whether processes begin the next superstep one by one and at least one may already have begun it.
+    pub(super) is_next_underway: bool,
+    /// The number of the superstep that each process began last.
+    pub(super) superstep_of: Vec<usize>,
+    /// The number that the first message of the open superstep has in the engine; 0 unless several supersteps are open.
     pub(super) first_message: u32,
 }
 
@@ -50,7 +53,7 @@ impl Superstep {
             barrier: Barrier::new(setup, count),
             exchange: Exchange::default(),
             stage: vec![Stage::Waiting; processes],
-            begins: Vec::new(),
+            next_begins: Vec::new(),
             has_begun: false,
             is_by_events: false,
             origin: Time::ZERO,
@@ -58,14 +61,14 @@ impl Superstep {
             began: vec![0.0; processes],
             computed: vec![0.0; processes],
             last_computed: None,
-            left: 0,
-            is_underway: false,
-            at: vec![0; processes],
+            departed: 0,
+            is_next_underway: false,
+            superstep_of: vec![0; processes],
             first_message: 0,
         }
     }
 
-    /// Prepares for a superstep that has just been opened; `is_new`: its plan differs from the plan before it.
+    /// Prepares for a superstep that has just been opened; `is_new` states whether its plan differs from the previous plan.
     pub(super) fn open(&mut self, is_new: bool, world: &World<'_>) {
         self.has_begun = false;
         if is_new {
@@ -74,17 +77,18 @@ impl Superstep {
         }
     }
 
-    /// Lets all processes leave the barrier of the open superstep, which a shortcut has computed.
-    pub(super) fn pass(&mut self) {
+    /// Lets all processes leave the barrier of the open superstep, whose result a shortcut has computed.
+    pub(super) fn finish_shortcut(&mut self) {
         (self.has_begun, self.is_by_events) = (true, false);
-        std::mem::swap(&mut self.began, &mut self.begins);
-        self.begins.clear();
+        std::mem::swap(&mut self.began, &mut self.next_begins);
+        self.next_begins.clear();
         self.barrier.let_all_leave();
     }
 
-    /// Lets the processes begin the open superstep, each at its time after the first process, as they left the previous barrier.
+    /// Lets each process begin the open superstep with its delay after the first process, as processes left the previous barrier
+    /// one by one.
     pub(super) fn begin_one_by_one(&mut self, world: &mut World<'_>) -> Result<(), Error> {
-        let begins = std::mem::take(&mut self.begins);
+        let begins = std::mem::take(&mut self.next_begins);
         for (process, &later) in (0..).zip(&begins) {
             if later > 0.0 {
                 let token = Token::Begins(process);
@@ -96,13 +100,13 @@ impl Superstep {
         Ok(())
     }
 
-    /// Lets one process begin the open superstep.
+    /// Lets one process begin the open superstep: its computation starts.
     pub(super) fn begin(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
         let at = process as usize;
         if !self.has_begun {
-            self.begin_events(world);
+            self.begin_first(world);
         }
-        self.at[at] = world.superstep;
+        self.superstep_of[at] = world.superstep;
         self.began[at] = world.engine.local_now();
         world.measures.delay[at] = Seconds::of((self.began[at] - self.first_began).max(0.0));
         let work = world.plan.work[at].get();
@@ -115,7 +119,7 @@ impl Superstep {
         self.on_computed(process, world)
     }
 
-    /// Lets all processes but those marked in `without` begin the open superstep.
+    /// Lets all processes begin the open superstep, except for those marked in `without`.
     pub(super) fn begin_all(
         &mut self,
         without: Option<&[bool]>,
@@ -129,8 +133,8 @@ impl Superstep {
         Ok(())
     }
 
-    /// Starts the open superstep, which its first process begins.
-    fn begin_events(&mut self, world: &mut World<'_>) {
+    /// Initializes the state of the open superstep when its first process begins it.
+    fn begin_first(&mut self, world: &mut World<'_>) {
         let processes = world.placement.len();
         (self.has_begun, self.is_by_events) = (true, true);
         self.began.resize(processes, 0.0);
@@ -142,7 +146,7 @@ impl Superstep {
         world.measures.work.clone_from(&world.plan.work);
     }
 
-    /// Handles the end of a computation: the process sends its messages.
+    /// Handles the end of a computation: the process starts to send its messages.
     pub(super) fn on_computed(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
         let at = process as usize;
         self.last_computed = Some(world.engine.now());
@@ -152,24 +156,24 @@ impl Superstep {
         match world.setup.runtime.sends {
             Sends::Sequential => self.send_next(process, world),
             Sends::Concurrent => {
-                while let Some(message) = self.exchange.take_next(process) {
-                    self.launch(message, world)?;
+                while let Some(message) = self.exchange.take_next_send(process) {
+                    self.send(message, world)?;
                 }
-                self.receive(process, world)
+                self.begin_receives(process, world)
             }
         }
     }
 
-    /// With sequential sends: starts the next message, or begins the receives.
+    /// With sequential sends: starts the next message of a process, or begins its receives if all its messages are sent.
     fn send_next(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
-        match self.exchange.take_next(process) {
-            Some(message) => self.launch(message, world),
-            None => self.receive(process, world),
+        match self.exchange.take_next_send(process) {
+            Some(message) => self.send(message, world),
+            None => self.begin_receives(process, world),
         }
     }
 
-    /// Starts the flow of a message, unless it has to wait for its receiver.
-    fn launch(&mut self, message: u32, world: &mut World<'_>) -> Result<(), Error> {
+    /// Sends a message: starts its flow, or lets it wait for its receiver if the options demand that.
+    fn send(&mut self, message: u32, world: &mut World<'_>) -> Result<(), Error> {
         let planned = world.plan.messages[message as usize];
         let (to, receives) = (planned.to, world.setup.runtime.receives);
         if receives.is_late(planned.size) && !self.exchange.is_receiving[to.index()] {
@@ -188,12 +192,12 @@ impl Superstep {
         let token = Token::Delivered(self.first_message.wrapping_add(message));
         let has_handshake = world.setup.runtime.receives.has_handshake(planned.size);
         let message = (planned.size, has_handshake);
-        world.engine.carries(planned.from, planned.to);
+        world.engine.set_message_ends(planned.from, planned.to);
         world.engine.send_message(from, to, message, token)
     }
 
-    /// Makes a process that has done its sends wait for its messages.
-    fn receive(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
+    /// Begins the receives of a process that has sent its messages; the messages that have waited for this process start.
+    fn begin_receives(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
         self.stage[process as usize] = Stage::Receiving;
         self.exchange.is_receiving[process as usize] = true;
         while let Some(message) = self.exchange.unblock(process) {
@@ -202,7 +206,7 @@ impl Superstep {
         self.on_received(process, world)
     }
 
-    /// Handles the delivery of a message, given its number in the engine.
+    /// Handles the delivery of a message, identified by its number in the engine.
     pub(super) fn on_delivered(
         &mut self,
         message: u32,
@@ -213,7 +217,7 @@ impl Superstep {
         let (from, to) = (planned.from.index(), planned.to.index());
         let now = world.engine.local_now();
         let Some(started) = self.exchange.deliver(message, to) else {
-            return Err(world.broken(Some(to), "a message was delivered to it twice"));
+            return Err(world.internal_error(Some(to), "a message was delivered to it twice"));
         };
         let duration = Seconds::of((now - started).max(0.0));
         let end = |process: usize| {
@@ -228,7 +232,7 @@ impl Superstep {
         world.measures.send[from] = Seconds::of((now - self.computed[from]).max(0.0));
         self.on_received(planned.to.0, world)?;
         if world.setup.runtime.waits_for_send(planned.size) {
-            self.exchange.owed[from] -= 1;
+            self.exchange.undelivered[from] -= 1;
             self.arrive_if_ready(planned.from.0, world)?;
         }
         if world.setup.runtime.sends == Sends::Sequential {
@@ -237,7 +241,8 @@ impl Superstep {
         Ok(())
     }
 
-    /// Handles the begin of the receives of a process, or a delivery to it: after the last message the process waits at most for its own messages.
+    /// Handles the begin of the receives of a process, or a delivery to the process. After its last message, the process waits at
+    /// most for the delivery of the messages that it sent.
     fn on_received(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
         let at = process as usize;
         if world.setup.runtime.wait_for_sends
@@ -258,7 +263,7 @@ impl Superstep {
         let at = process as usize;
         if self.stage[at] != Stage::Receiving
             || self.exchange.awaited[at] > 0
-            || self.exchange.owed[at] > 0
+            || self.exchange.undelivered[at] > 0
         {
             return Ok(());
         }
@@ -282,7 +287,7 @@ impl Superstep {
 fn context<'c, 'a>(world: &'c mut World<'a>) -> BarrierContext<'c, 'a> {
     BarrierContext {
         engine: &mut world.engine,
-        may_pass: world.may_pass,
+        may_skip_time: world.may_skip_time,
         platform: world.setup.platform,
         placement: &world.placement,
     }

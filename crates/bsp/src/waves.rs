@@ -1,48 +1,50 @@
-//! Scripts in stages: the control messages of a barrier in topological order, each after the messages that its sender awaits.
+//! Scripts of barriers ordered in stages: a stage contains the control messages that can be sent once the messages of earlier
+//! stages have been received.
 //!
 //! ```text
 //! sent(n)   = t(from) + time(n)                 stage by stage: first all messages that can be sent,
 //! t(to)     = max(t(to), sent(n))               then the receives of these messages
 //! t         = before the first stage the arrivals, after the last stage the times at which processes leave
 //! ```
-//! The stage of a control message affects the cost alone. Messages of one slot are in one stage: a round in which all processes exchange
-//! messages at one distance is a loop over pairs of blocks.
+//! In these equations, n is a control message, `time(n)` its duration, `sent(n)` the time at which it is delivered, and `t` the
+//! present time of each process. The division into stages affects only the cost of the computation. Messages with the same slot
+//! are in one stage, so that a round in which all processes exchange messages at one distance is a loop over pairs of blocks.
 //!
 //! Cost: 5 instructions per message in such rounds, 10 if a range of processes sends to another range in order, 25 otherwise.
 
 use super::script::{Action, Script};
 use migsim_base::units::{greater, to_u32};
 
-/// Maximum number of control messages of a script with stages; more would take too much memory.
-const MOST_NOTICES: usize = 1_000_000;
+/// Maximum number of control messages in a script that is ordered in stages; more messages would take too much memory.
+const MOST_CONTROL_MESSAGES: usize = 1_000_000;
 
-/// A script in stages.
+/// A script of a barrier, ordered in stages.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Waves {
-    ends: Vec<Wave>,
-    notices: Vec<Notice>,
-    /// Duration of each control message from sending to delivery \[s\].
+    stages: Vec<Wave>,
+    control_messages: Vec<Notice>,
+    /// Duration of each control message, from sending to delivery \[s\].
     duration: Vec<f64>,
     receives: Vec<Receive>,
 }
 
-/// The ends of the parts of a stage in the lists of control messages and receives.
+/// A stage: the ends of its parts in the lists of control messages and receives, and its shape.
 #[derive(Clone, Copy, Debug)]
 struct Wave {
-    notices: usize,
-    receives: usize,
+    messages_end: usize,
+    receives_end: usize,
     shape: Shape,
 }
 
-/// The senders and receivers of a stage.
+/// How the senders and receivers of a stage are arranged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Shape {
-    /// Process p exchanges control messages with p xor this number, which is a power of two, for each of the first processes.
+    /// Each process p, from process 0 on, exchanges control messages with process p xor this number, which is a power of two.
     Exchange(usize),
-    /// A range of processes that starts with `from` sends to an equally long range that starts with `to`, in order. Process 0 follows the
-    /// last process.
+    /// A range of processes that begins with `from` sends to an equally long range that begins with `to`, in order. In the
+    /// ranges, process 0 follows the last process.
     Rows { from: usize, to: usize },
-    /// The senders and receivers are those of the lists.
+    /// No regular arrangement: senders and receivers are taken from the lists.
     Listed,
 }
 
@@ -51,153 +53,156 @@ enum Shape {
 pub(super) struct Notice {
     pub(super) from: u32,
     pub(super) to: u32,
-    /// Whether it keeps from becoming idle a connection whose messages slow start could delay.
-    pub(super) is_noted: bool,
+    /// Whether the message keeps a connection from becoming idle on which slow start could delay messages.
+    pub(super) uses_connection: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Receive {
     process: u32,
-    notice: u32,
+    message: u32,
 }
 
 impl Waves {
-    /// Orders a script in stages, unless it has too many control messages.
-    pub(super) fn of(script: &Script, processes: u32) -> Option<Self> {
+    /// Orders a script in stages; returns `None` if it has too many control messages.
+    pub(super) fn from_script(script: &Script, processes: u32) -> Option<Self> {
         let mut waves = Self::default();
         let mut reading = Reading::new(script, processes);
         let mut ready: Vec<u32> = (0..processes).collect();
         while let Some(slot) = ready
             .iter()
-            .filter_map(|&process| reading.slot(process))
+            .filter_map(|&process| reading.next_send_slot(process))
             .min()
         {
-            let (first, first_receive) = (waves.notices.len(), waves.receives.len());
+            let (first, first_receive) = (waves.control_messages.len(), waves.receives.len());
             for &process in &ready {
-                if reading.slot(process) == Some(slot) {
-                    reading.send(process, &mut waves.notices);
+                if reading.next_send_slot(process) == Some(slot) {
+                    reading.take_sends(process, &mut waves.control_messages);
                 }
             }
-            if waves.notices.len() > MOST_NOTICES {
+            if waves.control_messages.len() > MOST_CONTROL_MESSAGES {
                 return None;
             }
-            ready.extend(waves.notices[first..].iter().map(|notice| notice.to));
+            ready.extend(waves.control_messages[first..].iter().map(|notice| notice.to));
             ready.sort_unstable();
             ready.dedup();
             ready.retain(|&process| {
-                reading.receive(process, &mut waves.receives);
-                reading.slot(process).is_some()
+                reading.take_receives(process, &mut waves.receives);
+                reading.next_send_slot(process).is_some()
             });
             // A process takes the latest of its control messages, in any order.
             let received = &mut waves.receives[first_receive..];
-            received.sort_unstable_by_key(|received| received.notice);
-            let shape = shape(processes, (first, &waves.notices[first..]), received);
-            waves.ends.push(Wave {
-                notices: waves.notices.len(),
-                receives: waves.receives.len(),
+            received.sort_unstable_by_key(|received| received.message);
+            let shape = shape(processes, (first, &waves.control_messages[first..]), received);
+            waves.stages.push(Wave {
+                messages_end: waves.control_messages.len(),
+                receives_end: waves.receives.len(),
                 shape,
             });
         }
-        waves.duration.resize(waves.notices.len(), 0.0);
+        waves.duration.resize(waves.control_messages.len(), 0.0);
         Some(waves)
     }
 
-    pub(super) fn notices(&self) -> &[Notice] {
-        &self.notices
+    pub(super) fn control_messages(&self) -> &[Notice] {
+        &self.control_messages
     }
 
-    /// Returns each control message with its duration \[s\].
+    /// Returns each control message with its duration \[s\], both mutable.
     pub(super) fn durations(&mut self) -> impl Iterator<Item = (&mut Notice, &mut f64)> {
-        self.notices.iter_mut().zip(&mut self.duration)
+        self.control_messages.iter_mut().zip(&mut self.duration)
     }
 
-    /// Computes, from the local times of arrivals, the local times at which the processes leave \[s\]; sets `delivered` to those of the deliveries.
-    pub(super) fn pass(&self, dates: &mut [f64], delivered: &mut [f64]) {
+    /// Computes the local times at which processes leave the barrier \[s\]: `dates` contains the arrival times and is replaced by
+    /// the departure times. Sets `delivered` to the times at which control messages are delivered \[s\].
+    pub(super) fn compute_departures(&self, dates: &mut [f64], delivered: &mut [f64]) {
         let (mut notice, mut receive) = (0, 0);
-        for wave in &self.ends {
-            let part = notice..wave.notices;
+        for wave in &self.stages {
+            let part = notice..wave.messages_end;
             let row = (&self.duration[part.clone()], &mut delivered[part.clone()]);
             match wave.shape {
                 Shape::Exchange(distance) => exchange(distance, dates, row),
                 Shape::Rows { from, to } => send_in_rows((from, to), dates, row),
                 Shape::Listed => {
-                    let sent = self.notices[part].iter().zip(row.0);
+                    let sent = self.control_messages[part].iter().zip(row.0);
                     for (date, (sent, duration)) in row.1.iter_mut().zip(sent) {
                         *date = dates[sent.from as usize] + duration;
                     }
-                    for received in &self.receives[receive..wave.receives] {
+                    for received in &self.receives[receive..wave.receives_end] {
                         let date = &mut dates[received.process as usize];
-                        *date = greater(delivered[received.notice as usize], *date);
+                        *date = greater(delivered[received.message as usize], *date);
                     }
                 }
             }
-            (notice, receive) = (wave.notices, wave.receives);
+            (notice, receive) = (wave.messages_end, wave.receives_end);
         }
     }
 }
 
-/// The progress of each process in its script.
+/// The progress of each process in its script, while the script is ordered in stages.
 #[derive(Debug)]
 struct Reading<'s> {
     script: &'s Script,
-    at: Vec<u32>,
-    /// The control messages sent to each process that it has not received yet, by slot.
-    here: Vec<Vec<(u32, u32)>>,
+    position: Vec<u32>,
+    /// For each process, the control messages that were sent to it and that it has not received yet, each with its slot.
+    unreceived: Vec<Vec<(u32, u32)>>,
 }
 
 impl<'s> Reading<'s> {
     fn new(script: &'s Script, processes: u32) -> Self {
         Self {
             script,
-            at: vec![0; processes as usize],
-            here: vec![Vec::new(); processes as usize],
+            position: vec![0; processes as usize],
+            unreceived: vec![Vec::new(); processes as usize],
         }
     }
 
-    /// Returns the next action of a process.
-    fn next(&self, process: u32) -> Option<Action> {
-        self.script.action(process, self.at[process as usize])
+    /// Returns the next action of a process; `None` at the end of its script.
+    fn next_action(&self, process: u32) -> Option<Action> {
+        self.script.action(process, self.position[process as usize])
     }
 
-    /// Returns the slot of the control message that a process sends next, unless it waits.
-    fn slot(&self, process: u32) -> Option<u32> {
-        match self.next(process) {
+    /// Returns the slot of the control message that a process sends next; `None` if the process has to receive first or has
+    /// finished.
+    fn next_send_slot(&self, process: u32) -> Option<u32> {
+        match self.next_action(process) {
             Some(Action::Send { slot, .. }) => Some(slot),
             _ => None,
         }
     }
 
-    /// Adds the control messages that a process sends before it waits.
-    fn send(&mut self, process: u32, notices: &mut Vec<Notice>) {
-        while let Some(Action::Send { to, slot }) = self.next(process) {
-            self.at[process as usize] += 1;
-            self.here[to as usize].push((slot, to_u32(notices.len())));
+    /// Appends to `notices` the control messages that a process sends before it has to receive.
+    fn take_sends(&mut self, process: u32, notices: &mut Vec<Notice>) {
+        while let Some(Action::Send { to, slot }) = self.next_action(process) {
+            self.position[process as usize] += 1;
+            self.unreceived[to as usize].push((slot, to_u32(notices.len())));
             notices.push(Notice {
                 from: process,
                 to,
-                is_noted: false,
+                uses_connection: false,
             });
         }
     }
 
     /// Appends to `receives` the control messages that a process can receive before its next send, or before it has to wait.
-    fn receive(&mut self, process: u32, receives: &mut Vec<Receive>) {
-        while let Some(Action::Receive { slot }) = self.next(process) {
-            let here = &mut self.here[process as usize];
+    fn take_receives(&mut self, process: u32, receives: &mut Vec<Receive>) {
+        while let Some(Action::Receive { slot }) = self.next_action(process) {
+            let here = &mut self.unreceived[process as usize];
             let Some(found) = here.iter().position(|notice| notice.0 == slot) else {
                 return;
             };
             let (_, notice) = here.swap_remove(found);
-            receives.push(Receive { process, notice });
-            self.at[process as usize] += 1;
+            receives.push(Receive { process, message: notice });
+            self.position[process as usize] += 1;
         }
     }
 }
 
-/// Returns the shape of a stage among `processes` processes: its control messages are numbered from `first` on, its receives are given by message.
+/// Returns the arrangement of a stage among `processes` processes, given its control messages, which are numbered from `first`
+/// on, and its receives, in the order of messages.
 fn shape(processes: u32, (first, notices): (usize, &[Notice]), receives: &[Receive]) -> Shape {
     let sent = to_u32(first)..to_u32(first + notices.len());
-    if !sent.eq(receives.iter().map(|received| received.notice)) {
+    if !sent.eq(receives.iter().map(|received| received.message)) {
         return Shape::Listed;
     }
     let Some(&Notice { from, to, .. }) = notices.first() else {
@@ -222,10 +227,10 @@ fn shape(processes: u32, (first, notices): (usize, &[Notice]), receives: &[Recei
     }
 }
 
-/// The control messages of a stage: their durations \[s\] and the local times of their deliveries.
+/// The control messages of a stage: their durations \[s\], and the local times at which they are delivered \[s\].
 type Row<'a> = (&'a [f64], &'a mut [f64]);
 
-/// Exchanges control messages between processes whose numbers differ by `distance`, a power of two.
+/// Computes the exchange of control messages between processes whose numbers differ by `distance`, a power of two.
 fn exchange(distance: usize, dates: &mut [f64], row: Row<'_>) {
     match distance {
         1 => exchange_near::<1>(dates, row),
@@ -235,7 +240,7 @@ fn exchange(distance: usize, dates: &mut [f64], row: Row<'_>) {
     }
 }
 
-/// Exchanges control messages between processes at distance N.
+/// Computes the exchange of control messages between processes whose numbers differ by N (1, 2 or 4).
 fn exchange_near<const N: usize>(dates: &mut [f64], (duration, delivered): Row<'_>) {
     let dates = dates.as_chunks_mut::<N>().0.as_chunks_mut::<2>().0;
     let duration = duration.as_chunks::<N>().0.as_chunks::<2>().0;
@@ -246,7 +251,7 @@ fn exchange_near<const N: usize>(dates: &mut [f64], (duration, delivered): Row<'
     }
 }
 
-/// Exchanges control messages between processes at a distance that is a multiple of 8.
+/// Computes the exchange of control messages between processes whose numbers differ by `distance`, a multiple of 8.
 fn exchange_far(distance: usize, dates: &mut [f64], (duration, delivered): Row<'_>) {
     let dates = dates.chunks_exact_mut(2 * distance);
     let duration = duration.chunks_exact(2 * distance);
@@ -275,8 +280,8 @@ fn blocks_mut(values: &mut [f64]) -> impl Iterator<Item = &mut [f64; 8]> {
     values.as_chunks_mut().0.iter_mut()
 }
 
-/// Exchanges control messages between the processes of two blocks, in pairs. All values are read before any is written, so that several
-/// pairs are computed at a time.
+/// Computes the exchange of control messages between the processes of two blocks, in pairs. All values are read before any is
+/// written, so that several pairs are computed with one instruction.
 #[inline]
 fn exchange_blocks<const N: usize>(
     (a, b): (&mut [f64; N], &mut [f64; N]),
@@ -294,7 +299,7 @@ fn exchange_blocks<const N: usize>(
     (*a, *b, *of_a, *of_b) = (date_a, date_b, sent_a, sent_b);
 }
 
-/// Sends control messages from the processes from `from` on to those from `to` on.
+/// Computes the control messages from the processes `from`, `from` + 1, ... to the processes `to`, `to` + 1, ...
 fn send_in_rows((from, to): (usize, usize), dates: &mut [f64], (duration, delivered): Row<'_>) {
     let senders = dates[from..].iter().zip(duration);
     for (delivered, (date, duration)) in delivered.iter_mut().zip(senders) {
@@ -306,7 +311,7 @@ fn send_in_rows((from, to): (usize, usize), dates: &mut [f64], (duration, delive
     receive(of_first, to_first);
 }
 
-/// Lets each process receive a control message.
+/// Updates the time of each process to the delivery of its control message, if that is later.
 fn receive(dates: &mut [f64], delivered: &[f64]) {
     for (date, delivered) in dates.iter_mut().zip(delivered) {
         *date = greater(*delivered, *date);
@@ -324,17 +329,17 @@ mod tests {
         for kind in [Dissemination, RecursiveDoubling, DoubleRing] {
             for processes in 2..40 {
                 let script = Script::new(kind, processes);
-                let found = Waves::of(&script, processes).expect("few notices");
-                let mut times = vec![0; found.notices.len()];
+                let found = Waves::from_script(&script, processes).expect("few notices");
+                let mut times = vec![0; found.control_messages.len()];
                 let mut receive = 0;
-                for wave in &found.ends {
-                    for received in &found.receives[receive..wave.receives] {
-                        let notice = received.notice as usize;
-                        assert!(notice < wave.notices);
-                        assert_eq!(found.notices[notice].to, received.process);
+                for wave in &found.stages {
+                    for received in &found.receives[receive..wave.receives_end] {
+                        let notice = received.message as usize;
+                        assert!(notice < wave.messages_end);
+                        assert_eq!(found.control_messages[notice].to, received.process);
                         times[notice] += 1;
                     }
-                    receive = wave.receives;
+                    receive = wave.receives_end;
                 }
                 assert!(
                     times.iter().all(|times| *times == 1),
@@ -350,12 +355,12 @@ mod tests {
         for kind in [Dissemination, RecursiveDoubling, DoubleRing] {
             for processes in 2..140_u32 {
                 let script = Script::new(kind, processes);
-                let mut shaped = Waves::of(&script, processes).expect("few notices");
+                let mut shaped = Waves::from_script(&script, processes).expect("few notices");
                 for (at, duration) in (1_u32..).zip(&mut shaped.duration) {
                     *duration = f64::from(at * 7919 % 1009);
                 }
                 let mut listed = shaped.clone();
-                for wave in &mut listed.ends {
+                for wave in &mut listed.stages {
                     wave.shape = Shape::Listed;
                 }
                 let arrival: Vec<f64> = (1..=processes)
@@ -363,8 +368,8 @@ mod tests {
                     .collect();
                 let [a, b] = [shaped, listed].map(|waves| {
                     let mut dates = arrival.clone();
-                    let mut delivered = vec![0.0; waves.notices.len()];
-                    waves.pass(&mut dates, &mut delivered);
+                    let mut delivered = vec![0.0; waves.control_messages.len()];
+                    waves.compute_departures(&mut dates, &mut delivered);
                     (dates, delivered)
                 });
                 assert_eq!(a, b, "{kind:?} {processes}");
@@ -376,15 +381,15 @@ mod tests {
     fn rounds_of_recursive_doubling_are_exchanges() {
         for processes in [8, 50, 64, 100] {
             let script = Script::new(BarrierKind::RecursiveDoubling, processes);
-            let waves = Waves::of(&script, processes).expect("few notices");
-            let shapes = waves.ends.iter().map(|wave| wave.shape);
+            let waves = Waves::from_script(&script, processes).expect("few notices");
+            let shapes = waves.stages.iter().map(|wave| wave.shape);
             let core = 1 << processes.ilog2();
             let partners = processes as usize - core;
             let rows = |from, to| std::iter::repeat_n(Shape::Rows { from, to }, partners.min(1));
             let distances = (0..processes.ilog2()).map(|round| Shape::Exchange(1 << round));
             let expected = rows(core, 0).chain(distances).chain(rows(0, core));
             let expected = expected.chain(rows(core, 0));
-            assert!(shapes.eq(expected), "{processes}: {:?}", waves.ends);
+            assert!(shapes.eq(expected), "{processes}: {:?}", waves.stages);
         }
     }
 
@@ -393,18 +398,18 @@ mod tests {
         for processes in [7, 50, 100_usize] {
             let count = to_u32(processes);
             let script = Script::new(BarrierKind::Dissemination, count);
-            let waves = Waves::of(&script, count).expect("few notices");
-            let shapes = waves.ends.iter().map(|wave| wave.shape);
+            let waves = Waves::from_script(&script, count).expect("few notices");
+            let shapes = waves.stages.iter().map(|wave| wave.shape);
             let rounds = processes.next_power_of_two().ilog2();
             let distances = (0..rounds).map(|round| 1 << round);
             let expected = distances.map(|to| Shape::Rows { from: 0, to });
-            assert!(shapes.eq(expected), "{processes}: {:?}", waves.ends);
+            assert!(shapes.eq(expected), "{processes}: {:?}", waves.stages);
         }
     }
 
     #[test]
     fn a_barrier_of_very_many_notices_is_not_foreseen() {
         let script = Script::new(BarrierKind::Dissemination, 100_000);
-        assert!(Waves::of(&script, 100_000).is_none());
+        assert!(Waves::from_script(&script, 100_000).is_none());
     }
 }

@@ -1,4 +1,5 @@
-//! The definition of a run, and the state that all parts of the runtime read: the engine, the open plan, the placement and the measures.
+//! The definition of a run, and the state that all parts of the runtime share: the engine, the open plan, the placement and the
+//! measurements.
 
 use serde_json::{Map, Value, json};
 
@@ -14,59 +15,60 @@ use migsim_base::units::{Bytes, HostId, ProcessId, Seconds, Time};
 use migsim_engine::{EventLog, NetworkModel};
 use migsim_platform::Platform;
 
-/// Everything that defines a run, except the policy.
+/// Everything that defines a run of one scenario, except for the policy.
 #[derive(Debug)]
 pub struct Setup<'a> {
-    /// The platform.
+    /// The platform on which the application runs.
     pub platform: &'a Platform,
-    /// The constants of the network model.
+    /// The model of the network, with its constants.
     pub network: NetworkModel,
-    /// The application.
+    /// The application that is simulated.
     pub workload: &'a dyn Workload,
     /// The host on which each process starts.
     pub placement: &'a [HostId],
-    /// The settings of supersteps.
+    /// The options that determine how supersteps are executed.
     pub runtime: RuntimeConfig,
     /// The costs of rescheduling.
     pub costs: Costs,
-    /// The errors and delays of the measurements that policies see.
+    /// The errors and delays of the measurements that policies are given.
     pub view: ViewConfig,
-    /// The scenario: application only, decisions, or migrations.
+    /// The scenario: the application only, decisions without migrations, or decisions with migrations.
     pub scenario: Scenario,
     /// The seed of all random choices.
     pub seed: u64,
-    /// Supersteps of other runs with the same platform, network model, application and runtime options; it does not affect results.
+    /// Results of supersteps shared with other runs that have the same platform, network model, application and runtime options;
+    /// they save computing time and do not change results.
     pub memo: Option<&'a Memo>,
 }
 
-/// The shared state of a run.
+/// The state of a run that all parts of the runtime share.
 #[derive(Clone)]
 pub(super) struct World<'a> {
     pub(super) setup: &'a Setup<'a>,
     pub(super) engine: Engine<'a>,
-    /// Whether time may advance by a shortcut when nothing is in progress; false if a call is about to start.
-    pub(super) may_pass: bool,
+    /// Whether time may advance by a shortcut when nothing is in progress; false while a rescheduling call is about to start.
+    pub(super) may_skip_time: bool,
     pub(super) plan: Plan,
-    /// Number of bytes that the plan sends.
-    volume: f64,
+    /// Number of bytes that the messages of the plan send in total.
+    planned_bytes: f64,
     /// The number of supersteps.
     pub(super) supersteps: usize,
-    /// The open superstep.
+    /// Number of the open superstep, counted from 0.
     pub(super) superstep: usize,
-    /// The superstep whose barrier processes are leaving, or left last.
-    pub(super) ending: usize,
+    /// Number of the superstep whose barrier processes are leaving or have left last, counted from 0.
+    pub(super) ending_superstep: usize,
     pub(super) placement: Vec<HostId>,
     pub(super) memory: Vec<Bytes>,
-    /// Whether each process must stay where it is; empty if all may move.
+    /// For each process, whether it must not migrate; empty if all processes may migrate.
     pub(super) pinned: Vec<bool>,
     pub(super) measures: Measures,
-    /// Whether the policy does not observe any more supersteps.
+    /// Whether the policy is no longer called, since it will request no more calls.
     is_policy_done: bool,
     pub(super) outcome: Outcome,
     pub(super) log: EventLog,
 }
 
-/// Returns whether each process must stay where it is; empty if all may move.
+/// Returns, for each process, whether it must not migrate; empty if all processes may migrate.
 fn pinned(workload: &dyn Workload) -> Vec<bool> {
     let is_pinned = |process| !workload.is_movable(ProcessId::from_index(process));
     let mut all: Vec<bool> = (0..workload.processes()).map(is_pinned).collect();
@@ -76,7 +78,7 @@ fn pinned(workload: &dyn Workload) -> Vec<bool> {
     all
 }
 
-/// Maximum number of processes and messages that are written into a dump, which also gives their total number.
+/// Maximum number of processes and of messages that the data for a diagnosis list; the total numbers are always included.
 const MOST_DUMPED: usize = 100_000;
 
 impl<'a> World<'a> {
@@ -90,12 +92,12 @@ impl<'a> World<'a> {
                 setup.network,
                 (setup.runtime.barrier.delay, setup.costs.call.delay),
             ),
-            may_pass: true,
+            may_skip_time: true,
             plan: Plan::default(),
-            volume: 0.0,
+            planned_bytes: 0.0,
             supersteps: setup.workload.supersteps(),
             superstep: 0,
-            ending: 0,
+            ending_superstep: 0,
             placement: setup.placement.to_vec(),
             memory: (0..processes).map(memory).collect(),
             pinned: pinned(setup.workload),
@@ -116,60 +118,60 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Opens the plan of a superstep; returns whether it differs from the plan before it.
-    pub(super) fn open(&mut self, superstep: usize) -> bool {
+    /// Reads the plan of a superstep from the application; returns whether it differs from the previous plan.
+    pub(super) fn open_superstep(&mut self, superstep: usize) -> bool {
         let repeats = self.setup.workload.repeats(superstep);
         if !repeats {
             self.plan.clear(self.placement.len());
             self.setup.workload.fill(superstep, &mut self.plan);
             let sizes = self.plan.messages.iter().map(|message| message.size.get());
-            self.volume = sizes.sum();
+            self.planned_bytes = sizes.sum();
         }
-        self.engine.opens();
-        self.enter(superstep);
+        self.engine.record_opening();
+        self.begin_superstep(superstep);
         !repeats
     }
 
-    /// Begins a superstep whose plan is open.
-    pub(super) fn enter(&mut self, superstep: usize) {
+    /// Begins a superstep whose plan has been read, and counts its messages.
+    pub(super) fn begin_superstep(&mut self, superstep: usize) {
         self.superstep = superstep;
-        self.engine.enter(superstep);
+        self.engine.set_superstep(superstep);
         self.outcome.sent.messages += self.plan.messages.len() as u64;
-        self.outcome.sent.bytes += self.volume;
+        self.outcome.sent.bytes += self.planned_bytes;
     }
 
-    /// Whether the superstep exists and has the plan of the one before it.
+    /// Whether the superstep exists and has the same plan as the superstep before it.
     pub(super) fn repeats(&self, superstep: usize) -> bool {
         superstep < self.supersteps && self.setup.workload.repeats(superstep)
     }
 
-    /// Whether the superstep that is ending is the last one.
+    /// Whether the superstep that is ending is the last superstep of the application.
     pub(super) fn is_last(&self) -> bool {
-        self.ending + 1 == self.supersteps
+        self.ending_superstep + 1 == self.supersteps
     }
 
-    /// Whether a policy decides.
+    /// Whether a policy still decides in this run: the scenario has one, and it may request more calls.
     pub(super) fn has_policy(&self) -> bool {
         self.setup.scenario != Scenario::I && !self.is_policy_done
     }
 
-    /// Stops the measures for the policy, which will decide no more.
+    /// Records that the policy will request no more calls, and stops the measurements that only policies read.
     pub(super) fn dismiss_policy(&mut self) {
         self.is_policy_done = true;
         self.measures.traffic = Pairs::default();
     }
 
-    /// Whether the decided migrations of this call happen.
+    /// Whether the migrations decided at the present call are executed: in scenario iii, except after the last superstep.
     pub(super) fn applies_migrations(&self) -> bool {
         self.setup.scenario == Scenario::Iii && !self.is_last()
     }
 
-    /// Returns the view of the policy, given the external load of each host.
+    /// Returns the view that a policy is given, for this external load of each host.
     pub(super) fn view<'v>(&'v self, external_load: &'v [f64]) -> View<'v> {
         View {
             platform: self.setup.platform,
             network: &self.setup.network,
-            superstep: self.ending,
+            superstep: self.ending_superstep,
             now: self.engine.now(),
             placement: &self.placement,
             measures: &self.measures,
@@ -179,15 +181,15 @@ impl<'a> World<'a> {
             migrations_happen: self.setup.scenario == Scenario::Iii,
             messages: &self.plan.messages,
             supersteps: self.supersteps,
-            last_price: (self.outcome.calls.last())
+            last_call_cost: (self.outcome.calls.last())
                 .map_or_else(Seconds::default, |call| call.cost + call.migration),
             pinned: &self.pinned,
             workload: Some(self.setup.workload),
         }
     }
 
-    /// Creates the error of an internal fault in the open superstep, with data for a diagnosis.
-    pub(super) fn broken(&self, process: Option<usize>, what: &str) -> Error {
+    /// Creates the error for an internal fault in the open superstep, with data for a diagnosis.
+    pub(super) fn internal_error(&self, process: Option<usize>, what: &str) -> Error {
         let superstep = self.superstep + 1;
         let place = match process {
             Some(process) => format!("superstep {superstep}, process {}", process + 1),

@@ -1,40 +1,42 @@
-//! Invariants of the engine. A violation is a fault of this program: it is recorded where it is detected and reported at the end of the
-//! superstep ([`super::Simulation::fault`]).
+//! Invariants of the engine. A violation is a fault of this program: it is recorded where it is detected and reported at the end
+//! of the superstep ([`super::Simulation::fault`]).
 //!
 //! ```text
 //! conserved       left(end) = amount - Σ rate · time = 0    of each execution and each flow
 //! within capacity Σ_flows share · rate <= capacity          of each link, whenever rates change
 //! no way back     time never decreases                      of the clock
 //! ```
-//! The last invariant is checked in every build, the others where debug assertions are on, as in all tests.
+//! An execution is the computation of a process on a host. The last invariant is checked in every build, the others where debug
+//! assertions are on, as in all tests.
 
 use migsim_platform::Platform;
 
-/// The place where an invariant was broken first.
+/// An invariant that was violated, with the host or link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Fault {
-    /// An execution on this host ended with work left, or did more work than it had.
+    /// A computation on this host ended with work left, or executed more work than it had.
     Work(u32),
-    /// A flow ended with bytes left, or moved more bytes than it had.
+    /// A flow ended with bytes left, or transferred more bytes than it had.
     Bytes,
-    /// A link carried more than its capacity.
+    /// The link with this number carried more than its capacity.
     Overload(u32),
 }
 
-/// Tolerance within which two ends count as simultaneous, relative to the time. Work or bytes left within this tolerance are no loss.
+/// Tolerance within which two ends count as simultaneous, relative to the time; work or bytes that are left within this tolerance
+/// count as done.
 pub const DATE_SLACK: f64 = 2e-13;
-/// Tolerance of rounding in an amount, relative to the amount.
+/// Rounding error that is accepted in an amount of work or bytes, relative to the amount.
 const ROUNDING: f64 = 1e-9;
 
-/// Whether `left` of an `amount` that was used up at `rate` is only rounding, at an end at local time `now`. Amounts and times near the
-/// limits of floating-point numbers are not judged.
+/// Whether the rest of an amount of work or bytes at the end of an activity is only a rounding error. `left` is what remains of
+/// `amount`, which was used up at `rate`, at local time `now` \[s\]. Always true if `left` is not finite.
 pub(super) fn is_used_up(left: f64, amount: f64, rate: f64, now: f64) -> bool {
     let rounding = ROUNDING * amount + rate * (DATE_SLACK * now + f64::MIN_POSITIVE);
     !left.is_finite() || left.abs() <= rounding + f64::MIN_POSITIVE
 }
 
 impl Fault {
-    /// Describes the broken invariant.
+    /// Returns a description of the violated invariant.
     pub(super) fn to_words(self, platform: &Platform) -> String {
         match self {
             Self::Work(host) => format!(

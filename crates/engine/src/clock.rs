@@ -1,26 +1,29 @@
-//! The current instant, in two parts: an origin and a local time since then.
+//! The current instant of simulated time, in two parts: an origin, and the local time since the origin.
 //!
-//! Inside a superstep all times are local. So equal supersteps have equal durations to the last bit, at any time of the run, and short
-//! durations keep their digits in a long run. While nothing is in progress, the local time can be added to the origin ([`Clock::rebase`]).
+//! Inside a superstep all times are local. Equal supersteps therefore have equal durations to the last bit, at any time of the
+//! run, and short durations keep their digits in a long run. While nothing is in progress, the local time can be added to the
+//! origin ([`Clock::rebase`]).
 
 use migsim_base::units::Time;
 
-/// Tolerance within which events happen at one time, relative to the local time: activities that should end together may differ by rounding.
+/// Tolerance within which events count as simultaneous, relative to the local time; activities that should end together may
+/// differ by rounding errors.
 pub const SAME_DATE: f64 = 1e-14;
 
-/// Returns the last local time that counts as `date`; finite if `date` is.
+/// Returns the last local time \[s\] that counts as simultaneous with `date`; finite if `date` is finite.
 #[inline]
 pub(super) fn same_until(date: f64) -> f64 {
     until_within(date, SAME_DATE)
 }
 
-/// Returns the last local time that is later than `date` by at most a fraction `near`; finite if `date` is.
+/// Returns the last local time \[s\] that is later than `date` by at most the fraction `near` of `date`; finite if `date` is
+/// finite.
 #[inline]
 pub(super) fn until_within(date: f64, near: f64) -> f64 {
     (date * (1.0 + near)).min(f64::MAX.max(date))
 }
 
-/// A clock that refuses to go backwards.
+/// The clock of simulated time, which never runs backwards.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Clock {
     origin: f64,
@@ -29,42 +32,43 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// The current instant.
+    /// Returns the current instant.
     #[inline]
     pub(crate) fn now(self) -> Time {
         Time::new(self.origin + self.local).expect("the sum of two dates is a date")
     }
 
-    /// Seconds since the origin.
+    /// Returns the local time: the seconds since the origin \[s\].
     pub(crate) fn local(self) -> f64 {
         self.local
     }
 
-    /// Converts an absolute time to a local one \[s\]; a time before the origin becomes the origin.
+    /// Converts an absolute time \[s\] into a local time \[s\]; a time before the origin becomes 0.
     pub(crate) fn to_local(self, absolute: f64) -> f64 {
         (absolute - self.origin).max(0.0)
     }
 
-    /// Whether the instant at local time `date` can be represented.
+    /// Whether the instant at local time `date` \[s\] is a finite number.
     pub(crate) fn can_reach(self, date: f64) -> bool {
         (self.origin + date).is_finite()
     }
 
-    /// Advances to local time `date`.
+    /// Advances the clock to local time `date` \[s\].
     ///
-    /// A time in the past by no more than the rounding of one addition counts as now; an earlier one is refused and recorded.
+    /// If `date` is earlier than the present, the clock does not change. This is recorded as a fault, except if the difference is
+    /// no more than the rounding error of one addition.
     pub(crate) fn advance_to(&mut self, date: f64) {
         let is_later = date >= self.local * (1.0 - 1e-12); // not so for a date that is no number
         self.went_back |= !is_later;
         self.local = self.local.max(date);
     }
 
-    /// Whether any call tried to move the clock backwards.
+    /// Whether any call has tried to set the clock to an earlier time.
     pub(crate) fn went_back(self) -> bool {
         self.went_back
     }
 
-    /// Makes the current instant the origin.
+    /// Makes the current instant the new origin, so that the local time becomes 0.
     pub(crate) fn rebase(&mut self) {
         self.origin += self.local;
         self.local = 0.0;

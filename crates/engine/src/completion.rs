@@ -1,18 +1,19 @@
-//! An index of the earliest completion time over all flow classes, for many changes per step.
+//! An index that finds the earliest completion time over all flow classes, for the case that many times change in each step.
 //!
 //! ```text
 //! min(block) = min of the times of its classes     min(block of blocks) = min of its blocks     next = min of all blocks of blocks
 //! ```
-//! Setting a time affects the minimum of its block in two cases only. If the time is lower than the minimum, it becomes the minimum. If it
-//! replaces the minimum, the block is searched when the next end is requested. The same holds for blocks of blocks.
+//! Setting a time affects the minimum of its block in only two cases. If the time is lower than the minimum, it becomes the
+//! minimum. If it replaces the minimum by a higher time, the block is searched when the next end is requested. The same holds for
+//! blocks of blocks.
 //!
-//! Cost, in instructions: 40 to set a time; to find the next end, 50 per block whose minimum is unknown, and 2 per block of blocks. A heap
-//! with an index of its entries ([`crate::queue`], the twin) takes 100 per change and mispredicts more branches. Equal times are returned
-//! in the order of class numbers.
+//! Cost, in instructions: 40 to set a time; to find the next end, 50 per block whose minimum is unknown, and 2 per block of
+//! blocks. The reference implementation, a heap with an index of its entries ([`crate::queue`]), takes 100 per change and
+//! mispredicts more branches. Equal times are returned in the order of class numbers.
 
 use migsim_base::units::{lesser, to_u32};
 
-/// Completion times by class number; infinite means that the class does not end.
+/// The completion time of each class, by class number; an infinite time means that no flow of the class ends.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CompletionIndex {
     /// Number of classes; the last block of blocks is filled up with infinite times.
@@ -22,21 +23,21 @@ pub(super) struct CompletionIndex {
     blocks_of_blocks: BlockMinimum,
 }
 
-/// The minimum of each block of a list.
+/// The minimum of each block of a list of times.
 #[derive(Clone, Debug, Default)]
 struct BlockMinimum {
-    least: Vec<f64>,
-    /// Blocks whose minimum is to be searched.
+    minimum: Vec<f64>,
+    /// The blocks whose minimum has to be searched again.
     stale: Vec<u32>,
     is_stale: Vec<bool>,
 }
 
-/// Number of entries of a block.
+/// Number of entries in a block.
 const BLOCK: usize = 32;
 const LANES: usize = 8;
 
 impl CompletionIndex {
-    /// Sets the next end of a class; NaN counts as infinite.
+    /// Sets the time at which the next flow of a class ends; NaN counts as infinite.
     #[inline]
     pub(super) fn set(&mut self, class: u32, date: f64) {
         let at = class as usize;
@@ -50,31 +51,32 @@ impl CompletionIndex {
     }
 
     /// Returns the earliest end of all classes; infinite if no class ends.
-    pub(super) fn next(&mut self) -> f64 {
+    pub(super) fn next_end(&mut self) -> f64 {
         let Self {
             times,
             blocks,
             blocks_of_blocks,
             ..
         } = self;
-        blocks.look(times, |block, before, least| {
+        blocks.search_stale(times, |block, before, least| {
             blocks_of_blocks.change(block, before, least);
         });
-        blocks_of_blocks.look(&blocks.least, |_, _, _| {});
-        least(&blocks_of_blocks.least)
+        blocks_of_blocks.search_stale(&blocks.minimum, |_, _, _| {});
+        least(&blocks_of_blocks.minimum)
     }
 
-    /// Removes all classes that end at `limit`, a finite time, or before, and lists them by number in `taken`. [`Self::next`] must have been called before.
-    pub(super) fn take(&mut self, limit: f64, taken: &mut Vec<u32>) {
+    /// Removes the ends of all classes up to the finite time `limit`, and sets `taken` to the numbers of these classes. The
+    /// method that returns the earliest end must have been called since the last change.
+    pub(super) fn take_until(&mut self, limit: f64, taken: &mut Vec<u32>) {
         taken.clear();
         let blocks = self.count.div_ceil(BLOCK);
-        for (tier, &least) in self.blocks_of_blocks.least.iter().enumerate() {
+        for (tier, &least) in self.blocks_of_blocks.minimum.iter().enumerate() {
             if least > limit {
                 continue;
             }
             let first = tier * BLOCK;
             let last = (first + BLOCK).min(blocks);
-            for (block, &least) in (first..).zip(&self.blocks.least[first..last]) {
+            for (block, &least) in (first..).zip(&self.blocks.minimum[first..last]) {
                 if least > limit {
                     continue;
                 }
@@ -91,7 +93,7 @@ impl CompletionIndex {
         }
     }
 
-    /// Removes all classes, so that later ones get results and costs as in a new index.
+    /// Removes all classes, so that later classes lead to the same results and costs as in a new index.
     pub(super) fn clear(&mut self) {
         self.count = 0;
         self.times.clear();
@@ -113,11 +115,12 @@ impl CompletionIndex {
 }
 
 impl BlockMinimum {
-    /// Records that entry `at` of the list has changed; returns the previous minimum of its block if the new value is the minimum now.
+    /// Records that entry `at` of the list has changed from `before` to `value`. Returns the previous minimum of the block if
+    /// `value` is its minimum now, otherwise `None`.
     #[inline]
     fn change(&mut self, at: usize, before: f64, value: f64) -> Option<f64> {
         let block = at / BLOCK;
-        let least = &mut self.least[block];
+        let least = &mut self.minimum[block];
         if value <= *least {
             return Some(std::mem::replace(least, value));
         }
@@ -128,19 +131,20 @@ impl BlockMinimum {
         None
     }
 
-    /// Searches the minimum of stale blocks; calls `changed` with the block and its minimum before and now.
-    fn look(&mut self, list: &[f64], mut changed: impl FnMut(usize, f64, f64)) {
+    /// Searches the minimum of each block where it is unknown; calls `changed` with the block, its previous minimum and its new
+    /// minimum.
+    fn search_stale(&mut self, list: &[f64], mut changed: impl FnMut(usize, f64, f64)) {
         for block in self.stale.drain(..) {
             let at = block as usize;
             self.is_stale[at] = false;
             let now = least(&list[at * BLOCK..(at + 1) * BLOCK]);
-            let before = std::mem::replace(&mut self.least[at], now);
+            let before = std::mem::replace(&mut self.minimum[at], now);
             changed(at, before, now);
         }
     }
 
     fn resize(&mut self, blocks: usize) {
-        self.least.resize(blocks, f64::INFINITY);
+        self.minimum.resize(blocks, f64::INFINITY);
         self.is_stale.resize(blocks, false);
         self.stale.retain(|block| (*block as usize) < blocks);
     }
@@ -189,10 +193,10 @@ mod tests {
                 if at % 3 > 0 {
                     continue;
                 }
-                let next = ends.next();
+                let next = ends.next_end();
                 prop_assert_eq!(Some(next), queue.next_date());
                 let (mut taken, mut popped) = (Vec::new(), Vec::new());
-                ends.take(next, &mut taken);
+                ends.take_until(next, &mut taken);
                 while queue.next_date() == Some(next) {
                     let (_, class) = queue.pop().unwrap();
                     keys[class as usize] = None;
@@ -208,22 +212,22 @@ mod tests {
     fn what_is_no_number_and_what_is_forgotten_never_ends() {
         let mut ends = CompletionIndex::default();
         ends.set(70, f64::NAN);
-        assert_eq!(ends.next(), f64::INFINITY);
+        assert_eq!(ends.next_end(), f64::INFINITY);
         ends.set(3, 5.0);
         ends.set(70, 4.0);
-        assert_eq!(ends.next(), 4.0);
+        assert_eq!(ends.next_end(), 4.0);
         ends.set(70, f64::NAN);
-        assert_eq!(ends.next(), 5.0);
+        assert_eq!(ends.next_end(), 5.0);
         let mut taken = Vec::new();
         for (limit, expected) in [(4.9, &[][..]), (5.0, &[3]), (5.0, &[])] {
-            ends.take(limit, &mut taken);
+            ends.take_until(limit, &mut taken);
             assert_eq!(taken, expected);
         }
-        assert_eq!(ends.next(), f64::INFINITY);
+        assert_eq!(ends.next_end(), f64::INFINITY);
         ends.set(3, 1.0);
         ends.clear();
-        assert_eq!(ends.next(), f64::INFINITY);
-        ends.take(1.0, &mut taken);
+        assert_eq!(ends.next_end(), f64::INFINITY);
+        ends.take_until(1.0, &mut taken);
         assert!(taken.is_empty());
     }
 }

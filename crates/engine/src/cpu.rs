@@ -1,8 +1,9 @@
-//! Hosts: the executions on a host share its cores equally.
+//! Hosts: the executions (computations of processes) on a host share the cores of the host equally.
 //!
-//! With speed s (after its profile), c cores and n executions, each progresses at `s · min(1, c/n)`. All executions of a host progress at
-//! one rate, so one attained service V \[instructions\] per host is enough. An execution that starts at V with work w ends when the service
-//! reaches V + w. Cost: O(log n) to insert an execution, one event per host.
+//! With speed s (after the profile of the host), c cores and n executions, each execution progresses at `s · min(1, c/n)`. Since
+//! all executions of a host progress at the same rate, it suffices to store one attained service V \[instructions\] per host. An
+//! execution that starts at service V with work w ends when the service reaches V + w. Cost: O(log n) to insert an execution, and
+//! one event per host.
 
 use super::checks::{Fault, is_used_up};
 use super::clock::SAME_DATE;
@@ -10,7 +11,7 @@ use super::queue::{EventQueue, Key};
 use migsim_base::units::HostId;
 use migsim_platform::Platform;
 
-/// An execution that runs on a host.
+/// The computation of a process that runs on a host.
 #[derive(Clone, Copy, Debug)]
 struct Execution<T> {
     target: f64,
@@ -19,23 +20,28 @@ struct Execution<T> {
 
 #[derive(Clone, Debug)]
 struct Cpu<T> {
-    /// Nominal speed of a core \[instructions/s\], its available fraction, number of cores.
+    /// Nominal speed of a core \[instructions/s\].
     speed: f64,
+    /// Fraction of the nominal speed that is available at present.
     available: f64,
+    /// Number of cores of the host.
     cores: f64,
-    /// Service that each running execution has attained since the host was last idle \[instructions\], and the time of this value.
+    /// Service that each running execution has attained since the host was last idle \[instructions\].
     service: f64,
+    /// Local time to which the value of `service` belongs \[s\].
     updated: f64,
-    /// The executions by decreasing target; of equal targets the later one comes first, so that the earlier one is taken from the end.
+    /// The executions on the host in decreasing order of their target service. Of equal targets, the later started execution
+    /// comes first, since executions are taken from the end.
     running: Vec<Execution<T>>,
     event: Option<Key>,
-    /// Integral of `available` up to the absolute time `integrated` \[s\].
-    availability: f64,
-    integrated: f64,
+    /// Integral of the available fraction over time, from the start of the run to the time `integrated_until` \[s\].
+    availability_integral: f64,
+    /// Absolute time up to which the availability is integrated \[s\].
+    integrated_until: f64,
 }
 
 impl<T> Cpu<T> {
-    /// Returns the progress of each execution \[instructions/s\].
+    /// Returns the speed at which each execution on the host progresses \[instructions/s\].
     fn rate(&self) -> f64 {
         self.speed * self.available * (self.cores / self.running.len() as f64).min(1.0)
     }
@@ -49,20 +55,20 @@ impl<T> Cpu<T> {
         self.updated = now;
     }
 
-    /// Changes the available fraction at absolute time `absolute`.
+    /// Changes the available fraction of the host's speed at the absolute time `absolute` \[s\].
     #[inline]
-    fn change(&mut self, absolute: f64, available: f64) {
-        self.availability += self.available * (absolute - self.integrated);
-        self.integrated = absolute;
+    fn set_available(&mut self, absolute: f64, available: f64) {
+        self.availability_integral += self.available * (absolute - self.integrated_until);
+        self.integrated_until = absolute;
         self.available = available;
     }
 }
 
-/// All hosts.
+/// The processors of all hosts.
 #[derive(Clone, Debug)]
 pub(super) struct Cpus<T> {
     cpus: Vec<Cpu<T>>,
-    /// The first broken invariant, if there is one.
+    /// The first violated invariant; `None` if there is none.
     pub(super) fault: Option<Fault>,
 }
 
@@ -76,8 +82,8 @@ impl<T: Copy> Cpus<T> {
             updated: 0.0,
             running: Vec::new(),
             event: None,
-            availability: 0.0,
-            integrated: 0.0,
+            availability_integral: 0.0,
+            integrated_until: 0.0,
         };
         Self {
             cpus: platform.hosts.iter().map(idle).collect(),
@@ -85,7 +91,7 @@ impl<T: Copy> Cpus<T> {
         }
     }
 
-    /// Starts an execution of `work` instructions on `host`.
+    /// Starts an execution of `work` instructions on a host at local time `now` \[s\].
     pub(super) fn start<E: Copy>(
         &mut self,
         host: usize,
@@ -103,7 +109,8 @@ impl<T: Copy> Cpus<T> {
         schedule(cpu, queue, event);
     }
 
-    /// Removes the executions of `host` that end at times that count as `now`, and passes their tokens to `ended`.
+    /// Ends the executions on a host whose ends count as simultaneous with local time `now` \[s\], and passes their tokens to
+    /// `ended`.
     pub(super) fn finish<E: Copy>(
         &mut self,
         host: usize,
@@ -138,7 +145,8 @@ impl<T: Copy> Cpus<T> {
         schedule(cpu, queue, event);
     }
 
-    /// Changes the available fraction of a host's speed at local time `now`, which is absolute time `absolute`.
+    /// Changes the available fraction of a host's speed, at local time `now` \[s\] and the same instant as absolute time
+    /// `absolute` \[s\].
     #[inline]
     pub(super) fn set_available<E: Copy>(
         &mut self,
@@ -150,45 +158,47 @@ impl<T: Copy> Cpus<T> {
     ) {
         let cpu = &mut self.cpus[host];
         cpu.advance_to(now);
-        cpu.change(absolute, available);
+        cpu.set_available(absolute, available);
         if cpu.event.is_some() || !cpu.running.is_empty() {
             schedule(cpu, queue, event);
         }
     }
 
-    /// Returns a function that applies changes of the available fraction to a host on which nothing runs; it takes absolute time and fraction.
+    /// Returns a function that changes the available fraction of the speed of an idle host; its arguments are the absolute time
+    /// \[s\] and the fraction.
     pub(super) fn change_idle(&mut self, host: usize) -> impl FnMut(f64, f64) + '_ {
         let cpu = &mut self.cpus[host];
         |absolute, available| {
             debug_assert!(cpu.running.is_empty() && cpu.event.is_none(), "it is idle");
-            cpu.change(absolute, available);
+            cpu.set_available(absolute, available);
         }
     }
 
-    /// Whether an execution runs on a host.
+    /// Whether at least one execution runs on a host.
     pub(super) fn is_busy(&self, host: usize) -> bool {
         !self.cpus[host].running.is_empty()
     }
 
-    /// Returns the available fraction of a host's speed.
+    /// Returns the fraction of a host's speed that is available at present.
     pub(super) fn available(&self, host: usize) -> f64 {
         self.cpus[host].available
     }
 
-    /// Returns the integral of the available fraction of a host's speed from the start to absolute time `absolute` \[s\].
-    pub(super) fn availability(&self, host: usize, absolute: f64) -> f64 {
+    /// Returns the integral over time of the available fraction of a host's speed, from the start of the run to the absolute time
+    /// `absolute` \[s\].
+    pub(super) fn availability_integral(&self, host: usize, absolute: f64) -> f64 {
         let cpu = &self.cpus[host];
-        cpu.availability + cpu.available * (absolute - cpu.integrated)
+        cpu.availability_integral + cpu.available * (absolute - cpu.integrated_until)
     }
 
-    /// Returns the hosts that have executions and no speed.
+    /// Returns the hosts that have executions although their speed is zero at present.
     pub(super) fn stopped(&self) -> impl Iterator<Item = usize> + '_ {
         let is_stopped = |cpu: &Cpu<T>| !cpu.running.is_empty() && cpu.rate() <= 0.0;
         (0..self.cpus.len()).filter(move |&host| is_stopped(&self.cpus[host]))
     }
 }
 
-/// Schedules the event of a host at the end of its first execution.
+/// Schedules the event of a host for the time at which its first execution ends, or cancels the event if there is none.
 fn schedule<T, E: Copy>(cpu: &mut Cpu<T>, queue: &mut EventQueue<E>, event: E) {
     let date = cpu.running.last().map(|first| {
         let (left, rate) = ((first.target - cpu.service).max(0.0), cpu.rate());

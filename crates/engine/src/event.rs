@@ -1,17 +1,17 @@
-//! The events of the engine's event list.
+//! The events in the event list of the engine.
 
 use super::queue::EventQueue;
 
-/// An event of the engine.
+/// An event in the event list of the engine.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event<T> {
-    /// An execution of this host ends.
+    /// The first execution on the host with this number ends.
     Host(u32),
-    /// A message makes a step in the network; the network chose the number.
+    /// A step of a message in the network is due; the network has chosen the number of the step.
     Network(u32),
-    /// A wait, or a message inside one host, ends.
+    /// A wait, or a message inside a host, ends.
     Wait(T),
 }
 
-/// The event list: future events in the order of time.
+/// The event list of the engine: all future events, ordered by time.
 pub(super) type EventList<T> = EventQueue<Event<T>>;

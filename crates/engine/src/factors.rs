@@ -1,18 +1,19 @@
-//! Settings of the network model with several values: the weights of flows, and factors by the size of a message.
+//! Settings of the network model that consist of several values: the weights of flows, and factors that depend on the size of a
+//! message.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use migsim_base::error::Problem;
 use migsim_base::units::Bytes;
 
-/// The weights of flows that share a link.
+/// How the weights of flows that share a link are determined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Weights {
-    /// A flow of longer latency gets less.
+    /// By latency: a flow with a longer latency gets a smaller share.
     #[default]
     Latency,
-    /// All flows get equal shares, as where packets wait longer in queues than on links.
+    /// All flows get equal shares, as on networks where packets wait longer in queues than they travel on links.
     Equal,
 }
 
@@ -23,16 +24,16 @@ impl Weights {
     }
 }
 
-/// The factors of messages from a minimum size on.
+/// The factors of latency and bandwidth for messages from a minimum size on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SizeFactor {
-    /// Minimum size of these messages.
+    /// Minimum size of the messages to which the factors apply.
     pub from: Bytes,
-    /// Factor of the latency, which multiplies `latency_factor`.
+    /// Factor by which the latency of these messages is multiplied, in addition to `latency_factor`.
     #[serde(default = "one")]
     pub latency: f64,
-    /// Factor of the bandwidth, which multiplies `bandwidth_factor`.
+    /// Factor by which the bandwidth for these messages is multiplied, in addition to `bandwidth_factor`.
     #[serde(default = "one")]
     pub bandwidth: f64,
 }
@@ -47,10 +48,10 @@ const NO_FACTOR: SizeFactor = SizeFactor {
     bandwidth: 1.0,
 };
 
-/// Maximum number of steps of factors by size.
+/// Maximum number of minimum sizes for which factors can be given.
 const MOST_STEPS: usize = 4;
 
-/// Factors by the size of a message, in increasing order of sizes; 1 below the first size.
+/// Factors that depend on the size of a message, in increasing order of minimum sizes; both factors are 1 below the first size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SizeFactors {
     steps: [SizeFactor; MOST_STEPS],
@@ -58,13 +59,13 @@ pub struct SizeFactors {
 }
 
 impl SizeFactors {
-    /// No factors.
+    /// The empty list, with which all factors are 1.
     pub const NONE: Self = Self {
         steps: [NO_FACTOR; MOST_STEPS],
         count: 0,
     };
 
-    /// Creates a list of factors.
+    /// Creates the factors from a list in increasing order of minimum sizes.
     ///
     /// # Errors
     /// There are too many factors, their sizes do not increase, or a factor is not positive.
@@ -90,20 +91,20 @@ impl SizeFactors {
         Ok(all)
     }
 
-    /// Whether there are no factors.
+    /// Whether the list of factors is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Returns the factors of a message of `bytes`.
-    pub(super) fn of(&self, bytes: f64) -> &SizeFactor {
+    /// Returns the factors for a message of `bytes` bytes.
+    pub(super) fn for_bytes(&self, bytes: f64) -> &SizeFactor {
         let steps = self.steps[..self.count].iter().rev();
         let mut steps = steps.skip_while(|step| step.from.get() > bytes);
         steps.next().unwrap_or(&NO_FACTOR)
     }
 
-    /// Returns the largest factor of a bandwidth.
-    pub(super) fn most_bandwidth(&self) -> f64 {
+    /// Returns the largest bandwidth factor for any size of message; at least 1.
+    pub(super) fn largest_bandwidth_factor(&self) -> f64 {
         let steps = self.steps[..self.count].iter();
         steps.map(|step| step.bandwidth).fold(1.0, f64::max)
     }

@@ -1,4 +1,4 @@
-//! Time, hosts and links: a discrete-event simulation of activities that share capacities.
+//! The simulation engine: a discrete-event simulation of activities that share the capacities of hosts and links.
 //!
 //! ```text
 //! execute, send, wait ──> Simulation ──> next_ended(): the next activity that ends, and its end time
@@ -7,19 +7,19 @@
 //!                          │  cpu          executions share the cores of a host
 //!                          │  transport    networks: `fluid`, with pipes (`pipe`), or of packets (`packet`)
 //!                          │  │ model      the network model: delay, weight and bound of a flow, by `factors`
-//!                          │  │ message    the costs of a message beside its flow
+//!                          │  │ message    the costs of a message in addition to its flow
 //!                          │  │ flows      a latency phase, then a transfer, of fluid and pipe networks
 //!                          │  │ packets    in the place of flows: queues of packets, first come, first served
 //!                          │  │ maxmin     weighted max-min shares: `solve` from scratch, `incremental`, `bottleneck`, `pipes`
-//!                          │  └ service    many flows: their completions follow from the service of their bottleneck links
+//!                          │  └ service    many flows: their ends are computed from the service of their bottleneck links
 //!                          │  completion   the earliest completion time over all flow classes
 //!                          └  profile      capacities that change over time
 //! known starts       ──> FlowBatch: flows on links that do not change, without a queue of all events
 //!                          │  path_table   delay, weight and bound of each route
-//!                          │  contention   groups of flows that share links; all other flows are closed form
-//!                          │  together     equal flows that end at one time: closed form
+//!                          │  contention   groups of flows that share links; all other flows in closed form
+//!                          │  together     equal flows that end at the same time, in closed form
 //!                          │  memoized     sets of active flows that recur: each is solved once, in `rate_cache`
-//!                          │  incremental  sets that do not recur: levels are updated
+//!                          │  incremental  sets that do not recur: fair shares are updated
 //!                          └  bottleneck   crowds: many flows on each link, by `service`
 //!
 //! checks: invariants of every simulation        log: the hash of all events
@@ -27,24 +27,24 @@
 //!
 //! # Why there are several ways to compute a superstep
 //!
-//! A superstep can always be computed by events ([`Simulation`]). Most supersteps are simpler, and each shortcut serves one kind. All
-//! results agree to 1e-12 (the tests compare them), and the choice depends on the superstep alone.
+//! A superstep can always be computed by events ([`Simulation`]). Most supersteps are simpler, and each shortcut serves one kind.
+//! All results agree to 1e-12 (the tests compare them), and the choice depends on the superstep alone.
 //!
-//! | way | taken when | saves |
+//! | way | used when | saves |
 //! |---|---|---|
-//! | memo (`bsp`) | plan and placement are those of an earlier superstep | the superstep: 100 ns instead of 5 ns a process and 10 ns a message |
+//! | memo (`bsp`) | plan and placement are those of an earlier superstep | the superstep: 100 ns instead of 5 ns per process and 10 ns per message |
 //! | direct evaluation with a `FlowBatch` (`bsp`) | all processes start together, and no capacity changes before the end | the event queue: LU 2000/50 takes 6 ms |
-//! | `contention`, in a batch | always for large batches: flows that never meet are closed form | rings of unequal work: 26 instead of 86 ms for 10 000 processes |
+//! | `contention`, in a batch | always for large batches: flows that never share a link are solved in closed form | rings of unequal work: 26 instead of 86 ms for 10 000 processes |
 //! | `memoized`, in a batch | few flows, or sets of active flows recur | Smith-Waterman 200x200: 3 instead of 8 ms; LU 500/25: 1 instead of 4 ms |
-//! | `bottleneck`, in a batch | flows meet 12 others or more on a link, on average | 4 000 processes behind saturated uplinks: 0.24 instead of 7.6 s |
+//! | `bottleneck`, in a batch | flows share each link with 12 others or more, on average | 4 000 processes behind saturated uplinks: 0.24 instead of 7.6 s |
 //! | `incremental`, in a batch | every other batch | 1 500 connected flows: an end changes 11 rates |
 //! | `service`, by events | from 256 flows in transfer on, until nothing is in progress | all-to-all of 100 processes on changing links: 0.08 instead of 2.8 s |
 //! | events | everything else: capacities that change, late receives, overlapped calls | - |
 //!
-//! The engine knows nothing of BSP. Its times agree with SimGrid's (`Cas01` hosts; `CM02` and `LV08` networks): a test compares 38
-//! simulations done with SimGrid.
+//! The engine knows nothing of BSP. Its times agree with SimGrid's (`Cas01` hosts; `CM02` and `LV08` networks): a test compares
+//! 38 simulations done with SimGrid.
 //!
-//! The central type is [`Simulation`]. Processes, supersteps and policies belong to the crates above.
+//! The central type is [`Simulation`]. Processes, supersteps and policies are defined in crates that depend on this one.
 //!
 //! ```
 //! use migsim_base::units::{HostId, Instructions};
@@ -79,7 +79,7 @@ mod profile;
 mod queue;
 mod service;
 mod simulation;
-/// Platforms and runs for tests.
+/// Helpers for tests: platforms, and random flows and runs.
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod transport;

@@ -1,12 +1,14 @@
-//! The event hash: condenses the whole history of a run.
+//! The event hash: reduces the whole history of a run to one number.
 //!
-//! The hash covers every message (sender, receiver, bytes), the computation and communication of each process in each superstep, the end of
-//! each superstep, and every call and migration. Two runs with the same hash agree in all of these to the last bit. The hash is the test of
-//! determinism: it is equal for any number of threads, any build profile and every repetition.
+//! The hash covers every message (sender, receiver, bytes), the computation and communication of each process in each superstep,
+//! the end of each superstep, and every rescheduling call and migration. Two runs with the same hash agree in all of these to the
+//! last bit. The tests of determinism compare the hash: it is equal for any number of threads, any build profile and every
+//! repetition.
 
 use std::fmt;
 
-/// A running 128-bit hash (two lanes of multiply and rotate; not safe against an adversary).
+/// A 128-bit hash of a sequence of numbers, computed while they are added (two lanes of multiply and rotate; not safe against an
+/// adversary).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventLog {
     lanes: [u64; 2],
@@ -24,24 +26,24 @@ impl Default for EventLog {
 }
 
 impl EventLog {
-    /// Adds a time or duration, by its bits.
-    pub fn date(&mut self, value: f64) {
-        self.number(value.to_bits());
+    /// Adds a time or a duration \[s\] to the hash, by its bits.
+    pub fn add_time(&mut self, value: f64) {
+        self.add_number(value.to_bits());
     }
 
-    /// Adds another log as a whole.
-    pub fn log(&mut self, other: &Self) {
-        self.number(other.lanes[0]);
-        self.number(other.lanes[1]);
+    /// Adds another hash to this one, as two numbers.
+    pub fn add_log(&mut self, other: &Self) {
+        self.add_number(other.lanes[0]);
+        self.add_number(other.lanes[1]);
     }
 
-    /// Adds two numbers in one step.
-    pub fn pair(&mut self, first: u64, second: u64) {
-        self.number(first.wrapping_mul(0x9fb2_1c65_1e98_df25).rotate_left(32) ^ second);
+    /// Adds two numbers to the hash in one step.
+    pub fn add_pair(&mut self, first: u64, second: u64) {
+        self.add_number(first.wrapping_mul(0x9fb2_1c65_1e98_df25).rotate_left(32) ^ second);
     }
 
-    /// Adds a number: an id, a count, a kind of event.
-    pub fn number(&mut self, value: u64) {
+    /// Adds a number to the hash, such as an identifier, a count, or a kind of event.
+    pub fn add_number(&mut self, value: u64) {
         self.entries += 1;
         self.lanes[0] = (self.lanes[0] ^ value)
             .wrapping_mul(0xff51_afd7_ed55_8ccd)
@@ -50,12 +52,12 @@ impl EventLog {
     }
 }
 
-/// Writes 32 hexadecimal digits.
+/// Writes the hash as 32 hexadecimal digits.
 impl fmt::Display for EventLog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut end = *self;
         let entries = end.entries;
-        (0..4).for_each(|_| end.number(entries));
+        (0..4).for_each(|_| end.add_number(entries));
         write!(f, "{:016x}{:016x}", end.lanes[0], end.lanes[1])
     }
 }
@@ -69,7 +71,7 @@ mod tests {
         let hash = |dates: &[f64]| {
             let mut log = EventLog::default();
             for &date in dates {
-                log.date(date);
+                log.add_time(date);
             }
             log.to_string()
         };
@@ -79,7 +81,7 @@ mod tests {
         assert_ne!(hash(&[]), hash(&[0.0]));
         let pair = |first, second| {
             let mut log = EventLog::default();
-            log.pair(first, second);
+            log.add_pair(first, second);
             log.to_string()
         };
         assert_ne!(pair(1, 2), pair(2, 1));

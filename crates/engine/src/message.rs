@@ -1,18 +1,20 @@
-//! The costs of a message in addition to its flow: overhead, store and forward, handshake, slow start, factors by size.
+//! The costs of a message in addition to its flow: overhead, store and forward, handshake, slow start, factors that depend on the
+//! size.
 //!
 //! ```text
 //! delay      = latency_factor(m) · L + overhead + h · (min(m, packet) + HEADERS)     h = Σ 1/bandwidth - 1/narrowest
-//! round trip = latency_factor(0) · 2L + overhead                                     added before the delay of a late message
+//! round trip = latency_factor(0) · 2L + overhead                                     added before the delay of a message with handshake
 //! slow start : w = WINDOW; while m > w and w / r < round trip:
 //!              wait (round trip - w / r), m -= w, w doubles                           r the narrowest bandwidth, times its factor
-//! bytes      = m / bandwidth_factor(m)                                               bytes that the flow moves
+//! bytes      = m / bandwidth_factor(m)                                               bytes that the flow transfers
 //! ```
-//! Store and forward: each router forwards a packet once it has the whole packet; the flow itself covers the slowest link. Slow start
-//! applies again to a connection that was idle for [`IDLE`]. A message inside a host
-//! has an overhead of its own, and none of the other costs.
+//! In these equations, m is the size of the message, L the latency of its route, and h the time per byte that packets wait in
+//! routers. Store and forward: each router forwards a packet once it has received the whole packet; the flow itself accounts for
+//! the slowest link. Slow start applies again to a connection that was idle for [`IDLE`]. A message inside a host has a separate
+//! overhead, and none of the other costs.
 //!
-//! Sources: RFC 6928 (initial window), RFC 5681 (restart after idle time), RFC 6298 with Linux's minimum timeout. No network preset sets
-//! these costs; a library does (`migsim list libraries`).
+//! Sources: RFC 6928 (initial window), RFC 5681 (restart after idle time), RFC 6298 with Linux's minimum timeout. No network
+//! preset sets these costs; a library does (`migsim list libraries`).
 
 use std::sync::Arc;
 
@@ -21,21 +23,22 @@ use hashbrown::HashTable;
 use super::model::NetworkModel;
 use migsim_base::units::{HostId, greater, lesser, to_u32};
 
-/// The headers of a packet on the wire \[B\]: Ethernet with its gap 38, IP 20, TCP with timestamps 32.
+/// Size of the headers of a packet on the wire \[B\]: Ethernet with its gap 38, IP 20, TCP with timestamps 32.
 pub(super) const HEADERS: f64 = 90.0;
-/// The initial window of TCP \[B\]: 10 segments of 1448 B.
+/// Initial window of TCP \[B\]: 10 segments of 1448 B.
 const WINDOW: f64 = 14_480.0;
-/// Time without a message after which a connection is idle \[s\]: the minimum retransmission timeout of Linux.
+/// Time without a message after which a connection counts as idle \[s\]: the minimum retransmission timeout of Linux.
 const IDLE: f64 = 0.2;
 
 impl NetworkModel {
-    /// Whether the delay of a message depends on its latency alone.
-    pub(super) fn is_plain(&self) -> bool {
+    /// Whether the delay of a message depends only on the latency of its route, not on its size.
+    pub(super) fn has_fixed_delay(&self) -> bool {
         self.overhead.get() <= 0.0 && self.packet.is_none() && self.factors.is_empty()
     }
 
-    /// Returns the time that each byte of a packet waits in routers \[s/B\]; 0 without store and forward.
-    pub(super) fn hop(&self, bandwidths: impl Iterator<Item = f64>) -> f64 {
+    /// Returns the time per byte that a packet waits in routers on its route \[s/B\], given the bandwidths of its links; 0
+    /// without store and forward.
+    pub(super) fn router_time_per_byte(&self, bandwidths: impl Iterator<Item = f64>) -> f64 {
         if self.packet.is_none() {
             return 0.0;
         }
@@ -47,39 +50,41 @@ impl NetworkModel {
         sum - slowest
     }
 
-    /// Returns the time from the start of a flow of `bytes` until its transfer begins \[s\].
-    pub(super) fn delay_of(&self, latency: f64, hop: f64, bytes: f64) -> f64 {
-        let latency = self.delay(latency) * self.factors.of(bytes).latency;
-        latency + self.overhead.get() + hop * self.packet_of(bytes)
+    /// Returns the time from the sending of a message of `bytes` bytes until its transfer begins \[s\]; `hop` is the time per
+    /// byte that packets wait in routers.
+    pub(super) fn message_delay(&self, latency: f64, hop: f64, bytes: f64) -> f64 {
+        let latency = self.delay(latency) * self.factors.for_bytes(bytes).latency;
+        latency + self.overhead.get() + hop * self.packet_size(bytes)
     }
 
-    /// Returns this time for a message without a packet, if no factor depends on its size.
+    /// Returns the part of this delay that does not depend on packets \[s\], if no factor depends on the size of the message.
     pub(super) fn fixed_delay(&self, latency: f64) -> f64 {
         self.delay(latency) + self.overhead.get()
     }
 
-    /// Returns the size of the packet of a message that waits in routers \[B\].
+    /// Returns the size of the packet that waits in routers, for a message of `bytes` bytes \[B\]; 0 without store and forward.
     #[inline]
-    pub(super) fn packet_of(&self, bytes: f64) -> f64 {
+    pub(super) fn packet_size(&self, bytes: f64) -> f64 {
         self.packet
             .map_or(0.0, |packet| lesser(bytes, packet.get()) + HEADERS)
     }
 
-    /// Returns the bytes that the flow of a message moves.
-    pub(super) fn amount(&self, bytes: f64) -> f64 {
+    /// Returns the number of bytes that the flow of a message of `bytes` bytes transfers, which includes the bandwidth factor for
+    /// its size.
+    pub(super) fn flow_bytes(&self, bytes: f64) -> f64 {
         if self.factors.is_empty() {
             return bytes;
         }
-        bytes / self.factors.of(bytes).bandwidth
+        bytes / self.factors.for_bytes(bytes).bandwidth
     }
 
     /// Returns the duration of the round trip of a handshake \[s\].
     pub(super) fn round_trip(&self, latency: f64) -> f64 {
-        2.0 * self.delay(latency) * self.factors.of(0.0).latency + self.overhead.get()
+        2.0 * self.delay(latency) * self.factors.for_bytes(0.0).latency + self.overhead.get()
     }
 
-    /// Returns the time by which slow start delays a message of an idle connection \[s\].
-    pub(super) fn slow_start(&self, bytes: f64, narrowest: f64, round_trip: f64) -> f64 {
+    /// Returns the time by which slow start delays a message whose connection is idle \[s\].
+    pub(super) fn slow_start_delay(&self, bytes: f64, narrowest: f64, round_trip: f64) -> f64 {
         let rate = narrowest * self.bandwidth_factor;
         let (mut window, mut left, mut waited) = (WINDOW, bytes, 0.0);
         while left > window && window < rate * round_trip {
@@ -90,69 +95,72 @@ impl NetworkModel {
         waited
     }
 
-    /// Returns whether a message of `bytes` \[B\] fits into the first window, so that slow start cannot delay it.
+    /// Returns whether a message of `bytes` bytes fits into the initial window, so that slow start cannot delay it.
     #[inline]
     pub fn fits_first_window(bytes: f64) -> bool {
         bytes <= WINDOW
     }
 
-    /// Whether slow start delays any message of an idle connection: the first window is sent before its acknowledgement arrives.
+    /// Whether slow start can delay messages on a route if the connection is idle: the initial window is sent before its
+    /// acknowledgement arrives.
     pub(super) fn may_be_slow(&self, narrowest: f64, round_trip: f64) -> bool {
         WINDOW < narrowest * self.bandwidth_factor * round_trip
     }
 
-    /// Returns the largest factor of any bandwidth.
-    pub fn most_bandwidth_factor(&self) -> f64 {
+    /// Returns the largest factor by which a bandwidth is multiplied for any message.
+    pub fn largest_bandwidth_factor(&self) -> f64 {
         // With queues, headers are counted instead.
         let of_link = if self.queues {
             1.0
         } else {
             self.bandwidth_factor
         };
-        of_link * self.factors.most_bandwidth()
+        of_link * self.factors.largest_bandwidth_factor()
     }
 }
 
-/// The connections between hosts, and the time since when each is idle.
+/// The connections between hosts, with the time since when each is idle, for slow start.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Connections {
-    /// Places in `list`, by the two hosts of a connection.
+    /// Index in `list` of each connection, by its two hosts.
     lookup: HashTable<u32>,
     list: Vec<Connection>,
-    /// The zero of local time \[s\].
+    /// Instant at which local time is zero, counted from the start of the run \[s\].
     zero: f64,
-    /// Messages whose ends are not yet stored in the list of connections.
+    /// Messages whose ends have been recorded but not yet stored in the list of connections.
     pending: PendingEnds,
 }
 
-/// The messages of a barrier, which recur with each barrier. Only one message of each connection counts, and a later barrier replaces its
-/// end by a later one. So their ends are kept in this form until a connection is read.
+/// The control messages of a barrier, which recur with each barrier. Only the last message of each connection matters, and each
+/// barrier replaces the recorded ends by later ones. The ends are therefore kept in this form until a connection is read.
 #[derive(Clone, Debug, Default)]
 struct PendingEnds {
-    /// Pairs of a message and its connection.
+    /// Pairs of a message and its connection; `None` if no ends are pending.
     messages: Option<Arc<[(u32, u32)]>>,
-    /// End of each message, counted from `zero` \[s\].
+    /// Time at which each message ends, counted from `zero` \[s\].
     ends: Vec<f64>,
     zero: f64,
 }
 
-/// The absence of a message.
+/// Number that stands for no message.
 const NOTHING: u32 = u32::MAX;
 
-/// The messages from one host to another.
+/// A connection: the state of the messages from one host to another.
 #[derive(Clone, Copy, Debug)]
 struct Connection {
     ends: (HostId, HostId),
-    /// Number of messages in progress, and start time of the first of them \[s\].
-    open: u32,
+    /// Number of messages of the connection that are in progress.
+    in_progress: u32,
+    /// Time at which the first message in progress started, counted from the start of the run \[s\].
     since: f64,
-    /// End of the last message \[s\], except for the message that is not stored yet.
-    last: f64,
+    /// Time at which the last message ended, counted from the start of the run \[s\]; it does not include a message whose end is
+    /// still pending.
+    last_end: f64,
     pending: u32,
 }
 
 impl Connections {
-    /// Returns the connection between two hosts; adds it if it is new.
+    /// Returns the index of the connection between two hosts; adds the connection if it is new.
     pub(super) fn find(&mut self, ends: (HostId, HostId)) -> u32 {
         let Self { lookup, list, .. } = self;
         let is_it = |place: &u32| list[*place as usize].ends == ends;
@@ -162,9 +170,9 @@ impl Connections {
         let place = to_u32(list.len());
         list.push(Connection {
             ends,
-            open: 0,
+            in_progress: 0,
             since: 0.0,
-            last: f64::NEG_INFINITY,
+            last_end: f64::NEG_INFINITY,
             pending: NOTHING,
         });
         let hash = |place: &u32| hash_of(list[*place as usize].ends);
@@ -172,40 +180,41 @@ impl Connections {
         place
     }
 
-    /// Starts a message of a connection; returns whether the connection was idle. All messages that start at one time see the same state.
+    /// Records that a message of a connection starts at local time `now` \[s\]; returns whether the connection was idle. All
+    /// messages that start at the same time get the same result.
     #[inline]
     pub(super) fn start(&mut self, place: u32, now: f64) -> bool {
         if self.pending.messages.is_some() {
-            self.tell();
+            self.store_pending();
         }
         let now = self.zero + now;
         let connection = &mut self.list[place as usize];
-        connection.open += 1;
-        if connection.open == 1 {
+        connection.in_progress += 1;
+        if connection.in_progress == 1 {
             connection.since = now;
         }
-        connection.since.total_cmp(&now).is_eq() && now - connection.last > IDLE
+        connection.since.total_cmp(&now).is_eq() && now - connection.last_end > IDLE
     }
 
-    /// Whether a connection would be idle at a time, if no message is in progress.
+    /// Whether the connection between two hosts is idle at local time `now` \[s\], if none of its messages is in progress.
     pub(super) fn is_idle(&self, ends: (HostId, HostId), now: f64) -> bool {
         let is_it = |place: &u32| self.list[*place as usize].ends == ends;
         let known = self.lookup.find(hash_of(ends), is_it);
         known.is_none_or(|place| {
-            let Connection { last, pending, .. } = self.list[*place as usize];
+            let Connection { last_end: last, pending, .. } = self.list[*place as usize];
             let pending = self.pending.ends.get(pending as usize);
             let last = pending.map_or(last, |end| last.max(self.pending.zero + end));
             self.zero + now - last > IDLE
         })
     }
 
-    /// Records the ends of messages that were simulated elsewhere and may end later: pairs of a message and its connection, one per
-    /// connection. If the same messages are recorded again, each end must be later. `ends` has their local times \[s\], and arbitrary
-    /// numbers afterwards.
-    pub(super) fn note_all(&mut self, messages: &Arc<[(u32, u32)]>, ends: &mut Vec<f64>) {
+    /// Records the ends of messages that were simulated elsewhere, which may be in the future. `messages` are pairs of a message
+    /// and its connection, one per connection. If the same messages are recorded again, each end must be later than before.
+    /// `ends` contains the local time at which each message ends \[s\]; its content is undefined afterwards.
+    pub(super) fn record_ends(&mut self, messages: &Arc<[(u32, u32)]>, ends: &mut Vec<f64>) {
         let known = self.pending.messages.as_ref();
         if !known.is_some_and(|known| Arc::ptr_eq(known, messages)) {
-            self.tell();
+            self.store_pending();
             for &(message, connection) in &**messages {
                 self.list[connection as usize].pending = message;
             }
@@ -216,40 +225,40 @@ impl Connections {
         self.pending.zero = self.zero;
     }
 
-    /// Stores the recorded ends in the list of connections.
-    fn tell(&mut self) {
+    /// Stores the pending ends in the list of connections.
+    fn store_pending(&mut self) {
         let Some(messages) = self.pending.messages.take() else {
             return;
         };
         for &(message, connection) in &*messages {
             let connection = &mut self.list[connection as usize];
             let end = self.pending.zero + self.pending.ends[message as usize];
-            connection.last = connection.last.max(end);
+            connection.last_end = connection.last_end.max(end);
             connection.pending = NOTHING;
         }
         self.pending.ends.clear();
     }
 
-    /// Records that a message that was simulated elsewhere has ended.
-    pub(super) fn note(&mut self, place: u32, date: f64) {
+    /// Records that a message of a connection, which was simulated elsewhere, ends at local time `date` \[s\].
+    pub(super) fn record_end(&mut self, place: u32, date: f64) {
         let connection = &mut self.list[place as usize];
-        connection.last = greater(self.zero + date, connection.last);
+        connection.last_end = greater(self.zero + date, connection.last_end);
     }
 
-    /// Ends a message of a connection.
+    /// Records that a message of a connection that was in progress ends at local time `now` \[s\].
     pub(super) fn end(&mut self, place: u32, now: f64) {
         let connection = &mut self.list[place as usize];
-        connection.open -= 1;
-        connection.last = connection.last.max(self.zero + now); // a packet may still be on its way
+        connection.in_progress -= 1;
+        connection.last_end = connection.last_end.max(self.zero + now); // a packet may still be on its way
     }
 
-    /// Moves the zero of local time by `elapsed` \[s\].
+    /// Moves the instant at which local time is zero to a time that is later by `elapsed` \[s\].
     pub(super) fn rebase(&mut self, elapsed: f64) {
         self.zero += elapsed;
     }
 }
 
-/// Returns a hash of two hosts.
+/// Returns a hash of a pair of hosts.
 #[inline]
 fn hash_of((from, to): (HostId, HostId)) -> u64 {
     let pair = u64::from(from.0) << 32 | u64::from(to.0);
@@ -271,29 +280,29 @@ mod tests {
             ..NetworkModel::default()
         };
         // Links of 1000, 2000 and 4000 B/s: the last two add 0.5 and 0.25 ms per byte.
-        let hop = model.hop([1e3, 2e3, 4e3].into_iter());
+        let hop = model.router_time_per_byte([1e3, 2e3, 4e3].into_iter());
         assert!((hop - 0.75e-3).abs() < 1e-18);
-        assert_eq!(model.delay_of(1.0, hop, 10.0), 1.0 + 0.5 + hop * 100.0);
-        assert_eq!(model.delay_of(1.0, hop, 5e3), 3.0 + 0.5 + hop * 1000.0);
-        assert_eq!((model.amount(10.0), model.amount(5e3)), (10.0, 1e4));
+        assert_eq!(model.message_delay(1.0, hop, 10.0), 1.0 + 0.5 + hop * 100.0);
+        assert_eq!(model.message_delay(1.0, hop, 5e3), 3.0 + 0.5 + hop * 1000.0);
+        assert_eq!((model.flow_bytes(10.0), model.flow_bytes(5e3)), (10.0, 1e4));
         assert_eq!(model.round_trip(1.0), 2.5);
-        assert!(NetworkModel::default().is_plain() && !model.is_plain());
-        assert_eq!(NetworkModel::default().hop([1e3, 2e3].into_iter()), 0.0);
+        assert!(NetworkModel::default().has_fixed_delay() && !model.has_fixed_delay());
+        assert_eq!(NetworkModel::default().router_time_per_byte([1e3, 2e3].into_iter()), 0.0);
     }
 
     #[test]
     fn slow_start_waits_until_the_window_fills_the_pipe() {
         let model = NetworkModel::default();
         // 1e5 B/s and 1 s: 14480 B are sent in 0.1448 s, then 28960, 57920 and 115840: the last fills the second.
-        let waited = model.slow_start(1e6, 1e5, 1.0);
+        let waited = model.slow_start_delay(1e6, 1e5, 1.0);
         assert!(
             (waited - (3.0 - 0.1448 - 0.2896 - 0.5792)).abs() < 1e-12,
             "{waited}"
         );
         // Two windows are enough for 40 kB, one for 14480 B.
-        assert!((model.slow_start(4e4, 1e5, 1.0) - (1.0 - 0.1448)).abs() < 1e-12);
-        assert_eq!(model.slow_start(14_480.0, 1e5, 1.0), 0.0);
-        assert_eq!(model.slow_start(1e6, 1e4, 1.0), 0.0);
+        assert!((model.slow_start_delay(4e4, 1e5, 1.0) - (1.0 - 0.1448)).abs() < 1e-12);
+        assert_eq!(model.slow_start_delay(14_480.0, 1e5, 1.0), 0.0);
+        assert_eq!(model.slow_start_delay(1e6, 1e4, 1.0), 0.0);
     }
 
     #[test]
@@ -315,8 +324,8 @@ mod tests {
         assert!(connections.start(there, 0.4));
         connections.end(there, 0.4);
         // A message that was simulated elsewhere counts as any other.
-        connections.note(there, 1.0);
-        connections.note(there, 0.9);
+        connections.record_end(there, 1.0);
+        connections.record_end(there, 0.9);
         let is_idle = |date| connections.is_idle((HostId(0), HostId(1)), date);
         assert!(!is_idle(1.1) && is_idle(1.3));
         assert!(connections.is_idle((HostId(7), HostId(1)), 0.0));
@@ -338,9 +347,9 @@ mod tests {
             (&lists[0], [9.0, 0.125, 0.5]),
         ];
         for (list, dates) in barriers {
-            kept.note_all(list, &mut dates.to_vec());
+            kept.record_ends(list, &mut dates.to_vec());
             for &(message, connection) in &**list {
-                told.note(connection, dates[message as usize]);
+                told.record_end(connection, dates[message as usize]);
             }
             for quarter in 0..10 {
                 let date = 0.05 + 0.25 * f64::from(quarter);

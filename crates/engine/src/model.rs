@@ -1,4 +1,4 @@
-//! The network model: the constants that differ between versions of SimGrid, as presets and as single settings.
+//! The network model: the constants in which versions of SimGrid differ, as presets and as single settings.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,8 +9,9 @@ use migsim_platform::{Platform, Routes};
 
 /// The parameters that determine the duration of a flow from its route.
 ///
-/// A flow waits `latency_factor · Σ latency`, then moves at `bandwidth_factor` times the rate that the sharing gives it
-/// (weighted max-min: a weight of `Σ latency + Σ weight_s / bandwidth`, at most `tcp_gamma / (2 · Σ latency)`).
+/// A flow waits for `latency_factor · Σ latency`, then transfers its bytes at `bandwidth_factor` times the share that it gets.
+/// Shares are weighted max-min fair: the weight of a flow is `Σ latency + Σ weight_s / bandwidth`, and its share is at most
+/// `tcp_gamma / (2 · Σ latency)`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(
@@ -20,53 +21,56 @@ use migsim_platform::{Platform, Routes};
 pub struct NetworkModel {
     /// Whether flows share links; otherwise each flow has the whole capacity of its route.
     pub sharing: bool,
-    /// Multiplies the latency of a route; dimensionless.
+    /// Factor by which the latency of a route is multiplied; dimensionless.
     pub latency_factor: f64,
-    /// Multiplies the rate of a flow; dimensionless.
+    /// Factor by which the rate of a flow is multiplied; dimensionless.
     pub bandwidth_factor: f64,
-    /// Adds `weight_s / bandwidth` of each link to the weight of a flow \[B\].
+    /// Adds `weight_s / bandwidth` of each link on the route to the weight of a flow \[B\].
     pub weight_s: f64,
-    /// Maximum TCP window \[B\]; `None`: no window.
+    /// Maximum TCP window \[B\], which limits the rate on routes with a long latency; `None` for no limit.
     pub tcp_gamma: Option<f64>,
-    /// Whether a flow also takes 5 % of its rate on the route back (its acknowledgements).
+    /// Whether a flow also takes 5 % of its rate on the links of the route back, for its acknowledgements.
     pub crosstraffic: bool,
-    /// The rate of each flow between processes of one host \[B/s\].
+    /// Rate of each flow between two processes on the same host \[B/s\].
     pub loopback_bandwidth: f64,
-    /// The latency of a message inside a host that has no loopback of its own.
+    /// Latency of a message inside a host for which the platform defines no loopback.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub loopback_latency: Seconds,
-    /// The time that a message inside a host takes beside its latency and its transfer, in the place of [`Self::overhead`].
+    /// Time that a message inside a host takes in addition to its latency and its transfer; it replaces [`Self::overhead`].
     #[serde(default, skip_serializing_if = "is_zero")]
     pub loopback_overhead: Seconds,
-    /// Whether all messages inside a host share its loopback: an experiment then gives each host without a loopback of its own a link of
-    /// `loopback_bandwidth` and `loopback_latency` ([`Platform::add_loopbacks`]). Otherwise each message has the whole bandwidth.
+    /// Whether all messages inside a host share one loopback. An experiment then adds a link with `loopback_bandwidth` and
+    /// `loopback_latency` to each host for which the platform defines no loopback ([`Platform::add_loopbacks`]). Otherwise each
+    /// message has the whole bandwidth.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub loopback_shared: bool,
-    /// Whether a change of weight has the two side effects that it has in SimGrid. The weight of a flow changes with a latency on its route
-    /// or, with `weight_s`, with a bandwidth. First, a flow in its latency phase starts its transfer at once. Second, a flow without
-    /// latency takes its true weight instead of 1.
+    /// Whether a change of weight has the two side effects that it has in SimGrid. The weight of a flow changes with a latency on
+    /// its route or, with `weight_s`, with a bandwidth. First, a flow in its latency phase starts its transfer immediately.
+    /// Second, a flow without latency gets its computed weight instead of 1.
     pub reweigh_slip: bool,
-    /// Rule by which flows share a link that is not shared (SimGrid's `FATPIPE`). If no rule is given, SimGrid's rule applies on platforms
-    /// in SimGrid's format; on other platforms each flow has the whole capacity.
+    /// Rule by which flows share a link of the kind that SimGrid calls `FATPIPE`. If no rule is given, SimGrid's rule applies on
+    /// platforms in SimGrid's format; on other platforms each flow has the whole capacity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fatpipe: Option<Fatpipe>,
-    /// The weights of flows that share a link: by latency, or equal.
+    /// How the weights of flows that share a link are determined: by latency, or equal for all flows.
     #[serde(default, skip_serializing_if = "Weights::is_default")]
     pub weights: Weights,
-    /// Duration that each message takes in addition to the network, also a message of a barrier.
+    /// Time that each message takes in addition to its time in the network; messages of barriers have it as well.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub overhead: Seconds,
-    /// Payload of a packet with store and forward, where routers forward whole packets; none: bytes are forwarded at once.
+    /// Payload of a packet with store and forward, where routers forward only whole packets; `None` if routers forward each byte
+    /// immediately.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packet: Option<Bytes>,
-    /// Whether packets of this payload (1448 B if none is given) wait in queues, first come, first served; otherwise flows share links.
-    /// With queues, headers are counted instead of the bandwidth factor, and weights, window and cross-traffic have no effect.
+    /// Whether packets of this payload (1448 B if none is given) wait in queues, first come, first served; otherwise flows share
+    /// links. With queues, headers are counted instead of the bandwidth factor, and weights, window and cross-traffic have no
+    /// effect.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub queues: bool,
-    /// Whether a connection that was idle starts with a small window.
+    /// Whether a connection that has been idle starts again with a small window (TCP slow start).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub slow_start: bool,
-    /// Factors of latency and bandwidth by the size of a message.
+    /// Factors of latency and bandwidth that depend on the size of a message.
     #[serde(default, skip_serializing_if = "SizeFactors::is_empty")]
     pub factors: SizeFactors,
 }
@@ -76,24 +80,24 @@ fn is_zero(duration: &Seconds) -> bool {
     duration.get() <= 0.0
 }
 
-/// The rule by which flows share a link that is not shared.
+/// The rule by which flows share a link of SimGrid's kind `FATPIPE`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fatpipe {
-    /// The expressions of SimGrid, where flows of longer routes get less.
+    /// The expressions of SimGrid, where flows on longer routes get smaller shares.
     Simgrid,
-    /// Each flow has the whole capacity.
+    /// Each flow has the whole capacity of the link.
     Whole,
 }
 
-/// A named set of constants.
+/// A named set of constants of the network model.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
-    /// The name of the preset in `--network`.
+    /// Name of the preset after `--network`.
     pub name: &'static str,
-    /// One-line description.
+    /// Description of the preset in one line.
     pub summary: &'static str,
-    /// The constants of the preset.
+    /// Network model with the constants of the preset.
     pub model: NetworkModel,
 }
 
@@ -118,7 +122,7 @@ const CM02: NetworkModel = NetworkModel {
     factors: SizeFactors::NONE,
 };
 
-/// All presets, the default first. The constants are taken from SimGrid's `CM02` and `LV08` models in the named releases.
+/// All presets; the first is the default. The constants are taken from SimGrid's `CM02` and `LV08` models in the named releases.
 pub const PRESETS: [Preset; 6] = [
     Preset {
         name: "cm02",
@@ -184,13 +188,14 @@ impl Default for NetworkModel {
     }
 }
 
-/// Load of a flow on the links of its route back, relative to its rate, with `crosstraffic` (SimGrid's constant).
+/// With `crosstraffic`: load of a flow on the links of its route back, as a fraction of its rate (SimGrid's constant).
 pub(super) const ACKNOWLEDGEMENTS: f64 = 0.05;
-/// Minimum and maximum weight \[s\]. They lie beyond any latency of practice; outside them the product with a size may overflow or vanish.
+/// Minimum weight of a flow \[s\]; the next constant is the maximum. They lie beyond any latency in practice; outside this range
+/// the product with a size may overflow or vanish.
 const LIGHTEST: f64 = 1e-60;
 const HEAVIEST: f64 = 1e60;
 
-/// The equation of a flow, with L the latency of its route \[s\]:
+/// The equations of a flow, with L the latency of its route \[s\]:
 ///
 /// ```text
 /// delay  = latency_factor · L              (plus the costs of a message: `message`)
@@ -198,15 +203,16 @@ const HEAVIEST: f64 = 1e60;
 /// window = tcp_gamma / 2L                  (infinite without a window or a latency, and in zones without links)
 /// rate   = bandwidth_factor · share        where share <= min(least bandwidth of the route, window)
 /// ```
-/// The event path (`transport`) and the batch path (`batch::path_table`) both call these functions; neither has an equation of its own.
+/// Both the simulation by events (`transport`) and the solution of batches (`batch::path_table`) call these functions, so that
+/// each equation exists only once.
 impl NetworkModel {
-    /// Returns the duration of a message of `size` on a route that it has to itself \[s\]: `latency` is the sum of the latencies of its links,
-    /// `narrowest` their least bandwidth (`None`: the route crosses no link).
+    /// Returns the duration of a message of `size` without other traffic \[s\]. `latency` is the sum of the latencies of the
+    /// links on its route, `narrowest` their smallest bandwidth (`None` if the route crosses no link).
     ///
     /// ```text
     /// duration = delay + bytes / rate
     /// ```
-    /// The duration leaves out slow start, handshakes, store and forward, and the acknowledgements of `crosstraffic`.
+    /// The duration does not include slow start, handshakes, store and forward, and the acknowledgements of `crosstraffic`.
     ///
     /// ```
     /// use migsim_base::units::{Bytes, BytesPerSecond, Seconds};
@@ -225,21 +231,22 @@ impl NetworkModel {
     ) -> Seconds {
         let (latency, bytes) = (latency.get(), size.get());
         let link = narrowest.map_or(f64::INFINITY, BytesPerSecond::get);
-        let rate = self.bandwidth_factor * lesser(link, self.window(latency));
-        Seconds::of(self.delay_of(latency, 0.0, bytes) + self.amount(bytes) / rate)
+        let rate = self.bandwidth_factor * lesser(link, self.window_bound(latency));
+        Seconds::of(self.message_delay(latency, 0.0, bytes) + self.flow_bytes(bytes) / rate)
     }
 
-    /// Returns the factor of the latency of a route for a message of this size; dimensionless.
+    /// Returns the factor by which the latency of a route is multiplied for a message of this size; dimensionless.
     pub fn latency_factor_of(&self, size: Bytes) -> f64 {
-        self.latency_factor * self.factors.of(size.get()).latency
+        self.latency_factor * self.factors.for_bytes(size.get()).latency
     }
 
-    /// Returns the time from the start of a flow until its transfer begins \[s\].
+    /// Returns the time from the start of a flow until its transfer begins \[s\], on a route with this latency \[s\].
     pub(super) fn delay(&self, latency: f64) -> f64 {
         self.latency_factor * latency
     }
 
-    /// Returns the weight \[s\] that the bandwidths \[B/s\] and the number of loopbacks of a route contribute.
+    /// Returns the part of a flow's weight that depends on the bandwidths of the links \[B/s\] and the number of loopbacks on its
+    /// route \[s\].
     pub(super) fn weight_of_links(
         &self,
         bandwidths: impl Iterator<Item = f64>,
@@ -253,8 +260,8 @@ impl NetworkModel {
         }
     }
 
-    /// Returns the maximum rate that the loopbacks on a route allow a flow \[B/s\].
-    pub(super) fn bound_of(&self, loopbacks: u32) -> f64 {
+    /// Returns the maximum rate of a flow whose route has this number of loopbacks \[B/s\]; infinite without loopbacks.
+    pub(super) fn loopback_bound(&self, loopbacks: u32) -> f64 {
         if loopbacks > 0 {
             self.loopback_bandwidth
         } else {
@@ -262,8 +269,8 @@ impl NetworkModel {
         }
     }
 
-    /// Returns the weight in the sharing \[s\], from [`LIGHTEST`] to [`HEAVIEST`]; `slips`: the weight changes during the flow
-    /// ([`Self::reweigh_slip`]).
+    /// Returns the weight of a flow in the sharing of links \[s\], from [`LIGHTEST`] to [`HEAVIEST`]; `slips` states whether the
+    /// weight changes while the flow is in progress ([`Self::reweigh_slip`]).
     pub(super) fn weight(&self, latency: f64, of_links: f64, slips: bool) -> f64 {
         if self.weights == Weights::Equal {
             1.0
@@ -274,39 +281,41 @@ impl NetworkModel {
         }
     }
 
-    /// Returns the maximum share that the TCP window allows \[B/s\].
-    pub(super) fn window(&self, latency: f64) -> f64 {
+    /// Returns the maximum share of a flow that the TCP window allows on a route with this latency \[B/s\]; infinite without a
+    /// window or a latency.
+    pub(super) fn window_bound(&self, latency: f64) -> f64 {
         match self.tcp_gamma {
             Some(gamma) if latency > 0.0 => gamma / (2.0 * latency),
             _ => f64::INFINITY,
         }
     }
 
-    /// Whether a message that crosses no link, there or back, takes only its delay: SimGrid's rule for its platforms.
+    /// Whether a message that crosses no link takes only its delay and no time for the transfer; this is SimGrid's rule for its
+    /// platforms. Links of the route back count as well.
     pub(super) fn frees_linkless(platform: &Platform) -> bool {
         matches!(platform.routes, Routes::Zoned { .. })
     }
 
-    /// Whether flows share some link as SimGrid's `FATPIPE`, which affects their rates.
+    /// Whether any link of the platform is shared by SimGrid's rule for `FATPIPE`, so that this rule affects the rates of flows.
     pub fn follows_pipes(&self, platform: &Platform) -> bool {
         let is_followed = self
             .fatpipe
-            .map_or(!platform.has_whole_pipes(), |kind| kind == Fatpipe::Simgrid);
-        is_followed && self.sharing && platform.has_pipes()
+            .map_or(!platform.unshared_links_have_full_bandwidth(), |kind| kind == Fatpipe::Simgrid);
+        is_followed && self.sharing && platform.has_unshared_links()
     }
 
-    /// Returns the delay of a message inside a host over a loopback of this latency \[s\].
+    /// Returns the delay of a message inside a host over a loopback with this latency \[s\].
     pub(super) fn loopback_delay(&self, latency: f64) -> f64 {
         self.delay(latency) + self.loopback_overhead.get()
     }
 
-    /// Returns the rate of a flow between two processes of one host \[B/s\].
+    /// Returns the rate of a flow between two processes on the same host \[B/s\].
     pub(super) fn loopback_rate(&self) -> f64 {
         self.loopback_bandwidth * self.bandwidth_factor
     }
 }
 
-/// The constants that [`NetworkModel::set`] accepts.
+/// The names of the constants that [`NetworkModel::set`] accepts.
 const CONSTANTS: [&str; 18] = [
     "sharing",
     "latency_factor",
@@ -329,7 +338,7 @@ const CONSTANTS: [&str; 18] = [
 ];
 
 impl NetworkModel {
-    /// Returns the preset `name` (`lv08` is another name of `simgrid-3.9`).
+    /// Returns the network model of the preset `name`; `lv08` is another name of `simgrid-3.9`.
     ///
     /// # Errors
     /// The name is unknown.
@@ -347,8 +356,8 @@ impl NetworkModel {
             })
     }
 
-    /// Sets the constant `key` (dashes count as underscores, capitals as small letters). `none` and 0 switch the TCP window off, and so
-    /// does any window of 1e20 B or more (SimGrid's notation).
+    /// Sets the constant `key` to a value given as text. In the key, dashes count as underscores and capitals as small letters.
+    /// The TCP window is switched off by `none`, by 0, and by any window of 1e20 B or more (SimGrid's notation).
     ///
     /// # Errors
     /// The key is unknown, or the value is not of its kind or out of range.
@@ -427,7 +436,7 @@ impl NetworkModel {
     }
 }
 
-/// Parses a duration; `none` is no time.
+/// Parses the duration of a constant; `none` stands for zero.
 fn parse_duration(key: &str, value: &str) -> Result<Seconds, Problem> {
     match value {
         "none" | "null" => Ok(Seconds::ZERO),
@@ -452,9 +461,9 @@ fn parse_quantity<T>(
     value.map_err(|error| Problem::new(format!("network constant `{key}`: {error}")))
 }
 
-/// Maximum of the constants of a network.
+/// Maximum value of a constant of the network model.
 const LARGEST: f64 = 1e30;
-/// Minimum of the constants that must not be 0.
+/// Minimum value of those constants of the network model that must not be 0.
 const LEAST: f64 = 1e-30;
 
 fn parse_number(key: &str, value: &str, least: f64) -> Result<f64, Problem> {

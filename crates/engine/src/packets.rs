@@ -5,13 +5,15 @@
 //! packet                waits in the queue of a link, takes size / bandwidth there, then the link's latency, and joins the next queue
 //! message ends          when its last packet has passed the last link
 //! ```
-//! Fluid flows share a link, so that four messages that meet end together. A switch serves first the message that arrives first. The
-//! difference matters for messages of a few packets. On a network whose emulation is not the bottleneck, LAMMPS takes 21 to 24 % more with
-//! equal shares than measured, and 1 to 3 % less with packets (`results/reality.md`).
+//! Fluid flows share a link, so that four equal messages that start together also end together. A switch, however, first serves
+//! the message that arrives first. The difference matters for messages of a few packets. On a network whose emulation is not the
+//! bottleneck, LAMMPS takes 21 to 24 % more with equal shares than measured, and 1 to 3 % less with packets
+//! (`results/reality.md`).
 //!
-//! All packets of a message join the first queue together. A packet is sent at the bandwidth that the link had when its sending began; a
-//! link without bandwidth sends none. On a link that flows do not share, each message has a queue of its own. There are no windows, losses
-//! or acknowledgements, and a queue may have any length. Twin: `first_come` in the tests.
+//! All packets of a message join the first queue together. A packet is sent at the bandwidth that the link had when the sending
+//! of the packet began; a link without bandwidth sends none. On a link that flows do not share, each message has a separate
+//! queue. There are no windows, losses or acknowledgements, and a queue may have any length. The reference implementation is
+//! `first_come` in the tests.
 //!
 //! Cost: 2 events per packet and link.
 
@@ -21,17 +23,17 @@ use super::message::HEADERS;
 use super::queue::{EventQueue, Key};
 use migsim_base::units::{greater, to_u32};
 
-/// An event of packets.
+/// A step of a packet in the network, as an event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Step {
-    /// A queue has finished sending a packet.
+    /// The queue with this index has finished sending a packet.
     Sent(u32),
-    /// A packet, or all packets of a message that starts, join the next queue.
+    /// A packet, or all packets of a message that starts, join the next queue (index of the burst).
     Joins(u32),
 }
 
 impl Step {
-    /// Returns the number of the step among all steps.
+    /// Returns the number that identifies the step in the event list.
     pub(super) fn number(self) -> u32 {
         match self {
             Self::Sent(queue) => 2 * queue,
@@ -39,8 +41,8 @@ impl Step {
         }
     }
 
-    /// Returns the step with a number.
-    pub(super) fn of(number: u32) -> Self {
+    /// Returns the step that has this number in the event list.
+    pub(super) fn from_number(number: u32) -> Self {
         if number.is_multiple_of(2) {
             Self::Sent(number / 2)
         } else {
@@ -49,26 +51,26 @@ impl Step {
     }
 }
 
-/// Packets of a message that move together: all packets until they are sent on the first link, then one.
+/// Packets of a message that move together: initially all packets of the message; after the first link, each packet separately.
 #[derive(Clone, Copy, Debug)]
 struct Burst {
     message: u32,
-    /// The next link of its route.
+    /// Index of the next link on the route of the message.
     hop: u32,
     count: u32,
-    /// Whether the last packet of the message is among them.
+    /// Whether the burst contains the last packet of the message.
     has_last: bool,
 }
 
 #[derive(Clone, Debug)]
 struct Message<T> {
     token: T,
-    /// The queues on its route, and the latency after each \[s\].
+    /// The queues on the route of the message, each with the latency of its link \[s\].
     route: Vec<(u32, f64)>,
-    /// The size of the last packet on the wire \[B\].
-    last: f64,
-    /// Number of packets that have not arrived.
-    left: u32,
+    /// Size of the last packet on the wire, including its headers \[B\].
+    last_packet_bytes: f64,
+    /// Number of packets of the message that have not arrived yet.
+    packets_left: u32,
     connection: Option<u32>,
 }
 
@@ -76,9 +78,9 @@ struct Message<T> {
 struct Queue {
     link: u32,
     waiting: VecDeque<u32>,
-    /// The packet that is being sent.
+    /// The packet that is being sent, if there is one.
     sending: Option<u32>,
-    /// An event at infinite time, while the queue waits for bandwidth.
+    /// Key of an event at infinite time that exists while the queue waits for bandwidth.
     stopped: Option<Key>,
 }
 
@@ -93,16 +95,16 @@ impl Queue {
     }
 }
 
-/// A message that starts.
+/// The parameters of a message that starts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Start {
     pub(super) bytes: f64,
-    /// The time until it joins the first queue \[s\].
+    /// Time until the message joins the first queue \[s\].
     pub(super) delay: f64,
     pub(super) connection: Option<u32>,
 }
 
-/// A message that has ended.
+/// A message whose last packet has arrived.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ended<T> {
     message: u32,
@@ -110,13 +112,13 @@ pub(super) struct Ended<T> {
     pub(super) connection: Option<u32>,
 }
 
-/// The queues of all links, and the messages in them.
+/// The queues of all links, and the messages whose packets are in them.
 #[derive(Clone, Debug)]
 pub(super) struct Queues<T> {
-    /// The payload of a packet \[B\].
+    /// Payload of a packet \[B\].
     packet: f64,
-    /// The queues of the links by link number; then queues that serve one message each.
-    all: Vec<Queue>,
+    /// The queue of each link, in the order of links, followed by queues that serve one message each.
+    queues: Vec<Queue>,
     links: usize,
     free_own: Vec<u32>,
     bursts: Vec<Burst>,
@@ -125,10 +127,10 @@ pub(super) struct Queues<T> {
     free_messages: Vec<u32>,
 }
 
-/// Maximum number of packets of a message; a larger message is refused, since each packet has its events.
+/// Maximum number of packets of a message; larger messages are errors, since each packet causes several events.
 pub(super) const MOST_PACKETS: f64 = 1e7;
 
-/// Returns the number of packets of a message, from its size and the payload of a packet \[B\].
+/// Returns the number of packets of a message, given its size and the payload of a packet \[B\].
 pub(super) fn packets_of(bytes: f64, payload: f64) -> f64 {
     greater((bytes / payload).ceil(), 1.0)
 }
@@ -138,7 +140,7 @@ impl<T: Copy> Queues<T> {
     pub(super) fn new(links: usize, packet: f64) -> Self {
         Self {
             packet,
-            all: (0..to_u32(links)).map(Queue::new).collect(),
+            queues: (0..to_u32(links)).map(Queue::new).collect(),
             links,
             free_own: Vec::new(),
             bursts: Vec::new(),
@@ -148,7 +150,8 @@ impl<T: Copy> Queues<T> {
         }
     }
 
-    /// Starts a message on a route of links, each with the latency after it \[s\] and whether messages share it; `event` names an event.
+    /// Starts a message. Its route is a list of links, each with its latency \[s\] and whether messages share it; `event`
+    /// converts a step into an event of the event list.
     pub(super) fn start<E: Copy>(
         &mut self,
         start: Start,
@@ -170,8 +173,8 @@ impl<T: Copy> Queues<T> {
             self.messages.push(Message {
                 token,
                 route: Vec::new(),
-                last: 0.0,
-                left: 0,
+                last_packet_bytes: 0.0,
+                packets_left: 0,
                 connection: None,
             });
             to_u32(self.messages.len() - 1)
@@ -182,15 +185,15 @@ impl<T: Copy> Queues<T> {
             let own = if is_shared {
                 link
             } else {
-                self.own_queue(link)
+                self.exclusive_queue(link)
             };
             way.push((own, latency));
         }
         self.messages[message as usize] = Message {
             token,
             route: way,
-            last: start.bytes - self.packet * (packets - 1.0) + HEADERS,
-            left: count,
+            last_packet_bytes: start.bytes - self.packet * (packets - 1.0) + HEADERS,
+            packets_left: count,
             connection: start.connection,
         };
         let burst = self.new_burst(Burst {
@@ -203,7 +206,7 @@ impl<T: Copy> Queues<T> {
         queue.push(now + start.delay, event(Step::Joins(burst)));
     }
 
-    /// Handles a step of a packet. Returns the message that it ends.
+    /// Handles a step of a packet; returns the message that ends as a result, if there is one.
     pub(super) fn on_step<E: Copy>(
         &mut self,
         step: Step,
@@ -215,7 +218,7 @@ impl<T: Copy> Queues<T> {
         match step {
             Step::Joins(burst) => self.join(burst, now, bandwidth, queue, event),
             Step::Sent(at) => {
-                let sent = self.all[at as usize].sending.take()?;
+                let sent = self.queues[at as usize].sending.take()?;
                 let Burst { message, hop, .. } = self.bursts[sent as usize];
                 self.bursts[sent as usize].hop += 1;
                 let (_, latency) = self.messages[message as usize].route[hop as usize];
@@ -226,7 +229,8 @@ impl<T: Copy> Queues<T> {
         }
     }
 
-    /// Adds packets to the next queue of their message; after the last queue, they have arrived.
+    /// Adds a burst to the next queue on the route of its message. After the last queue, its packets have arrived; returns the
+    /// message if it has ended.
     fn join<E: Copy>(
         &mut self,
         burst: u32,
@@ -243,11 +247,11 @@ impl<T: Copy> Queues<T> {
         } = self.bursts[burst as usize];
         let state = &mut self.messages[message as usize];
         let Some(&(at, _)) = state.route.get(hop as usize) else {
-            state.left -= count;
+            state.packets_left -= count;
             self.free_bursts.push(burst);
-            return (self.messages[message as usize].left == 0).then(|| self.end(message));
+            return (self.messages[message as usize].packets_left == 0).then(|| self.end(message));
         };
-        let next = &mut self.all[at as usize];
+        let next = &mut self.queues[at as usize];
         next.waiting.push_back(burst);
         if next.sending.is_none() && next.stopped.is_none() {
             self.send_next(at, now, bandwidth, queue, event);
@@ -255,7 +259,7 @@ impl<T: Copy> Queues<T> {
         None
     }
 
-    /// Sends the first packet of a queue, if its link has any bandwidth.
+    /// Starts to send the first packet in a queue, if the link has bandwidth; otherwise the queue waits for bandwidth.
     fn send_next<E: Copy>(
         &mut self,
         at: u32,
@@ -264,7 +268,7 @@ impl<T: Copy> Queues<T> {
         queue: &mut EventQueue<E>,
         event: &impl Fn(Step) -> E,
     ) {
-        let state = &mut self.all[at as usize];
+        let state = &mut self.queues[at as usize];
         let Some(&first) = state.waiting.front() else {
             return;
         };
@@ -286,17 +290,17 @@ impl<T: Copy> Queues<T> {
                 ..burst
             })
         };
-        self.all[at as usize].sending = Some(sent);
+        self.queues[at as usize].sending = Some(sent);
         let size = if is_last {
-            self.messages[burst.message as usize].last
+            self.messages[burst.message as usize].last_packet_bytes
         } else {
             self.packet + HEADERS
         };
         queue.push(now + size / bandwidth, event(Step::Sent(at)));
     }
 
-    /// Continues the queues of a link that waited for bandwidth, once the bandwidth has changed \[B/s\].
-    pub(super) fn go_on<E: Copy>(
+    /// Continues the queues of a link that have waited for bandwidth, once its bandwidth has changed to `bandwidth` \[B/s\].
+    pub(super) fn resume<E: Copy>(
         &mut self,
         link: u32,
         bandwidth: f64,
@@ -307,9 +311,9 @@ impl<T: Copy> Queues<T> {
         if bandwidth <= 0.0 {
             return;
         }
-        let own = to_u32(self.links)..to_u32(self.all.len());
+        let own = to_u32(self.links)..to_u32(self.queues.len());
         for at in std::iter::once(link).chain(own) {
-            let state = &mut self.all[at as usize];
+            let state = &mut self.queues[at as usize];
             if state.link == link
                 && let Some(key) = state.stopped.take()
             {
@@ -319,10 +323,10 @@ impl<T: Copy> Queues<T> {
         }
     }
 
-    /// Returns the links of a message that has just ended, each as often as the message crossed it.
+    /// Returns the links on the route of a message that has just ended, each as often as the message crossed it.
     pub(super) fn links_of(&self, ended: &Ended<T>) -> impl Iterator<Item = u32> + '_ {
         let route = self.messages[ended.message as usize].route.iter();
-        route.map(|&(queue, _)| self.all[queue as usize].link)
+        route.map(|&(queue, _)| self.queues[queue as usize].link)
     }
 
     fn end(&mut self, message: u32) -> Ended<T> {
@@ -338,14 +342,14 @@ impl<T: Copy> Queues<T> {
         }
     }
 
-    /// Returns a queue of a link for one message.
-    fn own_queue(&mut self, link: u32) -> u32 {
+    /// Returns a queue for one message on a link that messages do not share.
+    fn exclusive_queue(&mut self, link: u32) -> u32 {
         if let Some(queue) = self.free_own.pop() {
-            self.all[queue as usize].link = link;
+            self.queues[queue as usize].link = link;
             return queue;
         }
-        self.all.push(Queue::new(link));
-        to_u32(self.all.len() - 1)
+        self.queues.push(Queue::new(link));
+        to_u32(self.queues.len() - 1)
     }
 
     fn new_burst(&mut self, burst: Burst) -> u32 {

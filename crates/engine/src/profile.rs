@@ -1,10 +1,9 @@
-//! Changes of capacity by profiles and loads, in order of their absolute times.
+//! Changes of the capacities of hosts and links over time, by profiles and loads, in the order of absolute times.
 //!
-//! Only the next change of each capacity is stored. A host without executions sleeps, and so does a link without flows. Changes of a
-//! sleeping host or link stay out of the heap and are applied when it is needed again. For a link that has slept, only the last change is
-//! applied.
-//! Capacities that change at one time form a chain, which is one entry of the heap. Cost: 10 ns per change of an awake capacity, plus the
-//! cost of computing the change.
+//! Only the next change of each capacity is stored. A host without executions sleeps, as does a link without flows. Changes of a
+//! sleeping host or link are not in the heap; they are applied when the host or link is needed again. For a link that has slept,
+//! only the last change is applied. Capacities that change at the same time form a chain, which is one entry of the heap. Cost:
+//! 10 ns per change of an awake capacity, plus the cost of computing the change.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,10 +12,10 @@ use super::clock::Clock;
 use migsim_base::units::{HostId, LinkId, to_u32};
 use migsim_platform::{Host, Link, Platform, ProfileSteps, StepsAhead};
 
-/// The capacity that changes.
+/// The capacity (or latency) that changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Target {
-    /// The available fraction of a host's speed.
+    /// The available fraction of the speed of a host.
     Speed(HostId),
     /// The capacity of a link \[B/s\].
     Bandwidth(LinkId),
@@ -24,51 +23,53 @@ pub(crate) enum Target {
     Latency(LinkId),
 }
 
-/// One change of capacity.
+/// One change of a capacity at a given time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Change {
-    /// Absolute time from which the value holds \[s\].
+    /// Absolute time from which the new value is valid \[s\].
     pub date: f64,
-    /// The capacity that changes.
+    /// The capacity (or latency) that changes.
     pub target: Target,
     /// The new value, in the unit of the target.
     pub value: f64,
 }
 
-/// All capacities of a platform that vary, each with its next change.
+/// All capacities of a platform that vary over time, each with its next change.
 #[derive(Clone, Debug)]
 pub(crate) struct Changes {
-    /// The varying capacities; those that change at one time are handled in this order.
+    /// The capacities that vary; those that change at the same time are handled in this order.
     varying: Vec<Varying>,
-    /// Place in `varying` of the speed of each host; `NONE` if the speed does not vary.
-    of_host: Vec<u32>,
-    /// The same for the bandwidth of each link; empty if none varies.
-    of_link: Vec<u32>,
-    /// One entry (bits of the time, first place in `varying`) per chain of awake capacities. Times are not negative, so their bits sort
-    /// like their values. One time may have several chains; the places in a chain increase.
-    next: BinaryHeap<Reverse<(u64, u32)>>,
-    /// The rest of the chain that is being handled; `NONE` if there is none.
+    /// For each host, the index in `varying` of its speed; `NONE` if the speed does not vary.
+    speed_index: Vec<u32>,
+    /// For each link, the index in `varying` of its bandwidth, or `NONE`; empty if no bandwidth varies.
+    bandwidth_index: Vec<u32>,
+    /// The chains of awake capacities, each given by the bits of its time and its first index in `varying`. Times are not
+    /// negative, so that their bits sort like their values. There may be several chains for the same time; the indices within a
+    /// chain increase.
+    chains: BinaryHeap<Reverse<(u64, u32)>>,
+    /// The first index of the rest of the chain that is being handled; `NONE` if there is none.
     current: u32,
-    /// The place that was added to a chain last.
+    /// The index that was added to a chain last.
     last: u32,
-    /// Number of awake hosts and links that may sleep.
+    /// Number of awake hosts and links, without the latencies, which never sleep.
     awake: usize,
 }
 
-/// A capacity that varies.
+/// A capacity that varies over time.
 #[derive(Clone, Debug)]
 struct Varying {
     target: Target,
-    /// The next change of the capacity: the time, infinite after the last change, and the value from then on.
+    /// Absolute time of the next change \[s\]; infinite after the last change.
     date: f64,
+    /// Value of the capacity from the next change on.
     value: f64,
-    course: Course,
+    later_changes: Course,
     is_awake: bool,
-    /// The next place in its chain.
-    follower: u32,
+    /// The next index in the chain of the capacity; `NONE` at the end of the chain.
+    next_in_chain: u32,
 }
 
-/// The changes of a capacity after the next one.
+/// The changes of a capacity that follow after the next one.
 #[derive(Clone, Debug)]
 enum Course {
     Profile(ProfileSteps),
@@ -78,7 +79,7 @@ enum Course {
 const NONE: u32 = u32::MAX;
 
 impl Target {
-    /// Whether its changes may wait while no activity uses it.
+    /// Whether changes of this capacity may be postponed while no activity uses it.
     fn may_sleep(self) -> bool {
         !matches!(self, Self::Latency(_))
     }
@@ -106,9 +107,10 @@ impl Course {
         }
     }
 
-    /// Applies the next changes that are computed already and due, at most `most` of them. Returns their number.
+    /// Applies the next changes that have already been computed and are due, at most `most` of them, by calling `take(time,
+    /// value)`. Returns their number.
     #[inline]
-    fn take_ahead(
+    fn take_computed(
         &mut self,
         most: usize,
         is_due: impl Fn(f64) -> bool,
@@ -117,13 +119,13 @@ impl Course {
         let Self::Generated(steps) = self else {
             return 0;
         };
-        let ahead = steps.ahead();
+        let ahead = steps.computed_steps();
         let ahead = &ahead[..most.min(ahead.len())];
         let count = ahead.partition_point(|step| step.0.is_finite() && is_due(step.0));
         for &(date, value) in &ahead[..count] {
             take(date, value);
         }
-        steps.pass(count);
+        steps.skip_steps(count);
         count
     }
 }
@@ -135,26 +137,27 @@ impl Varying {
             target,
             date,
             value,
-            course,
+            later_changes: course,
             is_awake: false,
-            follower: NONE,
+            next_in_chain: NONE,
         }
     }
 
-    /// Removes and returns its next change.
+    /// Removes and returns the next change of the capacity.
     fn advance(&mut self) -> Change {
         let change = Change {
             date: self.date,
             target: self.target,
             value: self.value,
         };
-        (self.date, self.value) = self.course.next().unwrap_or((f64::INFINITY, 0.0));
+        (self.date, self.value) = self.later_changes.next().unwrap_or((f64::INFINITY, 0.0));
         change
     }
 
-    /// Removes and returns the last change that `is_due`; at least one is. Returns none after `most` changes of a course without closed form.
+    /// Removes and returns the last change for which `is_due` returns true; at least one change must be due. Returns `None` if
+    /// more than `most` changes would have to be computed one by one.
     fn advance_to_last(&mut self, most: u64, is_due: impl Fn(f64) -> bool) -> Option<Change> {
-        if let Course::Profile(steps) = &mut self.course
+        if let Course::Profile(steps) = &mut self.later_changes
             && let Some((date, value)) = steps.skip_to_last(&is_due)
         {
             (self.date, self.value) = (date, value);
@@ -170,13 +173,13 @@ impl Varying {
 }
 
 impl Changes {
-    /// Lists the changes of `platform` from the start of the run on; all capacities are awake.
+    /// Creates the changes of all capacities of `platform` from the start of the run; all capacities are awake.
     pub(crate) fn new(platform: &Platform) -> Self {
-        let mut changes = Self::of(Vec::new());
-        changes.of_host.resize(platform.hosts.len(), NONE);
+        let mut changes = Self::from_varying(Vec::new());
+        changes.speed_index.resize(platform.hosts.len(), NONE);
         for (index, host) in platform.hosts.iter().enumerate() {
             if let Some(course) = Course::of_host(host) {
-                changes.of_host[index] = to_u32(changes.varying.len());
+                changes.speed_index[index] = to_u32(changes.varying.len());
                 let target = Target::Speed(HostId::from_index(index));
                 changes.varying.push(Varying::new(target, course));
             }
@@ -184,8 +187,8 @@ impl Changes {
         for (index, link) in platform.links.iter().enumerate() {
             let id = LinkId::from_index(index);
             if let Some(course) = Course::of_link(link) {
-                changes.of_link.resize(platform.links.len(), NONE);
-                changes.of_link[index] = to_u32(changes.varying.len());
+                changes.bandwidth_index.resize(platform.links.len(), NONE);
+                changes.bandwidth_index[index] = to_u32(changes.varying.len());
                 let target = Target::Bandwidth(id);
                 changes.varying.push(Varying::new(target, course));
             }
@@ -200,32 +203,33 @@ impl Changes {
         changes
     }
 
-    /// Lists the changes of the bandwidths of these links from now on. Returns none if a link follows a load.
-    fn of_links(&self, links: &[LinkId]) -> Option<Self> {
+    /// Creates the changes of the bandwidths of the given links from now on. Returns `None` if the bandwidth of any of them
+    /// depends on a load, whose changes are not known in advance.
+    fn for_links(&self, links: &[LinkId]) -> Option<Self> {
         let varying = |link: &LinkId| {
-            let varying = self.varying.get(self.of_link[link.index()] as usize)?;
-            let Course::Profile(steps) = &varying.course else {
+            let varying = self.varying.get(self.bandwidth_index[link.index()] as usize)?;
+            let Course::Profile(steps) = &varying.later_changes else {
                 return None;
             };
             Some(Varying {
-                course: Course::Profile(steps.clone()),
+                later_changes: Course::Profile(steps.clone()),
                 is_awake: false,
-                follower: NONE,
+                next_in_chain: NONE,
                 ..*varying
             })
         };
-        let mut changes = Self::of(links.iter().map(varying).collect::<Option<_>>()?);
+        let mut changes = Self::from_varying(links.iter().map(varying).collect::<Option<_>>()?);
         changes.rouse_all();
         Some(changes)
     }
 
-    /// Creates the changes of these capacities, all asleep.
-    fn of(varying: Vec<Varying>) -> Self {
+    /// Creates the changes of the given capacities, all of which are asleep.
+    fn from_varying(varying: Vec<Varying>) -> Self {
         Self {
             varying,
-            of_host: Vec::new(),
-            of_link: Vec::new(),
-            next: BinaryHeap::new(),
+            speed_index: Vec::new(),
+            bandwidth_index: Vec::new(),
+            chains: BinaryHeap::new(),
             current: NONE,
             last: NONE,
             awake: 0,
@@ -234,24 +238,24 @@ impl Changes {
 
     fn rouse_all(&mut self) {
         for place in 0..to_u32(self.varying.len()) {
-            self.rouse(place);
+            self.wake_index(place);
         }
     }
 
-    /// Whether no capacity varies.
+    /// Whether no capacity of the platform varies.
     pub(crate) fn is_empty(&self) -> bool {
         self.varying.is_empty()
     }
 
-    /// Whether the bandwidth of any link varies.
+    /// Whether the bandwidth of at least one link varies.
     pub(crate) fn has_links(&self) -> bool {
-        !self.of_link.is_empty()
+        !self.bandwidth_index.is_empty()
     }
 
-    /// Whether the bandwidth of a link varies.
+    /// Whether the bandwidth of this link varies.
     #[inline]
     pub(crate) fn varies(&self, link: LinkId) -> bool {
-        let place = self.of_link.get(link.index());
+        let place = self.bandwidth_index.get(link.index());
         place.is_some_and(|place| *place != NONE)
     }
 
@@ -259,61 +263,64 @@ impl Changes {
     pub(crate) fn next_date(&self) -> f64 {
         let current = self.varying.get(self.current as usize);
         let next = || {
-            let first = self.next.peek();
+            let first = self.chains.peek();
             first.map_or(f64::INFINITY, |Reverse((date, _))| f64::from_bits(*date))
         };
         current.map_or_else(next, |varying| varying.date)
     }
 
-    /// Removes and returns the next change of an awake capacity. The capacity stays awake if `is_needed`, or if it never sleeps.
+    /// Removes and returns the next change of an awake capacity. The capacity then falls asleep, unless `is_needed` returns true
+    /// for it or it never sleeps.
     pub(crate) fn pop(&mut self, is_needed: impl FnOnce(Target) -> bool) -> Option<Change> {
-        let place = self.first()?;
+        let place = self.take_first()?;
         let varying = &mut self.varying[place as usize];
         let change = varying.advance();
-        self.current = std::mem::replace(&mut varying.follower, NONE);
+        self.current = std::mem::replace(&mut varying.next_in_chain, NONE);
         let may_sleep = change.target.may_sleep();
         varying.is_awake = varying.date.is_finite() && (!may_sleep || is_needed(change.target));
         if varying.is_awake {
-            self.put(place);
+            self.append_to_chain(place);
         } else {
             self.awake -= usize::from(may_sleep);
         }
         Some(change)
     }
 
-    /// Returns the place that changes next: from the chain that is being handled, unless another chain of the same time has a lower place.
-    fn first(&mut self) -> Option<u32> {
+    /// Removes from its chain the capacity that changes next, and returns its index; `None` if no awake capacity changes. It
+    /// belongs to the chain that is being handled, unless another chain of the same time begins with a lower index.
+    fn take_first(&mut self) -> Option<u32> {
         let current = self.current;
         if current == NONE {
-            return self.next.pop().map(|Reverse((_, place))| place);
+            return self.chains.pop().map(|Reverse((_, place))| place);
         }
         let date = self.varying[current as usize].date.to_bits();
         if self
-            .next
+            .chains
             .peek()
             .is_none_or(|Reverse(next)| *next > (date, current))
         {
             return Some(current);
         }
-        let mut next = self.next.peek_mut()?;
+        let mut next = self.chains.peek_mut()?;
         let Reverse((_, place)) = std::mem::replace(&mut *next, Reverse((date, current)));
         Some(place)
     }
 
-    /// Appends a capacity, given by its place in `varying`, to a chain of capacities with the same time of their next change.
-    fn put(&mut self, place: u32) {
+    /// Appends a capacity, given by its index in `varying`, to a chain of capacities whose next change is at the same time, or
+    /// starts a new chain.
+    fn append_to_chain(&mut self, place: u32) {
         if can_follow(&self.varying, self.last, place) {
-            self.varying[self.last as usize].follower = place;
+            self.varying[self.last as usize].next_in_chain = place;
         } else {
             let date = self.varying[place as usize].date;
-            self.next.push(Reverse((date.to_bits(), place)));
+            self.chains.push(Reverse((date.to_bits(), place)));
         }
         self.last = place;
     }
 
-    /// Puts all hosts and links to sleep: their changes are not announced until they are woken.
+    /// Puts all hosts and links to sleep: their changes are not returned until they are woken.
     #[inline]
-    pub(crate) fn let_sleep(&mut self) {
+    pub(crate) fn put_to_sleep(&mut self) {
         if self.awake > 0 {
             self.let_all_sleep();
         }
@@ -323,7 +330,7 @@ impl Changes {
         self.awake = 0;
         self.last = NONE;
         let current = std::mem::replace(&mut self.current, NONE);
-        let chains = std::mem::take(&mut self.next);
+        let chains = std::mem::take(&mut self.chains);
         let firsts = chains.into_iter().map(|Reverse((_, first))| first);
         let mut restless = Vec::new();
         for mut place in firsts.chain([current]) {
@@ -333,16 +340,16 @@ impl Changes {
                 if varying.is_awake {
                     restless.push(place);
                 }
-                place = std::mem::replace(&mut varying.follower, NONE);
+                place = std::mem::replace(&mut varying.next_in_chain, NONE);
             }
         }
         restless.sort_unstable();
         for place in restless {
-            self.put(place);
+            self.append_to_chain(place);
         }
     }
 
-    /// Applies the due changes of a sleeping host, at most `most` of them, by `take(time, value)`. Returns their number.
+    /// Applies the due changes of a sleeping host, at most `most` of them, by calling `take(time, value)`. Returns their number.
     #[inline]
     pub(crate) fn take_due(
         &mut self,
@@ -351,7 +358,7 @@ impl Changes {
         is_due: impl Fn(f64) -> bool,
         mut take: impl FnMut(f64, f64),
     ) -> u64 {
-        let place = self.of_host[host.index()] as usize;
+        let place = self.speed_index[host.index()] as usize;
         let Some(varying) = self.varying.get_mut(place).filter(|host| !host.is_awake) else {
             return 0;
         };
@@ -361,21 +368,24 @@ impl Changes {
             take(date, value);
             count += 1;
             let left = usize::try_from(most - count).unwrap_or(usize::MAX);
-            count += varying.course.take_ahead(left, &is_due, &mut take) as u64;
-            (date, value) = varying.course.next().unwrap_or((f64::INFINITY, 0.0));
+            count += varying.later_changes.take_computed(left, &is_due, &mut take) as u64;
+            (date, value) = varying.later_changes.next().unwrap_or((f64::INFINITY, 0.0));
         }
         (varying.date, varying.value) = (date, value);
         count
     }
 
-    /// Removes and returns the last due change of a sleeping link; `Err` if more than `most` changes come before it.
+    /// Removes and returns the last due change of a sleeping link; `None` if no change is due.
+    ///
+    /// # Errors
+    /// More than `most` changes would have to be computed one by one.
     pub(crate) fn take_last_due(
         &mut self,
         link: LinkId,
         most: u64,
         is_due: impl Fn(f64) -> bool,
     ) -> Result<Option<Change>, TooMany> {
-        let Some(place) = self.of_link.get(link.index()) else {
+        let Some(place) = self.bandwidth_index.get(link.index()) else {
             return Ok(None);
         };
         let varying = self.varying.get_mut(*place as usize);
@@ -387,25 +397,25 @@ impl Changes {
         change.map_or(Ok(None), |change| change.ok_or(TooMany).map(Some))
     }
 
-    /// Returns the absolute time of the next change of a host \[s\]; infinite if there is none.
+    /// Returns the absolute time of the next change of a host's speed \[s\]; infinite if there is none.
     pub(crate) fn next_date_of(&self, host: HostId) -> f64 {
-        self.date_at(self.of_host[host.index()])
+        self.date_at(self.speed_index[host.index()])
     }
 
-    /// Returns the future changes of a host that are computed already: absolute time \[s\] and available fraction. Also returns the time up
-    /// to which they are complete.
+    /// Returns the future changes of a host's speed that have already been computed, and the absolute time up to which this list
+    /// is complete \[s\]. Each change is an absolute time \[s\] and the available fraction from then on.
     pub(crate) fn known_changes(
         &self,
         host: HostId,
     ) -> (impl Iterator<Item = (f64, f64)> + '_, f64) {
-        let varying = self.varying.get(self.of_host[host.index()] as usize);
+        let varying = self.varying.get(self.speed_index[host.index()] as usize);
         let next = varying.map(|varying| (varying.date, varying.value));
         let next = next.filter(|next| next.0.is_finite());
         let (mut steps, mut ahead, mut until) = (None, &[][..], f64::INFINITY);
-        match varying.map(|varying| &varying.course) {
+        match varying.map(|varying| &varying.later_changes) {
             Some(Course::Profile(profile)) => steps = Some(profile.clone()),
             Some(Course::Generated(generated)) => {
-                ahead = generated.ahead();
+                ahead = generated.computed_steps();
                 let last = ahead.last().copied().or(next);
                 until = last.map_or(f64::INFINITY, |last| last.0);
             }
@@ -417,7 +427,7 @@ impl Changes {
 
     /// Returns the absolute time of the next change of a link's bandwidth \[s\]; infinite if there is none.
     pub(crate) fn next_date_of_link(&self, link: LinkId) -> f64 {
-        let place = self.of_link.get(link.index());
+        let place = self.bandwidth_index.get(link.index());
         place.map_or(f64::INFINITY, |place| self.date_at(*place))
     }
 
@@ -426,76 +436,78 @@ impl Changes {
         varying.map_or(f64::INFINITY, |varying| varying.date)
     }
 
-    /// Wakes a host.
+    /// Wakes a host: its changes are returned from now on.
     pub(crate) fn wake(&mut self, host: HostId) {
-        self.wake_at(self.of_host[host.index()]);
+        self.wake_at(self.speed_index[host.index()]);
     }
 
-    /// Wakes a link.
+    /// Wakes a link: its changes are returned from now on.
     pub(crate) fn wake_link(&mut self, link: LinkId) {
-        self.wake_at(self.of_link[link.index()]);
+        self.wake_at(self.bandwidth_index[link.index()]);
     }
 
     fn wake_at(&mut self, place: u32) {
         if place != NONE && !self.varying[place as usize].is_awake {
-            self.rouse(place);
+            self.wake_index(place);
         }
     }
 
-    fn rouse(&mut self, place: u32) {
+    fn wake_index(&mut self, place: u32) {
         let varying = &mut self.varying[place as usize];
         if varying.date.is_finite() {
             varying.is_awake = true;
             self.awake += usize::from(varying.target.may_sleep());
-            self.put(place);
+            self.append_to_chain(place);
         }
     }
 }
 
-/// Whether a place may follow the place that was added last: that place is still awake and changes at the same time.
+/// Whether the capacity with index `place` may be appended to the chain of the capacity that was added last. The latter must be
+/// awake, have a lower index, and change at the same time.
 fn can_follow(varying: &[Varying], last: u32, place: u32) -> bool {
     let date = varying[place as usize].date;
     let has_date = |before: &Varying| before.is_awake && before.date.to_bits() == date.to_bits();
     last < place && varying.get(last as usize).is_some_and(has_date)
 }
 
-/// The changes of the bandwidths of some links, all computable in advance.
+/// The future changes of the bandwidths of some links, all of which can be computed in advance.
 #[derive(Clone, Debug)]
 pub struct CapacityChanges {
     changes: Changes,
     clock: Clock,
-    /// Maximum number of changes that may still be applied.
-    left: usize,
+    /// Maximum number of changes that may still be returned.
+    changes_left: usize,
 }
 
-/// Maximum number of changes of bandwidth that are taken in one superstep that is evaluated directly.
+/// Maximum number of bandwidth changes that are returned for a superstep that is evaluated directly.
 const MOST_TAKEN: usize = 1_000_000;
 
 impl CapacityChanges {
-    /// Lists the changes of these links from now on, which is the time of `clock`. Returns none if a link follows a load.
+    /// Creates the changes of the given links from now on, the present time of `clock`. Returns `None` if the bandwidth of any of
+    /// them depends on a load.
     pub(crate) fn new(changes: &Changes, links: &[LinkId], clock: Clock) -> Option<Self> {
-        changes.of_links(links).map(|changes| Self {
+        changes.for_links(links).map(|changes| Self {
             changes,
             clock,
-            left: MOST_TAKEN,
+            changes_left: MOST_TAKEN,
         })
     }
 
-    /// The local time of the next change \[s\]; infinite after the last one.
+    /// Returns the local time of the next change \[s\]; infinite after the last one.
     pub(crate) fn next_time(&self) -> f64 {
-        if self.left == 0 {
+        if self.changes_left == 0 {
             return f64::INFINITY;
         }
         self.clock.to_local(self.changes.next_date())
     }
 
-    /// Removes and returns the changes up to a local time \[s\]: links and their bandwidths from then on \[B/s\].
+    /// Removes and returns the changes up to the local time `until` \[s\]: each link with its bandwidth from then on \[B/s\].
     pub(crate) fn take_until(&mut self, until: f64) -> impl Iterator<Item = (u32, f64)> {
         std::iter::from_fn(move || {
             if self.next_time() > until {
                 return None;
             }
-            self.left -= 1;
+            self.changes_left -= 1;
             let change = self.changes.pop(|_| true)?;
             let Target::Bandwidth(link) = change.target else {
                 return None;
@@ -505,6 +517,6 @@ impl CapacityChanges {
     }
 }
 
-/// The error of more changes than a run can apply in reasonable time.
+/// The error that more changes are due than can be applied in reasonable time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TooMany;

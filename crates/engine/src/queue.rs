@@ -1,11 +1,12 @@
-//! The event list: future events in (time, sequence) order; a key moves or cancels any of them.
+//! The event list: future events in the order of time, then of scheduling; a key moves or cancels any event.
 //!
-//! The next events are in a sorted list, all others in a 4-ary heap with an index of its entries. Events of equal times are returned in the
-//! order in which they were scheduled, so ties never depend on where an event is stored. If an event of the heap is moved to a later time,
-//! its entry stays where it is until it reaches the front. Only the next event of the heap is moved at once.
+//! The next events are in a sorted list, all others in a 4-ary heap with an index of its entries. Events with equal times are
+//! returned in the order in which they were scheduled, so that their order never depends on where they are stored. If an event in
+//! the heap is moved to a later time, its entry stays where it is until it reaches the front; only the first event of the heap is
+//! moved immediately.
 //!
-//! Cost: a search in the list and a short shift if the event is near, as most messages are, otherwise O(log n). Removing the next event
-//! costs O(1). No memory is allocated once the queue has reached its largest size.
+//! Cost: a search in the list and a short shift if the event is near, as most messages are, otherwise O(log n). Removing the next
+//! event costs O(1). No memory is allocated once the queue has reached its largest size.
 
 /// The key of a scheduled event, valid until the event is returned or cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,55 +14,57 @@ pub struct Key(u32);
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// The time (not negative, so its bits sort like its value), then the sequence; an entry of the heap may have an earlier order than its event.
-    order: u128,
+    /// Sort key: the time of the event (not negative, so that its bits sort like its value), then its sequence number. An entry
+    /// in the heap may have an earlier sort key than its event.
+    sort_key: u128,
     slot: u32,
 }
 
 impl Entry {
-    /// Returns the bits of its time.
+    /// Returns the bits of the entry's time, which sort like the time.
     #[inline]
-    fn bits(&self) -> u64 {
-        u64::try_from(self.order >> 64).expect("the upper half")
+    fn time_bits(&self) -> u64 {
+        u64::try_from(self.sort_key >> 64).expect("the upper half")
     }
 
     #[inline]
     fn date(&self) -> f64 {
-        f64::from_bits(self.bits())
+        f64::from_bits(self.time_bits())
     }
 
     #[inline]
     fn is_before(&self, other: &Self) -> bool {
-        self.order < other.order
+        self.sort_key < other.sort_key
     }
 }
 
-/// The queue; `E` is the type of an event.
+/// The event list; `E` is the type of an event.
 #[derive(Clone, Debug)]
 pub struct EventQueue<E> {
-    /// From `first` on, the next events in order; those of the heap come after them. The list is empty only if the heap is empty, too.
+    /// The next events in order, from index `first` on; all events in the heap come after them. The list is empty only if the
+    /// heap is empty as well.
     near: Vec<Entry>,
     first: usize,
-    /// The heap; its first entry has the order of its event.
+    /// The heap of all other events; its first entry always has the same sort key as its event.
     heap: Vec<Entry>,
-    /// Order of the event in each slot.
-    order: Vec<u128>,
-    /// Position in the heap of the event in each slot, or `NEAR`.
+    /// For each slot, the sort key of its event.
+    sort_keys: Vec<u128>,
+    /// For each slot, the position of its event in the heap, or `NEAR` if the event is in the list.
     position: Vec<u32>,
-    /// Event in each slot.
+    /// For each slot, its event.
     event: Vec<E>,
     free: Vec<u32>,
     sequence: u64,
 }
 
 const ARITY: usize = 4;
-/// The position of an event that is not in the heap.
+/// Position that marks an event that is in the list and not in the heap.
 const NEAR: u32 = u32::MAX;
-/// Number of events in the list above which an event that comes last is put into the heap.
+/// Number of events in the list from which on an event that comes last is put into the heap instead.
 const ENOUGH: usize = 128;
 /// Maximum number of events in the list.
 const MOST: usize = 2 * ENOUGH;
-/// Number of events that are moved from the heap to the list at a time.
+/// Number of events that are moved from the heap to the list when the list is empty.
 const REFILL: usize = 16;
 
 impl<E: Copy> Default for EventQueue<E> {
@@ -70,7 +73,7 @@ impl<E: Copy> Default for EventQueue<E> {
             near: Vec::new(),
             first: 0,
             heap: Vec::new(),
-            order: Vec::new(),
+            sort_keys: Vec::new(),
             position: Vec::new(),
             event: Vec::new(),
             free: Vec::new(),
@@ -80,7 +83,7 @@ impl<E: Copy> Default for EventQueue<E> {
 }
 
 impl<E: Copy> EventQueue<E> {
-    /// Creates an empty queue.
+    /// Creates an empty event list.
     pub fn new() -> Self {
         Self::default()
     }
@@ -96,7 +99,7 @@ impl<E: Copy> EventQueue<E> {
         self.near.is_empty()
     }
 
-    /// Schedules `event` at the time `date` \[s\]; with infinity the event waits until it is rescheduled.
+    /// Schedules `event` at the time `date` \[s\] and returns its key; an event at infinite time waits until it is rescheduled.
     #[inline]
     pub fn push(&mut self, date: f64, event: E) -> Key {
         debug_assert!(date >= 0.0, "a date is not negative");
@@ -106,27 +109,27 @@ impl<E: Copy> EventQueue<E> {
         } else {
             self.event.push(event);
             self.position.push(0);
-            self.order.push(0);
+            self.sort_keys.push(0);
             u32::try_from(self.event.len() - 1).expect("fewer than 2^32 events wait at once")
         };
-        let entry = self.stamped(date, slot);
+        let entry = self.with_sequence(date, slot);
         self.insert(entry);
         Key(slot)
     }
 
-    /// Moves the event `key` to the time `date` \[s\], after the events already scheduled at that time.
+    /// Moves the event of `key` to the time `date` \[s\], after all events that are already scheduled at that time.
     #[inline]
     pub fn reschedule(&mut self, key: Key, date: f64) {
         debug_assert!(date >= 0.0, "a date is not negative");
         let at = self.position[key.0 as usize];
         if at == NEAR {
-            self.take_near(key.0);
-            let entry = self.stamped(date, key.0);
+            self.remove_near(key.0);
+            let entry = self.with_sequence(date, key.0);
             self.insert(entry);
             self.refill();
             return;
         }
-        let (at, entry) = (at as usize, self.stamped(date, key.0));
+        let (at, entry) = (at as usize, self.with_sequence(date, key.0));
         let is_near = self.near.last().is_some_and(|last| entry.is_before(last));
         if is_near {
             self.remove_at(at);
@@ -141,11 +144,11 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// Cancels the event `key`.
+    /// Removes the event of `key`.
     pub fn cancel(&mut self, key: Key) {
         let at = self.position[key.0 as usize];
         if at == NEAR {
-            self.take_near(key.0);
+            self.remove_near(key.0);
             self.refill();
         } else {
             self.remove_at(at as usize);
@@ -153,13 +156,13 @@ impl<E: Copy> EventQueue<E> {
         self.free.push(key.0);
     }
 
-    /// Returns the time of the next event \[s\].
+    /// Returns the time of the next event \[s\]; `None` if no event is scheduled.
     #[inline]
     pub fn next_date(&self) -> Option<f64> {
         self.near.get(self.first).map(Entry::date)
     }
 
-    /// Removes and returns the next event, with its time \[s\].
+    /// Removes and returns the next event, with its time \[s\]; `None` if no event is scheduled.
     #[inline]
     pub fn pop(&mut self) -> Option<(f64, E)> {
         let first = *self.near.get(self.first)?;
@@ -171,7 +174,7 @@ impl<E: Copy> EventQueue<E> {
         Some((first.date(), self.event[first.slot as usize]))
     }
 
-    /// Inserts an entry with the order of its event at its place.
+    /// Inserts the entry of an event, which has the sort key of the event, into the list or the heap.
     #[inline]
     fn insert(&mut self, entry: Entry) {
         if self.near.last().is_some_and(|last| entry.is_before(last)) {
@@ -187,12 +190,12 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// Returns the place of an entry in the list: after all entries that do not come after it.
+    /// Returns the index in the list at which an entry has to be inserted: after all entries with the same or an earlier time.
     #[inline]
-    fn place(&self, entry: &Entry) -> usize {
+    fn insertion_index(&self, entry: &Entry) -> usize {
         let near = &self.near[self.first..];
-        let bits = entry.bits();
-        let is_after = |at: &usize| near[*at].bits() > bits;
+        let bits = entry.time_bits();
+        let is_after = |at: &usize| near[*at].time_bits() > bits;
         // The end of a short transfer is often among the first events, the end of a latency among the last.
         let last = near.len() - 1;
         let place = if is_after(&0) {
@@ -203,14 +206,14 @@ impl<E: Copy> EventQueue<E> {
             2
         } else {
             // A new entry has the highest sequence of all.
-            near.partition_point(|other| other.bits() <= bits)
+            near.partition_point(|other| other.time_bits() <= bits)
         };
         self.first + place
     }
 
-    /// Inserts an entry into the list before other entries; the shorter side is shifted.
+    /// Inserts an entry into the list; the shorter side of the list is shifted.
     fn insert_near(&mut self, entry: Entry) {
-        let at = self.place(&entry);
+        let at = self.insertion_index(&entry);
         let Self { near, first, .. } = self;
         self.position[entry.slot as usize] = NEAR;
         if *first > 0 && at - *first <= near.len() - at {
@@ -230,12 +233,12 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// Removes an event from the list, which may then be empty.
-    fn take_near(&mut self, slot: u32) {
+    fn remove_near(&mut self, slot: u32) {
         let Self {
-            near, first, order, ..
+            near, first, sort_keys: order, ..
         } = self;
         let order = order[slot as usize];
-        let place = near[*first..].partition_point(|other| other.order < order);
+        let place = near[*first..].partition_point(|other| other.sort_key < order);
         let at = *first + place;
         if at - *first <= near.len() - at {
             near.copy_within(*first..at, *first + 1);
@@ -249,7 +252,7 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// Drops the places of removed events, and moves the next events from the heap if the list is empty.
+    /// Moves the next events from the heap to the list if the list is empty; also frees the space of removed events in the list.
     fn refill(&mut self) {
         if self.first < self.near.len() {
             if self.first >= MOST {
@@ -275,12 +278,12 @@ impl<E: Copy> EventQueue<E> {
     }
 
     #[inline]
-    fn stamped(&mut self, date: f64, slot: u32) -> Entry {
+    fn with_sequence(&mut self, date: f64, slot: u32) -> Entry {
         self.sequence += 1;
         let date = date + 0.0; // of -0 this makes 0
         let order = u128::from(date.to_bits()) << 64 | u128::from(self.sequence);
-        self.order[slot as usize] = order;
-        Entry { order, slot }
+        self.sort_keys[slot as usize] = order;
+        Entry { sort_key: order, slot }
     }
 
     fn remove_at(&mut self, at: usize) {
@@ -297,19 +300,20 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// Moves entries from the front of the heap to the places of their events, until the first entry is right.
+    /// Moves entries from the front of the heap to the positions of their events, until the first entry has the sort key of its
+    /// event.
     fn correct_first(&mut self) {
         while let Some(first) = self.heap.first() {
-            let order = self.order[first.slot as usize];
-            if first.order == order {
+            let order = self.sort_keys[first.slot as usize];
+            if first.sort_key == order {
                 break;
             }
-            self.heap[0].order = order;
+            self.heap[0].sort_key = order;
             self.sift_down(0);
         }
     }
 
-    /// Moves the entry at `at`, which may be out of order in either direction, to its place.
+    /// Moves the entry at position `at`, which may be out of order in either direction, to its proper position in the heap.
     fn restore(&mut self, at: usize) {
         if at > 0 && self.heap[at].is_before(&self.heap[(at - 1) / ARITY]) {
             self.sift_up(at);

@@ -1,16 +1,16 @@
-//! Flows whose completions follow from the service of their bottleneck links.
+//! Flows whose ends are computed from the service of their bottleneck links.
 //!
-//! All flows bottlenecked at a link run at its fair-share level x: flow f of weight w at `factor · x / w` bytes per second. With S the
-//! service of the link,
+//! All flows with the same bottleneck link run at the fair-share level x of that link: a flow of weight w at `factor · x / w`
+//! bytes per second, where `factor` is the bandwidth factor. With S the service of the link,
 //!
 //! ```text
 //! S(t) = S(t0) + x · (t - t0)        a flow of B bytes bottlenecked there from s on ends when S = S(s) + B · w / factor
 //! ```
-//! So a new level changes the next completion of one link, whatever the number of its flows. A flow is visited only when its bottleneck
-//! link changes. The groups and their bottleneck links are those of [`super::maxmin::bottleneck`].
+//! A new level therefore changes the next end of one link, whatever the number of its flows. A flow is visited only when its
+//! bottleneck link changes. The groups of flows and their bottleneck links are those of [`super::maxmin::bottleneck`].
 //!
-//! Cost: 50 ns per link whose level changes, 100 ns per group whose bottleneck link changes. Twins: [`super::batch`] and the flows of
-//! [`super::transport`], which visit each flow whose rate changes.
+//! Cost: 50 ns per link whose level changes, 100 ns per group whose bottleneck link changes. The reference implementations are
+//! [`super::batch`] and the flows of [`super::transport`], which visit each flow whose rate changes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -21,70 +21,71 @@ use super::completion::CompletionIndex;
 use super::maxmin::bottleneck::{BottleneckMaxMin, Moved};
 use migsim_base::units::to_u32;
 
-/// Groups of flows with equal routes, each with the targets of its flows.
+/// Groups of flows with equal routes, whose ends are computed from the service of their bottleneck links.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BottleneckedFlows {
     levels: BottleneckMaxMin,
     services: Vec<Service>,
     groups: Vec<Group>,
-    /// The next completion among the flows bottlenecked at each link.
+    /// For each link, the time at which the next of the flows bottlenecked at the link ends.
     ends: CompletionIndex,
-    /// Links whose next end is to be computed.
+    /// The links whose next end has to be computed again.
     stale: Vec<u32>,
-    /// Links with an end at the current time.
-    done: Vec<u32>,
+    /// The links with a flow that ends at the current time.
+    ending: Vec<u32>,
     moved: Vec<Moved>,
-    /// Number of groups.
-    count: usize,
-    /// Factor of the share of a flow.
-    factor: f64,
-    /// Whether a flow ended with bytes left or moved too many.
+    /// Number of groups that have flows.
+    active_groups: usize,
+    /// Bandwidth factor, by which the share of a flow is multiplied to give its rate.
+    bandwidth_factor: f64,
+    /// Whether a flow ended with bytes left, or with more bytes transferred than it had.
     lost_bytes: bool,
 }
 
-/// Maximum time to attain the service of a link at its present level, relative to the present time. Beyond it the service is counted from 0
-/// again, so that times keep their precision.
+/// Maximum ratio of the time in which a link attains its service at its present level to the present time. Beyond it, the service
+/// is counted from 0 again, so that times keep their precision.
 const MOST_SERVICE: f64 = 100.0;
 
-/// The service of a link to each of the groups bottlenecked there.
+/// The service of a link to each of the groups bottlenecked at the link.
 #[derive(Clone, Debug, Default)]
 struct Service {
-    /// S at the time `updated`.
-    done: f64,
+    /// Service S of the link at the time `updated`.
+    attained: f64,
     updated: f64,
-    /// Level since then.
-    pace: f64,
-    /// The next end of each group: the bits of its S, which sort like its value, the group, and its stamp. An entry with another stamp is void.
+    /// Fair-share level of the link since the time `updated`; 0 if the link is unsaturated.
+    level: f64,
+    /// For each group, the service at which its next flow ends (as bits, which sort like the value), the number of the group, and
+    /// a stamp. An entry is invalid if the stamp of its group has changed since.
     targets: BinaryHeap<Reverse<(u64, u32, u32)>>,
-    /// Number of groups bottlenecked at the link.
+    /// Number of groups whose bottleneck link is this link.
     bottlenecked: usize,
     is_stale: bool,
 }
 
 impl Service {
     fn advance(&mut self, now: f64) {
-        if self.pace > 0.0 {
-            self.done += self.pace * (now - self.updated);
+        if self.level > 0.0 {
+            self.attained += self.level * (now - self.updated);
         }
         self.updated = now;
     }
 }
 
-/// The flows of a group, with their ends in terms of the service that the group has had.
+/// The flows of a group, with their ends given as amounts of service of the group.
 #[derive(Clone, Debug, Default)]
 struct Group {
-    /// The bottleneck link; none before the first update.
+    /// The bottleneck link of the group; `None` before the first update.
     bottleneck: Option<u32>,
-    /// Service of the group less the service of the link.
-    ahead: f64,
+    /// Service that the group has attained minus the service of its bottleneck link.
+    service_offset: f64,
     stamp: u32,
-    /// w / factor of the equation.
-    price: f64,
+    /// Service that each byte of the group's flows needs: w / factor in the equation of the service.
+    service_per_byte: f64,
     targets: Targets,
 }
 
-/// The ends of the flows of a group in terms of its service (as bits), with their names: first the minimum, then the others. Most groups
-/// have one flow.
+/// The flows of a group: the service of the group at which each flow ends (as bits, which sort like the value), and the name of
+/// the flow. The flow that ends first is stored separately, since most groups have one flow.
 #[derive(Clone, Debug, Default)]
 struct Targets {
     first: Option<(u64, u32)>,
@@ -96,7 +97,7 @@ impl Targets {
         u32::from(self.first.is_some()) + to_u32(self.others.len())
     }
 
-    /// Adds a flow; returns whether it is the first now.
+    /// Adds a flow that ends at the service `target`; returns whether it is the first flow to end.
     fn push(&mut self, target: f64, name: u32) -> bool {
         let flow = (target.to_bits(), name);
         match self.first {
@@ -112,7 +113,7 @@ impl Targets {
         }
     }
 
-    /// Removes and returns the first flow, unless its target is above a limit.
+    /// Removes the flow that ends first and returns its name, unless its target is above `limit`.
     fn pop(&mut self, limit: f64) -> Option<u32> {
         let (target, name) = self.first?;
         if f64::from_bits(target) > limit {
@@ -122,8 +123,8 @@ impl Targets {
         Some(name)
     }
 
-    /// Replaces the target of each flow.
-    fn rewrite(&mut self, new: impl Fn(f64) -> f64) {
+    /// Replaces the target of each flow by the result of `new`.
+    fn map_targets(&mut self, new: impl Fn(f64) -> f64) {
         let Self { first, others } = std::mem::take(self);
         for (target, name) in first
             .into_iter()
@@ -140,7 +141,8 @@ impl Targets {
 }
 
 impl BottleneckedFlows {
-    /// Creates links of these capacities \[B/s\] without flows; `varies`: capacities may change. `factor` multiplies the share of a flow.
+    /// Creates the solver without flows for links with the given capacities \[B/s\]. `varies` states whether capacities may
+    /// change, `factor` is the bandwidth factor.
     pub(super) fn new(
         capacities: impl IntoIterator<Item = f64>,
         varies: bool,
@@ -148,28 +150,29 @@ impl BottleneckedFlows {
     ) -> Self {
         Self {
             levels: BottleneckMaxMin::new(capacities, varies),
-            factor,
+            bandwidth_factor: factor,
             ..Self::default()
         }
     }
 
-    /// Whether there are any links.
+    /// Whether the solver has any links.
     pub(super) fn has_links(&self) -> bool {
         self.levels.has_links()
     }
 
-    /// Whether there are no flows.
+    /// Whether there are no flows in progress.
     pub(super) fn is_empty(&self) -> bool {
-        self.count == 0
+        self.active_groups == 0
     }
 
-    /// Returns the first broken invariant, if there is one.
+    /// Returns the first violated invariant; `None` if there is none.
     pub(super) fn fault(&self) -> Option<Fault> {
         let lost = self.lost_bytes.then_some(Fault::Bytes);
         lost.or(self.levels.fault())
     }
 
-    /// Starts a flow of `bytes` in a group; the first flow of a group sets its weight, its bound \[B/s\] and its links.
+    /// Starts a flow of `bytes` bytes in a group at the time `now` \[s\]. If it is the first flow of the group, `route` adds the
+    /// group with its weight, bound and links to the max-min solver.
     pub(super) fn start(
         &mut self,
         group: u32,
@@ -185,17 +188,17 @@ impl BottleneckedFlows {
         if count == 0 {
             route(&mut self.levels);
             let state = &mut self.groups[at];
-            (state.bottleneck, state.ahead) = (None, 0.0);
-            self.count += 1;
+            (state.bottleneck, state.service_offset) = (None, 0.0);
+            self.active_groups += 1;
         } else {
             self.levels.set_count(group, count + 1);
         }
         if count == 0 {
-            self.groups[at].price = self.price(group);
+            self.groups[at].service_per_byte = self.compute_service_per_byte(group);
         }
-        let had = self.served(group, now);
+        let had = self.attained_service(group, now);
         let state = &mut self.groups[at];
-        let is_first = state.targets.push(had + bytes * state.price, name);
+        let is_first = state.targets.push(had + bytes * state.service_per_byte, name);
         if let (true, Some(bottleneck)) = (is_first, state.bottleneck) {
             self.schedule(group, bottleneck);
         }
@@ -206,75 +209,76 @@ impl BottleneckedFlows {
         self.levels.set_capacity(link, capacity);
     }
 
-    /// Changes the weight and bound \[B/s\] of a group on the same links, if the group has a bound; returns whether it has.
-    pub(super) fn reweigh(&mut self, group: u32, now: f64, weight: f64, bound: f64) -> bool {
-        if !self.levels.reweigh(group, weight, bound) {
+    /// Changes the weight and the bound \[B/s\] of a group whose links stay the same; returns `false` without a change if the
+    /// group has no bound.
+    pub(super) fn set_weight_and_bound(&mut self, group: u32, now: f64, weight: f64, bound: f64) -> bool {
+        if !self.levels.set_weight_and_bound(group, weight, bound) {
             return false;
         }
-        self.reprice(group, now);
+        self.apply_weight(group, now);
         if let Some(bottleneck) = self.groups[group as usize].bottleneck {
             self.schedule(group, bottleneck);
         }
         true
     }
 
-    /// Changes the weight, the bound \[B/s\] and the links of a group.
+    /// Changes the weight, the bound and the links of a group; `route` adds the group to the max-min solver again.
     pub(super) fn reroute(
         &mut self,
         group: u32,
         now: f64,
         route: impl FnOnce(&mut BottleneckMaxMin),
     ) {
-        self.groups[group as usize].ahead = self.served(group, now);
+        self.groups[group as usize].service_offset = self.attained_service(group, now);
         self.levels.set_count(group, 0);
-        self.release(group);
+        self.detach(group);
         route(&mut self.levels);
-        self.reprice(group, now);
+        self.apply_weight(group, now);
     }
 
-    /// Applies the weight of a group. The service left to its flows is counted from 0 again: it would vanish in the sum if a heavy flow
-    /// becomes a light one.
-    fn reprice(&mut self, group: u32, now: f64) {
-        let price = self.price(group);
-        let had = self.served(group, now);
+    /// Applies the weight that a group has in the max-min solver. The service that its flows still need is then counted from 0,
+    /// since it would vanish in the sum if the weight decreases greatly.
+    fn apply_weight(&mut self, group: u32, now: f64) {
+        let price = self.compute_service_per_byte(group);
+        let had = self.attained_service(group, now);
         let state = &mut self.groups[group as usize];
-        let before = std::mem::replace(&mut state.price, price);
+        let before = std::mem::replace(&mut state.service_per_byte, price);
         state
             .targets
-            .rewrite(|target| (target - had).max(0.0) * (price / before));
+            .map_targets(|target| (target - had).max(0.0) * (price / before));
         let bottleneck = state.bottleneck.map(|link| &self.services[link as usize]);
-        state.ahead = bottleneck.map_or(0.0, |service| -service.done);
+        state.service_offset = bottleneck.map_or(0.0, |service| -service.attained);
     }
 
-    /// Returns the service that a byte of a group needs.
-    fn price(&self, group: u32) -> f64 {
-        self.levels.weight(group) / self.factor
+    /// Returns the service that each byte of a group's flows needs.
+    fn compute_service_per_byte(&self, group: u32) -> f64 {
+        self.levels.weight(group) / self.bandwidth_factor
     }
 
-    /// Returns the service that a group has had.
-    fn served(&mut self, group: u32, now: f64) -> f64 {
+    /// Returns the service that a group has attained at the time `now` \[s\].
+    fn attained_service(&mut self, group: u32, now: f64) -> f64 {
         let Group {
-            bottleneck, ahead, ..
+            bottleneck, service_offset: ahead, ..
         } = self.groups[group as usize];
         let Some(bottleneck) = bottleneck else {
             return ahead;
         };
         let service = &mut self.services[bottleneck as usize];
         service.advance(now);
-        (service.done + ahead).max(0.0)
+        (service.attained + ahead).max(0.0)
     }
 
-    /// Detaches a group from its bottleneck link, whose entry for the group becomes void.
-    fn release(&mut self, group: u32) {
+    /// Detaches a group from its bottleneck link, whose entry for the group becomes invalid.
+    fn detach(&mut self, group: u32) {
         let state = &mut self.groups[group as usize];
         state.stamp = state.stamp.wrapping_add(1);
         if let Some(bottleneck) = state.bottleneck.take() {
             self.services[bottleneck as usize].bottlenecked -= 1;
-            self.stale(bottleneck);
+            self.mark_stale(bottleneck);
         }
     }
 
-    fn stale(&mut self, link: u32) {
+    fn mark_stale(&mut self, link: u32) {
         let service = &mut self.services[link as usize];
         if !service.is_stale {
             service.is_stale = true;
@@ -282,11 +286,11 @@ impl BottleneckedFlows {
         }
     }
 
-    /// Adds the next completion of a group to the list of its bottleneck link.
+    /// Adds the next end of a group to the list of its bottleneck link.
     fn schedule(&mut self, group: u32, bottleneck: u32) {
         let state = &mut self.groups[group as usize];
         state.stamp = state.stamp.wrapping_add(1);
-        let target = (state.targets.next() - state.ahead).max(0.0) + 0.0;
+        let target = (state.targets.next() - state.service_offset).max(0.0) + 0.0;
         let entry = (target.to_bits(), group, state.stamp);
         let service = &mut self.services[bottleneck as usize];
         service.targets.push(Reverse(entry));
@@ -296,46 +300,46 @@ impl BottleneckedFlows {
                 .targets
                 .retain(|Reverse((_, group, stamp))| groups[*group as usize].stamp == *stamp);
         }
-        self.stale(bottleneck);
+        self.mark_stale(bottleneck);
     }
 
-    /// Recomputes the fair shares where something has changed.
-    pub(super) fn share(&mut self, now: f64) {
-        if self.levels.repair() {
+    /// Updates the fair shares and the next ends of all links that have changed, at the time `now` \[s\].
+    pub(super) fn update_shares(&mut self, now: f64) {
+        if self.levels.update_levels() {
             self.services
                 .resize(self.levels.links(), Service::default());
-            self.take_levels(now);
+            self.apply_levels(now);
         }
         let mut stale = std::mem::take(&mut self.stale);
         for &link in &stale {
-            self.look_for_next(link);
+            self.find_next_end(link);
         }
         stale.clear();
         self.stale = stale;
     }
 
-    /// Applies new levels and bottleneck links.
-    fn take_levels(&mut self, now: f64) {
+    /// Applies the new fair-share levels and bottleneck links of the max-min solver.
+    fn apply_levels(&mut self, now: f64) {
         let mut moved = std::mem::take(&mut self.moved);
         moved.clear();
-        moved.extend(self.levels.moved());
-        self.levels.settle();
+        moved.extend(self.levels.moved_groups());
+        self.levels.clear_moved();
         // The service that the groups have had follows from their previous bottleneck links.
         for &Moved { group, .. } in &moved {
-            let had = self.served(group, now);
-            self.release(group);
-            self.groups[group as usize].ahead = had;
+            let had = self.attained_service(group, now);
+            self.detach(group);
+            self.groups[group as usize].service_offset = had;
         }
         while let Some(link) = self.levels.next_changed() {
             let level = self.levels.level(link);
             let service = &mut self.services[link as usize];
             service.advance(now);
             // An unsaturated link has no level.
-            service.pace = if level < f64::INFINITY { level } else { 0.0 };
-            if service.done > MOST_SERVICE * service.pace * now {
-                self.restart(link);
+            service.level = if level < f64::INFINITY { level } else { 0.0 };
+            if service.attained > MOST_SERVICE * service.level * now {
+                self.reset_service(link);
             }
-            self.stale(link);
+            self.mark_stale(link);
         }
         for &Moved { group, bottleneck } in &moved {
             let service = &mut self.services[bottleneck as usize];
@@ -343,23 +347,24 @@ impl BottleneckedFlows {
             service.bottlenecked += 1;
             let state = &mut self.groups[group as usize];
             state.bottleneck = Some(bottleneck);
-            state.ahead -= service.done;
+            state.service_offset -= service.attained;
             self.schedule(group, bottleneck);
         }
         self.moved = moved;
     }
 
-    /// Counts the service of a link from 0 again, because the target of a new flow of little weight would vanish in the sum.
-    fn restart(&mut self, link: u32) {
+    /// Counts the service of a link from 0 again, because the target of a new flow with little weight would otherwise vanish in
+    /// the sum.
+    fn reset_service(&mut self, link: u32) {
         let service = &mut self.services[link as usize];
-        let done = std::mem::replace(&mut service.done, 0.0);
+        let done = std::mem::replace(&mut service.attained, 0.0);
         let mut entries = std::mem::take(&mut service.targets).into_vec();
         entries.retain_mut(|Reverse((target, group, stamp))| {
             let state = &mut self.groups[*group as usize];
             let is_valid = state.stamp == *stamp;
             if is_valid {
-                state.ahead += done;
-                let left = (state.targets.next() - state.ahead).max(0.0) + 0.0;
+                state.service_offset += done;
+                let left = (state.targets.next() - state.service_offset).max(0.0) + 0.0;
                 *target = left.to_bits();
             }
             is_valid
@@ -367,38 +372,38 @@ impl BottleneckedFlows {
         self.services[link as usize].targets = BinaryHeap::from(entries);
     }
 
-    /// Finds the next completion among the flows bottlenecked at a link.
-    fn look_for_next(&mut self, link: u32) {
+    /// Computes the next end among the flows that are bottlenecked at a link.
+    fn find_next_end(&mut self, link: u32) {
         let service = &mut self.services[link as usize];
         service.is_stale = false;
         while let Some(&Reverse((target, group, stamp))) = service.targets.peek() {
             if self.groups[group as usize].stamp == stamp {
-                let left = (f64::from_bits(target) - service.done).max(0.0);
-                self.ends.set(link, service.updated + left / service.pace);
+                let left = (f64::from_bits(target) - service.attained).max(0.0);
+                self.ends.set(link, service.updated + left / service.level);
                 return;
             }
             service.targets.pop();
         }
         if service.bottlenecked == 0 {
-            service.done = 0.0;
+            service.attained = 0.0;
         }
         self.ends.set(link, f64::INFINITY);
     }
 
-    /// Returns the next end of all flows; infinite if there is none.
-    pub(super) fn next(&mut self) -> f64 {
-        self.ends.next()
+    /// Returns the time of the next end among all flows \[s\]; infinite if no flow ends.
+    pub(super) fn next_end(&mut self) -> f64 {
+        self.ends.next_end()
     }
 
-    /// Ends all flows that end at `now`, which is the next end, or later by at most a fraction `near`; calls `ended(group, name, is last)`.
-    /// A group is removed with its last flow.
+    /// Ends all flows that end at `now`, the time of the next end \[s\], or later by at most the fraction `near` of this time.
+    /// Calls `ended(group, name, is last)` for each of them; a group is removed with its last flow.
     pub(super) fn end(&mut self, (now, near): (f64, f64), mut ended: impl FnMut(u32, u32, bool)) {
-        let mut done = std::mem::take(&mut self.done);
-        self.ends.take(until_within(now, near), &mut done);
+        let mut done = std::mem::take(&mut self.ending);
+        self.ends.take_until(until_within(now, near), &mut done);
         for &link in &done {
             let service = &mut self.services[link as usize];
             service.advance(now);
-            let near = service.pace * near * now;
+            let near = service.level * near * now;
             let mut is_first = true;
             while let Some(&Reverse((target, group, stamp))) =
                 self.services[link as usize].targets.peek()
@@ -410,28 +415,28 @@ impl BottleneckedFlows {
                 }
                 let target = f64::from_bits(target);
                 if cfg!(debug_assertions) && is_first {
-                    let left = target - service.done;
-                    self.lost_bytes |= !is_used_up(left, service.done, service.pace, now);
+                    let left = target - service.attained;
+                    self.lost_bytes |= !is_used_up(left, service.attained, service.level, now);
                 }
                 // At least one flow has ended, even if rounding leaves the service below its target.
-                if target > service.done + near && !is_first {
+                if target > service.attained + near && !is_first {
                     break;
                 }
-                service.done = service.done.max(target);
+                service.attained = service.attained.max(target);
                 is_first = false;
                 service.targets.pop();
-                let had = service.done;
-                self.end_in(group, had + near, &mut ended);
+                let had = service.attained;
+                self.end_in_group(group, had + near, &mut ended);
             }
-            self.stale(link);
+            self.mark_stale(link);
         }
-        self.done = done;
+        self.ending = done;
     }
 
-    /// Ends the flows of a group whose targets are within the service of its link.
-    fn end_in(&mut self, group: u32, service: f64, ended: &mut impl FnMut(u32, u32, bool)) {
+    /// Ends the flows of a group whose targets do not exceed the service of their link.
+    fn end_in_group(&mut self, group: u32, service: f64, ended: &mut impl FnMut(u32, u32, bool)) {
         let state = &mut self.groups[group as usize];
-        let limit = (service + state.ahead).max(state.targets.next());
+        let limit = (service + state.service_offset).max(state.targets.next());
         while let Some(name) = state.targets.pop(limit) {
             ended(group, name, state.targets.first.is_none());
         }
@@ -440,12 +445,12 @@ impl BottleneckedFlows {
         if let (true, Some(bottleneck)) = (count > 0, state.bottleneck) {
             self.schedule(group, bottleneck);
         } else {
-            self.release(group);
-            self.count -= 1;
+            self.detach(group);
+            self.active_groups -= 1;
         }
     }
 
-    /// Ends the flows that end at no finite time; calls `ended(group, name)`.
+    /// Ends the flows that never end otherwise; calls `ended(group, name)` for each of them.
     pub(super) fn clear(&mut self, mut ended: impl FnMut(u32, u32)) {
         for group in 0..to_u32(self.groups.len()) {
             let state = &mut self.groups[group as usize];
@@ -456,14 +461,14 @@ impl BottleneckedFlows {
                 ended(group, name);
             }
             self.levels.set_count(group, 0);
-            self.release(group);
-            self.count -= 1;
+            self.detach(group);
+            self.active_groups -= 1;
         }
-        self.levels.repair();
-        self.levels.forget();
+        self.levels.update_levels();
+        self.levels.reset();
         for service in &mut self.services {
             service.targets.clear();
-            (service.done, service.updated, service.pace) = (0.0, 0.0, 0.0);
+            (service.attained, service.updated, service.level) = (0.0, 0.0, 0.0);
             service.is_stale = false;
         }
         self.stale.clear();
@@ -482,27 +487,27 @@ mod tests {
         let start = |flows: &mut BottleneckedFlows, group: u32, bytes: f64, now: f64| {
             flows.start(group, (bytes, group), now, |levels| {
                 // There and back.
-                levels.put(
+                levels.add_group(
                     group,
                     (2e-3, 1e3, 1),
                     [(group, 1.0), (1 - group, 1.0)].into_iter(),
                 );
             });
-            flows.share(now);
+            flows.update_shares(now);
         };
         start(&mut flows, 0, 1450.0, 0.0);
-        assert!((flows.next() - 1.45).abs() < 1e-12);
+        assert!((flows.next_end() - 1.45).abs() < 1e-12);
         // Half of the links each: the second flow ends after 0.1 s, when 650 B are left of the first.
         start(&mut flows, 1, 50.0, 0.75);
-        let next = flows.next();
+        let next = flows.next_end();
         assert!((next - 0.85).abs() < 1e-12, "{next}");
         let mut ends = Vec::new();
         flows.end((next, SAME_DATE), |group, name, is_last| {
             ends.push((group, name, is_last));
         });
         assert_eq!(ends, [(1, 1, true)]);
-        flows.share(next);
-        assert!((flows.next() - 1.5).abs() < 1e-12);
+        flows.update_shares(next);
+        assert!((flows.next_end() - 1.5).abs() < 1e-12);
     }
 
     #[test]
@@ -510,20 +515,20 @@ mod tests {
         let mut flows = BottleneckedFlows::new([1e3], true, 1.0);
         for (group, bytes) in [(0, 2e3), (1, 3e3)] {
             flows.start(group, (bytes, group), 0.0, |levels| {
-                levels.put(group, (1e60, 1e9, 1), [(0, 1.0)].into_iter());
+                levels.add_group(group, (1e60, 1e9, 1), [(0, 1.0)].into_iter());
             });
         }
-        flows.share(0.0);
+        flows.update_shares(0.0);
         // After 1 s at half of the link each, 1 500 and 2 500 B are left.
         for group in [0, 1] {
-            assert!(flows.reweigh(group, 1.0, 1e-7, 1e9));
+            assert!(flows.set_weight_and_bound(group, 1.0, 1e-7, 1e9));
         }
-        flows.share(1.0);
-        let next = flows.next();
+        flows.update_shares(1.0);
+        let next = flows.next_end();
         assert!((next - 4.0).abs() < 1e-12, "{next}");
         flows.end((next, SAME_DATE), |group, _, _| assert_eq!(group, 0));
-        flows.share(next);
-        assert!((flows.next() - 5.0).abs() < 1e-12, "{}", flows.next());
+        flows.update_shares(next);
+        assert!((flows.next_end() - 5.0).abs() < 1e-12, "{}", flows.next_end());
         assert_eq!(flows.fault(), None);
     }
 }

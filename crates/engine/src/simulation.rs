@@ -1,8 +1,9 @@
-//! The engine: starts activities, advances time and completes activities.
+//! The simulation engine: starts activities, advances time and ends activities.
 //!
-//! There are three kinds of activity: an execution on a host, a flow between two hosts, and a wait. Each carries a token of its owner.
-//! [`Simulation::next_ended`] advances to the next time at which an activity ends and returns the tokens one by one. The order at one time
-//! is: activities end, capacities change, the owner reacts and starts new activities, rates are computed.
+//! There are three kinds of activity: an execution (computation) on a host, a flow between two hosts, and a wait. Each activity
+//! has a token, by which its owner recognises it. [`Simulation::next_ended`] advances to the next time at which an activity ends
+//! and returns the tokens one by one. At one time, activities end first, then capacities change, then the owner reacts and starts
+//! new activities, and finally rates are computed.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,18 +18,19 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, HostId, Instructions, LinkId, Seconds, Time};
 use migsim_platform::{Platform, Route};
 
-/// Local times until which capacities do not change \[s\].
+/// The local times until which capacities do not change \[s\].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Steady {
-    /// The next change of the capacity of a host \[s\].
+    /// Local time of the next change of a host's speed \[s\].
     pub hosts: f64,
-    /// The next change of the latency of a link \[s\].
+    /// Local time of the next change of a link's latency \[s\].
     pub latencies: f64,
-    /// The next change of the bandwidth or the latency of a link \[s\].
+    /// Local time of the next change of a link's bandwidth or latency \[s\].
     pub links: f64,
 }
 
-/// A running simulation of hosts and links; `T` is the token by which the owner knows an activity.
+/// A simulation of the hosts and links of a platform; `T` is the type of the token by which the owner of an activity recognises
+/// it.
 #[derive(Debug)]
 pub struct Simulation<'p, T> {
     platform: &'p Platform,
@@ -37,30 +39,32 @@ pub struct Simulation<'p, T> {
     cpus: Cpus<T>,
     network: Box<dyn Transport<T> + 'p>,
     changes: Changes,
-    /// Tokens of the activities that have ended at the current time and were not returned yet, the last one first.
+    /// Tokens of the activities that have ended at the current time and have not been returned yet, in reverse order.
     ended: Vec<T>,
     flows: u64,
-    /// Number of changes of capacity that were applied.
-    changed: u64,
-    /// Absolute time until which no bandwidth changes \[s\]; a past time if it is not known.
-    links_keep: f64,
-    /// [`MOST_CHANGES`] and [`MOST_UNUSED_CHANGES`]; fewer in tests.
+    /// Number of capacity changes that have been applied.
+    applied_changes: u64,
+    /// Absolute time until which no bandwidth changes \[s\]; a past time if this is not known.
+    bandwidths_constant_until: f64,
+    /// Maximum number of capacity changes in a row without the end of an activity: [`MOST_CHANGES`], or less in tests.
     most_changes: u64,
+    /// Maximum number of changes of one unused capacity: [`MOST_UNUSED_CHANGES`], or less in tests.
     most_unused_changes: u64,
 }
 
-/// Maximum number of changes of capacity in a row while nothing can progress; beyond it the run counts as stuck.
+/// Maximum number of capacity changes in a row while no activity progresses; beyond it the run counts as stuck.
 const MOST_IDLE_CHANGES: u64 = 1_000_000;
-/// Maximum number of changes of capacity in a row without a completion: ten seconds of CPU where each changes rates of flows.
+/// Maximum number of capacity changes in a row without the end of an activity; they take ten seconds of computing time if each
+/// changes rates of flows.
 const MOST_CHANGES: u64 = 20_000_000;
-/// Maximum number of changes of a capacity that nothing uses in the meantime; such changes cost less.
+/// Maximum number of changes of one capacity while no activity uses it; such changes cost less.
 const MOST_UNUSED_CHANGES: u64 = 200_000_000;
 
 const TOO_FAR: &str = "the next event is too late for a number: look for a tiny speed or bandwidth or a huge amount of work";
 const TOO_OFTEN: &str = "give the profiles and loads longer periods, or look for a tiny speed or bandwidth or a huge amount of work";
 
 impl<'p, T: Copy + 'p> Clone for Simulation<'p, T> {
-    /// Returns a copy of the simulation that continues on its own from here.
+    /// Returns a copy of the simulation that continues independently from the present time.
     fn clone(&self) -> Self {
         Self {
             platform: self.platform,
@@ -76,7 +80,7 @@ impl<'p, T: Copy + 'p> Clone for Simulation<'p, T> {
 }
 
 impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
-    /// Creates a simulation of `platform` without activities.
+    /// Creates a simulation of `platform` without activities, at time 0.
     pub fn new(platform: &'p Platform, model: NetworkModel) -> Self {
         let mut simulation = Self {
             platform,
@@ -87,8 +91,8 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             changes: Changes::new(platform),
             ended: Vec::new(),
             flows: 0,
-            changed: 0,
-            links_keep: f64::NEG_INFINITY,
+            applied_changes: 0,
+            bandwidths_constant_until: f64::NEG_INFINITY,
             most_changes: MOST_CHANGES,
             most_unused_changes: MOST_UNUSED_CHANGES,
         };
@@ -105,15 +109,15 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         self.clock.now()
     }
 
-    /// Returns the seconds since the last [`Self::rebase`] (or the start).
+    /// Returns the local time: the seconds since the last [`Self::rebase`], or since the start \[s\].
     pub fn local_now(&self) -> f64 {
         self.clock.local()
     }
 
     /// Makes the current instant the zero of local time if nothing is in progress; returns whether it did.
     ///
-    /// The subsequent behaviour then depends on the state of the platform only, not on the time: equal activities take equal durations to
-    /// the last bit.
+    /// From then on the simulation depends only on the state of the platform, not on the time: equal activities have equal
+    /// durations to the last bit.
     #[inline]
     pub fn rebase(&mut self) -> bool {
         let is_idle = self.is_idle();
@@ -126,13 +130,14 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         is_idle
     }
 
-    /// Whether nothing is in progress.
+    /// Whether no activity is in progress.
     pub fn is_idle(&self) -> bool {
         self.queue.is_empty() && self.ended.is_empty() && !self.network.has_completions()
     }
 
-    /// Returns the local times \[s\] until which the speeds of `hosts` and all latencies stay constant. Nothing may be in progress. The
-    /// available fractions of these hosts are then up to date ([`Self::available`]). For bandwidths see [`Self::bandwidths_steady_until`].
+    /// Returns the local times until which the speeds of `hosts` and all latencies stay constant \[s\]. No activity may be in
+    /// progress. The available fractions of these hosts are up to date afterwards ([`Self::available`]). For bandwidths see
+    /// [`Self::bandwidths_steady_until`].
     ///
     /// # Errors
     /// As [`Self::refresh`].
@@ -145,7 +150,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             });
         }
         debug_assert!(self.is_idle(), "hosts that compute do not sleep");
-        self.changes.let_sleep();
+        self.changes.put_to_sleep();
         let latencies = self.clock.to_local(self.changes.next_date());
         let mut until = f64::INFINITY;
         for &host in hosts {
@@ -159,8 +164,8 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         })
     }
 
-    /// Returns the future changes of a host that are already computed: local time \[s\] and available fraction. Also returns the local time
-    /// up to which the list of changes is complete.
+    /// Returns the future changes of a host's speed that have already been computed, and the local time up to which this list is
+    /// complete \[s\]. Each change is a local time \[s\] and the available fraction from then on.
     pub fn known_changes(&self, host: HostId) -> (impl Iterator<Item = (f64, f64)> + '_, f64) {
         let clock = self.clock;
         let (changes, until) = self.changes.known_changes(host);
@@ -168,12 +173,13 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         (changes, clock.to_local(until))
     }
 
-    /// Whether the bandwidth of any link varies.
+    /// Whether the bandwidth of at least one link varies.
     pub fn has_varying_bandwidths(&self) -> bool {
         self.changes.has_links()
     }
 
-    /// Lists the links of varying bandwidth on the routes between the `ends` of messages (and on the routes back, with cross-traffic), each once.
+    /// Returns the links with varying bandwidth on the routes between the hosts in `ends`, and on the routes back if there is
+    /// cross-traffic; each link is listed once.
     pub fn varying_links(&self, ends: impl Iterator<Item = (HostId, HostId)>) -> Vec<LinkId> {
         let platform = self.platform;
         let is_answered = self.network.state().model.crosstraffic;
@@ -192,10 +198,10 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         links
     }
 
-    /// Returns the local time \[s\] until which no bandwidth of `links` changes; of no link at all if that is later or `links` is none. No
-    /// flow may start before `from`: afterwards all links have the bandwidths of that time ([`Self::link`]), even if it is in the future.
-    /// If a link changes between `from` and `enough`, the time of that change is returned, and other links may not be up to date. Nothing
-    /// may be in progress.
+    /// Returns the local time until which no bandwidth of `links` changes \[s\], or of no link at all if that is later or `links`
+    /// is `None`. No activity may be in progress, and no flow may start before `from`: afterwards all links have their bandwidths
+    /// of that time, even if it is in the future. If a link changes between `from` and `enough`, the time of that change is
+    /// returned, and other links may not be up to date.
     ///
     /// # Errors
     /// As [`Self::refresh`].
@@ -206,12 +212,12 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         enough: f64,
     ) -> Result<f64, Error> {
         debug_assert!(self.is_idle(), "links with flows do not sleep");
-        let known = self.clock.to_local(self.links_keep);
+        let known = self.clock.to_local(self.bandwidths_constant_until);
         let due = same_until(from.max(self.clock.local()));
         if known > enough.max(due) {
             return Ok(known);
         }
-        self.changes.let_sleep();
+        self.changes.put_to_sleep();
         let every_link = (0..self.platform.links.len()).map(LinkId::from_index);
         let mut until = f64::INFINITY;
         for &link in links.unwrap_or_default() {
@@ -220,7 +226,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
                 return Ok(self.clock.to_local(until));
             }
         }
-        self.links_keep = f64::NEG_INFINITY;
+        self.bandwidths_constant_until = f64::NEG_INFINITY;
         let mut anywhere = f64::INFINITY;
         for link in every_link {
             anywhere = anywhere.min(self.refresh_link(link, due)?);
@@ -228,13 +234,13 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
                 return Ok(self.clock.to_local(anywhere));
             }
         }
-        self.links_keep = anywhere;
+        self.bandwidths_constant_until = anywhere;
         let until = if links.is_some() { until } else { anywhere };
         Ok(self.clock.to_local(until))
     }
 
-    /// Returns the changes of the bandwidths of `links` after the time of [`Self::bandwidths_steady_until`]. Returns none if some changes
-    /// cannot be computed in advance, or if a change of bandwidth affects more than the fair share of a flow.
+    /// Returns the changes of the bandwidths of `links` after the time of [`Self::bandwidths_steady_until`]. Returns `None` if
+    /// some changes cannot be computed in advance, or if a change of bandwidth affects more than the fair share of a flow.
     pub fn bandwidth_changes(&self, links: &[LinkId]) -> Option<CapacityChanges> {
         let model = &self.network.state().model;
         if !model.sharing || model.weight_s > 0.0 {
@@ -243,49 +249,51 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         CapacityChanges::new(&self.changes, links, self.clock)
     }
 
-    /// Returns the number of changes of capacity applied so far; while it is the same, no capacity has changed.
-    pub fn changed(&self) -> u64 {
-        self.changed
+    /// Returns the number of capacity changes that have been applied; as long as it stays the same, no capacity has changed.
+    pub fn applied_changes(&self) -> u64 {
+        self.applied_changes
     }
 
-    /// Advances the time by `duration` while nothing is in progress here, because `flows` flows were simulated elsewhere. Hosts sleep
-    /// meanwhile. Returns whether it advanced; a time beyond the largest number is refused.
-    pub fn pass(&mut self, duration: f64, flows: u64) -> bool {
+    /// Advances time by `duration` \[s\] while no activity is in progress here, since `flows` flows were simulated elsewhere.
+    /// Hosts sleep meanwhile. Returns whether time was advanced; it is not if the new time would be infinite.
+    pub fn try_advance(&mut self, duration: f64, flows: u64) -> bool {
         let date = self.clock.local() + duration;
         let can_pass = self.is_idle() && self.clock.can_reach(date);
         if can_pass {
-            self.changes.let_sleep();
+            self.changes.put_to_sleep();
             self.clock.advance_to(date);
             self.flows += flows;
         }
         can_pass
     }
 
-    /// With slow start: whether the connection between two hosts is idle at a local time \[s\], if no message is sent before.
+    /// With slow start: whether the connection between two hosts is idle at local time `date` \[s\], if no message is sent
+    /// before.
     pub fn is_idle_between(&self, from: HostId, to: HostId, date: f64) -> bool {
         self.network.state().is_idle_between((from, to), date)
     }
 
-    /// With slow start: records that a message between these hosts was simulated elsewhere and ended at a local time \[s\].
-    pub fn note_message(&mut self, ends: (HostId, HostId), date: f64) {
+    /// With slow start: records that a message between two hosts was simulated elsewhere and ended at local time `date` \[s\].
+    pub fn record_message(&mut self, ends: (HostId, HostId), date: f64) {
         if let Some(connection) = self.connection(ends) {
-            self.note_connection(connection, date);
+            self.record_connection_use(connection, date);
         }
     }
 
-    /// With slow start: returns the connection between two hosts, if they are different.
+    /// With slow start: returns the number of the connection between two hosts; `None` if they are the same host.
     pub fn connection(&mut self, ends: (HostId, HostId)) -> Option<u32> {
         self.network.state_mut().connection(ends)
     }
 
-    /// With slow start: records that a message of a connection was simulated elsewhere and ended at a local time \[s\].
-    pub fn note_connection(&mut self, connection: u32, date: f64) {
+    /// With slow start: records that a message of a connection was simulated elsewhere and ended at local time `date` \[s\].
+    pub fn record_connection_use(&mut self, connection: u32, date: f64) {
         self.network.state_mut().note_connection(connection, date);
     }
 
-    /// With slow start: records recurring messages that were simulated elsewhere and may end later. They are pairs of a message and its
-    /// connection, one per connection; `ends` has their local times \[s\], and arbitrary numbers afterwards.
-    pub fn note_all(&mut self, messages: &Arc<[(u32, u32)]>, ends: &mut Vec<f64>) {
+    /// With slow start: records recurring messages that were simulated elsewhere, whose ends may be in the future. `messages` are
+    /// pairs of a message and its connection, one per connection. `ends` contains the local time at which each message ends
+    /// \[s\]; its content is undefined afterwards.
+    pub fn record_message_ends(&mut self, messages: &Arc<[(u32, u32)]>, ends: &mut Vec<f64>) {
         self.network.state_mut().note_all(messages, ends);
     }
 
@@ -310,7 +318,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         Ok(())
     }
 
-    /// Starts a flow between two hosts.
+    /// Starts a flow of `size` from one host to another.
     ///
     /// # Errors
     /// The platform has no route between them; or as [`Self::refresh`].
@@ -318,7 +326,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         self.send_message(from, to, (size, false), token)
     }
 
-    /// Starts a flow as [`Self::send`] does, but with `factor` times the delay before the transfer.
+    /// Starts a flow as [`Self::send`] does, but with the delay before the transfer multiplied by `factor`.
     ///
     /// # Errors
     /// As [`Self::send`].
@@ -340,7 +348,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         })
     }
 
-    /// Starts a flow as [`Self::send`] does; a message that `is_late` begins with a handshake, which takes a round trip.
+    /// Starts a flow as [`Self::send`] does; if `is_late` is true, the message begins with a handshake, which takes a round trip.
     ///
     /// # Errors
     /// As [`Self::send`].
@@ -379,7 +387,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             return Ok(());
         }
         let Some(route) = self.platform.route(from, to) else {
-            return Err(self.no_route(from, to));
+            return Err(self.no_route_error(from, to));
         };
         if self.changes.has_links() {
             self.wake_links(&route)?;
@@ -393,27 +401,29 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         if model.queues
             && let Some(packets) = too_many_packets(model, size.get())
         {
-            return Err(self.endless_queue(size, packets));
+            return Err(self.too_many_packets_error(size, packets));
         }
         self.network.start(&message, &route, now, &mut self.queue);
         Ok(())
     }
 
-    /// Adds flows that are simulated elsewhere to the number of flows.
+    /// Adds flows that were simulated elsewhere to the number of flows.
     pub fn count_flows(&mut self, flows: u64) {
         self.flows += flows;
     }
 
-    /// Starts a wait.
+    /// Starts a wait of `duration`.
     pub fn wait(&mut self, duration: Seconds, token: T) {
         self.queue
             .push(self.clock.local() + duration.get(), Event::Wait(token));
     }
 
-    /// Advances to the next time at which an activity ends, and returns the activity; `None` if nothing is in progress.
+    /// Advances to the next time at which an activity ends, and returns the token of this activity; `None` if no activity is in
+    /// progress. Activities that end at the same time are returned by successive calls.
     ///
     /// # Errors
-    /// Activities are in progress, but none can ever end: a capacity is zero and does not change, or the time exceeds the largest number.
+    /// Activities are in progress, but none can ever end: a capacity is zero and does not change, or the time exceeds the largest
+    /// number.
     pub fn next_ended(&mut self) -> Result<Option<T>, Error> {
         let (mut changes, mut idle_changes) = (0_u64, 0_u64);
         loop {
@@ -426,7 +436,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
                     return Ok(None);
                 };
                 if !self.clock.can_reach(date) {
-                    return Err(self.starved("nothing in progress can ever end", TOO_FAR));
+                    return Err(self.stuck_error("nothing in progress can ever end", TOO_FAR));
                 }
                 self.clock.advance_to(date);
                 if let Some(token) = self.end_next(date) {
@@ -442,7 +452,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             };
             let change = self.clock.to_local(self.changes.next_date());
             if !self.clock.can_reach(date.min(change)) {
-                return Err(self.starved("nothing in progress can ever end", TOO_FAR));
+                return Err(self.stuck_error("nothing in progress can ever end", TOO_FAR));
             }
             if change >= date {
                 self.clock.advance_to(date);
@@ -458,10 +468,10 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             };
             if idle_changes > MOST_IDLE_CHANGES {
                 let what = "no activity progresses, although capacities keep changing";
-                return Err(self.starved(what, TOO_OFTEN));
+                return Err(self.stuck_error(what, TOO_OFTEN));
             }
             if changes > self.most_changes {
-                return Err(self.starved("capacities change so often that nothing ends", TOO_OFTEN));
+                return Err(self.stuck_error("capacities change so often that nothing ends", TOO_OFTEN));
             }
             self.clock.advance_to(change);
             // All changes of this time are applied before the links are shared again.
@@ -474,20 +484,20 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         }
     }
 
-    /// Moves to `taken` the activities that have ended at the current time and are `wanted`, in the order in which [`Self::next_ended`]
-    /// would return them.
+    /// Moves to `taken` the tokens of the activities that have ended at the current time and for which `wanted` returns true, in
+    /// the order in which [`Self::next_ended`] would return them.
     pub fn take_ended(&mut self, wanted: impl Fn(&T) -> bool, taken: &mut Vec<T>) {
         let before = taken.len();
         taken.extend(self.ended.extract_if(.., |token| wanted(token)));
         taken[before..].reverse();
     }
 
-    /// Whether activities have ended at the current time and were not returned yet.
+    /// Whether activities have ended at the current time that have not been returned yet.
     pub fn has_ended(&self) -> bool {
         !self.ended.is_empty()
     }
 
-    /// Describes the first broken invariant; none should ever be broken.
+    /// Returns a description of the first violated invariant; `None` in a correct program.
     pub fn fault(&self) -> Option<String> {
         if self.clock.went_back() {
             return Some("time went back".to_owned());
@@ -496,12 +506,12 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         fault.map(|fault| fault.to_words(self.platform))
     }
 
-    /// Returns the number of flows started so far.
+    /// Returns the number of flows that have been started.
     pub fn flows(&self) -> u64 {
         self.flows
     }
 
-    /// Applies to a host the changes that came while no execution ran on it.
+    /// Applies to a host the changes of its speed that occurred while no execution ran on it.
     ///
     /// # Errors
     /// There are too many changes to apply in reasonable time.
@@ -514,17 +524,17 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         let count = self
             .changes
             .take_due(host, most.saturating_add(1), is_due, take);
-        self.changed += count;
+        self.applied_changes += count;
         if count > most {
             let name = &self.platform.hosts[host.index()].name;
             let what = format!("the speed of host `{name}` has changed");
-            return Err(self.too_many(&what, "nothing ran there"));
+            return Err(self.too_many_changes_error(&what, "nothing ran there"));
         }
         Ok(())
     }
 
-    /// Applies to a link, which had no flow since, the last of its changes up to a local time \[s\]. Returns the absolute time \[s\] of the
-    /// next change.
+    /// Applies to a link the last change of its bandwidth up to the local time `until` \[s\]; the link must have had no flow
+    /// since the previous change. Returns the absolute time of the next change \[s\].
     fn refresh_link(&mut self, link: LinkId, until: f64) -> Result<f64, Error> {
         let clock = self.clock;
         let is_due = |date| clock.to_local(date) <= until;
@@ -534,7 +544,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         let Ok(change) = taken else {
             let name = &self.platform.links[link.index()].name;
             let what = format!("the bandwidth of link `{name}` has changed");
-            return Err(self.too_many(&what, "it had no flow"));
+            return Err(self.too_many_changes_error(&what, "it had no flow"));
         };
         if let Some(change) = change {
             self.apply(change);
@@ -542,7 +552,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         Ok(self.changes.next_date_of_link(link))
     }
 
-    /// Brings the links of a route up to date and wakes them.
+    /// Brings the bandwidths of the links on a route up to date, and wakes the links.
     fn wake_links(&mut self, route: &Route<'_>) -> Result<(), Error> {
         let until = same_until(self.clock.local());
         for link in route.links() {
@@ -552,7 +562,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         Ok(())
     }
 
-    fn too_many(&self, what: &str, meanwhile: &str) -> Error {
+    fn too_many_changes_error(&self, what: &str, meanwhile: &str) -> Error {
         let (most, now) = (self.most_unused_changes, self.now());
         let problem = Problem::new(format!(
             "{what} more than {most} times up to {now} while {meanwhile}"
@@ -560,37 +570,41 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         Error::Run(problem.source(self.platform.name.clone()).hint(TOO_OFTEN))
     }
 
-    /// Returns the mean fraction of a host's speed that was available since `since`; 1 if it does not vary. Call [`Self::refresh`] before.
+    /// Returns the mean fraction of a host's speed that was available since `since`; 1 if the speed does not vary.
+    /// [`Self::refresh`] must be called before.
     pub fn mean_availability(&self, host: HostId, since: Availability) -> f64 {
         let now = self.now().get();
         let duration = now - since.date;
         if duration > 0.0 {
-            (self.cpus.availability(host.index(), now) - since.integral) / duration
+            (self.cpus.availability_integral(host.index(), now) - since.integral) / duration
         } else {
             1.0
         }
     }
 
-    /// Returns the fraction of a host's speed that is available now; 1 if it does not vary. Call [`Self::refresh`] before.
+    /// Returns the fraction of a host's speed that is available at present; 1 if the speed does not vary. [`Self::refresh`] must
+    /// be called before.
     pub fn available(&self, host: HostId) -> f64 {
         self.cpus.available(host.index())
     }
 
-    /// Returns the capacity \[B/s\] and the latency \[s\] of a link now.
-    pub fn link(&self, link: LinkId) -> (f64, f64) {
+    /// Returns the present capacity \[B/s\] and latency \[s\] of a link.
+    pub fn capacity_and_latency(&self, link: LinkId) -> (f64, f64) {
         self.network.state().link(link.index())
     }
 
-    /// Returns a mark for a later call of [`Self::mean_availability`]. Call [`Self::refresh`] before.
+    /// Returns the present point in time as the start of an interval for a later call of [`Self::mean_availability`].
+    /// [`Self::refresh`] must be called before.
     pub fn availability_mark(&self, host: HostId) -> Availability {
         let date = self.now().get();
         Availability {
             date,
-            integral: self.cpus.availability(host.index(), date),
+            integral: self.cpus.availability_integral(host.index(), date),
         }
     }
 
-    /// Ends all activities that end at `date`, the time of the next event, if no capacity ever changes; returns the first token.
+    /// Ends all activities that end at `date`, the time of the next event, and returns the first token; used if no capacity ever
+    /// changes.
     #[inline]
     fn end_next(&mut self, date: f64) -> Option<T> {
         let until = same_until(date);
@@ -609,7 +623,8 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         self.ended.pop()
     }
 
-    /// Removes the next event. An execution that ends is added to `ended`; any other activity that ends is returned.
+    /// Handles the next event, at the time `date`. Adds the tokens of executions that end to `ended`; returns the token of any
+    /// other activity that ends.
     #[inline]
     fn end_event(&mut self, date: f64) -> Option<T> {
         let (_, event) = self.queue.pop()?;
@@ -627,7 +642,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         }
     }
 
-    /// Ends all activities that end at `date`, and applies the changes of capacity of that time.
+    /// Ends all activities that end at `date`, and applies the capacity changes of that time.
     fn end_all(&mut self, date: f64) {
         let until = same_until(date);
         while self.queue.next_date().is_some_and(|next| next <= until) {
@@ -656,7 +671,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     }
 
     fn apply(&mut self, change: Change) {
-        self.changed += 1;
+        self.applied_changes += 1;
         match change.target {
             Target::Speed(host) => {
                 let dates = (self.clock.local(), change.date);
@@ -687,8 +702,8 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         }
     }
 
-    /// Creates the error of a message of more packets than can be simulated one by one.
-    fn endless_queue(&self, size: Bytes, packets: f64) -> Error {
+    /// Creates the error for a message with more packets than can be simulated one by one.
+    fn too_many_packets_error(&self, size: Bytes, packets: f64) -> Error {
         let problem = Problem::new(format!(
             "a message of {size} has {packets:.3e} packets, and each of them would wait in its queues"
         ));
@@ -696,7 +711,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         Error::Run(problem.source(self.platform.name.clone()).hint(hint))
     }
 
-    fn no_route(&self, from: HostId, to: HostId) -> Error {
+    fn no_route_error(&self, from: HostId, to: HostId) -> Error {
         let name = |host: HostId| &self.platform.hosts[host.index()].name;
         let problem = Problem::new(format!(
             "no route from host `{}` to host `{}`",
@@ -710,8 +725,9 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             .into()
     }
 
-    /// Creates the error of a run in which nothing ends; `hint` is used if no capacity is 0.
-    fn starved(&self, what: &str, hint: &str) -> Error {
+    /// Creates the error for a run in which no activity can end. It names the hosts and links without capacity; if there are
+    /// none, `hint` is used.
+    fn stuck_error(&self, what: &str, hint: &str) -> Error {
         let hosts = self
             .cpus
             .stopped()
@@ -735,7 +751,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     }
 }
 
-/// A time and the integral of a host's availability up to this time.
+/// A point in time, with the integral of a host's availability up to this time, as the start of an interval.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Availability {
     date: f64,

@@ -1,4 +1,4 @@
-//! Small platforms for the unit tests.
+//! Small platforms and random flows for unit tests.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
@@ -11,7 +11,8 @@ use super::Simulation;
 use migsim_base::units::{BytesPerSecond, ClusterId, InstructionsPerSecond, LinkId, Seconds};
 use migsim_platform::{Cluster, ClusterPath, Host, Link, Platform, Routes};
 
-/// One cluster of hosts of the given speeds on a switch; each has a link of `bandwidth` \[B/s\] and `latency` \[s\].
+/// Returns a platform with one cluster of hosts on a switch. The hosts have the given speeds \[instr/s\], and each has a link
+/// with `bandwidth` \[B/s\] and `latency` \[s\].
 pub fn line(speeds: &[f64], bandwidth: f64, latency: f64) -> Platform {
     let host = |(index, speed): (usize, &f64)| Host {
         name: format!("h{index}"),
@@ -55,7 +56,8 @@ pub fn line(speeds: &[f64], bandwidth: f64, latency: f64) -> Platform {
     }
 }
 
-/// Flows `(start, from, to, bytes)` between eight hosts; they start within the given number of quarters of a second.
+/// Returns a strategy for random flows `(start, from, to, bytes)` between eight hosts, which start within the given number of
+/// quarters of a second.
 #[cfg(test)]
 pub fn flows(quarters: u32) -> impl Strategy<Value = Vec<(f64, u32, u32, f64)>> {
     let flow = (0..quarters, 0_u32..8, 1_u32..8, 1_u32..40).prop_map(|(date, from, on, size)| {
@@ -65,7 +67,7 @@ pub fn flows(quarters: u32) -> impl Strategy<Value = Vec<(f64, u32, u32, f64)>> 
     prop::collection::vec(flow, 1..60)
 }
 
-/// Runs until nothing is in progress; returns each activity that ended and its time \[s\].
+/// Runs a simulation until no activity is in progress; returns the token and the end time \[s\] of each activity.
 pub fn run<'p, T: Copy + Debug + Send + 'p>(simulation: &mut Simulation<'p, T>) -> Vec<(T, f64)> {
     let mut ended = Vec::new();
     while let Some(token) = simulation.next_ended().unwrap() {

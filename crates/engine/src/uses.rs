@@ -1,22 +1,22 @@
-//! The shared links of a flow, each with the share of its rate that the flow takes there.
+//! The shared links that a flow uses, each with the load on the link per unit of the flow's rate.
 //!
-//! Most routes have at most four: these are stored in the flow itself, so that a message allocates no memory.
+//! Most routes have at most four such links: these are stored in the flow itself, so that a message allocates no memory.
 
 use std::ops::{Deref, DerefMut};
 
-/// A list of links and shares; an array while it is short.
+/// A list of links, each with the load per unit of a flow's rate; stored as an array as long as it is short.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Uses {
     few: [(u32, f64); FEW],
     count: usize,
-    /// The whole list, once it is long.
+    /// The whole list, if it has more links than fit into the array.
     many: Vec<(u32, f64)>,
 }
 
 const FEW: usize = 4;
 
 impl Uses {
-    /// Adds a share of a link, which may have one already.
+    /// Adds a use of a link; if the link is already in the list, the loads are added.
     pub(super) fn add(&mut self, link: u32, share: f64) {
         if let Some(used) = self.iter_mut().find(|used| used.0 == link) {
             used.1 += share;

@@ -1,17 +1,18 @@
-//! The built-in settings that lie below the given ones: the settings of a paper on the platforms they were fitted to, neutral settings
-//! elsewhere.
+//! Built-in settings that complete the settings of the user: the settings of a paper on the platforms that they were fitted to,
+//! neutral settings on other platforms.
 //!
-//! The experiment of a paper holds constants for properties of the machine that its paper does not state: messages of 0 B, a price for each
-//! call, a barrier that serves one process after the other. The key `calibrated_for` of the experiment names the platforms that these
-//! constants were fitted to.
+//! The experiment of a paper contains constants for properties of the machine that its paper does not state: messages of 0 B, a
+//! cost for each rescheduling call, a barrier that serves one process after the other. The key `calibrated_for` of the experiment
+//! names the platforms that these constants were fitted to.
 //!
-//! | what was given | what lies below |
+//! | what the user sets | built-in settings that complete it |
 //! |---|---|
 //! | an application, on a platform that its experiment names | that experiment |
 //! | an application, on any other platform | [`ONE_READING`]: messages, calls and moves are simulated; the common rules of `MigBSP` |
 //! | `extends`, or the experiment itself | the experiment, on whatever platform |
 //!
-//! A platform counts as one of the named ones if its file has the same values as the built-in copy. An edited copy is another platform.
+//! A platform counts as one of the named platforms if its file has the same values as the built-in copy. An edited copy is
+//! another platform.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,21 +33,21 @@ use migsim_base::memory::Limits;
 use migsim_platform::{self as platform, LoadedPlatform};
 use migsim_workloads::Setting;
 
-/// A remark for the user about the settings that were filled in.
+/// A remark for the user about the built-in settings that complete the settings of an experiment on one platform.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark {
-    /// The text before the name of the platform, and the text after it.
+    /// The text of the remark before the name of the platform, and the text after the name.
     text: [String; 2],
-    /// The name of the platform as messages show it.
+    /// The name of the platform, as messages show it to the user.
     platform: String,
 }
 
-/// The key of the barrier protocol, and the key of the protocol's name.
+/// The key of the barrier settings, and the key of the name of the barrier protocol within these settings.
 const BARRIER: [&str; 2] = ["runtime.barrier", "runtime.barrier.kind"];
-/// Maximum number of platforms that a note names.
-const MOST_PLATFORMS: usize = 3;
+/// Maximum number of platforms that a note names; further platforms are only counted.
+const MAX_NAMED_PLATFORMS: usize = 3;
 
-/// Returns the notes for the user. Remarks with the same text on several platforms become one note.
+/// Returns the remarks as notes for the user. Remarks that have the same text for several platforms become one note.
 pub fn notes(remarks: impl IntoIterator<Item = Remark>) -> Vec<String> {
     let mut groups: BTreeMap<[String; 2], Vec<String>> = BTreeMap::new();
     for Remark { text, platform } in remarks {
@@ -56,16 +57,16 @@ pub fn notes(remarks: impl IntoIterator<Item = Remark>) -> Vec<String> {
         }
     }
     let note = |([before, after], mut platforms): ([String; 2], Vec<String>)| {
-        let more = platforms.len().saturating_sub(MOST_PLATFORMS);
-        platforms.truncate(MOST_PLATFORMS);
+        let more = platforms.len().saturating_sub(MAX_NAMED_PLATFORMS);
+        platforms.truncate(MAX_NAMED_PLATFORMS);
         platforms.extend((more > 0).then(|| format!("{more} more platforms")));
-        format!("{before}{}{after}", listed(platforms))
+        format!("{before}{}{after}", join_names(platforms))
     };
     groups.into_iter().map(note).collect()
 }
 
 /// Joins names with commas, and with `and` before the last one.
-fn listed(mut names: Vec<String>) -> String {
+fn join_names(mut names: Vec<String>) -> String {
     match names.pop() {
         None => String::new(),
         Some(last) if names.is_empty() => last,
@@ -73,23 +74,26 @@ fn listed(mut names: Vec<String>) -> String {
     }
 }
 
-/// All settings of an experiment: the given settings and the built-in settings below them.
+/// All settings of an experiment: the settings that the user gave, and the built-in settings that complete them.
 #[derive(Debug)]
 pub(super) struct Whole {
-    /// All settings as one list.
+    /// All settings of the experiment, merged from the built-in settings, the library and the settings of the user.
     pub(super) layers: Layers,
+    /// The built-in settings, and settings that a platform or a workload adds; the settings of the user override them.
     below: Layers,
+    /// The settings that the user gave.
     given: Layers,
-    /// The settings of the library, with their origins.
+    /// The settings of the message-passing library, with their origins; `None` if no library is named.
     pub(super) library: Option<LoadedLibrary>,
-    /// The name of the strongest built-in experiment.
-    top: String,
-    /// The experiment of the application that was left out for neutral settings.
-    left_out: Option<Arc<Document>>,
+    /// The name of the built-in experiment whose settings override those of all other built-in experiments; `none` if there is
+    /// none.
+    top_experiment: String,
+    /// The experiment of the application, if neutral settings replaced it because it was fitted to other platforms.
+    replaced_experiment: Option<Arc<Document>>,
 }
 
 impl Whole {
-    /// Puts built-in experiments under the given settings.
+    /// Completes the settings of the user with built-in experiments and with the settings of the named library.
     pub(super) fn new(
         registry: &Registry,
         given: &Layers,
@@ -131,32 +135,34 @@ impl Whole {
             below,
             given: given.clone(),
             library: None,
-            top,
-            left_out,
+            top_experiment: top,
+            replaced_experiment: left_out,
         };
         // A name that is not a text is reported later.
         if let Some(Value::String(name)) = whole.layers.get(LIBRARY) {
             whole.library = Some(library::open(&name).map_err(located)?);
-            whole.layers = whole.joined();
+            whole.layers = whole.join_layers();
         }
         Ok(whole)
     }
 
-    fn joined(&self) -> Layers {
+    /// Merges the built-in settings, the settings of the library and the settings of the user into one list.
+    fn join_layers(&self) -> Layers {
         let source = self.library.as_ref().map(LoadedLibrary::source);
         let library = source.as_deref().zip(self.library.as_ref());
         let library = library.map(|(source, library)| (source, &library.settings[..]));
         Layers::join(&[&self.below, &self.given], library)
     }
 
-    /// Reads the settings into their types.
+    /// Converts the merged settings into a typed configuration of the experiment.
     pub(super) fn config(&self) -> Result<ExperimentConfig, Error> {
         let mut merged = self.layers.merged()?;
-        former::renew(&mut merged);
+        former::replace_former(&mut merged);
         document::from_value(&merged, "")
     }
 
-    /// Adds settings of a platform or workload above the built-in experiments and below the given settings.
+    /// Adds settings that come from a platform or a workload. They override the built-in experiments; the settings of the user
+    /// override them.
     pub(super) fn insert(
         &mut self,
         source: &str,
@@ -169,7 +175,7 @@ impl Whole {
             self.library = Some(library::open(&name.value)?);
         }
         // A given barrier replaces the barrier of the program.
-        let has_barrier = self.gives(kind);
+        let has_barrier = self.user_sets(kind);
         settings.retain(|one| !(has_barrier && is_within(&one.key, barrier)));
         let has_none = |one: &Setting| one.key == kind && one.value == "none";
         if let Some(library) = &mut self.library
@@ -185,21 +191,22 @@ impl Whole {
         };
         self.below
             .push_from(source, settings.into_iter().map(flag).collect());
-        self.layers = self.joined();
+        self.layers = self.join_layers();
         self.config()
     }
 
-    /// Whether the given settings, that is those above all built-in ones, set a key.
-    pub(super) fn gives(&self, key: &str) -> bool {
+    /// Returns whether the settings of the user (not the built-in settings) set a key.
+    pub(super) fn user_sets(&self, key: &str) -> bool {
         self.given.get(key).is_some()
     }
 
-    /// Whether the user chose the value of a key: see [`Layers::is_chosen`].
+    /// Returns whether the user chose the value of a key; see [`Layers::is_chosen`].
     pub(super) fn is_chosen(&self, key: &str) -> bool {
         self.given.is_chosen(key)
     }
 
-    /// The settings that were filled in, and the remark about them.
+    /// Returns the name of the built-in experiment that completes the settings, and a remark for the user if it was not fitted to
+    /// the platform.
     pub(super) fn basis(
         &self,
         config: &ExperimentConfig,
@@ -207,22 +214,30 @@ impl Whole {
     ) -> (Basis, Option<Remark>) {
         let app = config.workload["app"].as_str().unwrap_or_default();
         let known = config.calibrated_for.iter().flatten();
-        let fitted: Vec<String> = known.map(|name| bare(name).to_owned()).collect();
+        let fitted: Vec<String> = known
+            .map(|name| without_extension(name).to_owned())
+            .collect();
         let is_calibrated = (!fitted.is_empty()).then(|| is_one_of(platform, &fitted));
         // Resolved settings name the experiment that they were made from.
-        let named = config.basis.as_ref().filter(|_| self.top == NONE);
+        let named = config
+            .basis
+            .as_ref()
+            .filter(|_| self.top_experiment == NONE);
         let named = named.map(|basis| basis.experiment.clone());
         let giver = || match self.layers.source("calibrated_for") {
             Some((file, true)) if is_calibrated.is_some() => stem(file),
-            _ => self.top.clone(),
+            _ => self.top_experiment.clone(),
         };
         let experiment = named.unwrap_or_else(giver);
         let remark = |text, fitted: &[String]| Remark {
             text,
-            platform: shown(&config.platform, fitted),
+            platform: display_platform(&config.platform, fitted),
         };
-        let remark = match (is_calibrated, &self.left_out) {
-            (None, Some(own)) => Some(remark(self.neutral(own, app, platform), &fitted_to(own))),
+        let remark = match (is_calibrated, &self.replaced_experiment) {
+            (None, Some(own)) => Some(remark(
+                self.neutral_remark(own, app, platform),
+                &fitted_to(own),
+            )),
             (Some(false), _) => {
                 let names = quoted(&fitted);
                 let before = format!(
@@ -240,12 +255,13 @@ impl Whole {
         (basis, remark)
     }
 
-    /// The text about neutral settings in place of the experiment `own`.
-    fn neutral(&self, own: &Document, app: &str, platform: &LoadedPlatform) -> [String; 2] {
+    /// Returns the remark for the user that neutral settings replace the experiment `own` on this platform: the text before and
+    /// after the platform's name.
+    fn neutral_remark(&self, own: &Document, app: &str, platform: &LoadedPlatform) -> [String; 2] {
         // The hosts that the paper's mapping names do not exist on this platform.
         let is_replaced = own.value["mapping"].is_array() && self.layers.get("mapping").is_none();
         let (mapping, placed) = if is_replaced {
-            let rule = starts::usual(platform, false).name();
+            let rule = starts::default_rule(platform, false).name();
             (
                 format!(" and the mapping `{rule}`"),
                 " --mapping contiguous",
@@ -263,7 +279,7 @@ impl Whole {
     }
 }
 
-/// The application that settings name.
+/// Returns the name of the application that the settings name, or else the application of the experiment that they extend.
 fn app_of(
     registry: &Registry,
     given: &Layers,
@@ -296,15 +312,16 @@ fn app_of(
     }
 }
 
-/// Puts names in backticks and joins them in words.
+/// Puts each name in backticks and joins the names with commas and `and`.
 fn quoted(names: &[String]) -> String {
-    listed(names.iter().map(|name| format!("`{name}`")).collect())
+    join_names(names.iter().map(|name| format!("`{name}`")).collect())
 }
 
-/// Describes a platform in words, and compares it with the platforms that the settings are fitted to.
-fn shown(platform: &str, fitted: &[String]) -> String {
-    let platform = platform::shown_name(platform);
-    let stem = bare(&platform);
+/// Returns the name of a platform for a message. A file that only bears the name of one of the platforms in `fitted` is marked as
+/// not built in.
+fn display_platform(platform: &str, fitted: &[String]) -> String {
+    let platform = platform::display_name(platform);
+    let stem = without_extension(&platform);
     let own = stem.rsplit('/').next().unwrap_or(stem);
     if fitted.iter().any(|known| known == own) {
         format!("`{platform}` (not the built-in `{own}`)")
@@ -313,24 +330,27 @@ fn shown(platform: &str, fitted: &[String]) -> String {
     }
 }
 
-/// The platforms that an experiment was fitted to.
+/// Returns the names of the platforms that the constants of an experiment were fitted to, without `.json`.
 fn fitted_to(experiment: &Document) -> Vec<String> {
     let names = experiment.value["calibrated_for"].as_array();
     let names = names.into_iter().flatten().filter_map(Value::as_str);
-    names.map(|name| bare(name).to_owned()).collect()
+    names
+        .map(|name| without_extension(name).to_owned())
+        .collect()
 }
 
+/// Returns whether a platform equals a built-in platform whose name is in the list.
 fn is_one_of(platform: &LoadedPlatform, names: &[String]) -> bool {
     let built_in = platform.built_in;
     built_in.is_some_and(|built_in| names.iter().any(|name| name == built_in))
 }
 
-/// The name of a platform without `.json`.
-fn bare(name: &str) -> &str {
+/// Returns the name of a platform without the ending `.json`.
+fn without_extension(name: &str) -> &str {
     name.strip_suffix(".json").unwrap_or(name)
 }
 
-/// The name of an experiment, from that of its file.
+/// Returns the name of an experiment, derived from the name of its file.
 fn stem(source: &str) -> String {
     let file = source.strip_suffix(built_in::MARK).unwrap_or(source);
     let stem = std::path::Path::new(file).file_stem();
@@ -342,13 +362,15 @@ pub(super) fn unknown_platforms(config: &ExperimentConfig) -> impl Iterator<Item
     let is_known = |name: &str| {
         platform::built_in()
             .iter()
-            .any(|(file, _)| bare(file) == bare(name))
+            .any(|(file, _)| without_extension(file) == without_extension(name))
     };
     let names = config.calibrated_for.iter().flatten().enumerate();
     names
         .filter(move |(_, name)| !is_known(name))
         .map(|(index, name)| {
-            let known = platform::built_in().iter().map(|(file, _)| bare(file));
+            let known = platform::built_in()
+                .iter()
+                .map(|(file, _)| without_extension(file));
             Problem::unknown("platform", name)
                 .key(format!("calibrated_for[{index}]"))
                 .known("platforms", known)

@@ -1,4 +1,5 @@
-//! A lower bound of the makespan under any policy, from the work, the messages, the barriers and the prices of moves.
+//! A lower bound of the makespan that holds for every rescheduling policy, from the work, the messages, the barriers and the
+//! costs of moves.
 //!
 //! ```text
 //! bound = min_n ( c(n) + Σ_t max( F(t), R_n(t), M_n(t) ) + b )        n processes move at least once, n = 0 in the first superstep
@@ -8,10 +9,11 @@
 //! c(n)     one call, and the n cheapest moves         b        what each barrier costs
 //! W_k(t)   the k largest works of superstep t together      S_k  the k fastest cores together, of c
 //! ```
-//! F is the optimum of the preemptive relaxation (Q|pmtn|Cmax; Horvath, Lam and Sethi 1977). If only n processes ever move, each host keeps
-//! all but at most n of its processes. Of n + 1 messages that share no process, at least one then keeps its sender and its receiver on the
-//! hosts of the start. Everything that the bound leaves out only adds time. A profile that raises the speed of a host or the bandwidth of a
-//! link counts with its largest value.
+//! Symbols: t is a superstep, p the number of processes, c the number of cores of the platform. F is the optimum of the
+//! preemptive relaxation (Q|pmtn|Cmax; Horvath, Lam and Sethi 1977). If only n processes ever move, each host keeps all but at
+//! most n of its processes. Of n + 1 messages that share no process, at least one message then keeps its sender and its receiver
+//! on the hosts of the start. Everything that the bound leaves out only adds time. A profile that raises the speed of a host or
+//! the bandwidth of a link counts with its largest value.
 
 use super::resolve::Experiment;
 use migsim_base::units::{Bytes, BytesPerSecond, HostId, Instructions, ProcessId, Seconds};
@@ -35,7 +37,7 @@ impl Experiment {
             if superstep == 0 || !workload.repeats(superstep) {
                 plan.clear(processes);
                 workload.fill(superstep, &mut plan);
-                bound.times(&plan, &mut last);
+                bound.superstep_times(&plan, &mut last);
             }
             for (sum, work) in whole.work.iter_mut().zip(&plan.work) {
                 *sum = Instructions::of(sum.get() + work.get());
@@ -47,15 +49,16 @@ impl Experiment {
         if !has_barriers {
             // A process waits only for processes with which it exchanges messages. The bound therefore uses the work of the whole run at
             // once.
-            bound.times(&whole, &mut sums);
+            bound.superstep_times(&whole, &mut sums);
         }
-        let all = sums.iter().zip(self.least_prices());
+        let all = sums.iter().zip(self.lowest_costs());
         let least = all.map(|(sum, price)| sum + price);
         Seconds::of(least.fold(f64::INFINITY, f64::min))
     }
 
-    /// Computes, for each number n of moved processes, the least price \[s\] of the calls and moves that move them.
-    fn least_prices(&self) -> Vec<f64> {
+    /// Computes, for each number n of moved processes, the lowest cost \[s\] of the rescheduling calls and the moves that move n
+    /// processes.
+    fn lowest_costs(&self) -> Vec<f64> {
         let (call, moves) = (&self.config.costs.call, &self.config.costs.migration);
         let platform = &self.platform.platform;
         let processes = self.placement.len();
@@ -68,7 +71,7 @@ impl Experiment {
         };
         let (waits, are_few) = (
             moves.wait == Waiting::All,
-            processes * platform.hosts.len() <= MOST_PAIRS,
+            processes * platform.hosts.len() <= MAX_PAIRS,
         );
         let of_move = |process: usize| {
             let from = self.placement[process];
@@ -77,11 +80,11 @@ impl Experiment {
                 moves.transfer == Transfer::Flow && memory.get() > 0.0 && !self.network.queues;
             let price = |to: HostId| {
                 let flow = if has_flow {
-                    alone(self, (from, to), memory) * ROUNDED
+                    unshared_time(self, (from, to), memory) * ROUNDING_MARGIN
                 } else {
                     0.0
                 };
-                moves.price(platform, (from, to), memory).get() + flow
+                moves.time_without_flow(platform, (from, to), memory).get() + flow
             };
             let others = (0..platform.hosts.len()).map(HostId::from_index);
             others
@@ -111,33 +114,38 @@ impl Experiment {
     }
 }
 
-/// Maximum number of pairs of a process and a host up to which the transfer of memory counts in the prices of moves.
-const MOST_PAIRS: usize = 1 << 18;
+/// Maximum number of pairs of a process and a host for which the lower bound includes the time to transfer memory; with more
+/// pairs it is left out.
+const MAX_PAIRS: usize = 1 << 18;
 
-/// The lower bound of one superstep, and the buffers to compute it.
+/// Computes the lower bound of the time of one superstep, with buffers that are reused from superstep to superstep.
 struct Bound<'e> {
     experiment: &'e Experiment,
-    /// The sums of the speeds of the fastest cores [instructions/s].
+    /// Total speed of the k + 1 fastest cores of the platform, at index k \[instructions/s\].
     cores: Vec<f64>,
     /// The largest speed of a core of each host [instructions/s].
     speed: Vec<f64>,
-    cycles: f64,
-    /// Buffers that are reused: the work of all processes, the work by host, the messages between hosts, and the processes of longer
-    /// messages.
+    /// Cycles per instruction of the application; multiplies all computation times.
+    cycles_per_instruction: f64,
+    /// Buffer: the work of all processes in the superstep \[instructions\].
     works: Vec<f64>,
+    /// Buffer: the work \[instructions\] of the processes that each host has at the start.
     residents: Vec<Vec<f64>>,
+    /// Buffer: the messages between different hosts, as time \[s\], index of the sender, index of the receiver.
     crossing: Vec<(f64, usize, usize)>,
+    /// Buffer: whether a process already sends or receives one of the longer messages.
     is_taken: Vec<bool>,
 }
 
 impl<'e> Bound<'e> {
+    /// Creates the buffers for an experiment.
     fn of(experiment: &'e Experiment) -> Self {
         let hosts = &experiment.platform.platform.hosts;
         let processes = experiment.placement.len();
         Self {
             cores: fastest_cores(hosts, processes),
             speed: hosts.iter().map(largest_speed).collect(),
-            cycles: experiment.workload.cycles_per_instruction(),
+            cycles_per_instruction: experiment.workload.cycles_per_instruction(),
             works: Vec::with_capacity(processes),
             residents: vec![Vec::new(); hosts.len()],
             crossing: Vec::new(),
@@ -146,16 +154,18 @@ impl<'e> Bound<'e> {
         }
     }
 
-    /// Computes, for each n, the least time \[s\] of a superstep in which at most n processes are away from their first hosts.
-    fn times(&mut self, plan: &Plan, times: &mut [f64]) {
+    /// Computes, for each n, a lower bound of the time \[s\] of a superstep in which at most n processes are away from their
+    /// first hosts.
+    fn superstep_times(&mut self, plan: &Plan, times: &mut [f64]) {
         self.works.clear();
         self.works.extend(plan.work.iter().map(|work| work.get()));
-        let anywhere = of_superstep(&mut self.works, &self.cores) * self.cycles;
+        let anywhere =
+            computation_bound(&mut self.works, &self.cores) * self.cycles_per_instruction;
         times.fill(anywhere);
         // If the application prescribes moves, its processes may be on any host.
         if !self.experiment.workload.prescribes_moves() {
-            self.keep_residents(plan, times);
-            self.keep_messages(plan, times);
+            self.raise_for_residents(plan, times);
+            self.raise_for_messages(plan, times);
         }
         let barrier = self.barrier(plan);
         for time in times.iter_mut() {
@@ -163,8 +173,9 @@ impl<'e> Bound<'e> {
         }
     }
 
-    /// Raises the times for the work that stays: each host keeps all but n of its processes.
-    fn keep_residents(&mut self, plan: &Plan, times: &mut [f64]) {
+    /// Raises the time for each n to the time that the slowest host needs for its first processes, without the n processes with
+    /// the most work.
+    fn raise_for_residents(&mut self, plan: &Plan, times: &mut [f64]) {
         for works in &mut self.residents {
             works.clear();
         }
@@ -178,8 +189,8 @@ impl<'e> Bound<'e> {
             for (moved, work) in works.iter().enumerate() {
                 // Either all cores share the work evenly, or the largest process is alone on a core: the longer time bounds the host.
                 let shared = left / f64::from(hosts[index].cores);
-                let time = shared.max(*work) * self.cycles / self.speed[index];
-                times[moved] = times[moved].max(time * ROUNDED);
+                let time = shared.max(*work) * self.cycles_per_instruction / self.speed[index];
+                times[moved] = times[moved].max(time * ROUNDING_MARGIN);
                 left -= work;
             }
         }
@@ -189,8 +200,9 @@ impl<'e> Bound<'e> {
         }
     }
 
-    /// Raises the times for messages that stay: of n + 1 messages that share no process, at least one is still between its first two hosts.
-    fn keep_messages(&mut self, plan: &Plan, times: &mut [f64]) {
+    /// Raises the time for each n to that of the (n + 1)-th longest message. Of n + 1 messages that share no process, at least
+    /// one still runs between its first two hosts.
+    fn raise_for_messages(&mut self, plan: &Plan, times: &mut [f64]) {
         if self.experiment.network.queues {
             return; // packets of several messages take turns
         }
@@ -202,9 +214,11 @@ impl<'e> Bound<'e> {
             if ends.0 == ends.1 {
                 continue;
             }
-            let computed = plan.work[from].get() * self.cycles / self.speed[ends.0.index()];
-            let sent = alone(self.experiment, ends, message.size);
-            self.crossing.push(((computed + sent) * ROUNDED, from, to));
+            let computed =
+                plan.work[from].get() * self.cycles_per_instruction / self.speed[ends.0.index()];
+            let sent = unshared_time(self.experiment, ends, message.size);
+            self.crossing
+                .push(((computed + sent) * ROUNDING_MARGIN, from, to));
         }
         self.crossing
             .sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
@@ -236,11 +250,12 @@ impl<'e> Bound<'e> {
     }
 }
 
-/// Factor on a sum that allows for the rounding of another order of summation.
-const ROUNDED: f64 = 1.0 - 1e-12;
+/// Factor just below 1 that multiplies a sum, so that rounding errors from another order of summation cannot make the bound too
+/// large.
+const ROUNDING_MARGIN: f64 = 1.0 - 1e-12;
 
-/// Computes the time \[s\] of a message that does not share its route; zero without a route.
-fn alone(experiment: &Experiment, (from, to): (HostId, HostId), size: Bytes) -> f64 {
+/// Computes the time \[s\] that a message takes if no other message shares its route; 0 if there is no route.
+fn unshared_time(experiment: &Experiment, (from, to): (HostId, HostId), size: Bytes) -> f64 {
     let platform: &Platform = &experiment.platform.platform;
     let Some(route) = platform.route(from, to) else {
         return 0.0;
@@ -255,7 +270,7 @@ fn alone(experiment: &Experiment, (from, to): (HostId, HostId), size: Bytes) -> 
     };
     let widest = |link: &Link| {
         let profile = link.bandwidth_profile.as_ref();
-        let values = profile.map_or(&[][..], |profile| profile.once());
+        let values = profile.map_or(&[][..], |profile| profile.steps_without_repetition());
         values
             .iter()
             .map(|step| step.1)
@@ -271,10 +286,10 @@ fn alone(experiment: &Experiment, (from, to): (HostId, HostId), size: Bytes) -> 
         .get()
 }
 
-/// Returns the largest speed of a core of a host [instructions/s].
+/// Returns the largest speed that a core of a host ever has, over its speed profile \[instructions/s\].
 fn largest_speed(host: &Host) -> f64 {
     let profile = host.speed_profile.as_ref();
-    let values = profile.map_or(&[][..], |profile| profile.once());
+    let values = profile.map_or(&[][..], |profile| profile.steps_without_repetition());
     let most = values.iter().map(|step| step.1).fold(1.0, f64::max);
     host.speed.get() * most
 }
@@ -296,8 +311,10 @@ fn fastest_cores(hosts: &[Host], most: usize) -> Vec<f64> {
     speeds
 }
 
-/// Computes the bound of one superstep: `max_k W_k / S_k`. If there are fewer cores than works, the last term has all works on all cores.
-fn of_superstep(works: &mut [f64], cores: &[f64]) -> f64 {
+/// Computes the lower bound of the computation of one superstep: `max_k W_k / S_k`. W_k is the total of the k largest works
+/// \[instructions\], and S_k the total speed of the k fastest cores \[instructions/s\]. If there are fewer cores than works, the
+/// last term divides all work by the speed of all cores.
+fn computation_bound(works: &mut [f64], cores: &[f64]) -> f64 {
     works.sort_unstable_by(|a, b| b.total_cmp(a));
     let (mut sum, mut bound) = (0.0, 0.0_f64);
     for (index, work) in works.iter().enumerate() {
@@ -319,12 +336,12 @@ mod tests {
     #[test]
     fn the_bound_is_that_of_the_preemptive_schedule() {
         // Speeds 2 and 1, works 6, 3, 3: the largest alone takes 3 s, all of them 12 / 3 = 4 s.
-        assert_eq!(of_superstep(&mut [3.0, 6.0, 3.0], &[2.0, 3.0]), 4.0);
+        assert_eq!(computation_bound(&mut [3.0, 6.0, 3.0], &[2.0, 3.0]), 4.0);
         // 10 alone takes 5 s on the fastest core, longer than 12 / 3.
-        assert_eq!(of_superstep(&mut [10.0, 2.0], &[2.0, 3.0]), 5.0);
+        assert_eq!(computation_bound(&mut [10.0, 2.0], &[2.0, 3.0]), 5.0);
         // One process has no use for the second core.
-        assert_eq!(of_superstep(&mut [4.0], &[2.0]), 2.0);
-        assert_eq!(of_superstep(&mut [], &[]), 0.0);
+        assert_eq!(computation_bound(&mut [4.0], &[2.0]), 2.0);
+        assert_eq!(computation_bound(&mut [], &[]), 0.0);
     }
 
     /// Places six processes on the first two of four hosts, with settings for the prices.
@@ -340,7 +357,7 @@ mod tests {
         ];
         let value = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| text.into());
         let all = common.iter().chain(settings);
-        let layers = Layers::of(all.map(|&(key, text)| (key, value(text))));
+        let layers = Layers::from_pairs(all.map(|&(key, text)| (key, value(text))));
         Experiment::load(&layers, Limits::default()).unwrap()
     }
 
@@ -423,7 +440,7 @@ mod tests {
     fn no_policy_is_faster() {
         use crate::{Layers, Limits, Progress};
         for (app, policy) in [("lu", "refine"), ("sw", "greedy"), ("synthetic", "migbsp")] {
-            let settings = Layers::of([
+            let settings = Layers::from_pairs([
                 ("workload.app", app.into()),
                 ("policy.name", policy.into()),
                 ("costs.call.model", "none".into()),

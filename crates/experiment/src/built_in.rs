@@ -1,8 +1,9 @@
-//! The built-in experiments: those of the papers, with their calibration.
+//! The built-in experiments: the experiments of the papers, with their calibrated constants.
 //!
-//! `migsim run --app NAME` starts from the experiment with the name of the application, on the platforms that it was fitted to (see
-//! [`super::basis`]). The other experiments are run by name. The key `extends` of an experiment names the built-in experiment below it;
-//! `none` stands for the defaults alone. Without that key, the experiment of its application lies below it, or else [`ONE_READING`].
+//! `migsim run --app NAME` starts from the experiment with the name of the application, on the platforms that it was fitted to
+//! (see [`super::basis`]). The other experiments are run by their names. The key `extends` of an experiment names the built-in
+//! experiment that completes its settings; `none` stands for the defaults alone. Without that key, the experiment of its
+//! application completes the settings, or else [`ONE_READING`].
 
 use super::suite::case_named;
 use migsim_base::document::Document;
@@ -46,16 +47,16 @@ const BUILT_IN: &[(&str, &str)] = &[
     ),
 ];
 
-/// The experiment with the single set of `MigBSP` rules that fits all papers best.
+/// Name of the built-in experiment with the single set of `MigBSP` rules that fits all papers best.
 pub const COMMON_RULES: &str = "common-rules";
 
-/// The experiment with the default settings for platforms of no paper: the common rules, and migrations that transfer the memory. It fills
-/// in settings for applications without an experiment, and for platforms that no paper used.
+/// Name of the built-in experiment with neutral settings: the common rules of `MigBSP`, and migrations that transfer the memory.
+/// It completes the settings for applications without an experiment and for platforms that no paper used.
 pub const ONE_READING: &str = "one-reading";
 
-/// The platforms that experiments of papers name, without `.json`. They are listed here because reading all experiments takes a tenth of a
-/// short run.
-const PLATFORMS: [&str; 9] = [
+/// The platforms that experiments of papers name, without `.json`. They are listed here because reading all experiments would
+/// take a tenth of the time of a short run.
+const PAPER_PLATFORMS: [&str; 9] = [
     "lbm",
     "sw-dynamic",
     "sw-dynamic-t10",
@@ -67,24 +68,25 @@ const PLATFORMS: [&str; 9] = [
     "ufrgs-sw",
 ];
 
-/// Whether a built-in platform is the platform of a paper.
+/// Returns whether a built-in platform was used in a paper.
 pub(super) fn is_of_a_paper(platform: &str) -> bool {
-    PLATFORMS.contains(&platform)
+    PAPER_PLATFORMS.contains(&platform)
 }
 
-/// Suffix that marks the name of a built-in experiment, so that it is not taken for a file.
+/// Suffix of the name of a built-in experiment in messages, so that the name is not mistaken for that of a file.
 pub(super) const MARK: &str = " (built in)";
 
-/// The names of all built-in experiments that can be run.
+/// Returns the names of all built-in experiments that can be run.
 pub fn names() -> impl Iterator<Item = &'static str> {
     let all = BUILT_IN.iter().map(|(name, _)| *name);
     all.filter(|name| ![COMMON_RULES, ONE_READING].contains(name))
 }
 
-/// Finds the built-in experiment `name` (with or without `.json`). `lb-1.2.17` is case 17 of draw 2 of the suite `lb-1`.
+/// Finds the built-in experiment `name` (with or without `.json`); `None` if there is no such experiment. `lb-1.2.17` is case 17
+/// of draw 2 of the suite `lb-1`.
 ///
 /// # Errors
-/// The experiment cannot be read, which would be a fault of the program.
+/// The text of the built-in experiment cannot be read, which would be a fault of the program.
 pub fn built_in(name: &str) -> Result<Option<Document>, Error> {
     let wanted = name.strip_suffix(".json").unwrap_or(name);
     let source = |name: &str| format!("workloads/{name}.json{MARK}");
@@ -96,7 +98,8 @@ pub fn built_in(name: &str) -> Result<Option<Document>, Error> {
         .transpose()
 }
 
-/// Returns the built-in experiments below one that extends `extends`, or else below the experiment of `app`, the lowest first.
+/// Returns the built-in experiments that complete an experiment which extends `extends`, or else the experiment of `app`. Each
+/// experiment overrides the experiments before it.
 pub(super) fn chain(extends: Option<&str>, app: &str) -> Result<Vec<Document>, Error> {
     let mut chain = Vec::new();
     let mut next = match extends {
@@ -123,6 +126,7 @@ pub(super) fn chain(extends: Option<&str>, app: &str) -> Result<Vec<Document>, E
     Ok(chain)
 }
 
+/// Finds the built-in experiment that the key `extends` names, or returns an error that lists the known names.
 fn found(name: &str) -> Result<Document, Error> {
     built_in(name)?.ok_or_else(|| {
         let problem = Problem::unknown("experiment", name).key("extends");
@@ -154,6 +158,6 @@ mod tests {
         }
         // No paper describes the platform of the authors' program.
         assert!(named.remove("authors-2015"), "{named:?}");
-        assert!(named.iter().eq(&PLATFORMS), "{named:?}");
+        assert!(named.iter().eq(&PAPER_PLATFORMS), "{named:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Notes about settings that matter but that the application does not give, and about settings without effect.
+//! Notes for the user about important settings that the application does not specify, and about settings without effect.
 
 use super::config::ExperimentConfig;
 use migsim_base::units::ProcessId;

@@ -1,16 +1,17 @@
-//! Calibration: the overhead and the bandwidth factor of a library, from a table of single messages.
+//! Calibration: fits the overhead per message and the bandwidth factor of a library to a table of measured single messages.
 //!
 //! ```text
 //! t(m) = base(m) + k(m) · overhead + transfer(m) / factor       k: 1, or 2 with a handshake
 //! minimise Σ |t(m) - measured(m)| / measured(m)                 over the sizes and pairs of hosts of the table
 //! ```
-//! Messages inside a host have a line of their own: t(m) = overhead + m / bandwidth. An exchange sends two messages at a time, one each way. The
-//! bandwidth counts as shared if exchanges take 1.5 times as long as single messages, in the median of the sizes whose transfer takes most of
-//! the time.
+//! Messages inside a host have their own straight line: t(m) = overhead + m / bandwidth. An exchange sends two messages at the
+//! same time, one in each direction. The bandwidth counts as shared if exchanges take 1.5 times as long as single messages, in
+//! the median of the sizes whose transfer takes most of the time.
 //!
-//! `base`, `k` and `transfer` come from the engine, which simulates one message on an idle platform. Least absolute errors are insensitive
-//! to outliers. Their minimum goes through two points of the table, or through one point at a bound, so all pairs of points are tried. Slow
-//! start is off, because pings keep their connection active. A constant that the table does not determine keeps the value of the library.
+//! `base`, `k` and `transfer` come from the engine, which simulates one message on an idle platform. Least absolute errors are
+//! insensitive to outliers. Their minimum goes through two points of the table, or through one point at a bound, so all pairs of
+//! points are tried. Slow start is off, because pings keep their connection active. A constant that the table does not determine
+//! keeps the value of the library.
 
 use serde_json::{Value, json};
 
@@ -22,94 +23,102 @@ use migsim_bsp::{Receives, RuntimeConfig};
 use migsim_engine::{NetworkModel, Simulation};
 use migsim_platform::Platform;
 
-/// The result of a calibration.
+/// The result of a calibration: the fitted constants, the predicted times, and the calibrated library file.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Calibration {
-    /// Overhead of a message \[s\]; none if the table has no small messages.
+    /// Fitted overhead of a message \[s\]; `None` if the table has no small messages.
     pub overhead: Option<f64>,
-    /// Bandwidth factor: the factor of the rate of a flow; none if the table has no large messages.
+    /// Fitted bandwidth factor, which multiplies the rate of each flow; `None` if the table has no large messages.
     pub bandwidth_factor: Option<f64>,
-    /// The overhead \[s\] and the bandwidth factor in use: the calibrated value, or else the value of the library.
+    /// The overhead \[s\] and the bandwidth factor of the calibrated library: the fitted value, or the value of the base library
+    /// if the table does not determine it.
     pub in_use: (f64, f64),
-    /// What was found inside a host; none if the table has no such messages.
+    /// Fitted constants of messages inside a host; `None` if the table has no such messages.
     pub inside: Option<Inside>,
-    /// The predicted times, in the order of the table \[s\].
+    /// The times that the calibrated library predicts for the messages of the table, in the order of the table \[s\].
     pub predicted: Vec<f64>,
-    /// The median of the absolute relative residuals.
+    /// Median of the absolute relative differences between predicted and measured times.
     pub median_residual: f64,
-    /// The constants that the table does not determine, one sentence each.
-    pub open: Vec<String>,
-    /// Reasons to doubt the fit, a sentence each.
+    /// The constants that the table does not determine, one sentence for each.
+    pub undetermined: Vec<String>,
+    /// Reasons to doubt the fit, one sentence for each.
     pub doubts: Vec<String>,
-    /// The calibrated library as a file.
+    /// The calibrated library as the JSON value of a library file.
     pub library: Value,
 }
 
-/// The messages inside a host.
+/// Fitted constants of messages between processes on the same host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Inside {
-    /// Per message \[s\].
+    /// Overhead of a message inside a host \[s\].
     pub overhead: f64,
-    /// Of a message \[B/s\]; none if the table has no large messages.
+    /// Bandwidth of messages inside a host \[B/s\]; `None` if the table has no large messages.
     pub bandwidth: Option<f64>,
-    /// Whether messages share the bandwidth; none if the table has no exchanges of large messages.
+    /// Whether simultaneous messages inside a host share the bandwidth; `None` if the table has no exchanges of large messages.
     pub is_shared: Option<bool>,
 }
 
-/// A point of the table as an equation.
+/// One measured message of the table as a linear equation in the overhead and the inverse of the bandwidth factor.
 #[derive(Clone, Copy, Debug)]
 struct Equation {
+    /// Simulated time of the message without overhead and transfer \[s\].
     base: f64,
-    messages: f64,
+    /// Number of overheads that the message costs: 1, or 2 with a handshake.
+    overheads: f64,
+    /// Simulated time of the transfer at a bandwidth factor of 1 \[s\].
     transfer: f64,
+    /// Measured time of the message \[s\].
     measured: f64,
 }
 
 impl Equation {
-    /// Predicts the time \[s\] from an overhead \[s\] and the inverse of a bandwidth factor.
+    /// Predicts the time of the message \[s\] from an overhead \[s\] and the inverse of a bandwidth factor.
     fn time(&self, (overhead, inverse): (f64, f64)) -> f64 {
-        self.base + self.messages * overhead + self.transfer * inverse
+        self.base + self.overheads * overhead + self.transfer * inverse
     }
 
+    /// Returns the absolute relative error of the time that an overhead \[s\] and the inverse of a bandwidth factor predict.
     fn error(&self, at: (f64, f64)) -> f64 {
         (self.time(at) - self.measured).abs() / self.measured
     }
 
-    /// Whether the transfer, at the bandwidth of the platform, takes longer than the latency plus this overhead \[s\].
+    /// Returns whether the transfer, at the bandwidth of the platform, takes longer than the latency plus this overhead \[s\].
     fn is_large(&self, overhead: f64) -> bool {
-        self.transfer > self.base + self.messages * overhead
+        self.transfer > self.base + self.overheads * overhead
     }
 
-    /// The measured time without the part that the platform explains.
-    fn rest(&self) -> f64 {
+    /// Returns the measured time without the simulated time of the message before overhead and transfer \[s\].
+    fn unexplained_time(&self) -> f64 {
         self.measured - self.base
     }
 }
 
-/// Minimum ratio of the longest to the shortest transfer of a table. Below it, overhead and bandwidth cannot be determined separately.
-const SPREAD: f64 = 2.0;
+/// Minimum ratio of the longest to the shortest transfer of a table. Below this ratio, overhead and bandwidth factor cannot be
+/// determined separately.
+const MIN_SPREAD: f64 = 2.0;
 /// Maximum plausible overhead of a message \[s\]. Open MPI over TCP has 0.147 ms where ranks sleep (`results/reality.md`).
-const MOST_OVERHEAD: f64 = 0.01;
-/// Minimum and maximum plausible bandwidth factor. Frames of Ethernet leave 0.94 to the payload.
+const MAX_OVERHEAD: f64 = 0.01;
+/// Minimum and maximum plausible bandwidth factor. Ethernet frames leave 0.94 of the bandwidth to the payload.
 const FACTORS: [f64; 2] = [0.1, 1.05];
-/// The largest median residual of a fit that describes its table.
-const MOST_RESIDUAL: f64 = 0.25;
-/// Maximum number of points that are fitted. From a larger table the fit takes each second, third, ... point.
-const MOST_POINTS: usize = 200;
+/// Maximum median residual (a relative error) with which a fit still counts as a description of its table.
+const MAX_RESIDUAL: f64 = 0.25;
+/// Maximum number of points that are fitted. From a larger table, the fit takes only each second, third, ... point.
+const MAX_POINTS: usize = 200;
 
-/// Fits the library `base` to a table of messages on a platform; the result is called `name`.
+/// Fits the constants of the library `base` to a table of measured messages on a platform; the calibrated library gets the name
+/// `name`.
 ///
 /// # Errors
-/// The base is unknown, or a message has no route.
+/// The base library is unknown, or a message has no route.
 pub fn calibrate(
     platform: &Platform,
     pings: &[Pings],
     base: &str,
     (name, source): (&str, &str),
 ) -> Result<Calibration, Error> {
-    let mut file = library::file_of(base)?;
+    let mut file = library::json_of(base)?;
     let (network, runtime) = models(&file)?;
     let receives = runtime.receives;
     let (inside, between): (Vec<&Pings>, Vec<&Pings>) =
@@ -119,7 +128,7 @@ pub fn calibrate(
         .map(|ping| equation(platform, network, receives, ping))
         .collect::<Result<_, _>>()?;
     // Both constants are fitted, unless the messages are too similar to determine them separately.
-    let free = if tells_apart(&equations) {
+    let free = if can_separate(&equations) {
         fit(&equations, (None, None)).0
     } else {
         network.overhead.get()
@@ -184,14 +193,14 @@ pub fn calibrate(
         inside: of_inside,
         predicted,
         median_residual,
-        open: open(&equations, (has_small, has_large), found, base),
+        undetermined: undetermined(&equations, (has_small, has_large), found, base),
         doubts: doubts.into_iter().map(|(_, doubt)| doubt).collect(),
         library: file,
     })
 }
 
-/// What a table does not determine, a sentence each.
-fn open(
+/// Returns one sentence for each constant that the table does not determine.
+fn undetermined(
     equations: &[Equation],
     (has_small, has_large): (bool, bool),
     found: (f64, f64),
@@ -221,42 +230,42 @@ fn open(
     open
 }
 
-/// The bandwidth inside a host from which the fit starts \[B/s\]: that of [`NetworkModel::default`].
-const START: f64 = 1e10;
+/// Bandwidth inside a host from which the fit starts \[B/s\]: the value of [`NetworkModel::default`].
+const INITIAL_BANDWIDTH: f64 = 1e10;
 /// Ratio of the time of an exchange to that of one message from which both directions are taken to share the bandwidth \[1\].
-const SHARED: f64 = 1.5;
+const SHARED_RATIO: f64 = 1.5;
 
 impl Inside {
-    /// The predicted time of a message, or of an exchange \[s\].
+    /// Predicts the time of a message inside a host, or of an exchange of two messages \[s\].
     fn time(&self, ping: &Pings) -> f64 {
         let flows = f64::from(1 + u8::from(ping.is_exchange && self.is_shared == Some(true)));
-        self.overhead + flows * ping.bytes / self.bandwidth.unwrap_or(START)
+        self.overhead + flows * ping.bytes / self.bandwidth.unwrap_or(INITIAL_BANDWIDTH)
     }
 
-    /// Whether the transfer of a message takes most of its time.
+    /// Returns whether the transfer of a message takes longer than its overhead.
     fn is_large(&self, ping: &Pings) -> bool {
         self.bandwidth
             .is_some_and(|bandwidth| ping.bytes / bandwidth > self.overhead)
     }
 }
 
-/// Fits the line of the messages inside a host.
+/// Fits overhead and bandwidth to the messages inside a host.
 fn fit_inside(pings: &[&Pings]) -> Inside {
     let single = || pings.iter().filter(|ping| !ping.is_exchange);
     let equations: Vec<Equation> = single()
         .map(|ping| Equation {
             base: 0.0,
-            messages: 1.0,
-            transfer: ping.bytes / START,
+            overheads: 1.0,
+            transfer: ping.bytes / INITIAL_BANDWIDTH,
             measured: ping.time,
         })
         .collect();
-    let has_both = tells_apart(&equations);
+    let has_both = can_separate(&equations);
     let fixed = (!has_both).then_some(1.0);
     let (overhead, inverse) = fit(&equations, (None, fixed));
     let mut line = Inside {
         overhead,
-        bandwidth: has_both.then_some(START / inverse),
+        bandwidth: has_both.then_some(INITIAL_BANDWIDTH / inverse),
         is_shared: None,
     };
     let mut ratios: Vec<f64> = single()
@@ -268,11 +277,12 @@ fn fit_inside(pings: &[&Pings]) -> Inside {
             Some(pings.iter().find(is_same)?.time / ping.time)
         })
         .collect();
-    line.is_shared = (!ratios.is_empty()).then(|| median(&mut ratios) > SHARED);
+    line.is_shared = (!ratios.is_empty()).then(|| median(&mut ratios) > SHARED_RATIO);
     line
 }
 
-/// Writes what was found inside a host into a library, with its origin. The engine multiplies each bandwidth by the factor.
+/// Writes the fitted constants of messages inside a host into a library file, with their origin. The bandwidth is divided by
+/// `factor`, because the engine multiplies each bandwidth by this factor.
 fn write_inside(file: &mut Value, line: Inside, factor: f64, source: &str) {
     let bandwidth = line
         .bandwidth
@@ -295,15 +305,15 @@ fn write_inside(file: &mut Value, line: Inside, factor: f64, source: &str) {
     }
 }
 
-/// Reasons to doubt a fit, each with the key of the library that it is about.
+/// Returns the reasons to doubt a fit, each with the key of the library file that it concerns, if it concerns a single key.
 fn doubts(
     overhead: Option<f64>,
     factor: Option<f64>,
     residual: f64,
 ) -> Vec<(Option<&'static str>, String)> {
     let mut doubts = Vec::new();
-    if let Some(overhead) = overhead.filter(|overhead| *overhead > MOST_OVERHEAD) {
-        let (found, most) = (rounded(overhead, 1e4), MOST_OVERHEAD);
+    if let Some(overhead) = overhead.filter(|overhead| *overhead > MAX_OVERHEAD) {
+        let (found, most) = (rounded(overhead, 1e4), MAX_OVERHEAD);
         let doubt = format!(
             "the overhead of {found} s a message is above {most} s, far more than message-passing libraries have: are the times in seconds?"
         );
@@ -316,8 +326,8 @@ fn doubts(
         );
         doubts.push((Some("network.bandwidth_factor"), doubt));
     }
-    if residual > MOST_RESIDUAL {
-        let (found, most) = (100.0 * residual, 100.0 * MOST_RESIDUAL);
+    if residual > MAX_RESIDUAL {
+        let (found, most) = (100.0 * residual, 100.0 * MAX_RESIDUAL);
         let doubt = format!(
             "the median residual of {found:.1} % is above {most} %: the fit does not describe the table"
         );
@@ -326,7 +336,7 @@ fn doubts(
     doubts
 }
 
-/// Writes the fitted constants into a library, with their origin.
+/// Writes the fitted overhead and bandwidth factor into a library file, with their origin.
 fn write(file: &mut Value, overhead: Option<f64>, factor: Option<f64>, source: &str) {
     let overhead = overhead.map(|overhead| json!(format!("{} us", rounded(overhead * 1e6, 1e3))));
     let found = [
@@ -341,17 +351,18 @@ fn write(file: &mut Value, overhead: Option<f64>, factor: Option<f64>, source: &
     }
 }
 
+/// Rounds a value to a multiple of `1 / steps`.
 fn rounded(value: f64, steps: f64) -> f64 {
     (value * steps).round() / steps
 }
 
-/// Reads the network model and the settings of supersteps from the file of a library.
+/// Reads the network model and the settings of supersteps from the JSON value of a library file.
 ///
 /// # Errors
 /// A key or a value is wrong.
 pub fn models(file: &Value) -> Result<(NetworkModel, RuntimeConfig), Error> {
     let keys = file["network"].as_object().cloned().unwrap_or_default();
-    let network = super::resolve::network(&keys)?;
+    let network = super::resolve::read_network(&keys)?;
     let runtime = match &file["runtime"] {
         Value::Null => RuntimeConfig::default(),
         runtime => migsim_base::document::from_value(runtime, "runtime")?,
@@ -359,7 +370,7 @@ pub fn models(file: &Value) -> Result<(NetworkModel, RuntimeConfig), Error> {
     Ok((network, runtime))
 }
 
-/// Computes the parts of the simulated time of a message.
+/// Simulates a message to get the parts of its time, as an equation for the fit.
 fn equation(
     platform: &Platform,
     network: NetworkModel,
@@ -384,24 +395,25 @@ fn equation(
     let transfer = at_half - plain;
     Ok(Equation {
         base: plain - transfer,
-        messages: with_overhead - plain,
+        overheads: with_overhead - plain,
         transfer,
         measured: ping.time,
     })
 }
 
-/// Whether some transfers are short and some long enough to determine overhead and bandwidth separately.
-fn tells_apart(equations: &[Equation]) -> bool {
-    let parts = equations.iter().map(|one| one.transfer / one.messages);
+/// Returns whether the transfers are short and long enough to determine overhead and bandwidth factor separately.
+fn can_separate(equations: &[Equation]) -> bool {
+    let parts = equations.iter().map(|one| one.transfer / one.overheads);
     let (least, most) = parts.fold((f64::INFINITY, 0.0), |(least, most), part| {
         (part.min(least), part.max(most))
     });
-    most > SPREAD * least
+    most > MIN_SPREAD * least
 }
 
-/// Finds the overhead and the inverse of the bandwidth factor with the least sum of errors; a fixed value is kept.
+/// Finds the overhead \[s\] and the inverse of the bandwidth factor with the smallest sum of relative errors. A value in `fixed`
+/// is kept.
 fn fit(all: &[Equation], fixed: (Option<f64>, Option<f64>)) -> (f64, f64) {
-    let step = all.len().div_ceil(MOST_POINTS).max(1);
+    let step = all.len().div_ceil(MAX_POINTS).max(1);
     let points: Vec<Equation> = all.iter().step_by(step).copied().collect();
     let cost = |at: (f64, f64)| points.iter().map(|one| one.error(at)).sum::<f64>();
     let (overhead, inverse) = (fixed.0.unwrap_or(0.0), fixed.1.unwrap_or(1.0));
@@ -420,20 +432,28 @@ fn fit(all: &[Equation], fixed: (Option<f64>, Option<f64>)) -> (f64, f64) {
     };
     for (index, a) in points.iter().enumerate() {
         // The fit goes through one point, with the other value fixed or at its bound.
-        consider(((a.rest() - a.transfer * inverse) / a.messages, inverse));
-        consider((overhead, (a.rest() - a.messages * overhead) / a.transfer));
+        consider((
+            (a.unexplained_time() - a.transfer * inverse) / a.overheads,
+            inverse,
+        ));
+        consider((
+            overhead,
+            (a.unexplained_time() - a.overheads * overhead) / a.transfer,
+        ));
         for b in &points[index + 1..] {
-            let determinant = a.messages * b.transfer - b.messages * a.transfer;
+            let determinant = a.overheads * b.transfer - b.overheads * a.transfer;
             consider((
-                (a.rest() * b.transfer - b.rest() * a.transfer) / determinant,
-                (a.messages * b.rest() - b.messages * a.rest()) / determinant,
+                (a.unexplained_time() * b.transfer - b.unexplained_time() * a.transfer)
+                    / determinant,
+                (a.overheads * b.unexplained_time() - b.overheads * a.unexplained_time())
+                    / determinant,
             ));
         }
     }
     best.1
 }
 
-/// The text of the library file that a calibration makes.
+/// Returns the text of the library file of a calibration.
 pub fn text_of(calibration: &Calibration) -> String {
     format!("{:#}\n", calibration.library)
 }

@@ -1,7 +1,8 @@
 //! The experiment file: one JSON object that defines a run completely.
 //!
-//! Every flag of the command has its key here, and a file needs to name only what differs from the experiment of its application
-//! (`workloads/<app>.json`), or from neutral settings on a platform that no paper used. Calibrated values say where they come from under `origins`.
+//! Every flag of the command has its key in this file. A file needs to name only the settings that differ from the experiment of
+//! its application (`workloads/<app>.json`), or from neutral settings on a platform that no paper used. The key `origins` states
+//! where calibrated values come from.
 
 use std::collections::BTreeMap;
 
@@ -18,18 +19,18 @@ use migsim_platform::{Mapping, Rule, is_text};
 use migsim_policies::Forecast;
 use migsim_workloads::registry;
 
-/// The version of the format.
+/// The version of the format of experiment files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub enum SchemaVersion {
-    /// The only version so far.
+    /// `migsim-experiment-1`, the only version so far.
     #[default]
     #[serde(rename = "migsim-experiment-1")]
     One,
 }
 
-/// The keys of resolved settings for people: no result depends on them.
-pub const NOTES: [&str; 5] = [
+/// The keys of resolved settings that only inform people; no result depends on them.
+pub const INFORMATIVE_KEYS: [&str; 5] = [
     "$schema",
     "description",
     "origins",
@@ -37,20 +38,20 @@ pub const NOTES: [&str; 5] = [
     "calibrated_for",
 ];
 
-/// Removes from resolved settings the keys for people.
-pub fn remove_notes(settings: &mut Value) {
+/// Removes the keys that only inform people from resolved settings.
+pub fn remove_informative_keys(settings: &mut Value) {
     if let Some(map) = settings.as_object_mut() {
-        for key in NOTES {
+        for key in INFORMATIVE_KEYS {
             map.remove(key);
         }
     }
 }
 
-/// The places of file names in an experiment, as JSON pointers.
+/// Returns JSON pointers to all keys of an experiment whose values name files.
 pub fn file_pointers(registry: &Registry, experiment: &Value) -> Vec<String> {
     let loads = experiment["load"].as_array().map_or(0, Vec::len);
     let of_loads = (0..loads).flat_map(|index| {
-        let keys = registry.load_files();
+        let keys = registry.load_file_keys();
         keys.map(move |key| format!("/load/{index}/{key}"))
     });
     let keys = registry.file_keys();
@@ -58,12 +59,13 @@ pub fn file_pointers(registry: &Registry, experiment: &Value) -> Vec<String> {
     pointers.chain(of_loads).collect()
 }
 
-/// The built-in experiment that was filled in below the settings.
+/// The built-in experiment that completes the settings of the user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Basis {
-    /// The name of the built-in experiment. `one-reading` has the settings for platforms of no paper, `none` stands for the defaults alone.
+    /// The name of the built-in experiment. `one-reading` has the neutral settings for platforms that no paper used; `none`
+    /// stands for the defaults alone.
     pub experiment: String,
     /// Whether the constants of the experiment were fitted to the platform of the run; absent if they were fitted to no platform.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -71,8 +73,8 @@ pub struct Basis {
 }
 
 impl Basis {
-    /// The experiment and its calibration in words.
-    pub fn text(&self) -> String {
+    /// Describes in words the experiment that completes the settings, and whether it was fitted to the platform.
+    pub fn describe(&self) -> String {
         let name = &self.experiment;
         match self.is_calibrated {
             Some(true) => format!("settings of the experiment {name}, fitted to this platform"),
@@ -84,32 +86,32 @@ impl Basis {
     }
 }
 
-/// The value of `extends` for nothing.
+/// The value of the key `extends` that excludes all built-in experiments.
 pub(super) const NONE: &str = "none";
 
-/// An experiment.
+/// A complete experiment, with the keys of the experiment file: platform, application, policy, costs, scenarios and seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ExperimentConfig {
-    /// The schema for editors, without effect on the experiment.
+    /// The JSON Schema that editors use to check the file; it has no effect on the experiment.
     #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
     pub editor_schema: Option<String>,
-    /// The version of the format.
+    /// The version of the format of the file.
     #[serde(default)]
     pub schema: SchemaVersion,
-    /// The built-in experiment that lies below this one, or `none`. Default: the experiment of the application.
+    /// The built-in experiment that completes the settings of this file, or `none`. Default: the experiment of the application.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extends: Option<String>,
-    /// The built-in platforms that these settings were fitted to. On any other platform, the name of the application alone means the
-    /// default settings for platforms of no paper. The name of the experiment, also under `extends`, means its settings on every platform,
-    /// with a note.
+    /// The built-in platforms that the constants of this experiment were fitted to. On any other platform, an application that is
+    /// chosen by its name gets neutral settings. If the experiment itself is chosen, by its name or under `extends`, its settings
+    /// apply on every platform, and a note says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibrated_for: Option<Vec<String>>,
-    /// The built-in experiment that was filled in: written by `migsim`, without effect on a run.
+    /// The built-in experiment that completed the settings: written by `migsim`, without effect on a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub basis: Option<Basis>,
-    /// A description of the experiment for people.
+    /// A description of the experiment for its readers, without effect on a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The platform: a file, the name of a built-in platform, or the platform itself as an object (see `migsim schema platform`).
@@ -120,8 +122,9 @@ pub struct ExperimentConfig {
     )]
     #[schemars(schema_with = "platform_schema")]
     pub platform: String,
-    /// The clusters of a platform of zones (`SimGrid`). `zone`: each zone that contains hosts is a cluster; `level=N`: each zone N levels
-    /// below the outermost zone. `name`: hosts whose names differ in the digits at the end. Or a CSV file with the columns `host,cluster`.
+    /// The rule that forms clusters on a platform of zones (`SimGrid`). `zone`: each zone that contains hosts is a cluster;
+    /// `level=N`: each zone N levels below the outermost zone. `name`: hosts whose names differ only in the digits at the end. Or
+    /// a CSV file with the columns `host,cluster`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clusters: Option<String>,
     /// Background load of hosts and links: one load (`kind`, `on` and its parameters) or a list.
@@ -131,26 +134,27 @@ pub struct ExperimentConfig {
     /// describe: `link wan bandwidth +10%`, `cluster ICE speed unlimited`, `imbalance -10%`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
-    /// The application (`app`) and its keys.
+    /// The application (`app`) and its settings.
     pub workload: Map<String, Value>,
     /// The first host of each process: by a rule, from a list of hosts, or from a table. Default: `contiguous` on the platforms of the papers,
     /// `fast-first` on others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mapping: Option<MappingKey>,
-    /// The network model: a preset (`model`) and constants that replace constants of the preset.
+    /// The network model: a preset (`model`), and constants that replace those of the preset.
     #[serde(default)]
     pub network: Map<String, Value>,
-    /// The message-passing library: a name (`migsim list libraries`), or a file that `migsim calibrate` wrote. It sets keys of `network` and
-    /// `runtime`; keys beside it win, also over the records of a trace.
+    /// The message-passing library: a name (`migsim list libraries`), or a file that `migsim calibrate` wrote. It sets keys of
+    /// `network` and `runtime`. Keys that the experiment itself sets override the library; the library overrides what a trace
+    /// recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub library: Option<String>,
-    /// The execution of supersteps.
+    /// The execution of supersteps: the barrier, and how processes send and receive messages.
     #[serde(default)]
     pub runtime: RuntimeConfig,
     /// The policy (`name`) and, under the name of each policy, its options.
     #[serde(default)]
     pub policy: Map<String, Value>,
-    /// The costs of rescheduling.
+    /// The costs of rescheduling: of calls and of migrations.
     #[serde(default)]
     pub costs: Costs,
     /// The quality of the measurements that policies see of supersteps and loads; by default they are exact and immediate.
@@ -159,8 +163,8 @@ pub struct ExperimentConfig {
     /// The scenarios to run.
     #[serde(default = "all_scenarios")]
     pub scenarios: Vec<Scenario>,
-    /// Seeds every random choice of the run: of the load, of the policy, and of the application unless its own seed (`workload.seed`) is
-    /// given.
+    /// The seed of every random choice of the run: by the load, by the policy, and by the application unless `workload.seed` is
+    /// set.
     #[serde(default = "first_seed")]
     pub seed: u64,
     /// The origins of calibrated values: the key of a value, and a text that begins with `stated`, `inferred` or `fitted`.
@@ -169,14 +173,14 @@ pub struct ExperimentConfig {
 }
 
 impl ExperimentConfig {
-    /// The mapping; contiguous if none has been filled in.
+    /// Returns the mapping of processes to hosts; contiguous if the experiment does not set one.
     pub fn mapping(&self) -> Mapping {
         let mapping = self.mapping.as_ref();
         mapping.map_or_else(Mapping::default, MappingKey::mapping)
     }
 }
 
-/// The key `mapping`.
+/// The value of the key `mapping`: how the processes are placed on hosts at the start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     untagged,
@@ -184,15 +188,15 @@ impl ExperimentConfig {
 )]
 #[non_exhaustive]
 pub enum MappingKey {
-    /// A rule (`contiguous`, `round-robin`, `by-core`, `by-speed`, `fast-first`), also for some hosts only (`by-core:epyc,old-3`);
-    /// names separated by commas, as in a list; or a CSV file with the columns `process,host` (`places.csv`).
+    /// A rule (`contiguous`, `round-robin`, `by-core`, `by-speed`, `fast-first`), also restricted to some hosts
+    /// (`by-core:epyc,old-3`); host names separated by commas; or a CSV file with the columns `process,host` (`places.csv`).
     Text(String),
     /// Hosts, ranges of hosts (`ICE-0..ICE-4`) or clusters, in the order of the processes.
     List(Vec<String>),
 }
 
 impl MappingKey {
-    /// The mapping that the key describes.
+    /// Returns the mapping that the key describes.
     pub fn mapping(&self) -> Mapping {
         match self {
             Self::Text(text) => text
@@ -207,7 +211,7 @@ fn usual_platform() -> String {
     "ufrgs.json".into()
 }
 
-/// The key `platform` as a text: a name, or the JSON text of a platform; none if it is neither a text nor an object.
+/// Returns the key `platform` as a text: a name, or the JSON text of a platform; `None` if it is neither a text nor an object.
 pub(super) fn platform_text(key: &Value) -> Option<String> {
     match key {
         Value::String(name) => Some(name.clone()),
@@ -242,7 +246,8 @@ fn first_seed() -> u64 {
     1
 }
 
-/// The JSON Schema of experiment files, generated from the types; the keys of each application and policy of `registry` are included.
+/// Returns the JSON Schema of experiment files, generated from the types; it includes the keys of each application and policy of
+/// `registry`.
 pub fn schema(registry: &Registry) -> String {
     let mut generator = SchemaGenerator::default();
     let mut policy = Map::new();
@@ -281,7 +286,7 @@ pub fn schema(registry: &Registry) -> String {
         let place = policy[entry.name]["$ref"].as_str();
         let name = place.and_then(|place| place.rsplit('/').next());
         if let Some(definition) = name.and_then(|name| options.get_mut(name)) {
-            neutral::annotate(entry, definition);
+            neutral::add_neutral_values(entry, definition);
         }
     }
     let application = |entry: &registry::Entry, keys: Value| {
@@ -303,7 +308,7 @@ pub fn schema(registry: &Registry) -> String {
     root["properties"]["policy"] =
         json!({ "type": "object", "properties": policy, "additionalProperties": false });
     root["properties"]["load"] = loads;
-    root["properties"]["mapping"][neutral::KEYWORD] = json!(Rule::USUAL.name());
+    root["properties"]["mapping"][neutral::NEUTRAL_VALUE_KEY] = json!(Rule::USUAL.name());
     root["properties"]["workload"] = json!({ "type": "object", "anyOf": applications });
     if let Some(object) = root.as_object_mut() {
         object.remove("required");

@@ -1,4 +1,5 @@
-//! The critical path of a scenario: sums of its time by kind, process or resource, and the share of the path that a quantity has.
+//! Evaluates the critical path of a scenario: its time summed by kind, process or resource, and the share of the path that
+//! depends on a quantity.
 
 use std::collections::BTreeMap;
 
@@ -10,19 +11,20 @@ use migsim_base::units::{HostId, LinkId, ProcessId, Seconds};
 use migsim_bsp::{Bound, CriticalPath, Piece, PieceKind, PieceWork, Scenario};
 use migsim_platform::Platform;
 
-/// Time of the critical path that one kind of piece takes on one resource, for one process.
+/// The part of the critical path that one kind of activity takes on one resource for one process.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PathShare {
-    /// The kind.
+    /// The kind of activity.
     pub kind: PieceKind,
-    /// The resource: a host, a link, two clusters, `window`, `loopback`, or the kind of the piece where there is no other resource.
+    /// The resource that the activity uses: a host, a link, two clusters, `window`, `loopback`, or the name of the kind if it
+    /// uses no such resource.
     pub resource: String,
-    /// The process of the pieces, if their kind has one.
+    /// The process of the activity; `None` for kinds that belong to no process.
     pub process: Option<ProcessId>,
-    /// The time.
+    /// Total time of these activities on the critical path \[s\].
     pub time: Seconds,
-    /// Share of the makespan \[%\].
+    /// Share of this time in the makespan \[%\].
     pub percent: f64,
 }
 
@@ -30,17 +32,17 @@ pub struct PathShare {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SumBy {
-    /// The kind of the pieces.
+    /// The kind of activity.
     Kind,
-    /// The process.
+    /// The process that is active.
     Process,
     /// The host that computes.
     Host,
     /// The cluster of the host that computes.
     Cluster,
-    /// The link that bounds transfers.
+    /// The link that limits the rate of a transfer.
     Link,
-    /// The superstep, counted from 1.
+    /// The superstep of the activity, counted from 1.
     Superstep,
 }
 
@@ -72,12 +74,13 @@ impl Experiment {
         Ok((run, path))
     }
 
-    /// Names the resource of a piece: a host, a link, two clusters, `window`, `loopback`, or the kind if there is no other resource.
+    /// Returns the name of the resource of a piece of the path: a host, a link, two clusters, `window`, `loopback`, or the kind
+    /// of the piece if it uses no such resource.
     pub fn resource_of(&self, piece: &Piece) -> String {
         resource(piece, &self.platform.platform)
     }
 
-    /// Sums the critical path by kind, resource and process, the longest time first.
+    /// Sums the time of the critical path by kind, resource and process, sorted by time, the longest first.
     pub fn path_shares(&self, path: &CriticalPath) -> Vec<PathShare> {
         let platform = &self.platform.platform;
         let mut sums: BTreeMap<(PieceKind, String, Option<ProcessId>), f64> = BTreeMap::new();
@@ -85,7 +88,7 @@ impl Experiment {
             let key = (piece.kind, resource(piece, platform), piece.process);
             *sums.entry(key).or_default() += piece.duration().get();
         }
-        let whole = whole(path);
+        let whole = duration_or_one(path);
         let mut shares: Vec<PathShare> = sums
             .into_iter()
             .map(|((kind, resource, process), seconds)| PathShare {
@@ -100,8 +103,8 @@ impl Experiment {
         shares
     }
 
-    /// Sums the time of the critical path \[s\] by one property of its pieces, the longest time first. Pieces without that property are
-    /// left out.
+    /// Sums the time of the critical path \[s\] by one property of its pieces, sorted by time, the longest first. Pieces without
+    /// that property are left out.
     pub fn path_sums(&self, path: &CriticalPath, by: SumBy) -> Vec<(String, f64)> {
         let platform = &self.platform.platform;
         let host = |piece: &Piece| match piece.work {
@@ -132,8 +135,8 @@ impl Experiment {
         sums
     }
 
-    /// Computes the share of the critical path that a quantity has \[%\]. `None` for the load, the balance, and the number of processes on
-    /// hosts, because pieces of the path have no such resource.
+    /// Computes the share of the critical path whose duration depends on a quantity \[%\]. `None` for the load, the imbalance,
+    /// and the number of processes on hosts, because these have no pieces of the path.
     pub fn path_share_of(&self, path: &CriticalPath, changed: &Changed) -> Option<f64> {
         let platform = &self.platform.platform;
         let links = links_of(changed, platform);
@@ -172,12 +175,12 @@ impl Experiment {
             return None;
         }
         let sum: f64 = path.pieces.iter().map(seconds).sum();
-        Some(100.0 * sum / whole(path))
+        Some(100.0 * sum / duration_or_one(path))
     }
 }
 
 /// Returns the duration of a path \[s\], or 1 if it is 0, so that shares can be computed.
-fn whole(path: &CriticalPath) -> f64 {
+fn duration_or_one(path: &CriticalPath) -> f64 {
     let end = path.pieces.last().map_or(0.0, |piece| piece.end.get());
     if end > 0.0 { end } else { 1.0 }
 }
@@ -186,7 +189,8 @@ fn cluster(platform: &Platform, host: HostId) -> &str {
     &platform.clusters[platform.cluster_of(host).index()].name
 }
 
-/// Computes the share of some links in the nominal latency of a route; 0 if the platform gives the latency of the whole route.
+/// Computes the fraction of the nominal latency of a route that some links contribute; 0 if the platform specifies the latency of
+/// the whole route.
 fn part_of_latency(platform: &Platform, (from, to): (HostId, HostId), links: &[LinkId]) -> f64 {
     let Some(route) = platform.route(from, to) else {
         return 0.0;
@@ -201,7 +205,7 @@ fn part_of_latency(platform: &Platform, (from, to): (HostId, HostId), links: &[L
         / whole
 }
 
-/// The name of the resource of a piece.
+/// Returns the name of the resource that a piece of the path uses.
 fn resource(piece: &Piece, platform: &Platform) -> String {
     let between = |from: HostId, to: HostId| {
         let [from, to] = [from, to].map(|host| cluster(platform, host));

@@ -1,28 +1,29 @@
-//! The effect of a call: compares the run with a second run that leaves out the moves of that call.
+//! The effect of a rescheduling call: compares the run with a second run that leaves out the moves of that call.
 //!
 //! ```text
 //! both runs       identical to the last bit until the call after superstep k is paid
 //! with            then the moves, then supersteps k+1 .. u, where u ends with the next call of the run, or with the run
-//! without         supersteps k+1 .. u at once, each process on the host it was on
+//! without         supersteps k+1 .. u without a pause, each process on the host it was on
 //! makespan        end(u) - start,  start: held_until with the moves, the end of the paid call without
 //! gain            makespan(without) - makespan(with)
 //! price           held_until - when the call was paid, with
 //! net             gain - price = end(u) without - end(u) with
 //! ```
-//! Both runs repeat calls and moves that are given ([`Replay`]), so that any policy can be judged, even one that is not available. The run
-//! *with* the moves must have the event hash of the judged run; a caller that compares the two hashes knows that it is the same run.
+//! `held_until` is the time at which the application continues after the moves. Both runs repeat recorded calls and moves
+//! ([`Replay`]), so that any policy can be examined, even one that is not available. The run *with* the moves must have the event
+//! hash of the recorded run; a caller that compares the two hashes knows that it is the same run.
 //!
-//! The prediction is stated in the same quantity. Let `T(i,s) = delay + computation + own sends` be the time of process i in superstep s,
-//! one of the m supersteps since the previous call. `T'(i,s)` is the same time after the moves: for a process that moves, its computation
-//! and its sends are multiplied by the ratio t2/t1 that the policy predicts for one superstep, without the price of the move. Then, with
-//! the mean duration D of these supersteps,
+//! The prediction is stated in the same quantity. Let `T(i,s) = delay + computation + own sends` be the time of process i in
+//! superstep s, one of the m supersteps since the previous call. `T'(i,s)` is the same time after the moves: for a process that
+//! moves, its computation and its sends are multiplied by the ratio t2/t1 that the policy predicts for one superstep, without the
+//! cost of the move. Then, with the mean duration D of these supersteps,
 //!
 //! ```text
 //! g                     = 1/m · Σ_s ( max_i T(i,s) - max_i T'(i,s) )
 //! predicted makespans   = (u - k) · D without, (u - k) · (D - g) with
 //! ```
-//! so that the move of a process for which no other waits predicts no gain. The prediction assumes that all other processes stay as they
-//! are, and that the next supersteps are like those since the previous call. The policy assumes the same.
+//! so that no gain is predicted from moving a process for which no other process waits. The prediction assumes that all other
+//! processes stay as they are, and that the next supersteps are like those since the previous call. The policy assumes the same.
 
 use super::resolve::Experiment;
 use super::run::Progress;
@@ -31,114 +32,116 @@ use migsim_base::units::{HostId, Seconds, Time};
 use migsim_bsp::{Outcome, Recorder, Scenario};
 use migsim_policies::{ForcedMove, Measures, Replay};
 
-/// The calls of a run of scenario iii, and the index of the call to judge.
+/// The recorded calls and moves of a run of scenario iii, and the call whose effect is computed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trial {
-    /// The supersteps after which calls came, counted from 1, in order.
+    /// The supersteps after which rescheduling calls took place, counted from 1, in order.
     pub calls: Vec<u64>,
-    /// All moves, to hosts, in the order in which each call decided them.
+    /// All moves of processes to hosts, in the order in which the calls decided them.
     pub moves: Vec<ForcedMove>,
-    /// The index of the judged call; the run goes on after this call.
-    pub judged: usize,
-    /// The policy's prediction for the processes that move; none if the policy predicts no times.
+    /// The index in `calls` of the call whose effect is computed. It must not be at the end of the run.
+    pub call_index: usize,
+    /// The predicted changes of the times of the processes that move; `None` if the policy predicts no times.
     pub changes: Option<Vec<Change>>,
 }
 
-/// The predicted change of a process's time at its destination, as ratios.
+/// The predicted change of the times of a process that moves to another host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
     /// The process, counted from 1.
     pub process: u64,
-    /// Computation time at the destination over that on the present host, dimensionless.
-    pub computation: f64,
-    /// Time of the sends at the destination over that on the present host, dimensionless.
-    pub sends: f64,
+    /// Ratio of the predicted computation time at the destination to the time on the present host.
+    pub computation_ratio: f64,
+    /// Ratio of the predicted time of its sends at the destination to the time on the present host.
+    pub send_ratio: f64,
 }
 
-/// The effect of a call until the next call.
+/// The effect of the moves of one rescheduling call on the supersteps until the next call.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Effect {
     /// The first superstep after the call, counted from 1.
-    pub from: u64,
-    /// The last superstep before the next call, or the last superstep of the run.
-    pub until: u64,
-    /// The prediction; none if the policy predicts no times.
+    pub first_superstep: u64,
+    /// The last superstep before the next call, or the last superstep of the run, counted from 1.
+    pub last_superstep: u64,
+    /// The predicted makespans of these supersteps; `None` if the policy predicts no times.
     pub predicted: Option<Prediction>,
     /// The makespan of these supersteps with the moves.
-    pub with: Makespan,
+    pub with_moves: Makespan,
     /// The makespan of these supersteps without the moves.
-    pub without: Makespan,
-    /// Time for which the moves delayed the application.
-    pub price: Seconds,
-    /// The hash of the events of the run with all its moves.
+    pub without_moves: Makespan,
+    /// Time by which the moves delayed the application \[s\].
+    pub cost: Seconds,
+    /// The hash of the events of the run with all its moves, to compare it with the recorded run.
     pub event_hash: String,
 }
 
-/// The makespan of some supersteps, in parts.
+/// The makespan of a range of supersteps, split into computation and the rest.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Makespan {
-    /// Time until the last process had computed, summed over the supersteps.
+    /// Time from the start of a superstep until the last process has computed, summed over the supersteps \[s\].
     pub computation: Seconds,
-    /// Time from there until the last process had left the barrier, summed over the supersteps.
+    /// Time from the end of the last computation until the last process has left the barrier, summed over the supersteps \[s\].
     pub rest: Seconds,
-    /// The sum of both parts.
+    /// Sum of the computation and the rest \[s\].
     pub total: Seconds,
 }
 
-/// The makespan of the supersteps after a call, predicted from the supersteps before it.
+/// The makespan of the supersteps after a call, as predicted from the supersteps before the call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Prediction {
-    /// The first superstep that the prediction is made from, counted from 1.
-    pub from: u64,
-    /// The last superstep that the prediction is made from: the superstep of the call.
-    pub until: u64,
-    /// Predicted makespan with the moves.
-    pub with: Seconds,
-    /// Predicted makespan without the moves.
-    pub without: Seconds,
+    /// The first superstep on which the prediction is based, counted from 1.
+    pub first_superstep: u64,
+    /// The last superstep on which the prediction is based, counted from 1: the superstep before the call.
+    pub last_superstep: u64,
+    /// Predicted makespan with the moves \[s\].
+    pub with_moves: Seconds,
+    /// Predicted makespan without the moves \[s\].
+    pub without_moves: Seconds,
 }
 
 impl Effect {
-    /// The number of supersteps.
+    /// Returns the number of supersteps from the call to the next call.
     pub fn supersteps(&self) -> u64 {
-        self.until + 1 - self.from
+        self.last_superstep + 1 - self.first_superstep
     }
 
-    /// Computes the time that the moves gained in these supersteps, without the cost of the moves \[s\].
+    /// Computes the time that the moves saved in these supersteps, without the cost of the moves \[s\].
     pub fn gain_s(&self) -> f64 {
-        self.without.total.get() - self.with.total.get()
+        self.without_moves.total.get() - self.with_moves.total.get()
     }
 
-    /// Computes the mean gain per superstep, without the cost of the moves \[s\].
-    pub fn rate_s(&self) -> f64 {
+    /// Computes the mean time that the moves saved per superstep, without the cost of the moves \[s\].
+    pub fn gain_per_superstep_s(&self) -> f64 {
         self.gain_s() / self.supersteps() as f64
     }
 
-    /// Computes how much earlier the last of these supersteps ended, with the cost of the moves included \[s\].
-    pub fn net_s(&self) -> f64 {
-        self.gain_s() - self.price.get()
+    /// Computes the time that the moves saved until the end of these supersteps, with the cost of the moves included \[s\];
+    /// negative if they cost more than they saved.
+    pub fn net_gain_s(&self) -> f64 {
+        self.gain_s() - self.cost.get()
     }
 
-    /// Computes after how many supersteps the gain pays the price of the moves: `⌈price / rate⌉`; none if it never does.
+    /// Computes the number of supersteps after which the gain has paid the cost of the moves: `⌈cost / gain per superstep⌉`;
+    /// `None` if it never does.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "a whole number that is not negative; one beyond 2^64 is as good as 2^64"
     )]
     pub fn break_even(&self) -> Option<u64> {
-        if self.price == Seconds::default() && self.gain_s() >= 0.0 {
+        if self.cost == Seconds::default() && self.gain_s() >= 0.0 {
             return Some(0);
         }
-        (self.gain_s() > 0.0).then(|| (self.price.get() / self.rate_s()).ceil() as u64)
+        (self.gain_s() > 0.0).then(|| (self.cost.get() / self.gain_per_superstep_s()).ceil() as u64)
     }
 
-    /// Computes the effect of the call `judged` from the run with its moves and the run without them.
+    /// Computes the effect of the call with index `judged` from the run with the moves of that call and the run without them.
     fn new(
         with: &Outcome,
-        without: &Outcome,
+        without_moves: &Outcome,
         judged: usize,
         gain_per_superstep: Option<f64>,
     ) -> Self {
@@ -158,19 +161,19 @@ impl Effect {
                 .get();
             let mean = lasted / observed.len() as f64;
             Prediction {
-                from: since as u64 + 1,
-                until: after as u64,
-                with: Seconds::of(expected * (mean - gain).max(0.0)),
-                without: Seconds::of(expected * mean),
+                first_superstep: since as u64 + 1,
+                last_superstep: after as u64,
+                with_moves: Seconds::of(expected * (mean - gain).max(0.0)),
+                without_moves: Seconds::of(expected * mean),
             }
         });
         Self {
-            from: after as u64 + 1,
-            until: end as u64,
+            first_superstep: after as u64 + 1,
+            last_superstep: end as u64,
             predicted,
-            with: Makespan::new(with, after..end, call.held_until),
-            without: Makespan::new(without, after..end, without.calls[judged].held_until),
-            price: call.held_until.since(call.wait.until),
+            with_moves: Makespan::new(with, after..end, call.delayed_until),
+            without_moves: Makespan::new(without_moves, after..end, without_moves.calls[judged].delayed_until),
+            cost: call.delayed_until.since(call.wait.until),
             event_hash: with.event_hash.clone(),
         }
     }
@@ -196,14 +199,15 @@ impl Makespan {
     }
 }
 
-/// Observes the supersteps before a call and sums the gain that its moves predict.
+/// Observes the supersteps before a call and computes the gain that the policy predicts from the moves of the call.
 #[derive(Debug)]
 struct PredictedGain {
-    /// The supersteps that count, from 0.
+    /// The supersteps since the previous call, counted from 0.
     supersteps: std::ops::Range<usize>,
-    /// Ratios of each process's computation and sends at its destination to those on the present host; 1 for a process that stays.
-    factors: Vec<(f64, f64)>,
-    /// Sum over the supersteps of the longest time of a process, minus the longest time with the ratios applied \[s\].
+    /// Predicted ratios of the computation time and the send time of each process at its destination to those on the present
+    /// host; 1 for a process that stays.
+    ratios: Vec<(f64, f64)>,
+    /// Sum over the supersteps of the longest time of a process minus the longest time after the predicted moves \[s\].
     gain: f64,
 }
 
@@ -215,7 +219,7 @@ impl PredictedGain {
 }
 
 impl Recorder for PredictedGain {
-    fn superstep(&mut self, superstep: usize, measures: &Measures, _placement: &[HostId]) {
+    fn on_superstep(&mut self, superstep: usize, measures: &Measures, _placement: &[HostId]) {
         if !self.supersteps.contains(&superstep) {
             return;
         }
@@ -226,47 +230,48 @@ impl Recorder for PredictedGain {
                     + measures.compute[process].get() * computation
                     + measures.send[process].get() * sends
             };
-            (0..self.factors.len()).map(own).fold(0.0, f64::max)
+            (0..self.ratios.len()).map(own).fold(0.0, f64::max)
         };
-        self.gain += longest(&|_| (1.0, 1.0)) - longest(&|process| self.factors[process]);
+        self.gain += longest(&|_| (1.0, 1.0)) - longest(&|process| self.ratios[process]);
     }
 }
 
 impl Experiment {
-    /// Runs scenario iii twice: with the calls and moves of a run, and without the moves of one call.
+    /// Computes the effect of one call: runs scenario iii with the recorded calls and moves, and again without the moves of that
+    /// call.
     ///
     /// # Errors
-    /// The moves are impossible in this experiment, because it is another run or another platform.
+    /// The recorded moves are impossible in this experiment, because they come from another run or another platform.
     ///
     /// # Panics
-    /// There is no such call, or the run ends with it.
+    /// The call does not exist, or the run ends with it.
     pub fn effect(&self, trial: &Trial, progress: &Progress) -> Result<Effect, Error> {
-        let superstep = trial.calls[trial.judged];
+        let superstep = trial.calls[trial.call_index];
         let since = trial
-            .judged
+            .call_index
             .checked_sub(1)
             .map_or(0, |before| trial.calls[before]);
         let index = |superstep: u64| usize::try_from(superstep).unwrap_or(usize::MAX);
         let mut factors = vec![(1.0, 1.0); self.placement.len()];
         for change in trial.changes.iter().flatten() {
             if let Some(own) = factors.get_mut(index(change.process - 1)) {
-                *own = (change.computation, change.sends);
+                *own = (change.computation_ratio, change.send_ratio);
             }
         }
         let mut predictor = PredictedGain {
             supersteps: index(since)..index(superstep),
-            factors,
+            ratios: factors,
             gain: 0.0,
         };
         // The next call is a part of both runs: all processes wait for it at the end of the last superstep that is compared.
-        let calls = trial.calls[..trial.calls.len().min(trial.judged + 2)].iter();
+        let calls = trial.calls[..trial.calls.len().min(trial.call_index + 2)].iter();
         let earlier = trial
             .moves
             .iter()
             .filter(|wanted| wanted.superstep < superstep);
-        let without = Replay::of_calls(calls.copied(), earlier.cloned());
-        let with = Replay::of_calls(trial.calls.iter().copied(), trial.moves.iter().cloned());
-        let memo = self.memory();
+        let without = Replay::from_calls_and_moves(calls.copied(), earlier.cloned());
+        let with = Replay::from_calls_and_moves(trial.calls.iter().copied(), trial.moves.iter().cloned());
+        let memo = self.new_memo();
         let run = |policy: Replay, recorder: &mut (dyn Recorder + Send)| {
             let policy = Box::new(policy);
             self.run_policy(Scenario::Iii, policy, progress, recorder, memo.as_ref())
@@ -279,7 +284,7 @@ impl Experiment {
         Ok(Effect::new(
             &with?.outcome,
             &without?.outcome,
-            trial.judged,
+            trial.call_index,
             gain,
         ))
     }
@@ -307,13 +312,13 @@ mod tests {
                 from: at(start),
                 until: paid,
             },
-            work: Wait::none(paid),
+            decision_period: Wait::none(paid),
             has_messages: false,
-            held_until: paid + Seconds::of(held),
-            answered: Vec::new(),
+            delayed_until: paid + Seconds::of(held),
+            answer_times: Vec::new(),
             decision: Decision::default(),
             origins: Vec::new(),
-            applied: true,
+            migrations_applied: true,
         }
     }
 
@@ -360,28 +365,39 @@ mod tests {
     fn the_effect_of_a_call_is_the_difference_between_runs_without_and_with_its_moves() {
         // With: 2 · (6 + 1) = 14 s from 24 s on. Without: 2 · (9 + 1) = 20 s from 21 s on.
         let effect = Effect::new(&outcome(3.0, 6.0), &outcome(0.0, 9.0), 0, Some(2.0));
-        assert_eq!((effect.from, effect.until, effect.supersteps()), (3, 4, 2));
+        assert_eq!(
+            (
+                effect.first_superstep,
+                effect.last_superstep,
+                effect.supersteps()
+            ),
+            (3, 4, 2)
+        );
         let makespan = |computation, rest| Makespan {
             computation: Seconds::of(computation),
             rest: Seconds::of(rest),
             total: Seconds::of(computation + rest),
         };
         assert_eq!(
-            (effect.with, effect.without),
+            (effect.with_moves, effect.without_moves),
             (makespan(12.0, 2.0), makespan(18.0, 2.0))
         );
         assert_eq!(
-            (effect.gain_s(), effect.rate_s(), effect.price.get()),
+            (
+                effect.gain_s(),
+                effect.gain_per_superstep_s(),
+                effect.cost.get()
+            ),
             (6.0, 3.0, 3.0)
         );
         // Superstep 4 ends at 38 s instead of 41 s. The gain of one superstep pays the 3 s.
-        assert_eq!((effect.net_s(), effect.break_even()), (3.0, Some(1)));
+        assert_eq!((effect.net_gain_s(), effect.break_even()), (3.0, Some(1)));
         // The supersteps before the call took 10 s each. The prediction is 2 s less.
         let expected = Prediction {
-            from: 1,
-            until: 2,
-            with: Seconds::of(16.0),
-            without: Seconds::of(20.0),
+            first_superstep: 1,
+            last_superstep: 2,
+            with_moves: Seconds::of(16.0),
+            without_moves: Seconds::of(20.0),
         };
         assert_eq!(effect.predicted, Some(expected));
     }
@@ -405,7 +421,7 @@ mod tests {
     fn only_moves_of_processes_that_others_wait_for_predict_a_gain() {
         let mut predictor = PredictedGain {
             supersteps: 1..3,
-            factors: vec![(0.5, 1.0), (1.0, 1.0), (0.1, 0.1)],
+            ratios: vec![(0.5, 1.0), (1.0, 1.0), (0.1, 0.1)],
             gain: 0.0,
         };
         let mut superstep = |superstep: usize, compute: [f64; 3]| {
@@ -414,7 +430,7 @@ mod tests {
             measures.compute = compute.map(Seconds::of).to_vec();
             measures.send[0] = Seconds::of(1.0);
             measures.delay[1] = Seconds::of(0.5);
-            predictor.superstep(superstep, &measures, &[]);
+            predictor.on_superstep(superstep, &measures, &[]);
         };
         superstep(0, [40.0, 0.0, 0.0]); // before the previous call
         superstep(1, [4.0, 2.5, 1.0]); // 5 s (p1: 4 + 1) becomes 3 s (p1: 2 + 1, p2: 0.5 + 2.5): 2 s less

@@ -1,21 +1,23 @@
-//! Settings of former versions: how the files of these versions are read today.
+//! Settings of former versions: how this version reads the files that former versions wrote.
 //!
-//! A key that has a new name is read, and a note gives the new name. A former value without a counterpart stays as it is and is refused as
-//! an unknown key. A key that a former version lacked gets the value that describes the behaviour of that version. Then
-//! `migsim run RUN/run.json` repeats the run.
+//! A key that has a new name is still read, and a note states the new name. A former value without a counterpart stays as it is
+//! and is refused as an unknown key. A key that a former version lacked gets the value that describes the behaviour of that
+//! version. In this way, `migsim run RUN/run.json` repeats a run of a former version.
 
 use serde_json::Value;
 
 use super::settings::Layers;
 
-/// A setting of a former version, and its counterpart today.
+/// A setting that only former versions had, and its counterpart in this version.
 struct Former {
-    /// The last version that wrote the setting.
+    /// The last version that had the setting.
     version: &'static str,
+    /// The former key, with dots between its parts.
     key: &'static str,
+    /// The former value.
     value: &'static str,
-    /// The key and the value of the counterpart.
-    now: (&'static str, &'static str),
+    /// The key and the value of the counterpart in this version.
+    counterpart: (&'static str, &'static str),
 }
 
 const FORMER: [Former; 2] = [
@@ -23,20 +25,21 @@ const FORMER: [Former; 2] = [
         version: "0.2.0",
         key: "policy.migbsp.communication_pattern",
         value: "one-kept",
-        now: ("policy.migbsp.patterns", "kept"),
+        counterpart: ("policy.migbsp.patterns", "kept"),
     },
     Former {
         version: "0.2.0",
         key: "policy.migbsp-2007.communication_pattern",
         value: "one-kept",
-        now: ("policy.migbsp-2007.patterns", "kept"),
+        counterpart: ("policy.migbsp-2007.patterns", "kept"),
     },
 ];
 
-/// Keys that a version lacked, as JSON pointers, each with the value that describes the behaviour of that version.
+/// Keys that a former version lacked: the version, the JSON pointer of the key, and the value that describes the behaviour of
+/// that version.
 const ADDED: [(&str, &str, bool); 1] = [("0.2.0", "/costs/call/after_last", true)];
 
-/// Adds the keys that `version` lacked to a complete experiment that this version wrote.
+/// Adds the keys that the former `version` lacked to a complete experiment that this version wrote.
 pub fn complete_former(experiment: &mut Value, version: &str) {
     for (_, pointer, value) in ADDED.iter().filter(|(of, ..)| *of == version) {
         let (object, key) = pointer.rsplit_once('/').unwrap_or(("", pointer));
@@ -49,8 +52,8 @@ pub fn complete_former(experiment: &mut Value, version: &str) {
     }
 }
 
-/// Replaces settings of former versions by their counterparts. A counterpart that is set as well keeps its value.
-pub(super) fn renew(settings: &mut Value) {
+/// Replaces settings of former versions by their counterparts. If the file sets the counterpart too, its value is kept.
+pub(super) fn replace_former(settings: &mut Value) {
     for former in &FORMER {
         let Some((object, key)) = former.key.rsplit_once('.') else {
             continue;
@@ -61,14 +64,14 @@ pub(super) fn renew(settings: &mut Value) {
         };
         if object.get(key).is_some_and(|value| value == former.value) {
             object.remove(key);
-            let (now, value) = former.now;
+            let (now, value) = former.counterpart;
             let now = now.rsplit('.').next().unwrap_or(now);
             object.entry(now).or_insert_with(|| value.into());
         }
     }
 }
 
-/// Returns notes about given settings that only former versions had.
+/// Returns a note for each setting of the user that only former versions had.
 pub(super) fn notes(given: &Layers) -> Vec<String> {
     let found = FORMER.iter().filter(|former| {
         let value = given.get(former.key);
@@ -79,7 +82,7 @@ pub(super) fn notes(given: &Layers) -> Vec<String> {
             version,
             key,
             value,
-            now,
+            counterpart: now,
         } = former;
         format!(
             "`{key}={value}` is a setting of version {version}; read as `{}={}`",
@@ -100,18 +103,18 @@ mod tests {
         let former =
             |value: &str| json!({ "policy": { "migbsp": { "communication_pattern": value } } });
         let mut settings = former("one-kept");
-        renew(&mut settings);
+        replace_former(&mut settings);
         assert_eq!(
             settings,
             json!({ "policy": { "migbsp": { "patterns": "kept" } } })
         );
         // This value has no counterpart today.
         let mut settings = former("zero-kept");
-        renew(&mut settings);
+        replace_former(&mut settings);
         assert_eq!(settings, former("zero-kept"));
         let mut settings = former("one-kept");
         settings["policy"]["migbsp"]["patterns"] = "each-call".into();
-        renew(&mut settings);
+        replace_former(&mut settings);
         assert_eq!(
             settings,
             json!({ "policy": { "migbsp": { "patterns": "each-call" } } })
@@ -135,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_note_names_the_key_of_today() {
-        let given = Layers::of([("policy.migbsp.communication_pattern", "one-kept".into())]);
+        let given = Layers::from_pairs([("policy.migbsp.communication_pattern", "one-kept".into())]);
         assert_eq!(
             notes(&given),
             [

@@ -1,16 +1,19 @@
 //! The best plan found with knowledge of all supersteps: calls and moves that a search finds by simulation.
 //!
-//! A plan lists the supersteps after which there is a call, and the moves of each call. The search knows all supersteps in advance:
+//! A plan lists the supersteps after which there is a rescheduling call, and the moves of each call. The search knows all
+//! supersteps in advance:
 //!
-//! 1. It simulates the plans that policies made, and variants that make all moves of a plan at its first call.
-//! 2. It makes plans from the first barrier on. At every k-th barrier it copies the run, and simulates the next 2 k supersteps without a
-//!    call, and with calls to placements that suit the work of these supersteps ([`window`]). The search continues with the fastest copy.
-//!    From plan to plan, k is halved.
-//! 3. It changes the best plan found so far. A change removes a call, makes it earlier or later, removes a move, changes its destination,
-//!    adds a move, or adds a call to a placement that suits the next supersteps. The simulation of a changed plan starts from a copy of the
-//!    best run before the change ([`migsim_bsp::Stepper`]), and ends early when it has taken as long as the best run.
+//! 1. It simulates the plans that policies made, and variants that make all moves of a plan at the first barrier.
+//! 2. It constructs plans, starting at the first barrier. At every k-th barrier it copies the run, and simulates the next 2 k
+//!    supersteps without a call, and with calls to placements that suit the work of these supersteps ([`window`]). The search
+//!    continues with the fastest copy. From plan to plan, k is halved.
+//! 3. It changes the best plan found so far. A change removes a call, makes a call earlier or later, removes a move, changes the
+//!    destination of a move, adds a move, or adds a call to a placement that suits the next supersteps. The simulation of a
+//!    changed plan starts from a copy of the best run before the change ([`migsim_bsp::Stepper`]), and ends early when it has
+//!    taken as long as the best run.
 //!
-//! The result is not an optimum. The gap between a policy and the true optimum is at least its gap to this plan.
+//! The result is not an optimum. The gap between a policy and the true optimum is at least the gap between the policy and this
+//! plan.
 
 mod window;
 
@@ -26,25 +29,26 @@ use migsim_bsp::{
 };
 use window::Window;
 
-/// The calls of a run, and their moves.
+/// A plan of a run: the rescheduling calls, and the moves of each call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MovePlan {
-    /// The calls in their order.
+    /// The rescheduling calls, in the order of their supersteps.
     calls: Vec<ForcedCall>,
 }
 
-/// A call with its moves.
+/// A rescheduling call of a plan, with its moves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct ForcedCall {
-    /// The superstep before the call, counted from 1.
+    /// The superstep after which the call takes place, counted from 1.
     superstep: u64,
-    /// The moves: process and host, both counted from 0.
+    /// The moves as pairs of process and destination host, both counted from 0.
     moves: Vec<(u32, HostId)>,
-    /// The procedure of the call; none stands for that of `MigBSP`.
+    /// The procedure of the call, which determines its messages; `None` stands for the procedure of `MigBSP`.
     procedure: Option<Procedure>,
 }
 
 impl ForcedCall {
+    /// Returns the call as a decision that a policy would return.
     fn decision(&self) -> Decision {
         let moves = self.moves.iter();
         let migration = |&(process, to): &(u32, HostId)| Migration {
@@ -53,7 +57,7 @@ impl ForcedCall {
         };
         Decision {
             procedure: self.procedure,
-            ..Decision::moves(moves.map(migration).collect())
+            ..Decision::from_migrations(moves.map(migration).collect())
         }
     }
 }
@@ -62,21 +66,21 @@ impl ForcedCall {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Hindsight {
-    /// The makespan of the plan.
+    /// The makespan of a run that follows the plan \[s\].
     pub makespan: Seconds,
-    /// The plan.
+    /// The calls and moves of the plan.
     pub plan: MovePlan,
-    /// Number of runs that would have as many supersteps as the search simulated.
-    pub runs: usize,
+    /// Amount of simulation that the search took, as the number of whole runs with the same number of supersteps.
+    pub simulated_runs: usize,
 }
 
 impl MovePlan {
-    /// Returns the plan that a run followed.
-    pub fn of(outcome: &Outcome) -> Self {
+    /// Extracts the plan that a run followed from its outcome.
+    pub fn from_outcome(outcome: &Outcome) -> Self {
         let calls = outcome.calls.iter();
         let call = |call: &migsim_bsp::CallRecord| ForcedCall {
             superstep: call.superstep as u64 + 1,
-            moves: if call.applied {
+            moves: if call.migrations_applied {
                 let moves = call.decision.migrations.iter();
                 moves.map(|wanted| (wanted.process.0, wanted.to)).collect()
             } else {
@@ -89,17 +93,17 @@ impl MovePlan {
         }
     }
 
-    /// The number of calls.
+    /// Returns the number of rescheduling calls.
     pub fn calls(&self) -> usize {
         self.calls.len()
     }
 
-    /// The number of moves.
+    /// Returns the number of moves of all calls.
     pub fn moves(&self) -> usize {
         self.calls.iter().map(|call| call.moves.len()).sum()
     }
 
-    /// Appends a call after `superstep`, counted from 1.
+    /// Appends a call after the superstep `superstep`, counted from 1.
     pub(super) fn add_call(
         &mut self,
         superstep: usize,
@@ -113,12 +117,12 @@ impl MovePlan {
         });
     }
 
-    /// Returns the procedure of added calls, which is that of the first call.
+    /// Returns the procedure for added calls, which is that of the first call of the plan.
     fn procedure(&self) -> Option<Procedure> {
         self.calls.first().and_then(|call| call.procedure)
     }
 
-    /// The call after `superstep`, counted from 1.
+    /// Returns the call after the superstep `superstep`, counted from 1; `None` if there is no call.
     fn call_after(&self, superstep: u64) -> Option<&ForcedCall> {
         let place = self
             .calls
@@ -126,7 +130,7 @@ impl MovePlan {
         place.ok().map(|place| &self.calls[place])
     }
 
-    /// Returns the plan with these moves at a call after `superstep`; they replace the moves of a call that is already there.
+    /// Returns a copy of the plan that makes these moves at a call after `superstep`. They replace the moves of an existing call.
     fn with_call(&self, superstep: u64, moves: Vec<(u32, HostId)>) -> Self {
         let mut plan = self.clone();
         let procedure = self.procedure();
@@ -140,8 +144,8 @@ impl MovePlan {
         plan
     }
 
-    /// Counts the supersteps before the first call in which two plans differ.
-    fn common(&self, other: &Self) -> u64 {
+    /// Returns the last superstep, counted from 1, until which two plans have the same calls and moves.
+    fn common_supersteps(&self, other: &Self) -> u64 {
         let pairs = self.calls.iter().zip(&other.calls);
         let same = pairs.take_while(|(one, other)| one == other).count();
         let next =
@@ -149,8 +153,8 @@ impl MovePlan {
         next[0].min(next[1])
     }
 
-    /// Returns the plan that reaches the last placement with one call after `superstep`.
-    fn at_once(&self, superstep: u64) -> Self {
+    /// Returns a plan that reaches the final placement of this plan with a single call after `superstep`.
+    fn in_one_call(&self, superstep: u64) -> Self {
         let mut moves = std::collections::BTreeMap::new();
         let all = self.calls.iter().flat_map(|call| &call.moves);
         moves.extend(all.copied());
@@ -163,8 +167,8 @@ impl MovePlan {
         }
     }
 
-    /// Draws one change of the plan and applies it; none if the change does not apply.
-    fn changed(
+    /// Returns a copy of the plan with one random change; `None` if the drawn change cannot be applied.
+    fn random_change(
         &self,
         (hosts, processes, supersteps): (usize, usize, u64),
         random: &mut Stream,
@@ -218,8 +222,8 @@ impl MovePlan {
 }
 
 impl Experiment {
-    /// Searches for a plan that is faster than the plans in `starts`. It simulates `budget` times the supersteps of scenario iii, and at
-    /// least the supersteps of all starts.
+    /// Searches for a plan that is faster than the plans in `starts`. The search simulates as many supersteps as `budget` whole
+    /// runs of scenario iii, but at least all plans in `starts`.
     ///
     /// # Errors
     /// The run without calls cannot be simulated, or `progress` was stopped.
@@ -236,9 +240,9 @@ impl Experiment {
         };
         let mut search = Search::new(self, &setup, (budget, progress))?;
         for start in starts {
-            search.keep(start)?;
+            search.try_plan(start)?;
             if start.moves() > 0 && search.supersteps > 1 {
-                search.keep(&start.at_once(1))?;
+                search.try_plan(&start.in_one_call(1))?;
             }
         }
         let mut every = search.supersteps / 2;
@@ -251,37 +255,43 @@ impl Experiment {
         Ok(Hindsight {
             makespan: search.best.makespan.since(Time::ZERO),
             plan: search.best.plan,
-            runs: usize::try_from(search.spent.div_ceil(supersteps)).unwrap_or(usize::MAX),
+            simulated_runs: usize::try_from(search.spent.div_ceil(supersteps))
+                .unwrap_or(usize::MAX),
         })
     }
 }
 
-/// Maximum number of copies of the best run. The simulation of a changed plan starts from one of them.
-const COPIES: usize = 16;
+/// Maximum number of copies of the best run, at different barriers. The simulation of a changed plan starts from one of these
+/// copies.
+const MAX_COPIES: usize = 16;
 
-/// A search for the fastest plan.
+/// State of the search for the fastest plan.
 struct Search<'s> {
     experiment: &'s Experiment,
     progress: &'s Progress,
-    /// The run at its first barrier.
+    /// The run at its first barrier, from which other runs are copied.
     first: Stepper<'s>,
+    /// Number of supersteps of a run.
     supersteps: usize,
-    /// Number of supersteps that were simulated, and the maximum.
+    /// Number of supersteps that were simulated so far.
     spent: u64,
+    /// Maximum number of supersteps that are simulated.
     budget: u64,
+    /// The fastest plan so far.
     best: Best<'s>,
 }
 
-/// The fastest plan so far.
+/// The fastest plan so far, with its makespan and copies of its run.
 struct Best<'s> {
     plan: MovePlan,
+    /// Time at which the run with this plan ends.
     makespan: Time,
-    /// Copies of its run at some barriers, in their order.
+    /// Copies of the run with this plan at some barriers, in the order of the barriers.
     copies: Vec<Rc<Stepper<'s>>>,
 }
 
 impl<'s> Search<'s> {
-    /// Simulates the run without calls.
+    /// Creates the search, and simulates the run without calls as the first plan.
     fn new(
         experiment: &'s Experiment,
         setup: &'s Setup<'s>,
@@ -310,7 +320,7 @@ impl<'s> Search<'s> {
         Ok(search)
     }
 
-    /// Advances a run to the next barrier.
+    /// Simulates one more superstep of a run, after the rescheduling call `call` if there is one.
     fn advance(&mut self, run: &mut Stepper<'s>, call: Option<&ForcedCall>) -> Result<(), Error> {
         if self.progress.is_stopped() {
             return Err(Error::Run(Problem::new("the search was stopped")));
@@ -319,17 +329,18 @@ impl<'s> Search<'s> {
         run.advance(call.map(ForcedCall::decision)).map(drop)
     }
 
-    /// Simulates a plan and keeps it if it is faster than the best one. A plan that cannot be run (a host lacks memory) is ignored.
-    fn keep(&mut self, plan: &MovePlan) -> Result<(), Error> {
-        let common = plan.common(&self.best.plan);
+    /// Simulates a plan, and keeps it as the best plan if it is faster. A plan that cannot be run (a host lacks memory) is
+    /// ignored.
+    fn try_plan(&mut self, plan: &MovePlan) -> Result<(), Error> {
+        let common = plan.common_supersteps(&self.best.plan);
         let copies = &self.best.copies;
-        let usable = copies.partition_point(|copy| copy.ended() as u64 <= common);
+        let usable = copies.partition_point(|copy| copy.ended_supersteps() as u64 <= common);
         let mut kept: Vec<Rc<Stepper<'s>>> = copies[..usable].to_vec();
         let mut run = kept.last().map_or(&self.first, |last| last).clone();
-        let every = self.supersteps.div_ceil(COPIES);
+        let every = self.supersteps.div_ceil(MAX_COPIES);
         while !run.is_over() && run.now() < self.best.makespan {
-            let superstep = run.ended();
-            let is_new = kept.last().is_none_or(|last| last.ended() < superstep);
+            let superstep = run.ended_supersteps();
+            let is_new = kept.last().is_none_or(|last| last.ended_supersteps() < superstep);
             if superstep % every == 1 % every && is_new {
                 kept.push(Rc::new(run.clone()));
             }
@@ -352,14 +363,15 @@ impl<'s> Search<'s> {
         Ok(())
     }
 
-    /// Creates a plan that considers, at each `every`-th barrier, the next 2 `every` supersteps; keeps the plan if it is faster.
+    /// Constructs a plan barrier by barrier: at each `every`-th barrier, it chooses the call that is fastest over the next 2
+    /// `every` supersteps. Keeps the plan if it is faster than the best plan.
     fn construct(&mut self, every: usize) -> Result<(), Error> {
         let (mut run, mut plan) = (self.first.clone(), MovePlan::default());
         while !run.is_over() && run.now() < self.best.makespan {
-            let superstep = run.ended();
+            let superstep = run.ended_supersteps();
             let mut calls = vec![None];
             for until in [superstep + 2 * every, self.supersteps] {
-                let moves = self.target(&mut run, until)?;
+                let moves = self.moves_to_target(&mut run, until)?;
                 let call = (!moves.is_empty()).then(|| ForcedCall {
                     superstep: superstep as u64,
                     moves,
@@ -379,10 +391,10 @@ impl<'s> Search<'s> {
                     }
                     continue;
                 }
-                self.go_on(&mut copy, superstep + every)?;
+                self.advance_until(&mut copy, superstep + every)?;
                 let next = copy.clone();
                 if is_choice {
-                    self.go_on(&mut copy, superstep + 2 * every)?;
+                    self.advance_until(&mut copy, superstep + 2 * every)?;
                 }
                 if fastest
                     .as_ref()
@@ -397,26 +409,31 @@ impl<'s> Search<'s> {
             run = next;
             plan.calls.extend(call);
         }
-        self.keep(&plan)
+        self.try_plan(&plan)
     }
 
-    /// Advances a run without calls until `supersteps` supersteps have ended, or to its end.
-    fn go_on(&mut self, run: &mut Stepper<'s>, supersteps: usize) -> Result<(), Error> {
-        while !run.is_over() && run.ended() < supersteps {
+    /// Simulates a run without calls until `supersteps` supersteps have ended, or until the end of the run.
+    fn advance_until(&mut self, run: &mut Stepper<'s>, supersteps: usize) -> Result<(), Error> {
+        while !run.is_over() && run.ended_supersteps() < supersteps {
             self.advance(run, None)?;
         }
         Ok(())
     }
 
     /// Finds the moves to a placement that suits the supersteps from this barrier up to superstep `until`.
-    fn target(&self, run: &mut Stepper<'s>, until: usize) -> Result<Vec<(u32, HostId)>, Error> {
-        let first = run.ended();
+    fn moves_to_target(
+        &self,
+        run: &mut Stepper<'s>,
+        until: usize,
+    ) -> Result<Vec<(u32, HostId)>, Error> {
+        let first = run.ended_supersteps();
         let view = run.view()?;
         let window = Window::new(self.experiment, &view, first..until.min(self.supersteps));
-        Ok(window.moves())
+        Ok(window.find_moves())
     }
 
-    /// Changes the best plan until the budget is spent. A change that does not apply counts as one superstep, so that the search ends.
+    /// Tries random changes of the best plan until the budget is spent. A change that cannot be applied counts as one superstep,
+    /// so that the search ends.
     fn improve(&mut self) -> Result<(), Error> {
         let hosts = self.experiment.platform.platform.hosts.len();
         let extent = (
@@ -429,16 +446,16 @@ impl<'s> Search<'s> {
             let changed = if random.below(2) == 0 && !self.best.copies.is_empty() {
                 let place = random.below(self.best.copies.len());
                 let mut run = Stepper::clone(&self.best.copies[place]);
-                let superstep = run.ended();
+                let superstep = run.ended_supersteps();
                 let length = 1 << random.below(10);
-                let moves = self.target(&mut run, superstep + length)?;
+                let moves = self.moves_to_target(&mut run, superstep + length)?;
                 let is_call = superstep < self.supersteps && !moves.is_empty();
                 is_call.then(|| self.best.plan.with_call(superstep as u64, moves))
             } else {
-                self.best.plan.changed(extent, &mut random)
+                self.best.plan.random_change(extent, &mut random)
             };
             match changed {
-                Some(plan) => self.keep(&plan)?,
+                Some(plan) => self.try_plan(&plan)?,
                 None => self.spent += 1,
             }
         }
@@ -454,7 +471,7 @@ mod tests {
 
     #[test]
     fn the_found_plan_is_no_slower_than_the_plans_of_the_start() {
-        let settings = Layers::of([
+        let settings = Layers::from_pairs([
             ("workload.app", "synthetic".into()),
             ("workload.procs", 6.into()),
             ("workload.supersteps", 40.into()),
@@ -466,7 +483,7 @@ mod tests {
         let run = experiment
             .run_scenario(Scenario::Iii, &progress, &mut (), None)
             .unwrap();
-        let start = MovePlan::of(&run.outcome);
+        let start = MovePlan::from_outcome(&run.outcome);
         assert_eq!(start.calls(), run.outcome.calls.len());
         assert_eq!(start.moves(), run.outcome.migrations.len());
         let search = |budget| {
@@ -475,7 +492,7 @@ mod tests {
                 .unwrap()
         };
         let (first, more) = (search(3), search(80));
-        assert!(more.makespan <= first.makespan && more.runs >= 80);
+        assert!(more.makespan <= first.makespan && more.simulated_runs >= 80);
         assert_eq!(more, search(80));
         assert!(experiment.lower_bound() <= more.makespan);
     }
@@ -521,7 +538,7 @@ mod tests {
                     ("seed", seed.into()),
                     ("policy.name", policy.into()),
                 ];
-                Experiment::load(&Layers::of(settings), Limits::default()).unwrap()
+                Experiment::load(&Layers::from_pairs(settings), Limits::default()).unwrap()
             };
             let (mut fastest, mut starts) = (f64::INFINITY, Vec::new());
             for policy in POLICIES {
@@ -529,7 +546,7 @@ mod tests {
                 let outcome = run.unwrap().outcome;
                 if outcome.makespan.get() < fastest {
                     fastest = outcome.makespan.get();
-                    starts.insert(0, MovePlan::of(&outcome));
+                    starts.insert(0, MovePlan::from_outcome(&outcome));
                 }
             }
             starts.truncate(3);

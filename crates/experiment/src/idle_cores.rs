@@ -1,7 +1,8 @@
-//! A note about mappings that ignore the number of cores, where some hosts have more processes than cores while other cores are idle.
+//! A note for the user about a mapping that ignores the number of cores, so that some hosts have more processes than cores while
+//! other cores are idle.
 
 use migsim_base::units::HostId;
-use migsim_base::words::{counted, of_number};
+use migsim_base::words::{counted, singular_or_plural};
 use migsim_platform::{Mapping, Platform, Rule};
 
 /// Returns a note if `mapping` leaves cores idle while a host has more processes than cores.
@@ -27,9 +28,9 @@ pub(super) fn note(platform: &Platform, placement: &[HostId], mapping: &Mapping)
     Some(format!(
         "{} {} more processes than cores while {} {} idle: the mapping `{}` does not count cores, `--mapping by-core` does",
         counted(crowded, "host"),
-        of_number(crowded as u64, ["has", "have"]),
+        singular_or_plural(crowded as u64, ["has", "have"]),
         counted(idle, "core"),
-        of_number(idle, ["is", "are"]),
+        singular_or_plural(idle, ["is", "are"]),
         rule.name()
     ))
 }

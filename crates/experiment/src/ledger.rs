@@ -1,4 +1,4 @@
-//! The ledger: splits the difference between two makespans into terms that add up to the last bit.
+//! The ledger: splits the difference between the makespans of two scenarios into terms whose sum is exact to the last bit.
 //!
 //! The times that a run records divide it, from 0 to the makespan, into intervals. Each interval belongs to one [`Term`]:
 //!
@@ -9,48 +9,48 @@
 //! a call that processes wait for        messages | work | messages, or waiting, until it is paid
 //!               from there                           until held_until    migrations
 //! ```
-//! `computed(k)` is the time at which the last process had computed, and `end(k)` the time at which the last one had left the barrier. A
-//! term of a run is the sum of its intervals over all supersteps. A term of the ledger is the term of scenario iii (or ii) less that of
-//! scenario i:
+//! `computed(k)` is the time at which the last process had computed in superstep k, `end(k)` the time at which the last process
+//! had left the barrier, and `held_until` the time at which the application continues after the moves. A term of a run is the sum
+//! of its intervals over all supersteps. A term of the ledger is the term of scenario iii (or ii) minus that of scenario i:
 //!
 //! ```text
 //! term = Σ_k (interval of superstep k in iii) - Σ_k (interval of superstep k in i),   Σ terms = makespan(iii) - makespan(i)
 //! ```
-//! Since neighbouring intervals share an end, each sum telescopes for any times; no term is computed as a remainder. Activities that
-//! overlap a superstep have no interval of their own. If only the processes that move wait (`wait: movers`), `held_until` is `computed(k)`
-//! less the longest computation of superstep k. The term of migrations is then the delay that they caused, without the part that the
-//! computation of other processes hid. Of a call that overlaps a superstep, only the part that is left at the barrier counts as waiting.
-//! Processes that leave a barrier early compute in the superstep whose barrier it is.
+//! Since neighbouring intervals share an end, each sum telescopes for any times; no term is computed as a remainder. Activities
+//! that overlap a superstep have no interval of their own. If only the processes that move wait (`wait: movers`), `held_until` is
+//! `computed(k)` minus the longest computation of superstep k. The term of migrations is then the delay that they caused, without
+//! the part that the computation of other processes hid. Of a call that overlaps a superstep, only the part that is left at the
+//! barrier counts as waiting. Processes that leave a barrier early compute in the superstep that this barrier ends.
 //!
-//! The arithmetic is exact: times are counted in ticks. A tick is the last binary place that either makespan has, and all else is sums of
-//! whole numbers. A time in between is rounded to the nearest tick, as the engine rounded the makespan. If one makespan is more than 2^9
-//! times the other, a makespan may itself be rounded to 62 bits.
+//! The arithmetic is exact: times are counted in ticks. A tick is the value of the lowest binary digit of the two makespans, and
+//! all sums are sums of whole numbers. A time in between is rounded to the nearest tick, as the engine rounded the makespan. If
+//! one makespan is more than 2^9 times the other, a makespan may itself be rounded to 62 bits.
 
 use migsim_base::units::{Seconds, Time};
 use migsim_bsp::{CallRecord, Outcome};
 
-/// The terms by which a run spends time.
+/// The kinds of activities into which the ledger splits the time of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Term {
-    /// Messages of rescheduling calls: reports, lists between managers, answers.
+    /// Messages of rescheduling calls: reports of processes, lists that managers exchange, answers.
     CallMessages,
-    /// Computation of the managers.
+    /// Computation of the managers in rescheduling calls.
     CallWork,
-    /// Waiting for calls whose duration is a given number, or for the rest of a call that overlaps a superstep.
+    /// Waiting for rescheduling calls whose duration is a fixed number, or for the rest of a call that overlaps a superstep.
     CallWaiting,
-    /// Moves that a call decided, as far as they delayed the application.
+    /// Migrations that a rescheduling call decided; only the time by which they delayed the application.
     Migrations,
     /// Moves that the workload prescribes in every scenario.
     WorkloadMoves,
     /// From the start of each superstep until the last process has finished its computation.
     Computation,
-    /// From that time until the last process has left the barrier.
+    /// Time from the end of the last computation of each superstep until the last process has left the barrier.
     Communication,
 }
 
 impl Term {
-    /// All terms, in the order of a ledger.
+    /// All terms, in the order in which a ledger shows them.
     pub const ALL: [Self; 7] = [
         Self::CallMessages,
         Self::CallWork,
@@ -61,7 +61,7 @@ impl Term {
         Self::Communication,
     ];
 
-    /// The name of the term for people.
+    /// Returns the name of the term in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::CallMessages => "scheduling messages",
@@ -74,7 +74,7 @@ impl Term {
         }
     }
 
-    /// The key of the term in JSON.
+    /// Returns the key of the term in JSON output.
     pub const fn key(self) -> &'static str {
         match self {
             Self::CallMessages => "call_messages",
@@ -88,32 +88,33 @@ impl Term {
     }
 }
 
-/// The difference of two makespans by term.
+/// The difference between the makespan of a run and that of scenario i, split into terms.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Ledger {
-    /// Length of a tick, a power of two.
+    /// Length of a tick \[s\], a power of two.
     pub tick: Seconds,
-    /// `makespan - makespan of scenario i`, in ticks.
+    /// Makespan of the run minus the makespan of scenario i, in ticks.
     pub difference: i64,
-    /// Share of each term in the difference, in ticks, in the order of [`Term::ALL`].
+    /// Contribution of each term to the difference, in ticks, in the order of [`Term::ALL`].
     pub ticks: [i64; Term::ALL.len()],
 }
 
 impl Ledger {
-    /// Computes the ledger of `run` against `base`.
+    /// Computes the ledger of `run` compared with `base`, the run of scenario i.
     pub fn new(run: &Outcome, base: &Outcome) -> Self {
-        let grid = Grid::of(run.makespan, base.makespan);
-        let (spent, before) = (grid.spent(run), grid.spent(base));
+        let grid = Grid::containing(run.makespan, base.makespan);
+        let (spent, before) = (grid.ticks_by_term(run), grid.ticks_by_term(base));
         Self {
             tick: Seconds::of(grid.tick()),
-            difference: grid.count(run.makespan) - grid.count(base.makespan),
+            difference: grid.to_ticks(run.makespan) - grid.to_ticks(base.makespan),
             ticks: std::array::from_fn(|term| spent[term] - before[term]),
         }
     }
 
-    /// Returns each term \[s\]; it is negative if the run spends less than scenario i. The terms are exact, and so is their sum in any
-    /// order, as long as all terms together are below 2^53 ticks, which is at least half a makespan. Beyond that, use the exact `ticks`.
+    /// Returns the contribution of each term to the difference \[s\]; it is negative if the run spends less time on the term than
+    /// scenario i. The terms are exact, and so is their sum in any order, as long as all terms together are below 2^53 ticks,
+    /// which is at least half a makespan. Beyond that, use the exact `ticks`.
     pub fn terms(&self) -> impl Iterator<Item = (Term, f64)> {
         Term::ALL
             .into_iter()
@@ -121,7 +122,7 @@ impl Ledger {
             .map(|(term, ticks)| (term, self.seconds(ticks)))
     }
 
-    /// Whether the terms add up to the difference of the makespans, to the last tick.
+    /// Returns whether the terms add up exactly to the difference of the makespans.
     pub fn adds_up(&self) -> bool {
         let sum = self
             .ticks
@@ -131,48 +132,51 @@ impl Ledger {
         sum == i128::from(self.difference)
     }
 
-    /// The difference of the makespans \[s\].
+    /// Returns the difference of the makespans \[s\].
     pub fn difference_s(&self) -> f64 {
         self.seconds(self.difference)
     }
 
-    /// Whether the two runs spent the same on every term.
+    /// Returns whether all terms are zero, because both runs spent the same time on each of them.
     pub fn is_empty(&self) -> bool {
         self.ticks.iter().all(|&ticks| ticks == 0)
     }
 
+    /// Converts a number of ticks to seconds.
     fn seconds(&self, ticks: i64) -> f64 {
         ticks as f64 * self.tick.get()
     }
 }
 
-/// A grid of times: whole numbers of ticks of 2^exponent s.
+/// A grid of times: each time is a whole number of ticks of `2^exponent` s.
 #[derive(Clone, Copy, Debug)]
 struct Grid {
+    /// Binary logarithm of the length of a tick in seconds.
     exponent: i32,
 }
 
 /// Number of fraction bits of an `f64`.
-const PRECISION: i32 = 52;
-/// Maximum number of bits of a makespan in ticks.
-const BITS: i32 = 62;
-/// Minimum exponent of a tick, so that the inverse of a tick is finite, too.
-const LEAST_EXPONENT: i32 = -1000;
+const FRACTION_BITS: i32 = 52;
+/// Maximum number of bits that a makespan in ticks may have.
+const MAX_BITS: i32 = 62;
+/// Minimum binary exponent of the length of a tick, so that the inverse of a tick is finite.
+const MIN_EXPONENT: i32 = -1000;
 
 impl Grid {
-    /// Finds the coarsest grid that contains both times, and that resolves the times between them as finely as the later one.
-    fn of(a: Time, b: Time) -> Self {
+    /// Finds the coarsest grid that contains both times, and that resolves the times in between as finely as the later time.
+    fn containing(a: Time, b: Time) -> Self {
         let lowest = [a, b]
             .into_iter()
-            .filter_map(|date| binary(date.get()))
+            .filter_map(|date| bit_range(date.get()))
             .map(|(lowest, _)| lowest);
-        let highest = binary(a.get().max(b.get())).map_or(0, |(_, highest)| highest);
-        let exponent = lowest.min().unwrap_or(0).min(highest - PRECISION);
+        let highest = bit_range(a.get().max(b.get())).map_or(0, |(_, highest)| highest);
+        let exponent = lowest.min().unwrap_or(0).min(highest - FRACTION_BITS);
         Self {
-            exponent: exponent.max(highest - BITS + 1).max(LEAST_EXPONENT),
+            exponent: exponent.max(highest - MAX_BITS + 1).max(MIN_EXPONENT),
         }
     }
 
+    /// Returns the length of a tick \[s\].
     fn tick(self) -> f64 {
         2.0_f64.powi(self.exponent)
     }
@@ -181,16 +185,17 @@ impl Grid {
         clippy::cast_possible_truncation,
         reason = "a rounded number of at most 62 bits"
     )]
-    fn count(self, date: Time) -> i64 {
+    /// Returns a time as a whole number of ticks, rounded to the nearest tick.
+    fn to_ticks(self, date: Time) -> i64 {
         (date.get() * 2.0_f64.powi(-self.exponent)).round() as i64
     }
 
-    /// Counts the ticks that a run spends on each term.
-    fn spent(self, run: &Outcome) -> [i64; Term::ALL.len()] {
+    /// Computes the number of ticks that a run spends on each term.
+    fn ticks_by_term(self, run: &Outcome) -> [i64; Term::ALL.len()] {
         let mut account = Account {
             grid: self,
             until: 0,
-            end: self.count(run.makespan),
+            end: self.to_ticks(run.makespan),
             ticks: [0; Term::ALL.len()],
         };
         let mut calls = run.calls.as_slice();
@@ -211,7 +216,7 @@ impl Grid {
                 && call.superstep <= superstep
                 && call.wait.from <= next
             {
-                account.call(call);
+                account.spend_call(call);
                 if call.superstep == superstep {
                     rest = Term::Migrations;
                 }
@@ -223,40 +228,45 @@ impl Grid {
     }
 }
 
-/// The terms of a run up to a time.
+/// The ticks that a run has spent on each term up to a time.
 #[derive(Debug)]
 struct Account {
+    /// The grid in whose ticks times are counted.
     grid: Grid,
+    /// Time up to which the run has been counted, in ticks.
     until: i64,
+    /// End of the run, in ticks.
     end: i64,
+    /// Time spent on each term, in ticks, in the order of [`Term::ALL`].
     ticks: [i64; Term::ALL.len()],
 }
 
 impl Account {
-    /// Counts the time up to `date` as spent on `term`.
+    /// Counts the time from the last counted time up to `date` as spent on `term`.
     fn spend(&mut self, term: Term, date: Time) {
-        let date = self.grid.count(date).clamp(self.until, self.end);
+        let date = self.grid.to_ticks(date).clamp(self.until, self.end);
         self.ticks[term as usize] += date - self.until;
         self.until = date;
     }
 
-    fn call(&mut self, call: &CallRecord) {
+    /// Counts the parts of a rescheduling call and of its migrations.
+    fn spend_call(&mut self, call: &CallRecord) {
         self.spend(Term::WorkloadMoves, call.wait.from);
         let is_simulated = call.has_messages && call.wait.from == call.start;
         if is_simulated {
-            self.spend(Term::CallMessages, call.work.from);
-            self.spend(Term::CallWork, call.work.until);
+            self.spend(Term::CallMessages, call.decision_period.from);
+            self.spend(Term::CallWork, call.decision_period.until);
             self.spend(Term::CallMessages, call.wait.until);
         } else {
             self.spend(Term::CallWaiting, call.wait.until);
         }
-        self.spend(Term::Migrations, call.held_until);
+        self.spend(Term::Migrations, call.delayed_until);
     }
 }
 
-/// Finds the places of the lowest and the highest bit of a number that is not zero. The number is a multiple of `2^lowest` and lies between
-/// `2^highest` and twice that.
-fn binary(value: f64) -> Option<(i32, i32)> {
+/// Returns the exponents of the lowest and the highest set bit of a number; `None` for zero. The number is a multiple of
+/// `2^lowest` and lies between `2^highest` and twice that value.
+fn bit_range(value: f64) -> Option<(i32, i32)> {
     const FRACTION: u32 = f64::MANTISSA_DIGITS - 1;
     let bits = value.to_bits();
     let fraction = bits & ((1 << FRACTION) - 1);
@@ -287,11 +297,11 @@ mod tests {
 
     #[test]
     fn bits_of_numbers_are_found() {
-        assert_eq!(binary(1.0), Some((0, 0)));
-        assert_eq!(binary(12.0), Some((2, 3)));
-        assert_eq!(binary(0.625), Some((-3, -1)));
-        assert_eq!(binary(5e-324), Some((-1074, -1074)));
-        assert_eq!(binary(0.0), None);
+        assert_eq!(bit_range(1.0), Some((0, 0)));
+        assert_eq!(bit_range(12.0), Some((2, 3)));
+        assert_eq!(bit_range(0.625), Some((-3, -1)));
+        assert_eq!(bit_range(5e-324), Some((-1074, -1074)));
+        assert_eq!(bit_range(0.0), None);
     }
 
     #[test]
@@ -309,16 +319,19 @@ mod tests {
     #[test]
     fn both_makespans_are_on_the_grid() {
         // The last place of 1.5 is 2^-52; that of 0.75 + 2^-53 one less.
-        assert_eq!(Grid::of(time(1.5), time(1.25)).exponent, -52);
+        assert_eq!(Grid::containing(time(1.5), time(1.25)).exponent, -52);
         let odd = 0.75 + 2.0_f64.powi(-53);
-        let grid = Grid::of(time(1.5), time(odd));
+        let grid = Grid::containing(time(1.5), time(odd));
         assert_eq!(
-            (grid.exponent, grid.count(time(odd))),
+            (grid.exponent, grid.to_ticks(time(odd))),
             (-53, 3 * (1 << 51) + 1)
         );
-        assert_eq!(Grid::of(Time::ZERO, Time::ZERO).count(Time::ZERO), 0);
+        assert_eq!(
+            Grid::containing(Time::ZERO, Time::ZERO).to_ticks(Time::ZERO),
+            0
+        );
         // The larger number is 2^62 times the smaller one, and has 62 bits.
-        let grid = Grid::of(time(2.0_f64.powi(40)), time(2.0_f64.powi(-40)));
+        let grid = Grid::containing(time(2.0_f64.powi(40)), time(2.0_f64.powi(-40)));
         assert_eq!(grid.exponent, -21);
     }
 }

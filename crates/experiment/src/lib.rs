@@ -1,11 +1,11 @@
-//! Experiments: settings in, results of all scenarios out.
+//! Experiments: read the settings, run the scenarios, return the results.
 //!
 //! ```text
 //! built-in experiment, file, flags ─> Layers ─> Experiment ─> run ─> Results
 //! ```
 //!
-//! The central types are [`Experiment`] and [`Registry`]; a registry maps the names in settings to policies, applications and loads. The
-//! crates above this one show the results.
+//! The central types are [`Experiment`] and [`Registry`]; a registry maps the names in settings to policies, applications and
+//! loads. Crates that depend on this crate show the results.
 //!
 //! ```
 //! use migsim_bsp::Scenario;
@@ -61,7 +61,7 @@ pub use calibrate::{
 };
 pub use case_change::{Amount, CaseChange, Changed, LinkQuantity, Possible};
 pub use config::{Basis, ExperimentConfig, MappingKey, SchemaVersion, file_pointers, schema};
-pub use config::{NOTES, remove_notes};
+pub use config::{INFORMATIVE_KEYS, remove_informative_keys};
 pub use critical_path::{PathShare, SumBy};
 pub use effect::{Change, Effect, Makespan, Prediction, Trial};
 pub use former::complete_former;
@@ -69,10 +69,10 @@ pub use hindsight::{Hindsight, MovePlan};
 pub use ledger::{Ledger, Term};
 pub use library::{LIBRARIES, Library};
 pub use migsim_base::memory::Limits;
-pub use neutral::{in_effect, shown};
+pub use neutral::{neutral_options, shown};
 pub use optimum::Optimum;
 pub use pingpong::{Pings, read as read_pings};
-pub use plausibility::{Finding, of_clusters, of_platform};
+pub use plausibility::{Finding, of_platform, of_single_cluster};
 pub use plausibility::{RULES, Rule, Stage};
 pub use policy_choice::policy_label;
 pub use recorded_library::default_file as default_library_file;
@@ -81,7 +81,7 @@ pub use resolve::{Experiment, Input};
 pub use run::{Progress, Results, ScenarioRun};
 pub use settings::{Flag, Layers, lookup, lookup_mut};
 pub use shared::Shared;
-pub use shared::remembered;
-pub use starts::{StaticStart, best_of};
+pub use shared::get_or_make;
+pub use starts::{StaticStart, best_start};
 pub use static_starts::Starts;
 pub use when::BestCalls;

@@ -1,7 +1,7 @@
-//! Message-passing libraries: named sets of settings of `network` and `runtime`.
+//! Message-passing libraries: named sets of values for the settings `network` and `runtime`.
 //!
-//! `--library NAME|FILE` (the key `library`) puts such a set directly below the settings that name it, and above all others. Flags and keys
-//! given with it win over the set; the set wins over the records of a trace and over built-in experiments. A file has the format of
+//! `--library NAME|FILE` (the key `library`) selects such a set. Flags and keys that are set together with it override the values
+//! of the library. The library overrides what a trace recorded, and the built-in experiments. A file has the format of
 //! [`Library::text`], which `migsim calibrate` writes.
 
 use std::collections::BTreeMap;
@@ -13,16 +13,16 @@ use super::settings::Flag;
 use migsim_base::document::{self, Document};
 use migsim_base::error::{Error, Problem};
 
-/// A built-in library.
+/// A built-in message-passing library.
 #[derive(Clone, Copy, Debug)]
 pub struct Library {
-    /// The name of the library in `--library`.
+    /// The name of the library, as the option `--library` takes it.
     pub name: &'static str,
-    /// The library and the conditions that it describes.
+    /// The library in one line, and the conditions that its values describe.
     pub summary: &'static str,
-    /// The source of its values.
+    /// Where the values of the library come from.
     pub source: &'static str,
-    /// The file of the library.
+    /// The text of the library file, in JSON.
     pub text: &'static str,
 }
 
@@ -48,42 +48,42 @@ pub const LIBRARIES: [Library; 3] = [
     },
 ];
 
-/// The version of the format.
+/// The version of the format of library files, as the key `schema` names it.
 pub(crate) const SCHEMA: &str = "migsim-library-1";
 
-/// A library that was read.
+/// A message-passing library that was read from a file or from the built-in libraries.
 #[derive(Clone, Debug)]
 pub(crate) struct LoadedLibrary {
-    /// The name of the library; for a file, the value of its key `name` if there is one.
+    /// The name of the library; for a file, the value of its key `name`, or the path if it has no such key.
     pub name: String,
-    /// The file and its SHA-256; none if the library is built in.
+    /// The path of the file and its SHA-256; `None` if the library is built in.
     pub file: Option<(String, String)>,
-    /// The settings of the library.
+    /// The values of `network` and `runtime` that the library sets.
     pub settings: Vec<Flag>,
-    /// The origins of the settings.
+    /// The origins of the values, by their keys.
     pub origins: BTreeMap<String, String>,
-    /// The machine on which the overhead of the library was measured: `library`, `transport` and `waiting` as in the `recorded` lines of a
-    /// trace.
+    /// Facts about the machine on which the overhead of the library was measured: `library`, `transport` and `waiting`, as in the
+    /// `recorded` lines of a trace.
     pub machine: BTreeMap<String, String>,
 }
 
 impl LoadedLibrary {
-    /// The name of the source of its settings.
+    /// Returns the text that names the library as the source of its settings.
     pub(super) fn source(&self) -> String {
         format!("the library {}", self.name)
     }
 }
 
-/// Returns the file of a library, given its name or file.
+/// Returns the JSON value of a library, given its name or file.
 ///
 /// # Errors
 /// As [`open`].
-pub(super) fn file_of(name: &str) -> Result<Value, Error> {
+pub(super) fn json_of(name: &str) -> Result<Value, Error> {
     open(name)?;
     Ok(document_of(name)?.0.value)
 }
 
-/// Reads the library of a name or file.
+/// Reads the library with this name, or from this file.
 ///
 /// # Errors
 /// There is no such library, or its format is wrong.
@@ -97,13 +97,13 @@ pub(crate) fn open(name: &str) -> Result<LoadedLibrary, Error> {
     Ok(library)
 }
 
-/// Finds the document of a library; for a file, also its name and SHA-256.
+/// Finds the document of a library; for a file, also the path and the SHA-256.
 fn document_of(name: &str) -> Result<(Document, Option<(String, String)>), Error> {
     let built_in = LIBRARIES.iter().find(|library| library.name == name);
     let (source, text, is_file) = match built_in {
         Some(library) => (format!("library {name}"), library.text.to_owned(), false),
         None if Path::new(name).is_file() => (name.to_owned(), document::read_text(name)?, true),
-        None if is_path(name) => return Err(no_file(name).into()),
+        None if is_path(name) => return Err(missing_file(name).into()),
         None => {
             let names = LIBRARIES.iter().map(|library| library.name);
             let problem = Problem::unknown("library", name).key("library");
@@ -115,14 +115,14 @@ fn document_of(name: &str) -> Result<(Document, Option<(String, String)>), Error
     Ok((document, is_file.then_some((source, sha256))))
 }
 
-/// Whether a name can only be the name of a file.
+/// Returns whether a name can only be the path of a file, not the name of a built-in library.
 fn is_path(name: &str) -> bool {
     let suffix = Path::new(name).extension();
     name.contains(['/', '\\']) || suffix.is_some_and(|suffix| suffix.eq_ignore_ascii_case("json"))
 }
 
-/// The problem of a file that does not exist.
-fn no_file(name: &str) -> Problem {
+/// Returns the error for a library file that does not exist.
+fn missing_file(name: &str) -> Problem {
     let kind = if Path::new(name).is_dir() {
         "is a directory, not a library file"
     } else {
@@ -130,7 +130,7 @@ fn no_file(name: &str) -> Problem {
     };
     let place = std::path::absolute(name).unwrap_or_else(|_| name.into());
     Problem::new(format!("the library file `{name}` {kind}"))
-        .names_no("library", name)
+        .with_unknown_name("library", name)
         .key("library")
         .hint(format!(
             "name a file that exists; this one was looked for as `{}`",
@@ -138,7 +138,7 @@ fn no_file(name: &str) -> Problem {
         ))
 }
 
-/// Reads a library from its document.
+/// Reads the settings, origins and machine of a library from its document.
 fn read(document: &Document) -> Result<LoadedLibrary, Error> {
     let Some(keys) = document.value.as_object() else {
         return Err(document.problem("", "a library is a JSON object").into());
@@ -191,7 +191,7 @@ fn texts(object: &Map<String, Value>) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The keys of a library.
+/// The keys that a library file may have.
 const KEYS: [&str; 8] = [
     "description",
     "machine",
@@ -203,7 +203,7 @@ const KEYS: [&str; 8] = [
     "schema",
 ];
 
-/// Adds the settings of an object: each constant of the network, or each key of the runtime and of its barrier.
+/// Adds the settings of a JSON object to the list: each constant of the network, or each key of the runtime and of its barrier.
 fn push_settings(document: &Document, key: &str, value: &Value, settings: &mut Vec<Flag>) {
     let is_parted = ["network", "runtime", "runtime.barrier"].contains(&key);
     match value {

@@ -1,8 +1,8 @@
 //! Neutral settings: the options of a policy that are in effect on a platform that no paper used.
 //!
-//! The default of an option is the value of the LU paper, or the plainest reading of the texts. On a platform that no paper used, the
-//! built-in experiment [`ONE_READING`] lies below the given settings and gives some options another value. The schema, the help and the
-//! book show both values.
+//! The default of an option is the value of the LU paper, or the simplest interpretation of the texts. On a platform that no
+//! paper used, the built-in experiment [`ONE_READING`] completes the settings of the user and gives some options another value.
+//! The schema, the help and the book show both values.
 
 use serde_json::{Map, Value, json};
 
@@ -11,14 +11,14 @@ use super::settings::{Layers, lookup};
 use migsim_base::error::Error;
 use migsim_policies as policy;
 
-/// The key in the schema for the value that an option has on a platform that no paper used.
-pub(super) const KEYWORD: &str = "x-own-platform";
+/// The key in the JSON Schema for the value that an option has on platforms that no paper used.
+pub(super) const NEUTRAL_VALUE_KEY: &str = "x-own-platform";
 
-/// Returns all options of a policy with the values that options that are not given have on a platform that no paper used.
+/// Returns all options of a policy with the values that apply, without settings of the user, on a platform that no paper used.
 ///
 /// # Errors
-/// Some options have no value, which is possible for a policy in another language.
-pub fn in_effect(entry: &policy::Entry) -> Result<Map<String, Value>, Error> {
+/// Some options have no value, which is possible for a policy that is implemented in another language.
+pub fn neutral_options(entry: &policy::Entry) -> Result<Map<String, Value>, Error> {
     let mut layers = Layers::default();
     for document in built_in::chain(Some(ONE_READING), "")? {
         layers.push_file(document);
@@ -32,9 +32,10 @@ pub fn in_effect(entry: &policy::Entry) -> Result<Map<String, Value>, Error> {
     }
 }
 
-/// Adds to the schema of a policy's options the values that apply on platforms of no paper, where they differ from the defaults.
-pub(super) fn annotate(entry: &policy::Entry, schema: &mut Value) {
-    let Ok(options) = in_effect(entry) else {
+/// Adds to the schema of a policy's options the values that apply on platforms that no paper used, where they differ from the
+/// defaults.
+pub(super) fn add_neutral_values(entry: &policy::Entry, schema: &mut Value) {
+    let Ok(options) = neutral_options(entry) else {
         return;
     };
     for (key, value) in options {
@@ -48,11 +49,11 @@ pub(super) fn annotate(entry: &policy::Entry, schema: &mut Value) {
         let shown = shown(&value);
         let told = format!("{told} On a platform that no paper used the default is `{shown}`.");
         property["description"] = told.trim_start().into();
-        property[KEYWORD] = value;
+        property[NEUTRAL_VALUE_KEY] = value;
     }
 }
 
-/// Formats a value as it is typed on the command line.
+/// Formats a value as a user types it on the command line.
 pub fn shown(value: &Value) -> String {
     value
         .as_str()
@@ -69,7 +70,7 @@ mod tests {
         let registry = Registry::standard();
         let entry = registry.policies().find("migbsp").unwrap();
         let (neutral, usual) = (
-            in_effect(entry).unwrap(),
+            neutral_options(entry).unwrap(),
             entry.resolve(&json!({})).unwrap(),
         );
         let both = |key: &str| (neutral[key].clone(), usual[key].clone());
@@ -79,7 +80,7 @@ mod tests {
         // Other policies keep their defaults.
         let entry = registry.policies().find("migbsp-2007").unwrap();
         assert_eq!(
-            Value::Object(in_effect(entry).unwrap()),
+            Value::Object(neutral_options(entry).unwrap()),
             entry.resolve(&json!({})).unwrap()
         );
     }
@@ -93,9 +94,9 @@ mod tests {
             "alpha": { "default": 4, "description": "Supersteps." },
             "own_cluster": { "default": "excluded" },
         } });
-        annotate(entry, &mut schema);
+        add_neutral_values(entry, &mut schema);
         let told = |key: &str| schema["properties"][key].clone();
-        assert_eq!(told("x")[KEYWORD], 0.68);
+        assert_eq!(told("x")[NEUTRAL_VALUE_KEY], 0.68);
         let expected = "A share. On a platform that no paper used the default is `0.68`.";
         assert_eq!(told("x")["description"], expected);
         assert_eq!(

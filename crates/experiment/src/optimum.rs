@@ -6,10 +6,10 @@
 //! S_t(a) = d_t(a) + U_t(a)            cost from the beginning of superstep t to the end of the run
 //! U_t(a) = min( S_t+1(a),  c + min_b ( Σ_p m_p(a_p, b_p) + S_t+1(b) ) )        after superstep t; 0 after the last one
 //! ```
-//! The inner minimum is taken process by process, because the prices of moves add. This needs `hosts` additions for each placement, process
-//! and superstep: 1e8 for 8 processes, 4 hosts and 50 supersteps. The result is exact if the time of a superstep depends only on its
-//! placement and if prices add; other experiments are refused. The optimum uses all supersteps in advance: it bounds every policy, and a
-//! policy cannot be expected to reach it.
+//! The inner minimum is taken process by process, because the costs of moves add up. This needs `hosts` additions for each
+//! placement, process and superstep: 1e8 for 8 processes, 4 hosts and 50 supersteps. The result is exact if the time of a
+//! superstep depends only on its placement and if costs add up; other experiments are refused. The optimum uses all supersteps in
+//! advance: it bounds every policy, and a policy cannot be expected to reach it.
 
 use rayon::prelude::*;
 
@@ -22,16 +22,16 @@ use migsim_bsp::{
     simulate,
 };
 
-/// Maximum number of placements: 4 hosts and 8 processes.
-const MOST_PLACEMENTS: usize = 1 << 16;
+/// Maximum number of placements for which the optimum is computed: 4 hosts and 8 processes.
+const MAX_PLACEMENTS: usize = 1 << 16;
 
-/// The optimal plan.
+/// The optimal plan of calls and moves, and its makespan.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Optimum {
-    /// The makespan of the plan.
+    /// The shortest possible makespan \[s\].
     pub makespan: Seconds,
-    /// A plan with this makespan.
+    /// A plan of calls and moves that reaches this makespan.
     pub plan: MovePlan,
 }
 
@@ -39,16 +39,17 @@ impl Experiment {
     /// Computes the shortest makespan that any calls and moves can reach in scenario iii.
     ///
     /// # Errors
-    /// The experiment is too large, or its supersteps and costs depend on more than the placement.
+    /// There are too many placements, or the times of supersteps and moves depend on more than the placement.
     pub fn optimum(&self) -> Result<Optimum, Error> {
         let grid = Grid::of(self)?;
-        self.check_prices_add()?;
-        let times = grid.times(self)?;
+        self.check_costs_add()?;
+        let times = grid.superstep_times(self)?;
         Ok(grid.optimum(self, &times))
     }
 
-    /// Refuses an experiment in which prices do not add, or in which a superstep depends on earlier ones.
-    fn check_prices_add(&self) -> Result<(), Error> {
+    /// Refuses an experiment in which the costs of calls and moves do not simply add up, or in which a superstep depends on
+    /// earlier supersteps.
+    fn check_costs_add(&self) -> Result<(), Error> {
         let (call, moves) = (&self.config.costs.call, &self.config.costs.migration);
         let platform = &self.platform.platform;
         let varies = platform.hosts.iter().any(migsim_platform::Host::varies)
@@ -113,25 +114,30 @@ impl Experiment {
     }
 }
 
-/// All placements, numbered: the host of process p is digit p of the number, in base `hosts`.
+/// All placements of the processes, as numbers: the host of process p is digit p of the number, in base `hosts`.
 #[derive(Clone, Copy, Debug)]
 struct Grid {
+    /// Number of hosts.
     hosts: usize,
+    /// Number of processes.
     processes: usize,
+    /// Number of placements: `hosts` to the power of `processes`.
     placements: usize,
+    /// Number of supersteps of the run.
     supersteps: usize,
 }
 
 impl Grid {
+    /// Creates the numbering for an experiment, or returns an error if it has too many placements.
     fn of(experiment: &Experiment) -> Result<Self, Error> {
         let hosts = experiment.platform.platform.hosts.len();
         let processes = experiment.placement.len();
         let placements = u32::try_from(processes)
             .ok()
             .and_then(|all| hosts.checked_pow(all));
-        let Some(placements) = placements.filter(|count| *count <= MOST_PLACEMENTS) else {
+        let Some(placements) = placements.filter(|count| *count <= MAX_PLACEMENTS) else {
             let message = format!(
-                "no exact optimum: {processes} processes on {hosts} hosts have more than {MOST_PLACEMENTS} placements"
+                "no exact optimum: {processes} processes on {hosts} hosts have more than {MAX_PLACEMENTS} placements"
             );
             let hint = "take 8 processes on 4 hosts at most, or as few placements";
             let problem = Problem::new(message).key("workload.procs");
@@ -145,7 +151,7 @@ impl Grid {
         })
     }
 
-    /// Returns the hosts of a placement.
+    /// Returns the host of each process in the placement with this number.
     fn hosts_of(&self, mut placement: usize) -> Vec<HostId> {
         let digit = |_| {
             let host = placement % self.hosts;
@@ -155,11 +161,12 @@ impl Grid {
         (0..self.processes).map(digit).collect()
     }
 
-    /// Simulates each superstep with each placement: times \[s\], one row per superstep; infinite if a host has too little memory.
-    fn times(&self, experiment: &Experiment) -> Result<Vec<Vec<f64>>, Error> {
+    /// Simulates each superstep with each placement. Returns the times \[s\], one row per superstep; infinite if a host has too
+    /// little memory.
+    fn superstep_times(&self, experiment: &Experiment) -> Result<Vec<Vec<f64>>, Error> {
         let of_placement = |placement: usize| -> Result<Vec<f64>, Error> {
             let hosts = self.hosts_of(placement);
-            if !self.fits(&hosts, experiment) {
+            if !self.fits_memory(&hosts, experiment) {
                 return Ok(vec![f64::INFINITY; self.supersteps]);
             }
             let setup = Setup {
@@ -178,8 +185,8 @@ impl Grid {
         Ok((0..self.supersteps).map(row).collect())
     }
 
-    /// Whether each host has the memory for its processes.
-    fn fits(&self, hosts: &[HostId], experiment: &Experiment) -> bool {
+    /// Returns whether each host has enough memory for the processes that are placed on it.
+    fn fits_memory(&self, hosts: &[HostId], experiment: &Experiment) -> bool {
         let mut held = vec![0.0; self.hosts];
         for (process, host) in hosts.iter().enumerate() {
             held[host.index()] += memory(process, experiment).get();
@@ -189,8 +196,8 @@ impl Grid {
         held.iter().zip(limits).all(|(held, limit)| *held <= limit)
     }
 
-    /// Computes the prices of the moves of a process \[s\]: from each host to each host, row by row.
-    fn prices(&self, process: usize, experiment: &Experiment) -> Vec<f64> {
+    /// Computes the costs of moving a process \[s\]: from each host to each host, row by row; infinite if it cannot move.
+    fn move_costs(&self, process: usize, experiment: &Experiment) -> Vec<f64> {
         let platform = &experiment.platform.platform;
         let memory = memory(process, experiment);
         let price = |from: usize, to: usize| {
@@ -208,13 +215,14 @@ impl Grid {
                 .config
                 .costs
                 .migration
-                .price(platform, ends, memory)
+                .time_without_flow(platform, ends, memory)
                 .get()
         };
         let pairs = (0..self.hosts).flat_map(|from| (0..self.hosts).map(move |to| (from, to)));
         pairs.map(|(from, to)| price(from, to)).collect()
     }
 
+    /// Computes the optimal plan from the time of each superstep with each placement.
     fn optimum(&self, experiment: &Experiment, times: &[Vec<f64>]) -> Optimum {
         let call = &experiment.config.costs.call;
         let call = match call.model {
@@ -224,7 +232,7 @@ impl Grid {
             _ => 0.0,
         };
         let prices: Vec<_> = (0..self.processes)
-            .map(|process| self.prices(process, experiment))
+            .map(|process| self.move_costs(process, experiment))
             .collect();
         // `ahead[t]`: cost from the beginning of superstep t to the end of the run [s].
         let mut ahead = vec![Vec::new(); self.supersteps];
@@ -233,7 +241,7 @@ impl Grid {
             if least.is_empty() {
                 least = vec![0.0; self.placements];
             } else {
-                let moved = self.moved(least.clone(), &prices);
+                let moved = self.cost_with_moves(least.clone(), &prices);
                 for (stay, go) in least.iter_mut().zip(moved) {
                     *stay = lesser(*stay, call + go);
                 }
@@ -247,12 +255,13 @@ impl Grid {
         let start = start.fold(0, |number, host| number * self.hosts + host.index());
         Optimum {
             makespan: Seconds::of(ahead[0][start]),
-            plan: self.plan(start, call, (&prices, &ahead)),
+            plan: self.recover_plan(start, call, (&prices, &ahead)),
         }
     }
 
-    /// Minimises, for each placement, the price of moves plus the remaining cost; one process at a time.
-    fn moved(&self, mut ahead: Vec<f64>, prices: &[Vec<f64>]) -> Vec<f64> {
+    /// Computes, for each placement, the minimum over all placements of the cost of the moves plus the remaining cost `ahead`
+    /// \[s\], one process after the other.
+    fn cost_with_moves(&self, mut ahead: Vec<f64>, prices: &[Vec<f64>]) -> Vec<f64> {
         let mut stride = 1;
         let mut column = vec![0.0; self.hosts];
         for prices in prices {
@@ -271,8 +280,8 @@ impl Grid {
         ahead
     }
 
-    /// Recovers the moves of the optimum from the remaining costs.
-    fn plan(
+    /// Recovers the calls and moves of the optimal plan from the remaining costs.
+    fn recover_plan(
         &self,
         start: usize,
         call: f64,
@@ -301,7 +310,7 @@ impl Grid {
     }
 }
 
-/// The memory of a process, counted from 0.
+/// Returns the memory of a process with this index, counted from 0.
 fn memory(process: usize, experiment: &Experiment) -> Bytes {
     experiment.workload.memory(ProcessId::from_index(process))
 }

@@ -1,25 +1,25 @@
-//! The origins of the values of a resolved experiment, its key `origins`.
+//! The origins of the values of a resolved experiment (its key `origins`): where each value comes from.
 //!
-//! A text from a file belongs to the value in that file. A value that replaces it has the source of the new value as its origin. Each key
-//! of a load has an origin, even with its default value; other defaults have none.
+//! A text under `origins` in a file belongs to the value in that file. If another value replaces that value, its origin is the
+//! source of the new value. Each key of a load has an origin, even with its default value; other defaults have none.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
 use super::library::LoadedLibrary;
-use super::resolve::none;
+use super::resolve::fail_on_any;
 use super::settings::{Layers, is_within, lookup};
 use migsim_base::error::{Error, Problem};
 
-/// Origins, by the keys of their values.
+/// The texts that state where values come from, by the keys of the values.
 type Origins = BTreeMap<String, String>;
 
-/// Determines the origins of `resolved` from the `written` ones.
+/// Determines the origins of the values in `resolved` from the origins that the files state.
 ///
 /// # Errors
-/// A text belongs to no value, or does not state its kind. All such texts are reported together.
-pub(super) fn of(
+/// An origin belongs to no value, or does not begin with its kind. All such origins are reported together.
+pub(super) fn origins_of(
     written: Origins,
     layers: &Layers,
     library: Option<&LoadedLibrary>,
@@ -34,7 +34,7 @@ pub(super) fn of(
             origins.insert(key, origin);
         }
     }
-    origins.extend(of_load(layers, &resolved["load"]));
+    origins.extend(load_origins(layers, &resolved["load"]));
     if let Some(library) = library {
         let name = library.source();
         let is_own = |key: &str| layers.source(key).is_some_and(|(source, _)| source == name);
@@ -56,14 +56,14 @@ pub(super) fn of(
             ));
         }
     }
-    none(problems).map(|()| origins)
+    fail_on_any(problems).map(|()| origins)
 }
 
-/// The kinds of origins.
+/// The kinds of origins: the word with which the text of an origin begins.
 const KINDS: [&str; 3] = ["stated", "inferred", "fitted"];
 
 /// Determines the origins of all keys of the background loads.
-fn of_load(layers: &Layers, load: &Value) -> Origins {
+fn load_origins(layers: &Layers, load: &Value) -> Origins {
     let specs: Vec<(String, &Value)> = match load {
         Value::Array(list) => (list.iter().enumerate())
             .map(|(index, spec)| (format!("load[{index}]"), spec))

@@ -1,8 +1,8 @@
-//! Tables of single messages: a CSV file, or the output of the OSU and Intel MPI benchmarks.
+//! Reads tables of measured single messages: a CSV file, or the output of the OSU and Intel MPI benchmarks.
 //!
 //! | text | read as |
 //! |---|---|
-//! | columns `from,to,bytes,time_s` in any order; `kind` is `ping`, or `exchange` of a message each way at a time inside a host | one way between two named hosts, or inside one |
+//! | columns `from,to,bytes,time_s` in any order; `kind` is `ping`, or `exchange` for two messages at the same time, one in each direction, inside a host | one way between two named hosts, or inside one |
 //! | OSU MPI Latency Test | size and latency in microseconds, one way |
 //! | Intel MPI Benchmarks, `PingPong` | `#bytes` and `t[usec]`, one way; other benchmarks in the file are skipped |
 
@@ -12,27 +12,27 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::units::HostId;
 use migsim_platform::Platform;
 
-/// The messages of one size between two hosts of a table, or inside one host.
+/// Measured messages of one size between two hosts, or inside one host.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pings {
-    /// The sender.
+    /// The host of the sender.
     pub from: HostId,
-    /// The receiver.
+    /// The host of the receiver.
     pub to: HostId,
     /// The size of each message \[B\].
     pub bytes: f64,
-    /// The median of the one-way times of the messages \[s\].
+    /// Median of the one-way times of the messages \[s\].
     pub time: f64,
-    /// Number of messages.
+    /// Number of measured messages.
     pub count: usize,
-    /// Whether two go at a time, one each way; the time is that of both.
+    /// Whether two messages are sent at the same time, one in each direction; the time is then that of both messages.
     pub is_exchange: bool,
 }
 
-/// A row as it was read: line, hosts, size \[B\], time \[s\], whether it is an exchange.
+/// A row of the table as it was read: line number, names of the hosts, size \[B\], time \[s\], whether it is an exchange.
 type Row<'t> = (usize, Option<(&'t str, &'t str)>, f64, f64, bool);
 
-/// Reads a table; `between` names the hosts if the table does not.
+/// Reads a table of measured messages; `between` names the two hosts if the table does not name them.
 ///
 /// # Errors
 /// The table has no known format, a value is invalid, or a host is unknown. All problems are reported together.
@@ -104,7 +104,7 @@ pub fn read(
     Ok(pings)
 }
 
-/// Returns the median of a nonempty list of numbers; sorts them.
+/// Returns the median of a nonempty list of numbers; the list is sorted.
 pub(super) fn median(numbers: &mut [f64]) -> f64 {
     numbers.sort_by(f64::total_cmp);
     let (half, count) = (numbers.len() / 2, numbers.len());
@@ -115,7 +115,7 @@ pub(super) fn median(numbers: &mut [f64]) -> f64 {
     }
 }
 
-/// Reads the rows of a table of any known format.
+/// Reads the rows of a table in any known format; faulty rows are added to `problems`.
 fn rows<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Vec<Row<'t>> {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let first = lines.next().unwrap_or_default();
@@ -127,7 +127,7 @@ fn rows<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Vec<Row
     }
 }
 
-/// The columns of a CSV table.
+/// The columns that a CSV table must have.
 const COLUMNS: [&str; 4] = ["from", "to", "bytes", "time_s"];
 
 fn csv<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Vec<Row<'t>> {
@@ -166,7 +166,7 @@ fn csv<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Vec<Row<
             continue;
         }
         let cell = |place: usize| cells.get(place).copied().unwrap_or_default();
-        match (amount(cell(bytes)), duration(cell(time))) {
+        match (nonnegative(cell(bytes)), positive(cell(time))) {
             (Some(bytes), Some(time)) => {
                 let is_exchange = kind.is_some_and(|kind| cell(kind) == "exchange");
                 let hosts = Some((cell(from), cell(to)));
@@ -183,7 +183,7 @@ fn csv<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Vec<Row<
     rows
 }
 
-/// Reads the output of a benchmark: numbers below a heading with sizes and times in microseconds.
+/// Reads the output of a benchmark: numbers below a heading that announces sizes and times in microseconds.
 fn benchmark<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Vec<Row<'t>> {
     let mut rows = Vec::new();
     // The column of the time, until the table of the benchmark ends.
@@ -204,8 +204,10 @@ fn benchmark<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Ve
         } else if line.contains("#bytes") {
             let times = words.iter().position(|word| *word == "t[usec]");
             place = times.filter(|_| !is_other);
-        } else if let (Some(place), Some(bytes)) = (place, words.first().and_then(|w| amount(w))) {
-            match words.get(place).and_then(|word| duration(word)) {
+        } else if let (Some(place), Some(bytes)) =
+            (place, words.first().and_then(|w| nonnegative(w)))
+        {
+            match words.get(place).and_then(|word| positive(word)) {
                 Some(time) => rows.push((number, None, bytes, time * 1e-6, false)),
                 None => problems.push(
                     Problem::new("a row without its time in microseconds")
@@ -221,13 +223,15 @@ fn benchmark<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Ve
     rows
 }
 
-fn amount(text: &str) -> Option<f64> {
+/// Parses a finite number that is not negative; otherwise `None`.
+fn nonnegative(text: &str) -> Option<f64> {
     let number = text.parse::<f64>().ok()?;
     (number.is_finite() && number >= 0.0).then_some(number)
 }
 
-fn duration(text: &str) -> Option<f64> {
-    amount(text).filter(|time| *time > 0.0)
+/// Parses a finite number above zero; otherwise `None`.
+fn positive(text: &str) -> Option<f64> {
+    nonnegative(text).filter(|time| *time > 0.0)
 }
 
 #[cfg(test)]

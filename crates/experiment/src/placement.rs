@@ -1,4 +1,5 @@
-//! The first host of each process: by the mapping, or by the workload itself; and the hosts that a workload names.
+//! The first host of each process, according to the mapping or to the workload itself; also checks the hosts that a workload
+//! names.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +9,11 @@ use migsim_base::units::{Bytes, HostId, ProcessId};
 use migsim_platform::{LoadedPlatform, Mapping, Platform};
 use migsim_workloads::Workload;
 
-/// Places the processes, and checks the memory of their hosts and the destinations of prescribed moves.
+/// Returns the first host of each process. Checks that the hosts have enough memory and that the destinations of prescribed moves
+/// exist.
 ///
 /// # Errors
-/// The mapping does not fit the platform; a host that the workload names does not exist, or has too little memory.
+/// The mapping does not fit the platform, or a host that the workload names does not exist or has too little memory.
 pub(super) fn place(
     (config, basis): (&ExperimentConfig, &Basis),
     is_mapped: bool,
@@ -19,9 +21,9 @@ pub(super) fn place(
     loaded: &LoadedPlatform,
 ) -> Result<Vec<HostId>, Error> {
     let placement = if is_mapped {
-        placed_by(&config.mapping(), workload, &loaded.platform)
+        placed_by_mapping(&config.mapping(), workload, &loaded.platform)
     } else {
-        named_by(workload, loaded)
+        placed_by_workload(workload, loaded)
     };
     let placement = placement.map_err(|error| match error {
         // Report one problem for all hosts of a mapping that was made for another platform.
@@ -40,22 +42,25 @@ pub(super) fn place(
     Ok(placement)
 }
 
-/// The hosts of a platform by their names.
-fn hosts(platform: &Platform) -> BTreeMap<&str, HostId> {
+/// Returns the hosts of a platform by their names.
+fn hosts_by_name(platform: &Platform) -> BTreeMap<&str, HostId> {
     let names = platform.hosts.iter().map(|host| host.name.as_str());
     names.zip((0..).map(HostId::from_index)).collect()
 }
 
-/// The problem of a workload that names an unknown host.
+/// Returns the error for a workload that names an unknown host.
 fn unknown_host(what: &str, name: &str, loaded: &LoadedPlatform) -> Error {
     let names = loaded.platform.hosts.iter().map(|host| host.name.as_str());
-    let problem = Problem::new(what).names_no("host", name);
+    let problem = Problem::new(what).with_unknown_name("host", name);
     problem.source(&loaded.source).known("hosts", names).into()
 }
 
-/// Finds the first hosts that the workload names.
-fn named_by(workload: &dyn Workload, loaded: &LoadedPlatform) -> Result<Vec<HostId>, Error> {
-    let hosts = hosts(&loaded.platform);
+/// Returns the first host of each process as the workload names it.
+fn placed_by_workload(
+    workload: &dyn Workload,
+    loaded: &LoadedPlatform,
+) -> Result<Vec<HostId>, Error> {
+    let hosts = hosts_by_name(&loaded.platform);
     let host = |process: usize| {
         let name = workload.initial_host(ProcessId::from_index(process));
         let name = name.unwrap_or_default();
@@ -69,8 +74,8 @@ fn named_by(workload: &dyn Workload, loaded: &LoadedPlatform) -> Result<Vec<Host
     (0..workload.processes()).map(host).collect()
 }
 
-/// Places processes on their first hosts by a mapping; if the workload has ranks, it places the ranks.
-pub(super) fn placed_by(
+/// Returns the first host of each process according to a mapping; if the workload has ranks, the mapping places the ranks.
+pub(super) fn placed_by_mapping(
     mapping: &Mapping,
     workload: &dyn Workload,
     platform: &Platform,
@@ -81,14 +86,14 @@ pub(super) fn placed_by(
         .collect();
     let placed = workload.labels().map_or(processes, |labels| labels.ranks);
     let hosts = mapping.place(platform, placed);
-    let hosts = hosts.map_err(|error| error.map_nowhere(|problem| problem.key("mapping")))?;
+    let hosts = hosts.map_err(|error| error.map_unplaced(|problem| problem.key("mapping")))?;
     Ok(match ranks {
         Some(ranks) => ranks.into_iter().map(|rank| hosts[rank]).collect(),
         None => hosts,
     })
 }
 
-/// Whether the hosts have enough memory for the processes that start on them.
+/// Returns whether the hosts have enough memory for the processes that start on them.
 pub(super) fn fits_memory(
     placement: &[HostId],
     workload: &dyn Workload,
@@ -131,7 +136,7 @@ fn check_moves(workload: &dyn Workload, loaded: &LoadedPlatform) -> Result<(), E
     if !workload.prescribes_moves() {
         return Ok(());
     }
-    let hosts = hosts(&loaded.platform);
+    let hosts = hosts_by_name(&loaded.platform);
     for superstep in 0..workload.supersteps() {
         let mut moves = workload.prescribed_moves(superstep).iter();
         if let Some(wanted) = moves.find(|wanted| !hosts.contains_key(&*wanted.to)) {

@@ -1,17 +1,18 @@
-//! The policy of an experiment and its trigger, from the key `policy`.
+//! Reads the policy of an experiment and its trigger from the key `policy`.
 //!
 //! ```text
-//! policy.name            greedy, or with parts: greedy/charm-8/every=50 (an edition, a trigger)
+//! policy.name            greedy, or with parts: greedy/charm-8/every=50 (a variant, a trigger)
 //! policy.greedy          the options of that policy
 //! policy.name            exec:./mylb: the policy `exec` with this command
 //! policy.forecast        ewma: the forecast of the work that a strategy uses; also a part of the name, as in refine/menon/ewma
 //! policy.trigger         every, every=50, every,supersteps=50, or { "name": "every", "every": { "supersteps": 50 } }
 //! ```
-//! The options of a trigger are keys under `policy.trigger.<its name>`, wherever the trigger is named; options in the name win over these
-//! keys. A strategy needs a trigger; it gets [`trigger::USUAL`] if none is named. A policy that decides itself when it is called (`MigBSP`)
-//! may get another trigger. The part `paid-back` (`migbsp/paid-back`, `refine/menon/paid-back`), or the key
-//! `policy.trigger.only_if_paid_back`, skips calls whose price the remaining supersteps cannot earn, whichever trigger requests them.
-//! Options that the user chose win over those of an edition, and an edition wins over built-in experiments.
+//! The options of a trigger are keys under `policy.trigger.<its name>`, wherever the trigger is named; options in the name
+//! override these keys. A strategy needs a trigger; it gets [`trigger::USUAL`] if none is named. A policy that itself decides
+//! when it is called (`MigBSP`) may get another trigger instead. The part `paid-back` (`migbsp/paid-back`,
+//! `refine/menon/paid-back`), or the key `policy.trigger.only_if_paid_back`, skips calls whose cost the remaining supersteps
+//! cannot earn, whichever trigger requests them. Options that the user chose override those of a variant, and a variant overrides
+//! built-in experiments.
 
 use serde_json::{Map, Value, json};
 
@@ -21,42 +22,46 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::plugin::Table;
 use migsim_policies::{self as policy, Forecast, Policy, Triggered, trigger};
 
-/// The chosen policy and trigger.
+/// The chosen policy, with its options, trigger and forecast.
 #[derive(Clone, Debug)]
 pub(super) struct PolicyChoice {
+    /// The entry of the policy in the registry.
     pub(super) entry: policy::Entry,
+    /// The options that are set for the policy.
     pub(super) options: Value,
-    /// The trigger; none if the policy decides itself when it is called.
+    /// The trigger that decides when the policy is called; `None` if the policy decides this itself.
     trigger: Option<TriggerChoice>,
-    /// Whether calls are skipped whose price the remaining supersteps cannot earn.
+    /// Whether rescheduling calls are skipped if the remaining supersteps cannot earn their cost.
     only_if_paid_back: bool,
-    /// The forecast that a strategy uses.
+    /// The forecast of the work of processes that a strategy uses.
     forecast: Forecast,
 }
 
-/// The chosen trigger.
+/// The chosen trigger, with its options.
 #[derive(Clone, Debug)]
 struct TriggerChoice {
+    /// The entry of the trigger in the registry.
     entry: trigger::Entry,
+    /// The options that are set for the trigger.
     options: Value,
 }
 
-/// The key under `policy.trigger` that applies to all triggers.
+/// The key under `policy.trigger` that applies to all triggers: calls that the rest of the run cannot pay back are skipped.
 const ONLY_IF_PAID_BACK: &str = "only_if_paid_back";
 
-/// The key of the forecast.
+/// The key under `policy` that names the forecast of the work.
 const FORECAST: &str = "forecast";
 
-/// The part of the name of a policy that sets this key.
+/// The part of a policy's name, as in `migbsp/paid-back`, that sets the key `only_if_paid_back`.
 const PAID_BACK: &str = "paid-back";
 
 impl PolicyChoice {
-    /// Reads the policy of the key `policy` and tries to build it. `is_chosen` says whether the user chose the value of a key of the
-    /// experiment.
+    /// Reads the policy from the key `policy` and tries to build it. `is_chosen` returns whether the user chose the value of a
+    /// key of the experiment.
     ///
     /// # Errors
     /// A name is unknown, or a value is unreadable or out of range. All such problems are reported together.
-    pub(super) fn of(
+    pub(super) fn from_settings(
         registry: &Registry,
         keys: &Map<String, Value>,
         is_chosen: &dyn Fn(&str) -> bool,
@@ -85,19 +90,19 @@ impl PolicyChoice {
         }
         let entry = *registry.policies().find(parts[0])?;
         let (mut edition, mut trigger, mut is_paid_back) = (Map::new(), None, false);
-        let mut forecast = forecast_of(keys)?;
+        let mut forecast = read_forecast(keys)?;
         for part in &parts[1..] {
             if let Some(Value::Object(own)) = entry.variant(part) {
                 edition.extend(own);
             } else if *part == PAID_BACK {
                 is_paid_back = true;
-            } else if let Some(named) = Forecast::named(part) {
+            } else if let Some(named) = Forecast::from_name(part) {
                 forecast = Some(named);
             } else if is_trigger(part) {
                 trigger = Some(*part);
             } else {
                 let forecasts = Forecast::ALL.map(Forecast::name);
-                let known = entry.variants().chain([PAID_BACK]).chain(forecasts);
+                let known = entry.variant_names().chain([PAID_BACK]).chain(forecasts);
                 let known = known.chain(registry.triggers().names());
                 let problem = Problem::unknown("edition, trigger or forecast", first_word(part));
                 let problem = problem.key("policy.name");
@@ -117,7 +122,7 @@ impl PolicyChoice {
                 options.insert("command".into(), command.trim().into());
             }
         }
-        let (trigger, key) = TriggerChoice::of(registry, &entry, trigger, keys.get("trigger"))?;
+        let (trigger, key) = TriggerChoice::from_settings(registry, &entry, trigger, keys.get("trigger"))?;
         let choice = Self {
             entry,
             options,
@@ -129,12 +134,12 @@ impl PolicyChoice {
         Ok(choice)
     }
 
-    /// Builds the policy for a run.
+    /// Builds the policy for a run, with its trigger.
     ///
     /// # Errors
-    /// Options are out of range, which [`Self::of`] has already checked.
+    /// Options are out of range, which reading the settings has already checked.
     pub(super) fn build(&self) -> Result<Box<dyn Policy>, Error> {
-        let policy = self.build_alone()?;
+        let policy = self.build_untriggered()?;
         let trigger = self.trigger.as_ref();
         let trigger = trigger.map(|choice| choice.entry.build(&choice.options));
         let trigger = trigger.transpose()?;
@@ -145,25 +150,27 @@ impl PolicyChoice {
         Ok(Box::new(triggered))
     }
 
-    /// Builds the policy so that another trigger calls it in place of its own.
+    /// Builds the policy so that the given trigger decides when it is called, instead of its own trigger.
     ///
     /// # Errors
     /// As [`Self::build`].
-    pub(super) fn build_called(
+    pub(super) fn build_with_trigger(
         &self,
         trigger: Box<dyn trigger::Trigger>,
     ) -> Result<Box<dyn Policy>, Error> {
-        let policy = self.build_alone()?;
+        let policy = self.build_untriggered()?;
         Ok(Box::new(Triggered::new(Some(trigger), policy, false)))
     }
 
-    /// Builds the policy without a trigger.
-    fn build_alone(&self) -> Result<Box<dyn Policy>, Error> {
+    /// Builds the policy with its forecast, but without a trigger.
+    fn build_untriggered(&self) -> Result<Box<dyn Policy>, Error> {
         let policy = self.entry.build(&self.options)?;
         if self.forecast == Forecast::default() {
             return Ok(policy);
         }
-        let planned = self.entry.forecasting(&self.options, self.forecast)?;
+        let planned = self
+            .entry
+            .build_with_forecast(&self.options, self.forecast)?;
         planned.ok_or_else(|| {
             let (name, forecast) = (self.entry.name, self.forecast.name());
             let message = format!("the policy `{name}` takes no forecast (`{forecast}`)");
@@ -174,15 +181,15 @@ impl PolicyChoice {
         })
     }
 
-    /// Lists the readings of the policy's source on which results depend, a few words each.
+    /// Lists the interpretations of the policy's source on which results depend, a few words each.
     ///
     /// # Errors
     /// As [`Self::build`].
-    pub(super) fn readings(&self) -> Result<Vec<String>, Error> {
-        self.entry.readings(&self.options)
+    pub(super) fn interpretations(&self) -> Result<Vec<String>, Error> {
+        self.entry.interpretations(&self.options)
     }
 
-    /// Returns the key `policy` with all defaults filled in.
+    /// Returns the value of the key `policy` with all defaults filled in.
     ///
     /// # Errors
     /// As [`Self::build`].
@@ -209,9 +216,9 @@ impl PolicyChoice {
     }
 }
 
-/// Formats the policy, its trigger and its forecast from the key `policy` of complete settings: `greedy/menon/ewma`, or `greedy/menon` with
-/// the usual forecast. A policy that decides itself when it is called has no trigger in its label (`migbsp`). `/paid-back` follows if calls
-/// must be paid back.
+/// Formats the policy, its trigger and its forecast from the key `policy` of complete settings: `greedy/menon/ewma`, or
+/// `greedy/menon` with the default forecast. A policy that itself decides when it is called has no trigger in its label
+/// (`migbsp`). `/paid-back` follows if calls are skipped that the rest of the run cannot pay back.
 pub fn policy_label(policy: &Value) -> String {
     let name = policy["name"].as_str().unwrap_or("?");
     let command = policy[name]["command"].as_str();
@@ -227,12 +234,12 @@ pub fn policy_label(policy: &Value) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-/// Reads the forecast of the key `policy.forecast`.
-fn forecast_of(keys: &Map<String, Value>) -> Result<Option<Forecast>, Error> {
+/// Reads the forecast from the key `policy.forecast`; `None` if the key is absent.
+fn read_forecast(keys: &Map<String, Value>) -> Result<Option<Forecast>, Error> {
     let Some(key) = keys.get(FORECAST).filter(|key| !key.is_null()) else {
         return Ok(None);
     };
-    let found = key.as_str().and_then(Forecast::named);
+    let found = key.as_str().and_then(Forecast::from_name);
     found.map(Some).ok_or_else(|| {
         let named = key.as_str().map_or_else(|| key.to_string(), str::to_owned);
         let problem = Problem::unknown("forecast", &named).key("policy.forecast");
@@ -241,13 +248,14 @@ fn forecast_of(keys: &Map<String, Value>) -> Result<Option<Forecast>, Error> {
     })
 }
 
-/// Returns the name of a part of a policy's name, without the values after it.
+/// Returns the name in a part of a policy's name, without the values after the name: `every` of `every=50`.
 fn first_word(part: &str) -> &str {
     part.split(['=', ',']).next().unwrap_or(part).trim()
 }
 
-/// Puts the options of an object above `below`. A value that is not an object is returned as it is, and is refused when it is read.
-fn above(mut below: Map<String, Value>, options: Option<&Value>) -> Value {
+/// Adds options to `below` and replaces equal keys. If `options` is not an object, it is returned as it is, and is refused when
+/// it is read.
+fn overlay(mut below: Map<String, Value>, options: Option<&Value>) -> Value {
     match options {
         None => {}
         Some(Value::Object(own)) => below.extend(own.clone()),
@@ -257,9 +265,9 @@ fn above(mut below: Map<String, Value>, options: Option<&Value>) -> Value {
 }
 
 impl TriggerChoice {
-    /// Finds the trigger that is a part of the policy's name, or else that of the key `policy.trigger`; none if the policy decides itself
-    /// when it is called. The second value says whether calls must be paid back.
-    fn of(
+    /// Finds the trigger that is a part of the policy's name, or else the trigger of the key `policy.trigger`; `None` if the
+    /// policy itself decides when it is called. The second value states whether calls must be paid back by the rest of the run.
+    fn from_settings(
         registry: &Registry,
         entry: &policy::Entry,
         named: Option<&str>,
@@ -272,14 +280,14 @@ impl TriggerChoice {
             check_keys(options, section, registry.triggers(), &[ONLY_IF_PAID_BACK])?;
         }
         let flag_of_key = options.and_then(|keys| keys.get(ONLY_IF_PAID_BACK));
-        let is_paid_back = flag_of_key.map_or(Ok(false), flag)?;
+        let is_paid_back = flag_of_key.map_or(Ok(false), read_bool)?;
         let (text, place) = match (named, key) {
             (Some(text), _) => (text, "policy.name"),
             // A comparison may give one trigger to all policies; the baseline `never` then still pays for no call.
             (None, _) if entry.name == policy::NEVER => return Ok((None, false)),
             (None, Some(Value::String(text))) => (text.as_str(), "policy.trigger"),
             (None, Some(Value::Object(options))) if names_trigger(options) => {
-                (name_in(options), "policy.trigger.name")
+                (trigger_name(options), "policy.trigger.name")
             }
             (None, None | Some(Value::Object(_))) if entry.needs_trigger() => {
                 (trigger::USUAL, "policy.trigger")
@@ -291,10 +299,10 @@ impl TriggerChoice {
                 return Err(problem.key("policy.trigger").hint(hint).into());
             }
         };
-        let (mut choice, is_paid_back_by_text) = Self::of_text(registry, text, place)?;
+        let (mut choice, is_paid_back_by_text) = Self::parse(registry, text, place)?;
         if let Some(keys) = options {
             choice.options = match (keys.get(choice.entry.name), choice.options) {
-                (Some(Value::Object(below)), own) => above(below.clone(), Some(&own)),
+                (Some(Value::Object(below)), own) => overlay(below.clone(), Some(&own)),
                 (Some(wrong), _) => wrong.clone(),
                 (None, own) => own,
             };
@@ -302,9 +310,9 @@ impl TriggerChoice {
         Ok((Some(choice), is_paid_back || is_paid_back_by_text))
     }
 
-    /// Reads a trigger from a text: its name, `name=value` for its main option, `,key=value` for others. The second value says whether
-    /// calls must be paid back.
-    fn of_text(registry: &Registry, text: &str, key: &str) -> Result<(Self, bool), Error> {
+    /// Parses a trigger from a text: its name, `name=value` for its main option, `,key=value` for other options. The second value
+    /// states whether calls must be paid back by the rest of the run.
+    fn parse(registry: &Registry, text: &str, key: &str) -> Result<(Self, bool), Error> {
         let at = |problem: Problem| Error::from(problem.key(key));
         let mut parts = text.split(',').map(str::trim);
         let first = parts.next().unwrap_or_default();
@@ -313,15 +321,15 @@ impl TriggerChoice {
             None => (first, None),
         };
         let found = registry.triggers().find(name);
-        let entry = *found.map_err(|error| error.map_nowhere(|problem| problem.key(key)))?;
+        let entry = *found.map_err(|error| error.map_unplaced(|problem| problem.key(key)))?;
         let mut options = Map::new();
         if let Some(value) = value {
-            if entry.main().is_empty() {
+            if entry.main_option().is_empty() {
                 let message = format!("the trigger `{name}` takes no value behind `=`");
                 let problem = Problem::new(message);
                 return Err(at(problem.hint("name its options: `,KEY=VALUE`")));
             }
-            options.insert(entry.main().to_owned(), typed_value(value));
+            options.insert(entry.main_option().to_owned(), typed_value(value));
         }
         let mut only_if_paid_back = false;
         for part in parts {
@@ -331,7 +339,7 @@ impl TriggerChoice {
             };
             let (option, value) = (option.trim(), typed_value(value.trim()));
             if option == ONLY_IF_PAID_BACK {
-                only_if_paid_back = flag(&value)?;
+                only_if_paid_back = read_bool(&value)?;
             } else if options.insert(option.to_owned(), value).is_some() {
                 return Err(at(Problem::new(format!("`{option}` is given twice"))));
             }
@@ -344,13 +352,14 @@ impl TriggerChoice {
     }
 }
 
-/// Whether an object names a trigger, or has options of a trigger.
+/// Returns whether the keys under `policy.trigger` name a trigger or set options of a trigger.
 fn names_trigger(keys: &Map<String, Value>) -> bool {
     keys.keys().any(|key| key != ONLY_IF_PAID_BACK)
 }
 
-/// Finds the name of the trigger of an object: the key `name`, or else the one trigger whose options it has.
-fn name_in(keys: &Map<String, Value>) -> &str {
+/// Returns the name of the trigger from the keys under `policy.trigger`: the key `name`, or else the only trigger whose options
+/// are set.
+fn trigger_name(keys: &Map<String, Value>) -> &str {
     let own = ["name", ONLY_IF_PAID_BACK];
     let others = keys.keys().filter(|key| !own.contains(&key.as_str()));
     let others: Vec<&String> = others.collect();
@@ -379,8 +388,8 @@ fn check_keys<K>(
     }
 }
 
-/// Reads a value that is true or false.
-fn flag(value: &Value) -> Result<bool, Error> {
+/// Reads a value that must be true or false.
+fn read_bool(value: &Value) -> Result<bool, Error> {
     value.as_bool().ok_or_else(|| {
         let problem = Problem::new(format!("{value} is neither true nor false"));
         let key = format!("policy.trigger.{ONLY_IF_PAID_BACK}");

@@ -1,12 +1,13 @@
-//! The library of a recorded trace, for settings that name no library.
+//! Chooses the library of a recorded trace, if the settings name no library.
 //!
 //! | searched for | used if |
 //! |---|---|
 //! | `app.library.json`, then `library.json`, in the folder of `app.trace` | it exists |
 //! | the library that `migsim calibrate --default` has written ([`default_file`]) | it exists, and belongs to the MPI library of the recording |
-//! | the built-in library of that name | it exists |
+//! | the built-in library with the name of the MPI library of the recording | it exists |
 //!
-//! The overhead in a library was measured on one machine. [`note`] says whether the recording comes from a machine of the same kind.
+//! The overhead in a library was measured on one machine. [`note`] states whether the recording comes from a machine of the same
+//! kind.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,10 +15,11 @@ use std::path::{Path, PathBuf};
 use super::library::{self, LIBRARIES, LoadedLibrary};
 use migsim_workloads::trace::Recording;
 
-/// The facts of a machine on which the overhead of a message depends.
-const DECISIVE: [&str; 3] = ["library", "transport", "waiting"];
+/// The facts about a machine on which the overhead of a message depends.
+const OVERHEAD_FACTS: [&str; 3] = ["library", "transport", "waiting"];
 
-/// The file of the library that `migsim calibrate --default` writes: `migsim/library.json` in `$XDG_CONFIG_HOME` or `~/.config`.
+/// Returns the path of the library that `migsim calibrate --default` writes: `migsim/library.json` in `$XDG_CONFIG_HOME` or
+/// `~/.config`; `None` without a home folder.
 pub fn default_file() -> Option<PathBuf> {
     let given = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let home = || given("HOME").map(|home| Path::new(&home).join(".config"));
@@ -25,7 +27,7 @@ pub fn default_file() -> Option<PathBuf> {
     Some(folder.join("migsim").join("library.json"))
 }
 
-/// Chooses the library of the recording in the file `trace`; returns its name or its file.
+/// Chooses the library for a recorded trace in the file `trace`; returns its name or its path, or `None` if no library fits.
 pub(super) fn choose(recording: &Recording, trace: &str) -> Option<String> {
     let own = recording.get("library")?;
     let trace = Path::new(trace);
@@ -49,12 +51,12 @@ pub(super) fn choose(recording: &Recording, trace: &str) -> Option<String> {
     file.or_else(|| Some(built_in()?.name.to_owned()))
 }
 
-/// Returns the note about the library in use: whether its overhead was measured on a machine like that of the recording. There is no note
-/// for a trace that names no library.
+/// Returns the note about the library in use: whether its overhead was measured on a machine like that of the recording. `None`
+/// for a trace that does not state its MPI library.
 pub(super) fn note(recording: &Recording, library: Option<&LoadedLibrary>) -> Option<String> {
     let fact = |key: &str| recording.get(key);
     let version = fact("version").map_or_else(String::new, |version| format!(" {version}"));
-    let recorded = format!("{}{version}{}", fact("library")?, conditions(fact));
+    let recorded = format!("{}{version}{}", fact("library")?, describe_conditions(fact));
     let measure = "`migsim calibrate --help` shows how to measure yours, and `--default` keeps it";
     let Some(library) = library else {
         return Some(format!(
@@ -66,12 +68,12 @@ pub(super) fn note(recording: &Recording, library: Option<&LoadedLibrary>) -> Op
     let of_machine = |key: &str| machine.get(key).map(String::as_str);
     let start = format!("the trace was recorded with {recorded}; the library `{name}` is in use");
     let differs = |key: &str| matches!((fact(key), of_machine(key)), (Some(one), Some(other)) if one != other);
-    Some(if DECISIVE.iter().any(|key| differs(key)) {
-        let measured = shown(machine);
+    Some(if OVERHEAD_FACTS.iter().any(|key| differs(key)) {
+        let measured = describe_machine(machine);
         format!(
             "{start}, whose overhead was not measured on this kind of machine but with {measured}; {measure}"
         )
-    } else if DECISIVE.iter().all(|key| of_machine(key).is_some()) {
+    } else if OVERHEAD_FACTS.iter().all(|key| of_machine(key).is_some()) {
         format!("{start}, whose overhead was measured on this kind of machine")
     } else if machine.is_empty() && library.file.is_none() {
         format!("{start}, which was not measured; {measure}")
@@ -80,15 +82,15 @@ pub(super) fn note(recording: &Recording, library: Option<&LoadedLibrary>) -> Op
     })
 }
 
-/// Describes the machine of a library in words.
-fn shown(machine: &BTreeMap<String, String>) -> String {
+/// Describes in words the machine on which a library was measured.
+fn describe_machine(machine: &BTreeMap<String, String>) -> String {
     let fact = |key: &str| machine.get(key).map(String::as_str);
     let library = fact("library").unwrap_or("an unknown library");
-    format!("{library}{}", conditions(fact))
+    format!("{library}{}", describe_conditions(fact))
 }
 
-/// Describes the transport and the way processes wait in words.
-fn conditions<'t>(fact: impl Fn(&str) -> Option<&'t str>) -> String {
+/// Describes in words the transport of messages and how processes wait for messages.
+fn describe_conditions<'t>(fact: impl Fn(&str) -> Option<&'t str>) -> String {
     let over = fact("transport").map_or_else(String::new, |transport| format!(" over {transport}"));
     let waiting =
         fact("waiting").map_or_else(String::new, |way| format!(" where waiting processes {way}"));

@@ -1,9 +1,10 @@
-//! A note about a recorded program that starts on equal hosts, where no move can pay.
+//! A note for the user about a recorded program whose processes start on equal hosts, where no move can pay off.
 
 use migsim_base::units::HostId;
 use migsim_platform::Platform;
 
-/// Returns a note if all hosts of the start belong to one cluster, have one speed, and carry no background load.
+/// Returns a note if all hosts with processes at the start belong to one cluster, have the same speed, and have no background
+/// load.
 pub(super) fn note(platform: &Platform, placement: &[HostId], is_unloaded: bool) -> Option<String> {
     let host = |id: &HostId| &platform.hosts[id.index()];
     let cluster = host(placement.first()?).cluster;

@@ -1,4 +1,4 @@
-//! The registry: every policy, strategy, trigger, application and load that a run may name, built in or the user's own.
+//! The registry: every policy, strategy, trigger, application and load that a run may name, built in or added by the user.
 //!
 //! ```
 //! use migsim_base::{error::Error, random::Stream};
@@ -33,9 +33,9 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
-//! # How it travels
+//! # How the registry is passed on
 //!
-//! A registry is a value that is handed on; nothing looks one up behind the scenes.
+//! A registry is a value that callers pass as an argument; there is no global registry.
 //!
 //! ```text
 //! cli::main_with(registry) ──> command line     flags, names offered to shells
@@ -57,7 +57,7 @@ use migsim_policies::{self as policy, Policy, PolicyOptions};
 use migsim_workloads::registry as workload;
 use migsim_workloads::registry::{Built, WorkloadOptions};
 
-/// Policies, applications and loads by name; cheap to clone.
+/// The policies, strategies, triggers, applications and loads that settings can name; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Registry(Arc<Tables>);
 
@@ -68,8 +68,8 @@ struct Tables {
     triggers: trigger::Table,
     workloads: workload::Table,
     loads: load::Table,
-    /// Problems of entries that could not be registered.
-    refused: Vec<Problem>,
+    /// The problems of entries that could not be registered.
+    problems: Vec<Problem>,
 }
 
 impl Default for Registry {
@@ -79,7 +79,7 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// The entries that come with the program.
+    /// Returns the registry of the entries that come with the program.
     pub fn standard() -> Self {
         Self(Arc::new(Tables {
             policies: policy::standard(),
@@ -87,11 +87,11 @@ impl Registry {
             triggers: trigger::standard(),
             workloads: workload::standard(),
             loads: load::standard(),
-            refused: Vec::new(),
+            problems: Vec::new(),
         }))
     }
 
-    /// Adds a policy: the type of its options, its name, a sentence about what it does, and its publication (`-` for none).
+    /// Adds a policy: the type `T` of its options, its name, a sentence about what it does, and its publication (`-` for none).
     ///
     /// A name that is already taken is refused when the registry is used ([`Self::check`]).
     #[must_use]
@@ -101,23 +101,28 @@ impl Registry {
         summary: &'static str,
         source: &'static str,
     ) -> Self {
-        self.with(|tables| tables.policies.add(policy::row::<T>(name, summary, source)))
+        self.add(|tables| {
+            tables
+                .policies
+                .add(policy::table_entry::<T>(name, summary, source))
+        })
     }
 
-    /// Adds a policy whose options are not described by a Rust type; `maker` makes the policy from them.
+    /// Adds a policy whose options are not described by a Rust type; `maker` creates the policy from its options.
     #[must_use]
-    pub fn policy_of(
+    pub fn policy_with(
         self,
         maker: &'static dyn Maker<Box<dyn Policy>>,
         name: &'static str,
         summary: &'static str,
         source: &'static str,
     ) -> Self {
-        let entry = policy::made_by(maker, name, summary, source);
-        self.with(|tables| tables.policies.add(entry))
+        let entry = policy::entry_from_maker(maker, name, summary, source);
+        self.add(|tables| tables.policies.add(entry))
     }
 
-    /// Adds a strategy, as [`Self::policy`] does a policy: any trigger can call it, and `migsim decide` can ask it.
+    /// Adds a strategy, with the same arguments as [`Self::policy`]. Any trigger can call the strategy, and `migsim decide` can
+    /// use it.
     ///
     /// ```
     /// use migsim_base::{error::Error, random::Stream};
@@ -158,14 +163,14 @@ impl Registry {
         summary: &'static str,
         source: &'static str,
     ) -> Self {
-        let entry = strategy::row::<T>(name, summary, source);
-        self.with(|tables| {
-            tables.policies.add(policy::of_strategy(&entry))?;
+        let entry = strategy::table_entry::<T>(name, summary, source);
+        self.add(|tables| {
+            tables.policies.add(policy::entry_from_strategy(&entry))?;
             tables.strategies.add(entry)
         })
     }
 
-    /// Adds a trigger, as [`Self::policy`] does a policy.
+    /// Adds a trigger, with the same arguments as [`Self::policy`].
     #[must_use]
     pub fn trigger<T: TriggerOptions>(
         self,
@@ -173,27 +178,27 @@ impl Registry {
         summary: &'static str,
         source: &'static str,
     ) -> Self {
-        self.with(|tables| {
+        self.add(|tables| {
             tables
                 .triggers
-                .add(trigger::row::<T>(name, summary, source))
+                .add(trigger::table_entry::<T>(name, summary, source))
         })
     }
 
-    /// Adds a trigger, as [`Self::policy_of`] does a policy.
+    /// Adds a trigger whose options are not described by a Rust type; `maker` creates the trigger from its options.
     #[must_use]
-    pub fn trigger_of(
+    pub fn trigger_with(
         self,
         maker: &'static dyn Maker<Box<dyn Trigger>>,
         name: &'static str,
         summary: &'static str,
         source: &'static str,
     ) -> Self {
-        let entry = trigger::made_by(maker, name, summary, source);
-        self.with(|tables| tables.triggers.add(entry))
+        let entry = trigger::entry_from_maker(maker, name, summary, source);
+        self.add(|tables| tables.triggers.add(entry))
     }
 
-    /// Adds an application, as [`Self::policy`] does a policy.
+    /// Adds an application, with the same arguments as [`Self::policy`].
     #[must_use]
     pub fn workload<T: WorkloadOptions>(
         self,
@@ -201,28 +206,28 @@ impl Registry {
         summary: &'static str,
         source: &'static str,
     ) -> Self {
-        self.with(|tables| {
+        self.add(|tables| {
             tables
                 .workloads
                 .add(workload::row::<T>(name, summary, source))
         })
     }
 
-    /// Adds an application, as [`Self::policy_of`] does a policy. The options `n`, `procs` and `seed` mean the same as in other
-    /// applications.
+    /// Adds an application whose options are not described by a Rust type; `maker` creates the application from its options. The
+    /// options `n`, `procs` and `seed` mean the same as in other applications.
     #[must_use]
-    pub fn workload_of(
+    pub fn workload_with(
         self,
         maker: &'static dyn Maker<Built>,
         name: &'static str,
         summary: &'static str,
         source: &'static str,
     ) -> Self {
-        let entry = workload::made_by(maker, name, summary, source);
-        self.with(|tables| tables.workloads.add(entry))
+        let entry = workload::row_of_maker(maker, name, summary, source);
+        self.add(|tables| tables.workloads.add(entry))
     }
 
-    /// Adds a kind of background load, as [`Self::policy`] does a policy.
+    /// Adds a kind of background load, with the same arguments as [`Self::policy`].
     #[must_use]
     pub fn load<T: LoadOptions>(
         self,
@@ -230,27 +235,28 @@ impl Registry {
         summary: &'static str,
         source: &'static str,
     ) -> Self {
-        self.with(|tables| tables.loads.add(load::row::<T>(name, summary, source)))
+        self.add(|tables| tables.loads.add(load::row::<T>(name, summary, source)))
     }
 
-    fn with(mut self, add: impl FnOnce(&mut Tables) -> Result<(), Problem>) -> Self {
+    /// Adds an entry, or keeps the problem if the entry cannot be added.
+    fn add(mut self, add: impl FnOnce(&mut Tables) -> Result<(), Problem>) -> Self {
         let tables = Arc::make_mut(&mut self.0);
         if let Err(problem) = add(tables) {
-            tables.refused.push(problem);
+            tables.problems.push(problem);
         }
         self
     }
 
-    /// Checks that everything that was registered can be used.
+    /// Checks that all registered entries can be used.
     ///
     /// # Errors
-    /// Names that are taken or cannot be written, and flags with two meanings; all of them are reported together.
+    /// A name is already taken or cannot be written in settings, or a flag has two meanings; all problems are reported together.
     pub fn check(&self) -> Result<(), Error> {
-        let mut problems = self.0.refused.clone();
+        let mut problems = self.0.problems.clone();
         let flags = [self.workload_flags(), self.policy_flags()].concat();
         for (index, flag) in flags.iter().enumerate() {
             let is_again = flags[..index].iter().any(|other| other.name == flag.name);
-            if is_again || self.means_two_things(flag) {
+            if is_again || self.is_ambiguous(flag) {
                 let message = format!(
                     "the flag `--{}` has two meanings in two plug-ins",
                     flag.name
@@ -266,8 +272,9 @@ impl Registry {
         }
     }
 
-    /// Whether another plug-in of the kind has the flag with other values, or an application uses the flag for another key.
-    fn means_two_things(&self, flag: &OptionFlag) -> bool {
+    /// Returns whether a plug-in of the same kind has this flag with other values, or an application uses the flag for another
+    /// key.
+    fn is_ambiguous(&self, flag: &OptionFlag) -> bool {
         let of_workloads = self
             .workloads()
             .iter()
@@ -282,49 +289,50 @@ impl Registry {
                 .any(|other| other.values != flag.values)
     }
 
-    /// The policies.
+    /// Returns the registered policies.
     pub fn policies(&self) -> &policy::Table {
         &self.0.policies
     }
 
-    /// The strategies; a strategy with a trigger is also a policy.
+    /// Returns the registered strategies; a strategy with a trigger is also a policy.
     pub fn strategies(&self) -> &strategy::Table {
         &self.0.strategies
     }
 
-    /// The triggers.
+    /// Returns the registered triggers.
     pub fn triggers(&self) -> &trigger::Table {
         &self.0.triggers
     }
 
-    /// The applications.
+    /// Returns the registered applications.
     pub fn workloads(&self) -> &workload::Table {
         &self.0.workloads
     }
 
-    /// The kinds of background load.
+    /// Returns the registered kinds of background load.
     pub fn loads(&self) -> &load::Table {
         &self.0.loads
     }
 
-    /// Lists the flags of applications, each name once.
+    /// Lists the command-line flags of all applications, each name once.
     pub fn workload_flags(&self) -> Vec<&'static OptionFlag> {
-        joined(self.workloads().iter().map(|entry| entry.flags))
+        merge_flags(self.workloads().iter().map(|entry| entry.flags))
     }
 
-    /// Lists the flags of policies, each name once.
+    /// Lists the command-line flags of all policies, each name once.
     pub fn policy_flags(&self) -> Vec<&'static OptionFlag> {
-        joined(self.policies().iter().map(|entry| entry.flags))
+        merge_flags(self.policies().iter().map(|entry| entry.flags))
     }
 
-    /// Whether some policy has a flag with this name.
+    /// Returns whether some policy has a command-line flag with this name.
     pub fn is_policy_flag(&self, name: &str) -> bool {
         self.policies()
             .iter()
             .any(|entry| entry.flag(name).is_some())
     }
 
-    /// Lists the keys of an experiment that name files, or may do so (`mapping`). In a list of loads, each load also names files.
+    /// Lists the keys of an experiment whose values are, or may be (`mapping`), names of files. If `load` is a list, these keys
+    /// are inside each of its loads.
     pub fn file_keys(&self) -> Vec<String> {
         let mut keys = vec![
             "platform".to_owned(),
@@ -338,18 +346,18 @@ impl Registry {
             let own = entry.files.iter();
             keys.extend(own.map(|key| format!("policy.{}.{key}", entry.name)));
         }
-        keys.extend(self.load_files().map(|key| format!("load.{key}")));
+        keys.extend(self.load_file_keys().map(|key| format!("load.{key}")));
         keys
     }
 
-    /// The parameters of loads that name files.
-    pub fn load_files(&self) -> impl Iterator<Item = &'static str> {
+    /// Returns the parameters of loads whose values are names of files.
+    pub fn load_file_keys(&self) -> impl Iterator<Item = &'static str> {
         self.loads().iter().flat_map(|entry| entry.files).copied()
     }
 }
 
-/// Joins the flags of all lists, each name once, and keeps the order of each list as far as possible.
-fn joined<'t>(lists: impl Iterator<Item = &'t [OptionFlag]>) -> Vec<&'t OptionFlag> {
+/// Merges lists of flags into one list with each name once, in the order of the lists as far as possible.
+fn merge_flags<'t>(lists: impl Iterator<Item = &'t [OptionFlag]>) -> Vec<&'t OptionFlag> {
     let mut all: Vec<&OptionFlag> = Vec::new();
     for list in lists {
         for (index, flag) in list.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Resolves settings into an experiment that is ready to run: reads files, looks up names, checks every value.
+//! Turns settings into an experiment that is ready to run: reads files, looks up names, checks every value.
 
 use std::sync::Arc;
 
@@ -36,58 +36,62 @@ use migsim_policies::explain::Narrator;
 use migsim_workloads::registry::{self, Built};
 use migsim_workloads::{Setting, Workload};
 
-/// A file that a result depends on.
+/// An input file on which the results depend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Input {
-    /// `platform`, `profile`, `clusters`, `load`, `workload`, `policy`, `mapping` or `library`.
+    /// The role of the file: `platform`, `profile`, `clusters`, `load`, `workload`, `policy`, `mapping` or `library`.
     pub role: &'static str,
-    /// The name of the file as given.
+    /// The name of the file, as it is written in the settings.
     pub source: String,
     /// The SHA-256 of the file, in hexadecimal digits.
     pub sha256: String,
 }
 
-/// An experiment that is ready to run.
+/// An experiment that is ready to run, with all files read and all settings checked.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Experiment {
-    /// The platform with its background load, and its file.
+    /// The platform with its background load, and the file that describes it.
     pub platform: Arc<LoadedPlatform>,
-    /// The application.
+    /// The application whose supersteps are simulated.
     pub workload: Box<dyn Workload>,
-    /// The first host of each process.
+    /// The host of each process at the start.
     pub placement: Vec<HostId>,
-    /// The constants of the network.
+    /// The network model with its constants.
     pub network: NetworkModel,
-    /// The complete settings, with the changes of the key `changes` made in `runtime` and `costs`.
+    /// The complete settings. The changes under the key `changes` are already applied to `runtime` and `costs`.
     pub config: ExperimentConfig,
-    /// The settings as JSON with every default filled in, before any change. A manifest records them, and they can be run as an experiment
-    /// file.
+    /// The complete settings as JSON, with every default filled in, but without the changes under the key `changes` applied. A
+    /// manifest records them, and they can be run as an experiment file.
     pub resolved: Value,
-    /// The files on which the results depend.
+    /// The input files on which the results depend.
     pub inputs: Vec<Input>,
-    /// The built-in experiment that was filled in.
+    /// The built-in experiment that completed the settings.
     pub basis: Basis,
-    /// The remark about the built-in experiment, if there is one.
+    /// The remark for the user about that built-in experiment, if its constants were not fitted to this platform.
     pub remark: Option<Remark>,
-    /// The registry of the plug-ins that the experiment names.
+    /// The registry in which the names in the settings were looked up.
     pub registry: Registry,
-    /// Notes for the user about the application, its load and its mapping, one sentence each.
-    pub said: Vec<String>,
+    /// Notes for the user about settings of former versions, the library, the application, its load and its mapping, one sentence
+    /// each.
+    pub setting_notes: Vec<String>,
     /// Whether the application is a recorded program.
     pub is_recorded: bool,
-    /// The note about a chosen seed that has no effect.
-    vain_seed: Option<String>,
+    /// The note that the seed which the user chose has no effect; `None` if it has one.
+    seed_note: Option<String>,
+    /// The parts of the run that make random choices.
     draws: Draws,
+    /// The background loads, before they are put on the platform.
     loads: Loads,
+    /// The chosen policy, with its trigger.
     pub(super) policy: PolicyChoice,
 }
 
 impl Experiment {
-    /// Loads an experiment from `layers` (a file, flags), above the built-in experiment of their application. On a platform that this
-    /// experiment was not fitted to, the default settings for platforms of no paper take its place ([`Self::basis`] and [`Self::notes`] say
-    /// which).
+    /// Loads an experiment from `layers` (files and flags); the built-in experiment of their application completes the settings.
+    /// On a platform that this experiment was not fitted to, neutral settings are used instead ([`Self::basis`] and
+    /// [`Self::notes`] state which).
     ///
     /// # Errors
     /// All problems of the settings and of the files that they name.
@@ -98,13 +102,13 @@ impl Experiment {
     /// Loads an experiment with the policies, applications and loads of `registry`.
     ///
     /// # Errors
-    /// As [`Self::load`]; or the registry is at fault ([`Registry::check`]).
+    /// As [`Self::load`]; or an entry of the registry cannot be used ([`Registry::check`]).
     pub fn load_with(registry: &Registry, layers: &Layers, limits: Limits) -> Result<Self, Error> {
         registry.check()?;
         Self::load_shared(registry, layers, limits, &Shared::default())
     }
 
-    /// Loads an experiment, and reuses files that other experiments have read.
+    /// Loads an experiment; files that other experiments have read through `shared` are not read again.
     ///
     /// # Errors
     /// As [`Self::load_with`], except the problems of the registry.
@@ -121,12 +125,12 @@ impl Experiment {
         });
         made.map_err(|error| {
             let all = "`migsim schema experiment` prints all keys, with their units and ranges";
-            let error = error.map(|problem| meant(registry, problem));
-            error.listing(all).hinting(all)
+            let error = error.map(|problem| suggest_policy_option(registry, problem));
+            error.with_key_reference(all).with_default_hint(all)
         })
     }
 
-    /// Whether the key `seed` has an effect. If not, the runs for all seeds are equal.
+    /// Returns whether the key `seed` has an effect. If not, the runs for all seeds are equal.
     pub fn uses_seed(&self) -> bool {
         self.draws.uses_seed()
     }
@@ -150,10 +154,10 @@ impl Experiment {
             parts.platform = with_loopbacks(&parts.platform, &parts.network);
         }
         let is_recorded = !parts.built.recording.is_empty();
-        starts::fill_in(&mut parts.config, &parts.platform, is_recorded);
+        starts::fill_in_mapping(&mut parts.config, &parts.platform, is_recorded);
         let draws = parts.check_size(limits)?;
         let workload = parts.built.workload.as_ref();
-        let is_mapped = whole.gives("mapping") || workload.initial_host(ProcessId(0)).is_none();
+        let is_mapped = whole.user_sets("mapping") || workload.initial_host(ProcessId(0)).is_none();
         let placement = place(
             (&parts.config, &basis),
             is_mapped,
@@ -162,9 +166,9 @@ impl Experiment {
         )?;
         let resolved = parts.resolve(&basis, is_mapped, whole)?;
         let experiment = Self {
-            vain_seed: draws.note(whole, parts.config.seed),
+            seed_note: draws.note(whole, parts.config.seed),
             inputs: parts.inputs(is_mapped, whole)?,
-            said: (former::notes(&whole.layers).into_iter())
+            setting_notes: (former::notes(&whole.layers).into_iter())
                 .chain(of_library)
                 .chain(parts.notes(&resolved, is_mapped, &placement, findings))
                 .collect(),
@@ -182,11 +186,11 @@ impl Experiment {
             loads: parts.loads,
             policy: parts.policy,
         };
-        experiment.changed()
+        experiment.with_changes()
     }
 
-    /// Applies the changes of the key `changes`. The settings keep their values, so that the resolved settings can be run again.
-    fn changed(mut self) -> Result<Self, Error> {
+    /// Applies the changes under the key `changes`. The resolved settings keep their values, so that they can be run again.
+    fn with_changes(mut self) -> Result<Self, Error> {
         if self.config.changes.is_empty() {
             return Ok(self);
         }
@@ -208,28 +212,28 @@ impl Experiment {
         Ok(self)
     }
 
-    /// Returns notes to read before trusting the results, one sentence each. They concern filled-in settings (defaults for platforms of no
-    /// paper, or settings fitted to other platforms), the application, its load, its mapping and its seed, and implausible values.
+    /// Returns notes that the user should read before trusting the results, one sentence each. They concern built-in settings
+    /// that completed those of the user, the application, its load, its mapping and its seed, and implausible values.
     pub fn notes(&self) -> Vec<String> {
-        let said = self.said.iter().cloned();
+        let said = self.setting_notes.iter().cloned();
         let of_platform = self.platform.notes.iter().cloned();
         let remarks = notes(self.remark.clone()).into_iter();
-        let of_seed = self.vain_seed.iter().cloned();
+        let of_seed = self.seed_note.iter().cloned();
         (remarks.chain(of_platform).chain(said).chain(of_seed)).collect()
     }
 
-    /// Lists, in a few words each, the interpretations (readings) of the policy's papers on which results depend. The list is empty on a
-    /// platform that the settings were fitted to, where the page of the paper gives the readings. It is also empty if the policy is never
-    /// called.
-    pub fn readings(&self) -> Vec<String> {
+    /// Lists, in a few words each, the interpretations of the policy's papers on which results depend. The list is empty on a
+    /// platform that the settings were fitted to, where the page of the paper states the interpretations. It is also empty if the
+    /// policy is never called.
+    pub fn interpretations(&self) -> Vec<String> {
         let is_asked = self.config.scenarios.iter().any(|one| *one != Scenario::I);
         if self.basis.is_calibrated == Some(true) || !is_asked {
             return Vec::new();
         }
-        self.policy.readings().unwrap_or_default() // its options have been read before
+        self.policy.interpretations().unwrap_or_default() // its options have been read before
     }
 
-    /// The name of the application.
+    /// Returns the name of the application.
     pub fn app(&self) -> &str {
         self.config
             .workload
@@ -238,30 +242,30 @@ impl Experiment {
             .unwrap_or_default()
     }
 
-    /// Lists the background loads with a known begin: a name for each, and the time at which it begins.
+    /// Lists the background loads whose beginning is known: the name of the load, and the time at which it begins.
     pub(super) fn load_beginnings(&self) -> impl Iterator<Item = (String, Seconds)> {
-        self.loads.beginnings()
+        self.loads.first_positive_times()
     }
 
-    /// Whether the background load depends on the seed.
+    /// Returns whether the background load depends on the seed.
     pub fn load_uses_seed(&self) -> bool {
         self.loads.uses_seed()
     }
 
-    /// The narrator of the policy's calls.
+    /// Returns the narrator that describes the policy's rescheduling calls in sentences.
     pub fn narrator(&self) -> &'static dyn Narrator {
         self.policy.entry.narrator()
     }
 
-    /// The name of the policy.
+    /// Returns the name of the policy.
     pub fn policy_name(&self) -> &'static str {
         self.policy.entry.name
     }
 }
 
-/// Finds a program of the policy `exec` that only a file names, if files may not start programs. Running a file from another person thus
-/// starts no program unless the user allows it.
-fn program_of_file(
+/// Returns an error if a file, and not the user, names a program for the policy `exec`, and files may not start programs. Thus
+/// running another person's file starts no program unless the user allows it.
+fn check_exec_from_file(
     layers: &Layers,
     policy: Option<&PolicyChoice>,
     limits: Limits,
@@ -286,21 +290,23 @@ fn program_of_file(
     })
 }
 
-/// The settings, and everything that they name, read and checked.
+/// The settings and everything that they name, read and checked, before the experiment is put together.
 struct Parts<'r> {
     config: ExperimentConfig,
+    /// The entry of the application in the registry.
     app: &'r registry::Entry,
     platform: Arc<LoadedPlatform>,
     network: NetworkModel,
     policy: PolicyChoice,
     loads: Loads,
+    /// The application that was built from its options.
     built: Built,
-    /// Whether the application is drawn from the seed of the run.
+    /// Whether the application draws its random numbers from the seed of the run.
     shares_seed: bool,
 }
 
 impl<'r> Parts<'r> {
-    /// Reads all parts, and inserts the settings of the platform.
+    /// Reads all parts of an experiment, and inserts the settings that the platform adds.
     ///
     /// # Errors
     /// The problems of all parts together.
@@ -318,7 +324,7 @@ impl<'r> Parts<'r> {
         size::check_processes(app, &config.workload, limits)?;
         let mut problems: Vec<Problem> = unknown_platforms(&config).collect();
         problems.extend(config.view.problems());
-        let platform = keep(platform(&config, limits, shared), &mut problems);
+        let platform = ok_or_collect(read_platform(&config, limits, shared), &mut problems);
         if let Some(platform) = platform.as_ref().filter(|one| !one.settings.is_empty()) {
             let setting = |(key, value): &(String, String)| Setting {
                 key: key.clone(),
@@ -328,14 +334,14 @@ impl<'r> Parts<'r> {
             let settings = platform.settings.iter().map(setting).collect();
             config = whole.insert(&config.platform, settings)?;
         }
-        let network = keep(network(&config.network), &mut problems);
-        let policy = PolicyChoice::of(registry, &config.policy, &|key| whole.is_chosen(key));
-        let policy = keep(policy, &mut problems);
-        problems.extend(program_of_file(&whole.layers, policy.as_ref(), limits));
+        let network = ok_or_collect(read_network(&config.network), &mut problems);
+        let policy = PolicyChoice::from_settings(registry, &config.policy, &|key| whole.is_chosen(key));
+        let policy = ok_or_collect(policy, &mut problems);
+        problems.extend(check_exec_from_file(&whole.layers, policy.as_ref(), limits));
         let loads = Loads::read(registry.loads(), config.load.as_ref());
-        let loads = keep(loads, &mut problems);
-        let shares_seed = seed::share(whole, &config, app, &mut keys);
-        let built = keep(app.build(&keys), &mut problems);
+        let loads = ok_or_collect(loads, &mut problems);
+        let shares_seed = seed::share_seed(whole, &config, app, &mut keys);
+        let built = ok_or_collect(app.build(&keys), &mut problems);
         let all = (platform, network, policy, loads, built);
         let (Some(platform), Some(network), Some(policy), Some(loads), Some(built)) = all else {
             return Err(Error::Input(problems));
@@ -350,10 +356,11 @@ impl<'r> Parts<'r> {
             built,
             shares_seed,
         };
-        none(problems).map(|()| parts)
+        fail_on_any(problems).map(|()| parts)
     }
 
-    /// Inserts the settings of the application and the library of its recording. Returns a note about the library.
+    /// Adds the settings that the application brings with it, and the library that its trace was recorded with. Returns a note
+    /// about the library.
     fn insert_settings(&mut self, whole: &mut Whole) -> Result<Option<String>, Error> {
         let built = &self.built;
         let name = built.inputs.first().map_or("workload", |file| &file.0);
@@ -368,7 +375,7 @@ impl<'r> Parts<'r> {
         }
         if !settings.is_empty() {
             self.config = whole.insert(name, settings)?;
-            self.network = network(&self.config.network)?;
+            self.network = read_network(&self.config.network)?;
         }
         Ok(recorded_library::note(
             &built.recording,
@@ -376,25 +383,25 @@ impl<'r> Parts<'r> {
         ))
     }
 
-    /// Refuses an experiment that needs too much memory. Returns the random choices of the run.
+    /// Refuses an experiment that needs too much memory. Returns which parts of the run make random choices.
     fn check_size(&self, limits: Limits) -> Result<Draws, Error> {
         let (policy, workload) = (self.policy.build()?, self.built.workload.as_ref());
         let settings = (&self.config, self.app);
         size::check(settings, workload, &*policy, &self.platform, limits)?;
         Ok(Draws {
-            beside: policy.uses_seed() || self.loads.uses_seed() || self.sees_errors(),
-            of_workload: workload.uses_seed(),
+            has_other_draws: policy.uses_seed() || self.loads.uses_seed() || self.has_measurement_errors(),
+            has_workload_draws: workload.uses_seed(),
             is_shared: self.shares_seed,
         })
     }
 
-    /// Whether random errors change what the policy sees.
-    fn sees_errors(&self) -> bool {
+    /// Returns whether the measurements that the policy gets contain random errors.
+    fn has_measurement_errors(&self) -> bool {
         let is_asked = self.config.scenarios.iter().any(|one| *one != Scenario::I);
         is_asked && self.config.view.uses_seed()
     }
 
-    /// Completes the settings. Returns them as JSON with every default filled in.
+    /// Completes the settings, and returns them as JSON with every default filled in.
     fn resolve(&mut self, basis: &Basis, is_mapped: bool, whole: &Whole) -> Result<Value, Error> {
         let config = &mut self.config;
         if config.scenarios.is_empty() {
@@ -402,7 +409,7 @@ impl<'r> Parts<'r> {
             return Err(problem.hint("choose from i, ii, iii").into());
         }
         if self.shares_seed {
-            seed::leave_out(config);
+            seed::remove_shared_seed(config);
         }
         // Every key is set, so no built-in experiment is needed below.
         config.extends = Some(NONE.into());
@@ -435,7 +442,7 @@ impl<'r> Parts<'r> {
         }
         resolved["policy"] = self.policy.resolved()?;
         let library = whole.library.as_ref();
-        config.origins = origins::of(written, &whole.layers, library, &resolved)?;
+        config.origins = origins::origins_of(written, &whole.layers, library, &resolved)?;
         if !config.origins.is_empty() {
             resolved["origins"] = json!(config.origins);
         }
@@ -482,7 +489,7 @@ impl<'r> Parts<'r> {
         notes
     }
 
-    /// Lists the files that results depend on.
+    /// Lists the input files on which the results depend, with their hashes.
     fn inputs(&self, is_mapped: bool, whole: &Whole) -> Result<Vec<Input>, Error> {
         let (platform, config) = (&self.platform, &self.config);
         let mut inputs = Vec::new();
@@ -528,22 +535,22 @@ fn hash_of(file: &str) -> Result<String, Error> {
     Ok(document::sha256(&document::read_bytes(file.as_ref())?))
 }
 
-/// Returns all problems as one error, if there are any.
-pub(super) fn none(problems: Vec<Problem>) -> Result<(), Error> {
+/// Returns the problems as one error; `Ok` if there are none.
+pub(super) fn fail_on_any(problems: Vec<Problem>) -> Result<(), Error> {
     if problems.is_empty() {
         return Ok(());
     }
     Err(Error::Input(problems))
 }
 
-/// Reads the platform, with the clusters of the settings.
-fn platform(
+/// Reads the platform, with the clusters that the settings choose.
+fn read_platform(
     config: &ExperimentConfig,
     limits: Limits,
     shared: &Shared,
 ) -> Result<Arc<LoadedPlatform>, Error> {
     let name = &config.platform;
-    let named = |error: Error, key| error.map_nowhere(|problem| problem.key(key));
+    let named = |error: Error, key| error.map_unplaced(|problem| problem.key(key));
     let opened = shared.platform(name, limits);
     let opened = opened.map_err(|error| named(error, "platform"))?;
     match &config.clusters {
@@ -555,7 +562,7 @@ fn platform(
     }
 }
 
-/// Returns the platform with the loopback of the network in each host that has none of its own.
+/// Returns the platform with the loopback of the network model added to each host that has no loopback.
 fn with_loopbacks(platform: &LoadedPlatform, network: &NetworkModel) -> Arc<LoadedPlatform> {
     let mut platform = platform.clone();
     let hosts = 0..HostId::from_index(platform.platform.hosts.len()).0;
@@ -565,8 +572,8 @@ fn with_loopbacks(platform: &LoadedPlatform, network: &NetworkModel) -> Arc<Load
     Arc::new(platform)
 }
 
-/// Returns the value; of an error, adds the problems to `problems` and returns `None`.
-fn keep<T>(result: Result<T, Error>, problems: &mut Vec<Problem>) -> Option<T> {
+/// Returns the value of a result; of an error, adds the problems to `problems` and returns `None`.
+fn ok_or_collect<T>(result: Result<T, Error>, problems: &mut Vec<Problem>) -> Option<T> {
     match result {
         Ok(value) => Some(value),
         Err(Error::Input(found)) => {
@@ -584,8 +591,8 @@ fn keep<T>(result: Result<T, Error>, problems: &mut Vec<Problem>) -> Option<T> {
     }
 }
 
-/// Reads the network model of the key `network`.
-pub(super) fn network(keys: &Map<String, Value>) -> Result<NetworkModel, Error> {
+/// Reads the network model from the key `network`: a preset, and constants that replace those of the preset.
+pub(super) fn read_network(keys: &Map<String, Value>) -> Result<NetworkModel, Error> {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),
         Value::Null => "none".to_owned(),
@@ -600,11 +607,11 @@ pub(super) fn network(keys: &Map<String, Value>) -> Result<NetworkModel, Error> 
             problems.push(problem.key(format!("network.{key}")));
         }
     }
-    none(problems).map(|()| model)
+    fail_on_any(problems).map(|()| model)
 }
 
-/// Suggests the whole key of a policy's option if only the option, or a similar name, was given as a key of the experiment.
-fn meant(registry: &Registry, problem: Problem) -> Problem {
+/// Suggests the complete key of a policy's option if only the option, or a similar name, was written as a key of the experiment.
+fn suggest_policy_option(registry: &Registry, problem: Problem) -> Problem {
     let name = match problem.unknown.as_deref() {
         Some(Unknown::Key(name)) if problem.location.key.as_ref() == Some(name) => name.clone(),
         _ => return problem,

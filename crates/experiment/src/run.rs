@@ -20,24 +20,24 @@ use migsim_bsp::{
 };
 use migsim_policies::{Adviser, Measures, Policy, Probe, Snapshot};
 
-/// The results of one scenario.
+/// The result of running one scenario.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ScenarioRun {
-    /// The scenario.
+    /// The scenario that was run.
     pub scenario: Scenario,
-    /// The outcome.
+    /// The times and records of the run: makespan, supersteps, calls, migrations.
     pub outcome: Outcome,
-    /// CPU time of the simulation loop; it differs between runs.
+    /// CPU time of the simulation loop; it differs between repetitions of the same run.
     pub loop_cpu: Duration,
 }
 
-/// All scenarios of an experiment, in the order i, ii, iii.
+/// The results of all scenarios of an experiment, in the order i, ii, iii.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
-    /// The runs.
+    /// The results of the scenarios that were run.
     pub runs: Vec<ScenarioRun>,
-    /// Scenario i from the starts of the built-in rules; empty if these starts were not simulated.
+    /// The makespans of scenario i from the starts of the built-in mapping rules; empty if these starts were not simulated.
     pub static_starts: Vec<StaticStart>,
 }
 
@@ -55,17 +55,19 @@ pub struct Results {
 /// ```
 #[derive(Debug, Default)]
 pub struct Progress {
+    /// Number of supersteps simulated so far, in all runs.
     supersteps: AtomicU64,
+    /// Whether all runs are to stop.
     is_stopped: AtomicBool,
 }
 
 impl Progress {
-    /// Number of supersteps simulated in all runs so far.
+    /// Returns the number of supersteps simulated in all runs so far.
     pub fn supersteps(&self) -> u64 {
         self.supersteps.load(Ordering::Relaxed)
     }
 
-    /// Whether all runs are to stop.
+    /// Returns whether all runs are to stop.
     pub(super) fn is_stopped(&self) -> bool {
         self.is_stopped.load(Ordering::Relaxed)
     }
@@ -76,28 +78,28 @@ impl Progress {
     }
 }
 
-/// A recorder that counts supersteps and passes all records on to another recorder.
+/// A recorder that counts supersteps for the progress and passes all records on to another recorder.
 struct Counting<'a> {
     progress: &'a Progress,
     inner: &'a mut dyn Recorder,
 }
 
 impl Recorder for Counting<'_> {
-    fn superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
+    fn on_superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
         self.progress.supersteps.fetch_add(1, Ordering::Relaxed);
-        self.inner.superstep(superstep, measures, placement);
+        self.inner.on_superstep(superstep, measures, placement);
     }
 
-    fn began(&mut self, beginnings: Beginnings<'_>) {
-        self.inner.began(beginnings);
+    fn on_beginnings(&mut self, beginnings: Beginnings<'_>) {
+        self.inner.on_beginnings(beginnings);
     }
 
-    fn call(&mut self, call: &CallRecord) {
-        self.inner.call(call);
+    fn on_call(&mut self, call: &CallRecord) {
+        self.inner.on_call(call);
     }
 
-    fn migration(&mut self, migration: &MigrationRecord) {
-        self.inner.migration(migration);
+    fn on_migration(&mut self, migration: &MigrationRecord) {
+        self.inner.on_migration(migration);
     }
 
     fn is_stopped(&self) -> bool {
@@ -108,33 +110,33 @@ impl Recorder for Counting<'_> {
         self.inner.wants_path()
     }
 
-    fn path(&mut self, path: CriticalPath) {
-        self.inner.path(path);
+    fn on_critical_path(&mut self, path: CriticalPath) {
+        self.inner.on_critical_path(path);
     }
 }
 
 impl Experiment {
-    /// Runs all scenarios, in parallel if there are several cores; the results do not depend on that. Scenarios share the supersteps that
-    /// they have simulated.
+    /// Runs all scenarios, in parallel if there are several cores; the results do not depend on the number of cores. A superstep
+    /// that one scenario has simulated is reused by the other scenarios.
     ///
     /// # Errors
-    /// A scenario cannot be run. If several cannot, the first one in the order i, ii, iii is reported.
+    /// A scenario cannot be run. If several scenarios fail, the error of the first one in the order i, ii, iii is returned.
     pub fn run(&self, progress: &Progress) -> Result<Results, Error> {
         let scenarios = &self.config.scenarios;
-        let remembered = self.memory();
+        let remembered = self.new_memo();
         let runs: Vec<Result<ScenarioRun, Error>> = scenarios
             .par_iter()
             .map(|&scenario| self.run_scenario(scenario, progress, &mut (), remembered.as_ref()))
             .collect();
         let runs = runs.into_iter().collect::<Result<_, _>>()?;
-        self.results(runs)
+        self.collect(runs)
     }
 
-    /// Collects runs as results, after a check of their ledgers.
+    /// Collects the runs of scenarios as results, and checks that their ledgers add up.
     ///
     /// # Errors
     /// The terms of a ledger do not add up, which is a fault of the program.
-    pub fn results(&self, runs: Vec<ScenarioRun>) -> Result<Results, Error> {
+    pub fn collect(&self, runs: Vec<ScenarioRun>) -> Result<Results, Error> {
         let results = Results {
             runs,
             static_starts: Vec::new(),
@@ -152,7 +154,7 @@ impl Experiment {
         Ok(results)
     }
 
-    /// Adds the settings of this experiment to an error that is a fault of the program.
+    /// Adds the settings of this experiment to an error that is a fault of the program, so that the fault can be reproduced.
     fn with_settings(&self, mut error: Error) -> Error {
         if let Error::Broken(broken) = &mut error {
             let version = env!("CARGO_PKG_VERSION").into();
@@ -163,15 +165,15 @@ impl Experiment {
         error
     }
 
-    /// Creates a cache of supersteps for the scenarios to share; none if there is only one scenario.
-    pub fn memory(&self) -> Option<Memo> {
+    /// Creates a cache of simulated supersteps that the scenarios share; `None` if there is only one scenario.
+    pub fn new_memo(&self) -> Option<Memo> {
         (self.config.scenarios.len() > 1).then(|| Memo::new(MemoBudget::default()))
     }
 
-    /// Runs one scenario. Runs that differ only in scenario and policy may share the cache `memo`.
+    /// Runs one scenario. Runs that differ only in scenario and policy may share the cache `memo` of simulated supersteps.
     ///
     /// # Errors
-    /// The run cannot go on (see [`simulate`]).
+    /// The run cannot continue (see [`simulate`]).
     pub fn run_scenario(
         &self,
         scenario: Scenario,
@@ -183,8 +185,9 @@ impl Experiment {
         self.run_policy(scenario, policy, progress, recorder, memo)
     }
 
-    /// Runs scenario iii up to the barrier of a superstep, counted from 1, and returns the state there with the fields that `migsim decide`
-    /// reads. Each core is a host of its own. A policy that is not a strategy is called there, and its decision is one of the fields.
+    /// Runs scenario iii up to the barrier after a superstep, counted from 1, and returns the state at this barrier with the
+    /// fields that `migsim decide` reads. Each core counts as a separate host. A policy that is not a strategy is called at this
+    /// barrier, and its decision is one of the fields.
     ///
     /// # Errors
     /// There is no such superstep, or the run fails.
@@ -212,8 +215,8 @@ impl Experiment {
         })
     }
 
-    /// Returns the strategy of the policy, for a caller that decides when to call it ([`migsim_bsp::Stepper`]); none if the policy is not a
-    /// strategy.
+    /// Returns the strategy of the policy, for a caller that itself decides when to call the strategy ([`migsim_bsp::Stepper`]);
+    /// `None` if the policy is not a strategy.
     ///
     /// # Errors
     /// Options are out of range.
@@ -222,7 +225,7 @@ impl Experiment {
         policy.entry.adviser(&policy.options, self.config.seed)
     }
 
-    /// Returns everything that defines a run of a scenario, except the policy; a [`migsim_bsp::Stepper`] needs it.
+    /// Returns everything that defines a run of a scenario, except the policy, as a [`migsim_bsp::Stepper`] needs it.
     pub fn setup(&self, scenario: Scenario) -> Setup<'_> {
         Setup {
             platform: &self.platform.platform,
@@ -238,7 +241,7 @@ impl Experiment {
         }
     }
 
-    /// Runs one scenario with a policy other than that of the settings.
+    /// Runs one scenario with the given policy instead of the policy of the settings.
     ///
     /// # Errors
     /// As [`Self::run_scenario`].
@@ -254,7 +257,7 @@ impl Experiment {
         self.run_from(placement, scenario, policy, progress, recorder, memo)
     }
 
-    /// Runs one scenario with a policy other than that of the settings, and from another start.
+    /// Runs one scenario from the given placement, with the given policy instead of the policy of the settings.
     ///
     /// # Errors
     /// As [`Self::run_scenario`].
@@ -292,28 +295,30 @@ impl Experiment {
 }
 
 impl Results {
-    /// The run of a scenario, if it was run.
+    /// Returns the run of a scenario; `None` if the scenario was not run.
     pub fn get(&self, scenario: Scenario) -> Option<&ScenarioRun> {
         self.runs.iter().find(|run| run.scenario == scenario)
     }
 
-    /// Computes the relative overhead of a run, as a fraction of the time of scenario i: `(T - T_i) / T_i`. For scenario ii the papers call
-    /// this number the overhead. For scenario iii they call its negative the gain. `None` without a scenario i that takes time.
+    /// Computes the relative overhead of a run, as a fraction of the time of scenario i: `(T - T_i) / T_i`. For scenario ii the
+    /// papers call this number the overhead. For scenario iii they call the negative of this number the gain. `None` if scenario
+    /// i was not run or takes no time.
     pub fn relative_overhead(&self, run: &ScenarioRun) -> Option<f64> {
         let base = self.get(Scenario::I)?.outcome.makespan.get();
         (base > 0.0).then(|| (run.outcome.makespan.get() - base) / base)
     }
 
-    /// Computes the ledger of a run: the sources of its difference from scenario i. `None` without scenario i, and for scenario i itself.
+    /// Computes the ledger of a run: the contributions to its difference from scenario i. `None` if scenario i was not run, and
+    /// for scenario i itself.
     pub fn ledger(&self, run: &ScenarioRun) -> Option<Ledger> {
         let base = self.get(Scenario::I)?;
         (run.scenario != Scenario::I).then(|| Ledger::new(&run.outcome, &base.outcome))
     }
 
-    /// Computes the gain \[s\] over scenario i from a call until the next one (or the end). The gain is the time that scenario i spends in
-    /// these supersteps, minus the time that this run spends in them. All earlier migrations contribute to the gain. `None` without
-    /// scenario i.
-    pub fn gain_on_i(&self, run: &ScenarioRun, call: usize) -> Option<f64> {
+    /// Computes the gain \[s\] over scenario i from a rescheduling call until the next call (or the end). The gain is the time
+    /// that scenario i spends in these supersteps, minus the time that this run spends in them. All earlier migrations contribute
+    /// to the gain. `None` if scenario i was not run.
+    pub fn gain_after_call(&self, run: &ScenarioRun, call: usize) -> Option<f64> {
         let base = &self.get(Scenario::I)?.outcome.supersteps;
         let calls = &run.outcome.calls;
         let from = calls[call].superstep + 1;

@@ -1,7 +1,7 @@
-//! A run that repeats the decisions of another run, whatever its policy would decide.
+//! Runs a scenario with the decisions of another run, whatever the policy would decide.
 //!
-//! The calls come after the same supersteps, with the same messages and the same moves. A change of the case then shows its direct effect,
-//! without its effect on the decisions of the policy.
+//! The calls take place after the same supersteps, with the same messages and the same moves. A change of the case then shows its
+//! direct effect, without its effect on the decisions of the policy.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,15 @@ use migsim_base::random::Stream;
 use migsim_bsp::{Outcome, Recorder, Scenario};
 use migsim_policies::{Decision, Policy, View};
 
-/// A policy that repeats the decisions of a run.
+/// A policy that repeats the decisions of a recorded run.
 #[derive(Debug)]
 struct RepeatedDecisions {
+    /// The decision of each call, by the superstep after which the call takes place, counted from 0.
     by_superstep: BTreeMap<usize, Decision>,
 }
 
 impl RepeatedDecisions {
-    /// Takes the decisions of a run: the moves and procedures of its calls, without the reasons.
+    /// Extracts the decisions of a run: the moves and procedures of its calls, without the reasons.
     fn of(outcome: &Outcome) -> Self {
         let calls = outcome.calls.iter();
         let decision = |decision: &Decision| Decision {
@@ -60,11 +61,11 @@ impl Policy for RepeatedDecisions {
 }
 
 impl Experiment {
-    /// Runs a scenario with the decisions of `outcome` instead of the decisions of the policy.
+    /// Runs a scenario with the decisions of the run `outcome` instead of the decisions of the policy.
     ///
     /// # Errors
     /// As [`Self::run_scenario`]; or a decision is impossible in this experiment.
-    pub fn run_held(
+    pub fn run_with_decisions(
         &self,
         scenario: Scenario,
         outcome: &Outcome,
@@ -84,7 +85,7 @@ mod tests {
     #[test]
     fn a_run_with_its_own_decisions_held_takes_the_same_time() {
         for policy in ["migbsp", "greedy-refine/every=10", "refine/every=20"] {
-            let settings = Layers::of([
+            let settings = Layers::from_pairs([
                 ("workload.app", "synthetic".into()),
                 ("workload.procs", 12.into()),
                 ("workload.supersteps", 60.into()),
@@ -99,7 +100,7 @@ mod tests {
                     .run_scenario(scenario, &progress, &mut (), None)
                     .unwrap();
                 assert!(!run.outcome.calls.is_empty(), "{policy}");
-                let held = experiment.run_held(scenario, &run.outcome, &progress, &mut ());
+                let held = experiment.run_with_decisions(scenario, &run.outcome, &progress, &mut ());
                 let held = held.unwrap().outcome;
                 assert_eq!(held.event_hash, run.outcome.event_hash, "{policy}");
             }

@@ -1,16 +1,16 @@
-//! The seed of the application: the seed of the run, unless the application has its own.
+//! The seed of the application: the seed of the run, unless the settings contain a separate seed for the application.
 //!
-//! The key `seed` seeds every random choice of a run. The key `workload.seed` gives an application its own seed:
+//! The key `seed` seeds every random choice of a run. The key `workload.seed` sets a separate seed for the application:
 //!
-//! | what was given | the application is drawn from |
+//! | keys that are set | seed that the application uses |
 //! |---|---|
 //! | neither, or `seed` | `seed` |
 //! | `workload.seed`, by a flag or in a file | `workload.seed` |
 //! | `workload.seed` by a built-in experiment, and no `seed` | `workload.seed` |
 //! | `workload.seed` by a built-in experiment, and `seed` | `seed` |
 //!
-//! A seed that the application takes from the run is not written under `workload` in the resolved settings. Running these settings with
-//! another seed therefore draws another application, too.
+//! A seed that the application takes from the run is not written under `workload` in the resolved settings. Running these
+//! settings with another seed therefore also draws another application.
 
 use serde_json::Value;
 
@@ -18,20 +18,21 @@ use super::basis::Whole;
 use super::config::ExperimentConfig;
 use migsim_workloads::registry::Entry;
 
-/// The key of the seed of a run; also the key of the seed among an application's keys.
+/// The key of the seed of a run; under `workload`, the key of the seed of the application has the same name.
 pub(super) const KEY: &str = "seed";
-/// The key of the seed of the application in an experiment.
-const OF_WORKLOAD: &str = "workload.seed";
+/// The key of the separate seed of the application in an experiment.
+const WORKLOAD_KEY: &str = "workload.seed";
 
-/// Writes the seed of the run into `keys`, the keys of the application, unless the application has its own seed. Returns whether it did.
-pub(super) fn share(
+/// Writes the seed of the run into `keys`, the settings of the application, unless the application has a separate seed. Returns
+/// whether the seed was written.
+pub(super) fn share_seed(
     whole: &Whole,
     config: &ExperimentConfig,
     app: &Entry,
     keys: &mut Value,
 ) -> bool {
-    let is_own =
-        config.workload.contains_key(KEY) && (whole.gives(OF_WORKLOAD) || !whole.gives(KEY));
+    let is_own = config.workload.contains_key(KEY)
+        && (whole.user_sets(WORKLOAD_KEY) || !whole.user_sets(KEY));
     let is_shared = app.has_seed() && !is_own;
     if is_shared {
         keys[KEY] = config.seed.into();
@@ -39,34 +40,34 @@ pub(super) fn share(
     is_shared
 }
 
-/// Removes the seed of the application from settings in which it is the seed of the run.
-pub(super) fn leave_out(config: &mut ExperimentConfig) {
+/// Removes the seed of the application from settings if it is only a copy of the seed of the run.
+pub(super) fn remove_shared_seed(config: &mut ExperimentConfig) {
     config.workload.remove(KEY);
-    config.origins.remove(OF_WORKLOAD);
+    config.origins.remove(WORKLOAD_KEY);
 }
 
-/// The parts of a run that make random choices.
+/// Which parts of a run make random choices.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Draws {
-    /// Whether the policy or the load draws anything.
-    pub(super) beside: bool,
-    /// Whether the application draws anything.
-    pub(super) of_workload: bool,
-    /// Whether the application is drawn from the seed of the run.
+    /// Whether the policy, its measurements or the load draw random numbers.
+    pub(super) has_other_draws: bool,
+    /// Whether the application draws random numbers.
+    pub(super) has_workload_draws: bool,
+    /// Whether the application draws its random numbers from the seed of the run.
     pub(super) is_shared: bool,
 }
 
 impl Draws {
-    /// Whether the seed of the run has an effect.
+    /// Returns whether the seed of the run has an effect.
     pub(super) fn uses_seed(self) -> bool {
-        self.beside || self.is_shared && self.of_workload
+        self.has_other_draws || self.is_sharedhas_workload_draws_workload
     }
 
-    /// Returns the note about a chosen seed that has no effect.
+    /// Returns the note that the seed which the user chose has no effect; `None` if it has an effect.
     pub(super) fn note(self, whole: &Whole, seed: u64) -> Option<String> {
         let is_in_vain = !self.uses_seed() && whole.is_chosen(KEY);
         is_in_vain.then(|| {
-            let why = if self.of_workload {
+            let why = if self.has_workload_draws {
                 "only the application is drawn at random, and it has a seed of its own (`workload.seed`)"
             } else {
                 "nothing in this run is drawn at random"

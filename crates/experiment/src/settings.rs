@@ -1,11 +1,11 @@
-//! The settings of an experiment as one list; of two settings for a key, the later one wins.
+//! The settings of an experiment as one list; of several settings for the same key, the last one applies.
 //!
 //! ```text
 //! built-in experiments, platform, application, library, files, flags ─> Layers ─> merged settings
 //! ```
-//! Each setting keeps its origin. A problem of the merged settings therefore points at the line or flag that caused it, and a resolved
-//! experiment states the origin of each value. A new name of a network, load or application replaces all keys of the previous one: the list
-//! gets an empty object before the settings with the new name.
+//! Each setting keeps its origin. A problem of the merged settings is therefore reported at the line or flag that caused it, and
+//! a resolved experiment states the origin of each value. A new name of a network, load or application replaces all keys of the
+//! previous one: an empty object is put into the list before the settings with the new name.
 
 use std::sync::Arc;
 
@@ -14,40 +14,40 @@ use serde_json::{Value, json};
 use migsim_base::document::Document;
 use migsim_base::error::{Error, Problem};
 
-/// A setting from the command line.
+/// A setting of one key, usually from a flag of the command line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flag {
     /// The key of the setting in the experiment, as a dotted path.
     pub key: String,
-    /// The flag as typed, for messages (`--grid 10x5`).
+    /// The flag as the user typed it, for messages (`--grid 10x5`).
     pub flag: String,
-    /// The value.
+    /// The value that the flag sets.
     pub value: Value,
 }
 
 impl Flag {
-    /// Whether the key of the setting lies inside the object or list at `key`.
+    /// Returns whether the key of the setting lies inside the object or list at `key`.
     pub fn is_inside(&self, key: &str) -> bool {
         self.key != key && is_within(&self.key, key)
     }
 }
 
-/// A setting with its origin.
+/// A setting with the source from which it comes.
 #[derive(Clone, Debug)]
 enum Setting {
-    /// All keys of a file, given or built in; they are merged one by one.
+    /// All keys of a file, of the user or built in; the keys are merged one by one.
     File(Arc<Document>),
-    /// One key, set by the source of this name. The settings that a source gives at once share the name.
+    /// One key, set by the source with this name. Settings that a source sets together share the same name object.
     Key(Arc<str>, Arc<Flag>),
-    /// An empty object that removes all keys set before inside it, from the source of this name.
+    /// An empty object, from the source with this name, that removes all keys inside it which earlier settings have set.
     Emptied(Arc<str>, &'static str),
 }
 
-/// The key `library`.
+/// The key `library` of an experiment, which names the message-passing library.
 pub(super) const LIBRARY: &str = "library";
-/// The key of the application.
+/// The key of the name of the application.
 const APP: &str = "workload.app";
-/// The keys of names, each with the object whose other keys belong to that name.
+/// The keys that name a network, a load or an application, each with the object whose other keys belong to that name.
 const NAMES: [(&str, &str); 3] = [
     ("network.model", "network"),
     ("load.kind", "load"),
@@ -55,7 +55,7 @@ const NAMES: [(&str, &str); 3] = [
 ];
 
 impl Setting {
-    /// The name of the source of the setting.
+    /// Returns the name of the source of the setting: a file, the command line, or another source.
     fn source(&self) -> &str {
         match self {
             Self::File(document) => &document.source,
@@ -63,12 +63,12 @@ impl Setting {
         }
     }
 
-    /// Whether two settings were given by the same source at once.
-    fn is_beside(&self, other: &Self) -> bool {
+    /// Returns whether two settings were set together by the same source.
+    fn is_set_with(&self, other: &Self) -> bool {
         matches!((self, other), (Self::Key(one, _), Self::Key(other, _)) if Arc::ptr_eq(one, other))
     }
 
-    /// The value that the setting gives to a key.
+    /// Returns the value that this setting sets for a key; `None` if it does not set the key.
     fn get(&self, key: &str) -> Option<&Value> {
         match self {
             Self::File(document) => lookup(&document.value, key),
@@ -79,7 +79,8 @@ impl Setting {
         }
     }
 
-    /// Whether the setting decides the value of a key: it gives a value, or it replaces the object around the key and leaves none.
+    /// Returns whether the setting determines the value of a key: it sets a value, or it replaces an object that contains the
+    /// key, which removes the value.
     fn decides(&self, key: &str) -> bool {
         match self {
             Self::File(document) => {
@@ -98,8 +99,8 @@ impl Setting {
         }
     }
 
-    /// The text of the setting about the origin of a key's value.
-    fn text(&self, key: &str) -> Option<&str> {
+    /// Returns the text in this setting that states where the value of a key comes from.
+    fn origin_text(&self, key: &str) -> Option<&str> {
         let text = match self {
             Self::File(document) => document.value.get("origins")?.get(key)?,
             Self::Key(_, flag) if flag.key == "origins" => flag.value.get(key)?,
@@ -110,15 +111,15 @@ impl Setting {
     }
 }
 
-/// Settings from any number of sources, the strongest source last.
+/// Settings from any number of sources; later settings override earlier ones.
 #[derive(Clone, Debug, Default)]
 pub struct Layers {
     list: Vec<Setting>,
 }
 
 impl Layers {
-    /// Creates settings from keys (`workload.app`) and values, without a file.
-    pub fn of<'k>(settings: impl IntoIterator<Item = (&'k str, Value)>) -> Self {
+    /// Creates settings from pairs of a key (`workload.app`) and a value, without a file.
+    pub fn from_pairs<'k>(settings: impl IntoIterator<Item = (&'k str, Value)>) -> Self {
         let flag = |(key, value): (&str, Value)| Flag {
             key: key.to_owned(),
             flag: key.to_owned(),
@@ -129,22 +130,23 @@ impl Layers {
         layers
     }
 
-    /// Adds the settings of a file, which take precedence over all earlier settings.
+    /// Adds the settings of a file, which override all earlier settings.
     pub fn push_file(&mut self, document: impl Into<Arc<Document>>) {
         self.push(vec![Setting::File(document.into())], &[]);
     }
 
-    /// Adds flags, which take precedence over all earlier settings; of two flags for one key the later takes precedence.
+    /// Adds flags, which override all earlier settings; of two flags for one key, the later one applies.
     pub fn push_flags(&mut self, flags: Vec<Flag>) {
         self.push_from("command line", flags);
     }
 
-    /// Adds settings of another source as the strongest ones, key by key.
+    /// Adds settings of another source, which override all earlier settings key by key.
     pub(super) fn push_from(&mut self, source: &str, settings: Vec<Flag>) {
         self.push(keys(source, settings), &[]);
     }
 
-    /// Adds settings that are given at once. If they name another network, `constants`, those of the library, follow the name.
+    /// Adds settings that one source sets together. If they name another network, `constants` (those of the library) are added
+    /// after the name.
     fn push(&mut self, settings: Vec<Setting>, constants: &[Setting]) {
         for (name, object) in NAMES {
             let Some(one) = settings.iter().rfind(|one| one.get(name).is_some()) else {
@@ -164,10 +166,10 @@ impl Layers {
         self.list.extend(settings);
     }
 
-    /// Joins the settings of all `parts`, the strongest last. The settings of a library, given with the name of their source, go below the
-    /// strongest source that names a library.
+    /// Joins several lists of settings, of which later ones override earlier ones. The settings of a library, with the name of
+    /// their source, are put directly below the last source that names a library.
     pub(super) fn join(parts: &[&Self], library: Option<(&str, &[Flag])>) -> Self {
-        let batches = (parts.iter()).flat_map(|part| part.list.chunk_by(Setting::is_beside));
+        let batches = (parts.iter()).flat_map(|part| part.list.chunk_by(Setting::is_set_with));
         let is_given = |batch: &&[Setting]| !matches!(batch, [Setting::Emptied(..)]);
         let batches: Vec<&[Setting]> = batches.filter(is_given).collect();
         let names_library = |batch: &&[Setting]| batch.iter().any(|one| one.get(LIBRARY).is_some());
@@ -185,36 +187,37 @@ impl Layers {
         all
     }
 
-    /// Returns the value of a key in the source that takes precedence among the sources that set the key.
+    /// Returns the value of a key after all sources are taken into account; `None` if no source sets the key.
     pub fn get(&self, key: &str) -> Option<Value> {
-        self.giver(key)?.get(key).cloned()
+        self.deciding_setting(key)?.get(key).cloned()
     }
 
-    /// Finds the setting that gives the value of a key.
-    fn giver(&self, key: &str) -> Option<&Setting> {
+    /// Returns the setting that determines the value of a key; `None` if the key has no value.
+    fn deciding_setting(&self, key: &str) -> Option<&Setting> {
         let strongest = self.list.iter().rfind(|one| one.decides(key));
         strongest.filter(|one| one.get(key).is_some())
     }
 
-    /// Returns the name of the source that gives the value of a key, and whether the source is a file.
+    /// Returns the name of the source that determines the value of a key, and whether the source is a file.
     pub(super) fn source(&self, key: &str) -> Option<(&str, bool)> {
-        let giver = self.giver(key)?;
+        let giver = self.deciding_setting(key)?;
         Some((giver.source(), matches!(giver, Setting::File(_))))
     }
 
-    /// Whether a person chose the value of a key. Resolved settings contain every key; they are recognised by their key `basis`.
+    /// Returns whether the user chose the value of a key. Values in resolved settings, which contain every key and are recognised
+    /// by the key `basis`, do not count as chosen.
     pub fn is_chosen(&self, key: &str) -> bool {
-        self.giver(key)
+        self.deciding_setting(key)
             .is_some_and(|giver| giver.get("basis").is_none())
     }
 
-    /// Returns the origin of the value of a key, and whether it is a text from a file; none for a default.
+    /// Returns the origin of the value of a key, and whether the origin is a text from a file; `None` for a default.
     pub(super) fn origin(&self, key: &str) -> Option<(String, bool)> {
-        let knows = |one: &&Setting| one.text(key).is_some() || one.decides(key);
+        let knows = |one: &&Setting| one.origin_text(key).is_some() || one.decides(key);
         let known = self.list.iter().rfind(knows)?;
-        let mut beside = self.list.iter().rev().filter(|one| one.is_beside(known));
-        let text = known.text(key);
-        if let Some(text) = text.or_else(|| beside.find_map(|one| one.text(key))) {
+        let mut beside = self.list.iter().rev().filter(|one| one.is_set_with(known));
+        let text = known.origin_text(key);
+        if let Some(text) = text.or_else(|| beside.find_map(|one| one.origin_text(key))) {
             return Some((text.to_owned(), true));
         }
         // The name of a network sets all its constants.
@@ -222,10 +225,10 @@ impl Layers {
         is_given.then(|| (format!("stated: given by {}", known.source()), false))
     }
 
-    /// Merges all settings: objects of files key by key, other values as a whole.
+    /// Merges all settings into one JSON object: objects of files key by key, other values as a whole.
     ///
     /// # Errors
-    /// A file is not an object, or a flag sets a key inside something that is not an object.
+    /// A file is not an object, or a flag sets a key inside a value that is not an object.
     pub fn merged(&self) -> Result<Value, Error> {
         let mut all = json!({});
         for setting in &self.list {
@@ -236,7 +239,7 @@ impl Layers {
                 }
                 Setting::File(document) => merge(&mut all, &document.value),
                 Setting::Key(_, flag) if !set(&mut all, &flag.key, flag.value.clone()) => {
-                    return Err(no_key(&all, flag).into());
+                    return Err(invalid_key(&all, flag).into());
                 }
                 Setting::Key(..) => {}
                 Setting::Emptied(_, object) => {
@@ -250,12 +253,13 @@ impl Layers {
         Ok(all)
     }
 
-    /// Adds to the problems of `error` the files and flags that caused them.
+    /// Adds to each problem of `error` the file and line, or the flag, that caused it.
     #[must_use]
     pub fn locate(&self, error: Error) -> Error {
         error.map(|problem| self.locate_one(problem))
     }
 
+    /// Adds to a problem the file and line, or the flag, that caused it.
     fn locate_one(&self, problem: Problem) -> Problem {
         let (None, Some(key)) = (&problem.location.source, &problem.location.key) else {
             return problem;
@@ -277,14 +281,14 @@ impl Layers {
     }
 }
 
-/// Creates the settings of one source, given at once.
+/// Creates the settings of one source, which sets them together.
 fn keys(source: &str, settings: Vec<Flag>) -> Vec<Setting> {
     let source: Arc<str> = source.into();
     let one = |flag: Flag| Setting::Key(Arc::clone(&source), flag.into());
     settings.into_iter().map(one).collect()
 }
 
-/// Whether the path `inner` is `outer` or lies inside it.
+/// Returns whether the path `inner` equals `outer` or lies inside it.
 pub(super) fn is_within(inner: &str, outer: &str) -> bool {
     inner
         .strip_prefix(outer)
@@ -293,25 +297,26 @@ pub(super) fn is_within(inner: &str, outer: &str) -> bool {
 
 /// Returns the value at a path such as `policy.name` or `load[1].mean`.
 pub fn lookup<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
-    parts(key).try_fold(value, |value, part| match part.strip_suffix(']') {
+    steps(key).try_fold(value, |value, part| match part.strip_suffix(']') {
         Some(index) => value.get(index.parse::<usize>().ok()?),
         None => value.get(part),
     })
 }
 
-/// Returns the value at a path, to be changed.
+/// Returns the value at a path such as `policy.name` or `load[1].mean` by mutable reference.
 pub fn lookup_mut<'v>(value: &'v mut Value, key: &str) -> Option<&'v mut Value> {
-    parts(key).try_fold(value, |value, part| match part.strip_suffix(']') {
+    steps(key).try_fold(value, |value, part| match part.strip_suffix(']') {
         Some(index) => value.get_mut(index.parse::<usize>().ok()?),
         None => value.get_mut(part),
     })
 }
 
-/// Splits a path into steps: keys, and indices of lists with their closing bracket.
-fn parts(key: &str) -> impl Iterator<Item = &str> {
+/// Splits a path into its steps: keys of objects, and indices of lists with their closing bracket.
+fn steps(key: &str) -> impl Iterator<Item = &str> {
     key.split(['.', '[']).filter(|part| !part.is_empty())
 }
 
+/// Merges `above` into `below`: objects key by key, while any other value of `above` replaces that of `below`.
 fn merge(below: &mut Value, above: &Value) {
     match (below, above) {
         (Value::Object(below), Value::Object(above)) => {
@@ -328,8 +333,8 @@ fn merge(below: &mut Value, above: &Value) {
     }
 }
 
-/// Sets a key such as `policy.name` or `load[1].mean` and makes the missing objects of the path. Returns `false` if a value on the path is
-/// not an object, is a list without that element, or has no name.
+/// Sets the value at a path such as `policy.name` or `load[1].mean` and creates missing objects on the path. Returns `false` if a
+/// value on the path is not an object, is a list without that element, or has no name.
 pub(super) fn set(value: &mut Value, key: &str, new: Value) -> bool {
     const TRIGGER: &str = "policy.trigger";
     const RECEIVES: &str = "runtime.receives";
@@ -365,11 +370,11 @@ pub(super) fn set(value: &mut Value, key: &str, new: Value) -> bool {
     true
 }
 
-/// The problem of a flag whose key cannot be set.
-fn no_key(all: &Value, flag: &Flag) -> Problem {
+/// Returns the error for a flag whose key cannot be set.
+fn invalid_key(all: &Value, flag: &Flag) -> Problem {
     let message = format!("`{}` is not a key of an experiment", flag.key);
     let problem = Problem::new(message)
-        .names_no("key", &flag.key)
+        .with_unknown_name("key", &flag.key)
         .source(&flag.flag);
     // Find the longest part of the key that has a value; this value is not an object.
     let ends = flag.key.match_indices(['.', '[']).rev();

@@ -1,6 +1,6 @@
-//! Inputs that many experiments share and that are read once: platforms, and built-in experiments.
+//! A cache of inputs that many experiments share, so that they are read only once: platforms, and built-in experiments.
 //!
-//! One [`Shared`] serves any number of threads. A file that changes while it is used is not read again.
+//! One [`Shared`] serves any number of threads. A file that changes in the meantime is not read again.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,43 +12,49 @@ use migsim_base::memory::Limits;
 use migsim_platform::load::Loads;
 use migsim_platform::{self as platform, Clusters, LoadedPlatform};
 
-/// The built-in experiment that another one extends, and the application.
+/// Key of a chain of built-in experiments: the experiment that the settings extend, and the application.
 type ChainKey = (Option<String>, String);
 
-/// A platform under load.
+/// A platform with background loads, kept for experiments with the same loads and seed.
 #[derive(Debug)]
 struct UnderLoad {
-    without: Arc<LoadedPlatform>,
-    /// The loads as JSON text, and the hashes of their files.
+    /// The platform without background loads.
+    unloaded: Arc<LoadedPlatform>,
+    /// The settings of the loads as JSON text, and the hashes of their files.
     loads: String,
+    /// The seed from which the loads were drawn.
     seed: u64,
+    /// The platform with the background loads.
     loaded: Arc<LoadedPlatform>,
 }
 
-/// Maximum number of hosts and links under load that are kept; the oldest experiments are dropped first.
-const MOST_UNDER_LOAD: usize = 1 << 13;
+/// Maximum total number of hosts and links of the platforms with loads that are kept; the oldest platforms are dropped first.
+const MAX_UNDER_LOAD: usize = 1 << 13;
 
-/// Files that were read, by name.
+/// Inputs that were read once and that several experiments share.
 #[derive(Debug, Default)]
 pub struct Shared {
+    /// The platforms that were read, by name.
     platforms: Mutex<BTreeMap<String, Arc<LoadedPlatform>>>,
+    /// The built-in experiments that complete settings, by the extended experiment and the application.
     chains: Mutex<BTreeMap<ChainKey, Vec<Arc<Document>>>>,
+    /// The platforms with background loads, the oldest first.
     under_load: Mutex<VecDeque<UnderLoad>>,
 }
 
 impl Shared {
-    /// Returns the platform `name`, and reads it at the first request.
+    /// Returns the platform `name`; reads its file only at the first request.
     pub(super) fn platform(
         &self,
         name: &str,
         limits: Limits,
     ) -> Result<Arc<LoadedPlatform>, Error> {
-        remembered(&self.platforms, name.to_owned(), || {
+        get_or_make(&self.platforms, name.to_owned(), || {
             platform::open_within(name, limits).map(Arc::new)
         })
     }
 
-    /// Returns a platform with these clusters, and forms them at the first request.
+    /// Returns a platform with the clusters that `text` describes; forms the clusters only at the first request.
     pub(super) fn clustered(
         &self,
         name: &str,
@@ -57,14 +63,14 @@ impl Shared {
     ) -> Result<Arc<LoadedPlatform>, Error> {
         // A file name contains no byte 0.
         let key = format!("{name}\0{text}\0{}", platform.sha256);
-        remembered(&self.platforms, key, || {
+        get_or_make(&self.platforms, key, || {
             let mut formed = LoadedPlatform::clone(platform);
-            text.parse::<Clusters>()?.form(&mut formed.platform)?;
+            text.parse::<Clusters>()?.apply_to(&mut formed.platform)?;
             Ok(Arc::new(formed))
         })
     }
 
-    /// Returns a platform under these loads, drawn from `seed`.
+    /// Returns a platform with these background loads, drawn from `seed`.
     ///
     /// # Errors
     /// As [`Loads::put_on`].
@@ -77,7 +83,7 @@ impl Shared {
         let mut written = loads.resolved().unwrap_or_default().to_string();
         written.extend(loads.files().map(|(_, sha256)| sha256));
         let is_it = |known: &&UnderLoad| {
-            let is_same = Arc::ptr_eq(&known.without, without);
+            let is_same = Arc::ptr_eq(&known.unloaded, without);
             is_same && known.seed == seed && known.loads == written
         };
         let lock = || {
@@ -97,7 +103,7 @@ impl Shared {
         let loaded = Arc::new(loaded);
         let mut known = lock();
         known.push_back(UnderLoad {
-            without: Arc::clone(without),
+            unloaded: Arc::clone(without),
             loads: written,
             seed,
             loaded: Arc::clone(&loaded),
@@ -106,13 +112,13 @@ impl Shared {
             let platform = &known.loaded.platform;
             platform.hosts.len() + platform.links.len()
         };
-        while known.iter().map(parts).sum::<usize>() > MOST_UNDER_LOAD {
+        while known.iter().map(parts).sum::<usize>() > MAX_UNDER_LOAD {
             known.pop_front();
         }
         Ok(loaded)
     }
 
-    /// Keeps a platform, which from then on stands for the file of that name.
+    /// Stores a platform, which is then used instead of the file with that name.
     pub fn put(&self, name: &str, platform: LoadedPlatform) {
         let mut known = self
             .platforms
@@ -125,25 +131,27 @@ impl Shared {
         }
     }
 
-    /// Returns the built-in experiments below one that extends `extends`, or else below the experiment of `app`, the lowest first.
+    /// Returns the built-in experiments that complete an experiment which extends `extends`, or else the experiment of `app`.
+    /// Each experiment overrides the experiments before it.
     pub(super) fn chain(
         &self,
         extends: Option<&str>,
         app: &str,
     ) -> Result<Vec<Arc<Document>>, Error> {
         let key = (extends.map(str::to_owned), app.to_owned());
-        remembered(&self.chains, key, || {
+        get_or_make(&self.chains, key, || {
             let chain = built_in::chain(extends, app)?;
             Ok(chain.into_iter().map(Arc::new).collect())
         })
     }
 }
 
-/// Returns the value of a key, and makes it at the first request. A value that cannot be made is tried again at the next request.
+/// Returns the value of a key from a cache, and computes it with `make` at the first request. A value that cannot be computed is
+/// tried again at the next request.
 ///
 /// # Errors
-/// The value cannot be made.
-pub fn remembered<K: Ord, V: Clone>(
+/// The value cannot be computed.
+pub fn get_or_make<K: Ord, V: Clone>(
     known: &Mutex<BTreeMap<K, V>>,
     key: K,
     make: impl FnOnce() -> Result<V, Error>,

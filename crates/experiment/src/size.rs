@@ -1,4 +1,4 @@
-//! The memory that an experiment needs, checked before the memory is allocated.
+//! Checks the memory that an experiment needs, before this memory is allocated.
 
 use serde_json::{Map, Value};
 
@@ -10,25 +10,25 @@ use migsim_platform::{self as platform, LoadedPlatform};
 use migsim_policies::Policy;
 use migsim_workloads::{Workload, registry};
 
-/// Maximum number of processes for which the application itself checks the memory.
-const MANY_PROCESSES: u64 = 10_000_000;
+/// Maximum number of processes up to which only the application itself checks the memory that it needs.
+const MAX_UNCHECKED_PROCESSES: u64 = 10_000_000;
 
-/// Refuses more processes than fit in memory, before the application allocates anything for each of them.
+/// Refuses a number of processes that does not fit into memory, before the application allocates anything for each process.
 pub(super) fn check_processes(
     app: &registry::Entry,
     workload: &Map<String, Value>,
     limits: Limits,
 ) -> Result<(), Problem> {
     let asked = app.processes(workload);
-    let Some((key, processes)) = asked.filter(|(_, processes)| *processes > MANY_PROCESSES) else {
+    let Some((key, processes)) = asked.filter(|(_, processes)| *processes > MAX_UNCHECKED_PROCESSES) else {
         return Ok(());
     };
-    let needed = memory::least(processes as f64);
+    let needed = memory::for_processes(processes as f64);
     let checked = limits.check("the experiment", needed, format!("{processes} processes"));
     checked.map_err(|problem| problem.key(format!("workload.{key}")))
 }
 
-/// Refuses an experiment that does not fit in memory, before the memory is allocated.
+/// Refuses an experiment that does not fit into memory, before the memory is allocated.
 pub(super) fn check(
     (config, app): (&ExperimentConfig, &registry::Entry),
     workload: &dyn Workload,
@@ -45,18 +45,18 @@ pub(super) fn check(
         processes: workload.processes() as f64,
         supersteps: workload.supersteps() as f64,
         messages: extent.messages,
-        repeats: workload.supersteps() > 1 && workload.repeats(1),
-        application: extent.bytes,
+        has_equal_supersteps: workload.supersteps() > 1 && workload.repeats(1),
+        application_memory: extent.bytes,
         clusters: platform.clusters.len() as f64,
         hosts: platform.hosts.len() as f64,
-        platform: platform::memory_of(platform),
+        platform_memory: platform::memory_of(platform),
         loads: loads as f64,
         scenarios: config.scenarios.len(),
         has_policy: config
             .scenarios
             .iter()
             .any(|scenario| *scenario != Scenario::I),
-        policy: policy.memory(pairs, workload.supersteps() as f64)
+        policy_memory: policy.memory(pairs, workload.supersteps() as f64)
             + config.view.memory(
                 workload.supersteps() as f64,
                 workload.processes() as f64,
@@ -68,8 +68,8 @@ pub(super) fn check(
         "processes: {}, supersteps: {}, messages in one of them: {}",
         size.processes, size.supersteps, size.messages
     );
-    let key = app.grows_with(&config.workload, size.processes >= size.supersteps);
+    let key = app.key_of_size(&config.workload, size.processes >= size.supersteps);
     limits
-        .check("the experiment", size.needed(limits), details)
+        .check("the experiment", size.needed_memory(limits), details)
         .map_err(|problem| problem.key(format!("workload.{key}")))
 }

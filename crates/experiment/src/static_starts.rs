@@ -1,15 +1,16 @@
-//! Static starts: scenario i from the start of each built-in rule, as a reference for gains.
+//! Static starts: scenario i from the start (placement) of each built-in mapping rule, as a reference for gains.
 //!
-//! The gain compares scenario iii with scenario i from the same start. If that start leaves fast cores idle, moves repair it and the gain
-//! is large, although a better start would have cost nothing. On a platform that no paper used, a run therefore also simulates scenario i
-//! from the start of every rule of [`Rule::ALL`], with the same workload, load and seed. The default start there is [`Rule::USUAL`].
+//! The gain compares scenario iii with scenario i from the same start. If that start leaves fast cores idle, moves repair it and
+//! the gain is large, although a better start would have cost nothing. On a platform that no paper used, a run therefore also
+//! simulates scenario i from the start of every rule of [`Rule::ALL`], with the same workload, load and seed. The default start
+//! on such a platform is [`Rule::USUAL`].
 //!
-//! Not simulated are: starts on the platforms of the papers, because the start is part of their experiments; starts of a workload that
-//! prescribes moves; starts that do not fit into the memory of their hosts or cannot run.
+//! Not simulated are: starts on the platforms of the papers, because the start is part of their experiments; starts of a workload
+//! that prescribes moves; starts that do not fit into the memory of their hosts or cannot run.
 
 use rayon::prelude::*;
 
-use super::placement::{fits_memory, placed_by};
+use super::placement::{fits_memory, placed_by_mapping};
 use super::resolve::Experiment;
 use super::run::{Progress, Results};
 use super::starts::{StaticStart, is_of_a_paper};
@@ -18,27 +19,29 @@ use migsim_base::units::HostId;
 use migsim_bsp::Scenario;
 use migsim_platform::{Mapping, Rule};
 
-/// Maximum size of a scenario whose static starts are simulated \[processes x supersteps\].
-const MOST_PROCESS_SUPERSTEPS: u64 = 10_000_000;
+/// Maximum size of a scenario for which the static starts are simulated \[processes x supersteps\].
+const MAX_PROCESS_SUPERSTEPS: u64 = 10_000_000;
 
-/// The distinct starts of an experiment, before they are simulated.
+/// The distinct starts of an experiment that can be simulated and compared.
 #[derive(Debug, Default)]
 pub struct Starts {
-    /// The rules, first that of the run, each with the index of its placement.
+    /// The mapping rules, beginning with that of the run, each with the index of its placement.
     rules: Vec<(Rule, usize)>,
+    /// The distinct placements of the processes.
     placements: Vec<Vec<HostId>>,
+    /// The note for the user that the scenario is too long to simulate the starts.
     note: Option<String>,
 }
 
 impl Starts {
-    /// Returns, for the user, why no start is simulated, if the scenario is too long.
+    /// Returns the note for the user that the scenario is too long to simulate the starts; `None` if it is not.
     pub fn note(&self) -> Option<&str> {
         self.note.as_deref()
     }
 
-    /// Counts the starts to simulate beside the scenarios of `experiment`. Scenario i, if it is run, already simulates the start of the
-    /// run.
-    pub fn runs_beside(&self, experiment: &Experiment) -> usize {
+    /// Returns the number of starts to simulate in addition to the scenarios of `experiment`. Scenario i, if it is run, already
+    /// simulates the start of the run.
+    pub fn additional_runs(&self, experiment: &Experiment) -> usize {
         let has_own = experiment.config.scenarios.contains(&Scenario::I);
         let others = self.placements.iter();
         others
@@ -48,12 +51,12 @@ impl Starts {
 }
 
 impl Experiment {
-    /// Whether a paper used the platform.
-    pub fn is_on_machine_of_paper(&self) -> bool {
+    /// Returns whether a paper used the platform.
+    pub fn is_on_paper_platform(&self) -> bool {
         is_of_a_paper(&self.platform)
     }
 
-    /// Creates the starts that are compared with the start of this experiment; on the platforms of the papers there are none.
+    /// Creates the starts with which the start of this experiment is compared; on the platforms of the papers there are none.
     ///
     /// # Errors
     /// A rule cannot place the processes; loading the experiment has already checked this.
@@ -63,9 +66,9 @@ impl Experiment {
             return Ok(starts);
         }
         let size = self.placement.len() as u64 * self.workload.supersteps() as u64;
-        if size > MOST_PROCESS_SUPERSTEPS {
+        if size > MAX_PROCESS_SUPERSTEPS {
             starts.note = Some(format!(
-                "the static starts are not simulated: a scenario has {size} process-supersteps, more than {MOST_PROCESS_SUPERSTEPS}; `--scenario i --mapping by-core` simulates one start"
+                "the static starts are not simulated: a scenario has {size} process-supersteps, more than {MAX_PROCESS_SUPERSTEPS}; `--scenario i --mapping by-core` simulates one start"
             ));
             return Ok(starts);
         }
@@ -77,7 +80,7 @@ impl Experiment {
         for rule in own.into_iter().chain(others) {
             let mapping = Mapping::Rule(rule, Vec::new());
             let platform = &self.platform.platform;
-            let placement = placed_by(&mapping, self.workload.as_ref(), platform)?;
+            let placement = placed_by_mapping(&mapping, self.workload.as_ref(), platform)?;
             if !fits_memory(&placement, self.workload.as_ref(), &self.platform) {
                 continue;
             }
@@ -91,10 +94,11 @@ impl Experiment {
         Ok(starts)
     }
 
-    /// Simulates scenario i from each of `starts`, in parallel. A scenario i that `results` already hold is not simulated again.
+    /// Simulates scenario i from each of `starts`, in parallel. A scenario i that is already in `results` is not simulated again.
+    /// A start that cannot run is left out.
     ///
     /// # Errors
-    /// The run was stopped, or the program is at fault. A start that cannot run is left out.
+    /// The run was stopped, or there is a fault of the program.
     pub fn run_starts(
         &self,
         starts: &Starts,

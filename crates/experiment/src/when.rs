@@ -1,14 +1,15 @@
-//! The best supersteps to call a policy at, found with knowledge of the whole run; triggers are measured against them.
+//! Finds the best supersteps to call a policy at, with knowledge of the whole run; triggers are compared with them.
 //!
-//! One run for each barrier i, with a single call there, gives the time `E_i(t)` at which superstep t ends. The least total of segments,
+//! One run for each barrier i, with a single call at this barrier, yields the time `E_i(t)` at which superstep t ends. The
+//! smallest total of segments,
 //!
 //! ```text
 //! best_j = min_{i<j} best_i + E_i(j-1) - E_i(i-1)        E_0: the run without a call
 //! ```
-//! is a shortest path ([`when_optimum`]). A segment contains the price of its call. The path is optimal over all triggers under two
-//! conditions: the policy maps the state at a barrier to the same placement whatever happened before, and loads do not change with time. In
-//! other cases the path is a guess. The search therefore simulates its calls and takes the fastest run, also among the runs with a single
-//! call and without calls.
+//! is a shortest path ([`when_optimum`]). A segment contains the cost of its call. The path is optimal over all triggers under
+//! two conditions: the policy maps the state at a barrier to the same placement whatever happened before, and loads do not change
+//! with time. In other cases the path is a guess. The search therefore simulates the calls of the path. The result is the fastest
+//! run of all that were simulated, including the runs with a single call and without calls.
 
 use std::collections::BTreeMap;
 
@@ -19,31 +20,31 @@ use migsim_base::units::{Seconds, Time};
 use migsim_bsp::Scenario;
 use migsim_policies::trigger::{Listed, when_optimum};
 
-/// The best calls that the search found.
+/// The supersteps after which calls of the policy were found to be best, and the makespan with these calls.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BestCalls {
-    /// The makespan with the best calls.
+    /// The makespan of the run with the best calls \[s\].
     pub makespan: Seconds,
-    /// The supersteps after which there are calls, counted from 1.
+    /// The supersteps after which the best calls take place, counted from 1.
     pub calls: Vec<usize>,
     /// Number of runs that the search simulated.
     pub runs: usize,
 }
 
-/// A run with some calls: its makespan, and the end of each superstep \[s\].
+/// A run with given calls: its makespan, and the time at which each superstep ends \[s\].
 type Run = (Seconds, Vec<f64>);
 
 impl Experiment {
-    /// Searches for the best supersteps to call the policy at. It tries single calls at no more than `barriers` barriers, which are spread
-    /// evenly.
+    /// Searches for the best supersteps to call the policy at. Single calls are tried at no more than `barriers` barriers, which
+    /// are spread evenly.
     ///
     /// # Errors
     /// A run fails.
     pub fn best_calls(&self, barriers: usize, progress: &Progress) -> Result<BestCalls, Error> {
-        let memo = self.memory();
+        let memo = self.new_memo();
         let run = |calls: &[usize]| -> Result<Run, Error> {
-            let policy = self.policy.build_called(Box::new(Listed::new(calls)))?;
+            let policy = self.policy.build_with_trigger(Box::new(Listed::new(calls)))?;
             let run = self.run_policy(Scenario::Iii, policy, progress, &mut (), memo.as_ref())?;
             let ends = run.outcome.supersteps.iter().map(|one| one.end.get());
             Ok((run.outcome.makespan.since(Time::ZERO), ends.collect()))
@@ -62,7 +63,7 @@ impl Experiment {
         let mut made = BTreeMap::from([(0, alone.1)]);
         for barrier in (1..supersteps).step_by(step) {
             let (makespan, ends) = run(&[barrier])?;
-            best.keep(makespan, &[barrier]);
+            best.record(makespan, &[barrier]);
             made.insert(barrier, ends);
         }
         let duration = |from: usize, step: usize| {
@@ -78,16 +79,16 @@ impl Experiment {
             }
         };
         let found = when_optimum(supersteps, price, duration);
-        if found.balances.len() > 1 {
-            best.keep(run(&found.balances)?.0, &found.balances);
+        if found.balancings.len() > 1 {
+            best.record(run(&found.balancings)?.0, &found.balancings);
         }
         Ok(best)
     }
 }
 
 impl BestCalls {
-    /// Counts a run, and keeps it if it is faster.
-    fn keep(&mut self, makespan: Seconds, calls: &[usize]) {
+    /// Counts a simulated run, and keeps its calls if it is the fastest so far.
+    fn record(&mut self, makespan: Seconds, calls: &[usize]) {
         self.runs += 1;
         if makespan < self.makespan {
             self.makespan = makespan;
@@ -104,7 +105,7 @@ mod tests {
     #[test]
     fn the_calls_that_are_found_are_no_slower_than_any_of_a_few_triggers() {
         let of = |policy: &str| {
-            let settings = Layers::of([
+            let settings = Layers::from_pairs([
                 ("workload.app", "synthetic".into()),
                 ("workload.procs", 6.into()),
                 ("workload.supersteps", 30.into()),

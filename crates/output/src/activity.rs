@@ -1,7 +1,8 @@
-//! Activity of each process by superstep: read from `processes.csv`, or recorded in memory during a run.
+//! Computation and communication time of each process in each superstep, either read from `processes.csv` or recorded in memory
+//! during a run.
 //!
 //! Durations are 32-bit floats, which is precise enough for pictures. The hosts of the processes are not stored: they follow from
-//! `platform.json` and `migrations.csv`. A table that contradicts these files is damaged.
+//! `platform.json` and `migrations.csv`. A table `processes.csv` that contradicts these two files is reported as damaged.
 
 use std::path::Path;
 
@@ -15,14 +16,15 @@ use migsim_base::units::{HostId, Seconds};
 use migsim_bsp::{Recorder, Scenario};
 use migsim_policies::Measures;
 
-/// The activity of all processes in a scenario, ordered by superstep and then by process.
+/// Delay, computation time and communication time of all processes in all supersteps of one scenario. Each list is ordered by
+/// superstep and then by process.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Activity {
-    /// Delay of each process after the first process at the start of the superstep \[s\].
+    /// Time from the start of the superstep by the earliest process to the start by each process \[s\].
     pub delay: Vec<f32>,
-    /// The computation time of each process \[s\].
+    /// Computation time of each process in each superstep \[s\].
     pub compute: Vec<f32>,
-    /// Communication time of each process after its computation, until it reached the barrier \[s\].
+    /// Time of each process in each superstep from the end of its computation until it reached the barrier \[s\].
     pub communication: Vec<f32>,
 }
 
@@ -31,7 +33,7 @@ pub struct Activity {
     reason = "seven digits are enough for pictures"
 )]
 impl Recorder for Activity {
-    fn superstep(&mut self, _superstep: usize, measures: &Measures, _placement: &[HostId]) {
+    fn on_superstep(&mut self, _superstep: usize, measures: &Measures, _placement: &[HostId]) {
         let short = |list: &mut Vec<f32>, seconds: &[Seconds]| {
             list.extend(seconds.iter().map(|one| one.get() as f32));
         };
@@ -41,7 +43,7 @@ impl Recorder for Activity {
     }
 }
 
-/// The columns of `processes.csv`.
+/// Names of the columns of `processes.csv`, in their order.
 pub(super) const COLUMNS: [&str; 10] = [
     "scenario",
     "superstep",
@@ -55,13 +57,13 @@ pub(super) const COLUMNS: [&str; 10] = [
     "communication_s",
 ];
 
-/// The hosts of the processes of a scenario, updated superstep by superstep.
+/// The host of each process during a scenario; [`Whereabouts::advance`] applies the migrations superstep by superstep.
 #[derive(Clone, Debug)]
 pub(super) struct Whereabouts<'a> {
-    /// The current host of each process.
-    pub(super) now: Vec<Place>,
-    moves: Vec<&'a super::read::Moved>,
-    next: usize,
+    /// Current cluster and host of each process.
+    pub(super) places: Vec<Place>,
+    migrations: Vec<&'a super::read::Moved>,
+    next_migration: usize,
 }
 
 impl<'a> Whereabouts<'a> {
@@ -69,35 +71,37 @@ impl<'a> Whereabouts<'a> {
         let mut moves: Vec<_> = run.migrations.iter().collect();
         moves.sort_by_key(|moved| moved.superstep);
         Self {
-            now: machine.placement.clone(),
-            moves,
-            next: 0,
+            places: machine.placement.clone(),
+            migrations: moves,
+            next_migration: 0,
         }
     }
 
-    /// Applies the migrations before superstep `superstep`, counted from 1, and returns them.
+    /// Applies the migrations that took place before superstep `superstep` (counted from 1) and were not applied yet, and returns
+    /// them.
     pub(super) fn advance(&mut self, superstep: u64) -> &[&'a super::read::Moved] {
-        let first = self.next;
-        while let Some(moved) = self.moves.get(self.next)
+        let first = self.next_migration;
+        while let Some(moved) = self.migrations.get(self.next_migration)
             && moved.superstep < superstep
         {
             if let Some(place) = usize::try_from(moved.process - 1)
                 .ok()
-                .and_then(|process| self.now.get_mut(process))
+                .and_then(|process| self.places.get_mut(process))
             {
                 place.cluster.clone_from(&moved.to_cluster);
                 place.host.clone_from(&moved.to_host);
             }
-            self.next += 1;
+            self.next_migration += 1;
         }
-        &self.moves[first..self.next]
+        &self.migrations[first..self.next_migration]
     }
 }
 
-/// Reads `processes.csv`, which must contain the scenarios of `run` in their order; none if there is no such file.
+/// Reads `processes.csv`, which must contain the scenarios of `run` in their order. Returns one activity per scenario, or `None`
+/// if the file does not exist.
 ///
 /// # Errors
-/// The file cannot be read, or its content is not what was written.
+/// The file cannot be read, or its content does not agree with `run` and `machine`.
 pub(super) fn read(
     path: &Path,
     run: &Run,
@@ -111,16 +115,16 @@ pub(super) fn read(
     let all = run
         .scenarios
         .iter()
-        .map(|scenario| lines.scenario(scenario, machine))
+        .map(|scenario| lines.read_scenario(scenario, machine))
         .collect::<Result<Vec<_>, String>>()
-        .and_then(|all| lines.end().map(|()| all));
+        .and_then(|all| lines.check_end().map(|()| all));
     match all {
         Ok(all) => Ok(Some(all)),
         Err(what) => Err(damaged(what).source(name).at(lines.line(), 1).into()),
     }
 }
 
-/// Reads the lines of the table one after the other.
+/// Reader of the lines of `processes.csv`, one after the other.
 struct Lines<'b> {
     reader: csv::Reader<&'b [u8]>,
     record: csv::ByteRecord,
@@ -140,13 +144,13 @@ impl<'b> Lines<'b> {
         }
     }
 
-    /// Returns the line of the last record that was read, or of the end.
+    /// Returns the number of the line of the record that was read last, or of the end of the file.
     fn line(&self) -> usize {
         let position = self.record.position().unwrap_or(self.reader.position());
         usize::try_from(position.line()).unwrap_or(usize::MAX)
     }
 
-    /// Reads a record; returns `false` at the end.
+    /// Reads the next record; returns `false` at the end of the file.
     fn next(&mut self) -> Result<bool, String> {
         match self.reader.read_byte_record(&mut self.record) {
             Ok(is_there) => Ok(is_there),
@@ -157,7 +161,11 @@ impl<'b> Lines<'b> {
         }
     }
 
-    fn scenario(&mut self, run: &RunOfScenario, machine: &Machine) -> Result<Activity, String> {
+    fn read_scenario(
+        &mut self,
+        run: &RunOfScenario,
+        machine: &Machine,
+    ) -> Result<Activity, String> {
         if !self.has_header {
             self.has_header = true;
             if !self.next()? || !self.record.iter().eq(COLUMNS.map(str::as_bytes)) {
@@ -177,14 +185,14 @@ impl<'b> Lines<'b> {
         }
         for superstep in (1..).take(run.supersteps.len()) {
             places.advance(superstep);
-            for (process, place) in (1..).zip(&places.now) {
+            for (process, place) in (1..).zip(&places.places) {
                 if !self.next()? {
                     return Err(format!(
                         "it ends before superstep {superstep} of scenario {}, process {process}",
                         run.scenario.name()
                     ));
                 }
-                self.check(run.scenario, superstep, process, place)?;
+                self.check_record(run.scenario, superstep, process, place)?;
                 activity.delay.push(self.seconds(5)?);
                 self.seconds(6)?;
                 activity.compute.push(self.seconds(7)?);
@@ -195,7 +203,7 @@ impl<'b> Lines<'b> {
         Ok(activity)
     }
 
-    fn check(
+    fn check_record(
         &self,
         scenario: Scenario,
         superstep: u64,
@@ -226,7 +234,10 @@ impl<'b> Lines<'b> {
         Ok(())
     }
 
-    /// Reads a value that is neither negative nor infinite.
+    /// Reads the duration in a column of the current record \[s\].
+    ///
+    /// # Errors
+    /// The value is not a finite number, or it is negative.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "seven digits are enough for pictures"
@@ -241,8 +252,8 @@ impl<'b> Lines<'b> {
         })
     }
 
-    /// Checks that the file ends here.
-    fn end(&mut self) -> Result<(), String> {
+    /// Checks that the file has no further record and that its last line is complete.
+    fn check_end(&mut self) -> Result<(), String> {
         if self.next()? {
             return Err("there are more lines than the manifest counts".to_owned());
         }

@@ -11,25 +11,25 @@ use std::path::{Path, PathBuf};
 use super::cannot_write;
 use migsim_base::error::{Error, Problem};
 
-/// A temporary file that is not yet renamed to its final name; dropping it removes the file.
+/// A temporary file that has not yet been renamed to its final name. Dropping the draft removes the temporary file.
 #[derive(Debug)]
 pub struct Draft {
     temporary: PathBuf,
     path: PathBuf,
-    /// The open file, which keeps the lock.
+    /// The open temporary file, which holds the lock.
     file: File,
-    is_placed: bool,
+    is_published: bool,
 }
 
 impl Draft {
-    /// Starts a draft of the file at `path`, and replaces a draft that was left behind.
+    /// Creates a temporary file for the file at `path`, and removes a temporary file that an earlier writer left behind.
     ///
     /// # Errors
-    /// The draft cannot be made, or another process is writing the same file.
+    /// The temporary file cannot be created, or another process is writing the same file.
     pub fn create(path: &Path) -> Result<(Self, File), Error> {
         let source = path.display().to_string();
         let failed = |error| cannot_write(&source, &error);
-        let temporary = temporary(path);
+        let temporary = temporary_path(path);
         let Some(file) = new_file(&temporary).map_err(failed)? else {
             let problem = Problem::new("another process is writing this file").source(source);
             return Err(problem
@@ -41,16 +41,16 @@ impl Draft {
             temporary,
             path: path.to_owned(),
             file,
-            is_placed: false,
+            is_published: false,
         };
         Ok((draft, handle))
     }
 
-    /// Writes a whole file with `fill`, and waits until the disk has stored it.
+    /// Creates a temporary file, writes its whole content with `fill`, and waits until the disk has stored it.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub(super) fn filled(
+    pub(super) fn create_filled(
         path: &Path,
         fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<Self, Error> {
@@ -62,19 +62,20 @@ impl Draft {
                 .map_err(io::IntoInnerError::into_error)?
                 .sync_all()
         };
-        write().map_err(|error| draft.failed(&error))?;
+        write().map_err(|error| draft.write_error(&error))?;
         Ok(draft)
     }
 
     /// Removes the temporary file of `path` that a killed process may have left.
     ///
     /// # Errors
-    /// There is a draft, and it cannot be removed.
+    /// There is a temporary file, and it cannot be removed.
     pub fn clear(path: &Path) -> Result<(), Error> {
-        remove(&temporary(path)).map_err(|error| cannot_write(&path.display().to_string(), &error))
+        remove(&temporary_path(path))
+            .map_err(|error| cannot_write(&path.display().to_string(), &error))
     }
 
-    /// Opens the part of the file that is written.
+    /// Opens the temporary file for reading from its start, so that the part already written can be read.
     pub(super) fn read(&self) -> io::Result<File> {
         let mut file = self.file.try_clone()?;
         file.rewind()?;
@@ -84,15 +85,15 @@ impl Draft {
     /// Renames the temporary file to its final name.
     ///
     /// # Errors
-    /// The draft cannot be renamed.
+    /// The temporary file cannot be renamed.
     pub fn publish(mut self) -> Result<(), Error> {
-        fs::rename(&self.temporary, &self.path).map_err(|error| self.failed(&error))?;
-        self.is_placed = true;
+        fs::rename(&self.temporary, &self.path).map_err(|error| self.write_error(&error))?;
+        self.is_published = true;
         Ok(())
     }
 
-    /// Creates the error of a failed write.
-    pub fn failed(&self, error: &std::io::Error) -> Error {
+    /// Creates the error message for a write to this file that failed with `error`.
+    pub fn write_error(&self, error: &std::io::Error) -> Error {
         cannot_write(&self.path.display().to_string(), error)
     }
 }
@@ -100,23 +101,24 @@ impl Draft {
 impl Drop for Draft {
     fn drop(&mut self) {
         // A published draft is gone, and its hidden name may belong to the next writer.
-        if !self.is_placed {
+        if !self.is_published {
             // A draft that cannot be removed is still hidden, and its name shows that it is incomplete.
             let _ = fs::remove_file(&self.temporary);
         }
     }
 }
 
-/// The name of a file while it is being written.
-fn temporary(path: &Path) -> PathBuf {
+/// Returns the path of the temporary file that is used while the file at `path` is written.
+fn temporary_path(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.tmp"))
 }
 
-/// Creates a new, locked file in place of one that was left behind; `None` if another process is writing a file of this name.
+/// Creates a new, locked file at `path`, replacing a file that was left behind. Returns `None` if another process is writing a
+/// file of this name.
 ///
-/// A process removes or renames a file only while it holds the lock of this file. It therefore never removes or publishes the file of
-/// another process.
+/// A process removes or renames a file only while it holds the lock of this file. It therefore never removes or publishes the
+/// file of another process.
 fn new_file(path: &Path) -> io::Result<Option<File>> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_file() => {
@@ -124,7 +126,7 @@ fn new_file(path: &Path) -> io::Result<Option<File>> {
                 Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
                 left => left?,
             };
-            if !is_ours(&left, path) {
+            if !lock_at(&left, path) {
                 return Ok(None);
             }
             remove(path)?;
@@ -136,19 +138,19 @@ fn new_file(path: &Path) -> io::Result<Option<File>> {
     let mut options = OpenOptions::new();
     let new = options.read(true).append(true).create_new(true);
     match new.open(path) {
-        Ok(file) => Ok(is_ours(&file, path).then_some(file)),
+        Ok(file) => Ok(lock_at(&file, path).then_some(file)),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-/// Locks a file; returns whether it holds the lock and the file is (still) the one at `path`.
-fn is_ours(file: &File, path: &Path) -> bool {
+/// Locks a file; returns whether this process got the lock and `path` (still) refers to this file.
+fn lock_at(file: &File, path: &Path) -> bool {
     lock(file) && is_at(file, path)
 }
 
-/// Locks a file until it is dropped; false if another process has it locked. Some network file systems have no locks; files there count as
-/// not locked by another process.
+/// Locks a file until it is dropped; returns `false` if another process has locked it. On network file systems without locks the
+/// result is always `true`.
 pub(super) fn lock(file: &File) -> bool {
     !matches!(file.try_lock(), Err(TryLockError::WouldBlock))
 }
@@ -174,18 +176,19 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Writes a whole file into a folder of the program. A reader finds either the old file or the new one.
+/// Writes a whole file into a folder of the program atomically: a reader finds either the old file or the new file.
 ///
 /// # Errors
-/// It cannot be written.
+/// The file cannot be written.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    Draft::filled(path, |out| out.write_all(bytes))?.publish()
+    Draft::create_filled(path, |out| out.write_all(bytes))?.publish()
 }
 
-/// Writes a file that the user named: as [`write_file`], but writes directly if the path is not a regular file (`/dev/stdout`, a pipe).
+/// Writes a file that the user named. It works as [`write_file`], but writes directly if the path is not a regular file
+/// (`/dev/stdout`, a pipe).
 ///
 /// # Errors
-/// It cannot be written.
+/// The file cannot be written.
 pub fn write_named(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let is_special = |found: fs::Metadata| !found.is_file() && !found.is_dir();
     if !fs::metadata(path).is_ok_and(is_special) {
@@ -249,7 +252,7 @@ mod tests {
                 for _ in 0..50 {
                     // Write the text in two halves.
                     let (first, second) = text.as_bytes().split_at(50_000);
-                    let done = Draft::filled(&path, |out| {
+                    let done = Draft::create_filled(&path, |out| {
                         out.write_all(first)?;
                         out.flush()?;
                         out.write_all(second)

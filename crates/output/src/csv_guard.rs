@@ -1,27 +1,27 @@
-//! Protects texts in CSV from evaluation by a spreadsheet.
+//! Protects texts in CSV tables from being evaluated as formulas by a spreadsheet.
 //!
-//! Spreadsheets take a cell that begins with `=`, `+`, `-`, `@`, a tab or a line end for a formula (OWASP, *CSV Injection*). A text that
-//! begins with one of these characters, or with `'`, is written with a `'` before it. A program that reads the table removes one leading
-//! `'` to get the text. Numbers are written unchanged.
+//! Spreadsheets treat a cell as a formula if it begins with `=`, `+`, `-`, `@`, a tab or a line end (OWASP, *CSV Injection*). A
+//! text that begins with one of these characters, or with `'`, is written with a `'` before it. A program that reads the table
+//! removes one leading `'` to get the text. Numbers are written unchanged.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer};
 
-/// First characters of formulas, and the character that marks a text as no formula.
-const FIRST: [char; 7] = ['=', '+', '-', '@', '\t', '\r', '\n'];
+/// Characters that make a spreadsheet read a cell as a formula if the cell begins with one of them.
+const FORMULA_STARTS: [char; 7] = ['=', '+', '-', '@', '\t', '\r', '\n'];
 const GUARD: char = '\'';
 
-/// Formats a text as a cell of a table.
+/// Formats a text as a cell of a CSV table; puts a `'` before it if a spreadsheet could read it as a formula.
 pub fn guarded(text: &str) -> Cow<'_, str> {
-    if text.starts_with(FIRST) || text.starts_with(GUARD) {
+    if text.starts_with(FORMULA_STARTS) || text.starts_with(GUARD) {
         format!("{GUARD}{text}").into()
     } else {
         text.into()
     }
 }
 
-/// Reads a text that was written with [`guarded`].
+/// Reads a text from a cell that was written with [`guarded`]; removes the leading `'` if there is one.
 pub(super) fn unguarded<'d, D: Deserializer<'d>>(cell: D) -> Result<String, D::Error> {
     let cell = String::deserialize(cell)?;
     Ok(match cell.strip_prefix(GUARD) {
@@ -41,7 +41,7 @@ mod tests {
         ];
         for text in texts {
             let cell = guarded(text);
-            assert!(!cell.starts_with(FIRST), "{cell:?}");
+            assert!(!cell.starts_with(FORMULA_STARTS), "{cell:?}");
             let cell = serde_json::Value::from(cell.as_ref());
             assert_eq!(unguarded(cell).unwrap(), text);
         }

@@ -1,8 +1,9 @@
-//! The files of an earlier run in a folder: checks that they belong to a run, and compares its settings with those of the next run.
+//! Handles the files that an earlier run left in a folder: checks that a run wrote them, and compares their settings with the
+//! next run.
 //!
-//! A folder holds one run. A file belongs to a run if its name is one of a run folder and its first characters are those of such a file. A
-//! file from another source is therefore never removed or replaced. Pages with other names (`migsim run --report`, `migsim report -o`)
-//! contain a mark of their run.
+//! A folder holds one run. A file belongs to a run if it has the name of a file of run folders and begins with the characters
+//! that such a file begins with. A file from another source is therefore never removed or replaced. Pages with other names
+//! (`migsim run --report`, `migsim report -o`) contain a mark of their run.
 
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -14,29 +15,30 @@ use migsim_base::document::{read_text, sha256};
 use migsim_base::error::{Error, Problem};
 use migsim_base::words::counted;
 use migsim_experiment::Registry;
-use migsim_experiment::{Experiment, file_pointers, remove_notes};
+use migsim_experiment::{Experiment, file_pointers, remove_informative_keys};
 
-/// The files of a folder that holds a sweep.
-const OF_SWEEPS: [&str; 2] = ["plan.json", "runs.jsonl"];
+/// Names of files by which a folder that holds a sweep is recognised.
+const SWEEP_FILES: [&str; 2] = ["plan.json", "runs.jsonl"];
 
-/// Number of bytes at the start of a file by which its kind is recognised.
-const BEGIN: u64 = 1024;
+/// Number of bytes at the start of a file that are read to recognise the kind of the file.
+const START_BYTES: u64 = 1024;
 
-/// Checks that all files with `names`, which are names of a run folder, belong to a run, and that the folder holds no sweep.
+/// Checks that all files with `names`, which are file names of a run folder, were written by a run, and that the folder holds no
+/// sweep.
 ///
 /// # Errors
-/// A file does not belong to a run; the first such file is named.
+/// The folder holds a sweep, or a file was not written by a run; the error names the first such file.
 pub(super) fn check_files(
     folder: &Path,
     mut names: impl Iterator<Item = String>,
 ) -> Result<(), Error> {
     let is_there = |name: &String| fs::symlink_metadata(folder.join(name)).is_ok();
-    if let Some(file) = OF_SWEEPS
+    if let Some(file) = SWEEP_FILES
         .map(str::to_owned)
         .iter()
         .find(|name| is_there(name))
     {
-        let problem = Problem::new("the folder holds a sweep").source(name_of(folder, file));
+        let problem = Problem::new("the folder holds a sweep").source(path_text(folder, file));
         return Err(problem.hint("choose another folder for the run").into());
     }
     let strange = names.find(|name| is_there(name) && !is_of_run(&folder.join(name)));
@@ -45,12 +47,12 @@ pub(super) fn check_files(
     };
     let problem = Problem::new(format!("`{file}` in this folder was not written by a run"));
     Err(problem
-        .source(name_of(folder, &file))
+        .source(path_text(folder, &file))
         .hint("choose another folder, or move the file away")
         .into())
 }
 
-/// Whether a file begins as the file of this name in a run folder does. An empty file does.
+/// Returns whether a run wrote the file, judging by its first characters. Returns `true` for an empty file.
 fn is_of_run(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let start = match name.rsplit_once('.') {
@@ -59,63 +61,64 @@ fn is_of_run(path: &Path) -> bool {
         Some((_, "csv")) => "scenario,",
         Some((_, "jsonl")) => "{\"scenario\":",
         Some((_, "paje")) => "%EventDef PajeDefine",
-        Some((_, "html")) => return begin(path).is_some_and(|text| text.contains(PAGE)),
+        Some((_, "html")) => return read_start(path).is_some_and(|text| text.contains(PAGE_MARK)),
         _ => "{\"displayTimeUnit\":", // a trace for Perfetto
     };
-    begin(path).is_some_and(|text| text.is_empty() || text.starts_with(start))
+    read_start(path).is_some_and(|text| text.is_empty() || text.starts_with(start))
 }
 
-/// The text with which all pages of runs start.
-const PAGE: &str = "<meta name=\"migsim-settings\" content=\"";
+/// Text that the start of every HTML page of a run contains.
+const PAGE_MARK: &str = "<meta name=\"migsim-settings\" content=\"";
 
-/// Reads the first characters of a file.
-fn begin(path: &Path) -> Option<String> {
+/// Reads the first bytes of a file as text, as many as are needed to recognise its kind. Returns `None` if it is not a regular
+/// file or cannot be read.
+fn read_start(path: &Path) -> Option<String> {
     if !fs::metadata(path).ok()?.is_file() {
         return None;
     }
     let mut bytes = Vec::new();
     let file = File::open(path).ok()?;
-    file.take(BEGIN).read_to_end(&mut bytes).ok()?;
+    file.take(START_BYTES).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Creates the mark of the pages of a run with these settings.
-pub(super) fn mark(settings: &Value) -> String {
+/// Computes the mark that identifies the pages of a run: the SHA-256 checksum of its settings.
+pub(super) fn settings_mark(settings: &Value) -> String {
     sha256(settings.to_string().as_bytes())
 }
 
-/// Lists the pages in a folder that show the run of the folder.
-pub(super) fn pages(folder: &Path) -> Vec<PathBuf> {
-    let Some(earlier) = manifest(folder) else {
+/// Lists the HTML pages in a folder that show the run whose manifest is in the same folder.
+pub(super) fn pages_of_run(folder: &Path) -> Vec<PathBuf> {
+    let Some(earlier) = read_manifest(folder) else {
         return Vec::new();
     };
-    let mark = mark(&earlier["experiment"]);
+    let mark = settings_mark(&earlier["experiment"]);
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let files = entries.map(|entry| entry.path());
     let is_page = |file: &PathBuf| {
         let end = file.extension().unwrap_or_default();
         (end.eq_ignore_ascii_case("html") || end.eq_ignore_ascii_case("htm"))
-            && begin(file).is_some_and(|text| text.contains(PAGE) && text.contains(&mark))
+            && read_start(file).is_some_and(|text| text.contains(PAGE_MARK) && text.contains(&mark))
     };
     let mut pages: Vec<PathBuf> = files.filter(is_page).collect();
     pages.sort();
     pages
 }
 
-/// Reads the manifest of a folder, if there is one and it is readable.
-fn manifest(folder: &Path) -> Option<Value> {
+/// Reads the manifest `run.json` of a folder; returns `None` if it does not exist or cannot be read.
+fn read_manifest(folder: &Path) -> Option<Value> {
     serde_json::from_str(&read_text(folder.join("run.json")).ok()?).ok()
 }
 
-/// Checks that a folder holds no run with settings other than those of `experiment`.
+/// Checks that a folder holds no run with settings other than the settings of `experiment`.
 ///
 /// # Errors
-/// The folder holds such a run, and the error lists the differences; or its manifest cannot be read.
+/// The folder holds such a run, and the error describes the differences; or the manifest of the run cannot be read.
 pub fn check_settings(folder: &Path, experiment: &Experiment) -> Result<(), Error> {
     if !folder.join("run.json").exists() {
         return Ok(());
     }
-    let what = match manifest(folder) {
+    let what = match read_manifest(folder) {
         None => "the folder holds a run whose settings cannot be read".to_owned(),
         Some(earlier) => {
             let differences = differences(&earlier, experiment);
@@ -130,13 +133,13 @@ pub fn check_settings(folder: &Path, experiment: &Experiment) -> Result<(), Erro
         }
     };
     Err(Problem::new(what)
-        .source(name_of(folder, "run.json"))
+        .source(path_text(folder, "run.json"))
         .hint("choose another folder, or replace that run with `--force`")
         .into())
 }
 
-/// Lists the differences between the settings and files of a manifest and those of `experiment`, in words. Flags like `--threads` are not
-/// settings.
+/// Describes in words each difference between the settings and input files of the manifest `earlier` and those of `experiment`.
+/// Flags such as `--threads` are not settings.
 fn differences(earlier: &Value, experiment: &Experiment) -> Vec<String> {
     let mut found = Vec::new();
     // The names of files may differ, but not their contents.
@@ -145,7 +148,8 @@ fn differences(earlier: &Value, experiment: &Experiment) -> Vec<String> {
         match (inputs.get(at), experiment.inputs.get(at)) {
             (Some(one), Some(other)) if one["role"] == other.role => {
                 if one["sha256"] != *other.sha256 {
-                    let (one, other, role) = (shown(&one["source"]), &other.source, other.role);
+                    let (one, other, role) =
+                        (display_value(&one["source"]), &other.source, other.role);
                     found.push(if *other == one {
                         format!("the {role} `{one}` has changed since")
                     } else {
@@ -155,22 +159,25 @@ fn differences(earlier: &Value, experiment: &Experiment) -> Vec<String> {
             }
             (_, Some(other)) => found.push(format!("`{}` is no input there", other.source)),
             (Some(one), None) => {
-                found.push(format!("`{}` is no input here", shown(&one["source"])));
+                found.push(format!(
+                    "`{}` is no input here",
+                    display_value(&one["source"])
+                ));
             }
             (None, None) => {}
         }
     }
     let (mut one, mut other) = (earlier["experiment"].clone(), experiment.resolved.clone());
     for settings in [&mut one, &mut other] {
-        without_names(&experiment.registry, settings);
+        remove_names(&experiment.registry, settings);
     }
-    compare("", &one, &other, &mut found);
+    add_differences("", &one, &other, &mut found);
     found
 }
 
-/// Removes from settings the keys that are for people, and the names of files.
-fn without_names(registry: &Registry, settings: &mut Value) {
-    remove_notes(settings);
+/// Removes from settings the names and notes that have no effect on a run, and replaces the names of files by null.
+fn remove_names(registry: &Registry, settings: &mut Value) {
+    remove_informative_keys(settings);
     for pointer in file_pointers(registry, settings) {
         if pointer == MAPPING {
             continue;
@@ -184,17 +191,18 @@ fn without_names(registry: &Registry, settings: &mut Value) {
     }
 }
 
-/// The file pointer whose text may also be a rule of placement, which is a setting.
+/// JSON pointer of the setting `mapping`. Its text is either the name of a file or a rule of placement; it is therefore always
+/// compared.
 const MAPPING: &str = "/mapping";
 
-/// Adds the differences between two values at `path`.
-fn compare(path: &str, one: &Value, other: &Value, found: &mut Vec<String>) {
+/// Adds to `found` a description of each difference between two JSON values at the key `path`.
+fn add_differences(path: &str, one: &Value, other: &Value, found: &mut Vec<String>) {
     let (Value::Object(left), Value::Object(right)) = (one, other) else {
         if one != other {
             found.push(format!(
                 "`{path}` is {} there and {} here",
-                shown(one),
-                shown(other)
+                display_value(one),
+                display_value(other)
             ));
         }
         return;
@@ -202,15 +210,15 @@ fn compare(path: &str, one: &Value, other: &Value, found: &mut Vec<String>) {
     let new = right.keys().filter(|key| !left.contains_key(*key));
     for key in left.keys().chain(new) {
         let dot = if path.is_empty() { "" } else { "." };
-        compare(&format!("{path}{dot}{key}"), &one[key], &other[key], found);
+        add_differences(&format!("{path}{dot}{key}"), &one[key], &other[key], found);
     }
 }
 
-/// Maximum number of letters of a value that are shown.
+/// Maximum number of characters of a value that are shown in a description of a difference.
 const MOST_LETTERS: usize = 60;
 
-/// Formats a value as people write it.
-fn shown(value: &Value) -> String {
+/// Formats a JSON value for people: texts without quotation marks, null as `not set`, long values shortened.
+fn display_value(value: &Value) -> String {
     let text = match value {
         Value::Null => "not set".to_owned(),
         Value::String(text) => text.clone(),
@@ -222,6 +230,6 @@ fn shown(value: &Value) -> String {
     }
 }
 
-fn name_of(folder: &Path, file: &str) -> String {
+fn path_text(folder: &Path, file: &str) -> String {
     folder.join(file).display().to_string()
 }

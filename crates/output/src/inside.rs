@@ -1,4 +1,4 @@
-//! Refuses links that point outside their folder.
+//! Refuses to read files through symbolic links that point outside their folder.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -6,11 +6,12 @@ use std::{fs, io};
 use migsim_base::document::cannot_read;
 use migsim_base::error::Problem;
 
-/// Returns the path of a file in a folder from another source, unless it is a link that points outside the folder.
+/// Returns the canonical path of a file in a folder that comes from another source, unless it is a symbolic link that points
+/// outside the folder.
 ///
 /// # Errors
-/// It is such a link, or the file does not exist.
-pub fn inside(file: &Path) -> io::Result<PathBuf> {
+/// The file is such a link, or it does not exist.
+pub fn path_inside(file: &Path) -> io::Result<PathBuf> {
     let folder = file.parent().filter(|folder| *folder != Path::new(""));
     let (found, folder) = (
         fs::canonicalize(file)?,
@@ -23,7 +24,8 @@ pub fn inside(file: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Reads a file in a folder from another source with `read`, unless it is a link that points outside the folder.
+/// Reads a file with `read`, unless it is a symbolic link that points outside the folder of the file. It is used for folders from
+/// other sources.
 ///
 /// # Errors
 /// The link points outside the folder, or the file cannot be read.
@@ -31,11 +33,11 @@ pub fn read_inside<'p, T>(
     file: &'p Path,
     read: impl FnOnce(&'p Path) -> Result<T, Problem>,
 ) -> Result<T, Problem> {
-    inside(file).map_err(|error| cannot_read(file, &error))?;
+    path_inside(file).map_err(|error| cannot_read(file, &error))?;
     read(file)
 }
 
-/// Reads a file as [`read_inside`] does, but returns none if it is missing.
+/// Reads a file as [`read_inside`] does, but returns `None` if the file does not exist.
 pub(super) fn read_if_there<'p, T>(
     file: &'p Path,
     read: impl FnOnce(&'p Path) -> Result<T, Problem>,

@@ -1,33 +1,34 @@
-//! Exports an experiment as load-balancing data of vt, which LBAF reads; the ranks are the hosts of the processes.
+//! Exports an experiment as load-balancing data of the runtime system vt, which the tool LBAF reads. The ranks of vt are the
+//! hosts of the processes.
 //!
-//! If the application was read from such data, its ranks are kept, on the hosts that the mapping gives them. Otherwise each host that holds
-//! a process at some time is a rank, in the order of the platform. A process that moves goes to the rank of its new host; of several ranks
-//! there, to the one with the fewest processes.
+//! If the application was read from such data, its ranks are kept and placed on hosts by the mapping. Otherwise each host that
+//! has a process at some time is a rank, in the order of the platform. A process that moves is assigned to the rank of its new
+//! host; if several ranks are there, to the rank with the fewest processes.
 
 use std::collections::BTreeMap;
 
 use migsim_base::error::Error;
 use migsim_base::units::HostId;
-use migsim_base::words::{counted, of_number};
+use migsim_base::words::{counted, singular_or_plural};
 use migsim_bsp::MigrationRecord;
 use migsim_experiment::Experiment;
 use migsim_workloads::vt::{Export, Move, write};
 
-/// The files of all ranks, and notes for the user.
+/// The exported load-balancing data of an application: a file per rank, and notes for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LbData {
-    /// The JSON of each rank.
-    pub texts: Vec<String>,
-    /// The host of each rank.
+    /// Content of the JSON file of each rank.
+    pub rank_files: Vec<String>,
+    /// Host on which each rank runs.
     pub hosts: Vec<HostId>,
-    /// Notes for the user, a sentence each.
+    /// Remarks for the user about the limits of the exported data, one sentence each.
     pub notes: Vec<String>,
 }
 
 impl LbData {
-    /// Exports the application of an experiment, with its processes on their hosts after `migrations`; without migrations, on their first
-    /// hosts.
+    /// Exports the application of an experiment, with its processes on their first hosts and the moves that follow from
+    /// `migrations`.
     ///
     /// # Errors
     /// The mapping cannot place the ranks; loading the experiment has already checked this.
@@ -41,10 +42,10 @@ impl LbData {
                 let mapping = experiment.config.mapping();
                 mapping.place(platform, labels.ranks)?
             }
-            None => sorted(placement.iter().chain(migrations.iter().map(|one| &one.to))),
+            None => sorted_distinct(placement.iter().chain(migrations.iter().map(|one| &one.to))),
         };
         let mut hosts = own.clone();
-        let destinations = sorted(migrations.iter().map(|one| &one.to));
+        let destinations = sorted_distinct(migrations.iter().map(|one| &one.to));
         hosts.extend(destinations.into_iter().filter(|host| !own.contains(host)));
         let mut of_host: BTreeMap<HostId, Vec<usize>> = BTreeMap::new();
         for (rank, host) in hosts.iter().enumerate() {
@@ -55,7 +56,7 @@ impl LbData {
             .zip(placement)
             .map(|(process, host)| workload.initial_rank(process).unwrap_or(of_host[host][0]))
             .collect();
-        let moves = moves(&start, &of_host, hosts.len(), migrations);
+        let moves = rank_moves(&start, &of_host, hosts.len(), migrations);
         let texts = write(&Export {
             workload,
             ranks: hosts.len(),
@@ -67,7 +68,7 @@ impl LbData {
         if new > 0 {
             notes.push(format!(
                 "{} outside the ranks of the data: vt must run with {} ranks to follow",
-                of_number(
+                singular_or_plural(
                     new as u64,
                     ["a process moved to a host", "processes moved to hosts"]
                 ),
@@ -83,23 +84,23 @@ impl LbData {
             ));
         }
         Ok(Self {
-            texts,
+            rank_files: texts,
             hosts,
             notes,
         })
     }
 }
 
-/// Returns the distinct hosts in their order.
-fn sorted<'a>(hosts: impl Iterator<Item = &'a HostId>) -> Vec<HostId> {
+/// Returns the distinct hosts in the order of their numbers.
+fn sorted_distinct<'a>(hosts: impl Iterator<Item = &'a HostId>) -> Vec<HostId> {
     let mut all: Vec<HostId> = hosts.copied().collect();
     all.sort_unstable();
     all.dedup();
     all
 }
 
-/// Converts the migrations to moves between ranks, by superstep.
-fn moves(
+/// Converts migrations between hosts to moves of processes between ranks, ordered by superstep.
+fn rank_moves(
     start: &[usize],
     of_host: &BTreeMap<HostId, Vec<usize>>,
     ranks: usize,

@@ -1,4 +1,4 @@
-//! Output: writes the run folder, the summary and the table; reads and explains a run folder.
+//! Output of a simulation: writes the run folder, the summary and the tables; reads and explains a run folder.
 //!
 //! ```text
 //! run.json          manifest: version, inputs with hashes, resolved settings, summary
@@ -12,7 +12,8 @@
 //! report.html       (optional) one page to look at
 //! trace-*.*         (optional) the same for viewers, a file per scenario
 //! ```
-//! CSV follows RFC 4180 and has units in its column names; floats read back exactly. This crate prints nothing itself.
+//! CSV follows RFC 4180 and has units in its column names; floats are written such that reading them restores the same value.
+//! This crate prints nothing to the terminal.
 //!
 //! The central type is [`RunFolder`]. This crate simulates nothing; charts for articles are in [`figure`].
 //!
@@ -60,10 +61,10 @@ pub use atomic_file::{Draft, write_file, write_named};
 pub use csv_guard::guarded;
 pub use earlier::check_settings;
 pub use explain::{Case, Overview, Question, Story, time_of_superstep};
-pub use folder::locked;
+pub use folder::lock_folder;
 pub use folder::{Drafts, RunFolder};
 pub use html::escaped;
-pub use inside::{inside, read_inside};
+pub use inside::{path_inside, read_inside};
 pub use lb_data::LbData;
 pub use machine::{Machine, MachineCluster, MachineGroup, MachineLink, MachinePath, Place};
 pub use migsim_base::quantities::{duration, speed};
@@ -72,17 +73,17 @@ pub use platform::{draw, platform_sheet};
 pub use processes::ProcessTable;
 pub use read::{Call, Difference, InputFile, Moved, Run, RunOfScenario, Superstep};
 pub use report::Report;
-pub use starts::compared;
+pub use starts::compare_makespans;
 pub use summary::{manifest, summary};
-pub use table::table;
-pub use table_format::{Cell, Column, Form, Sheet, Table, Tone, numbers, uncoloured, words};
-pub use traces::{Trace, TraceFormat, Traced};
+pub use table::results_sheet;
+pub use table_format::{Cell, Column, OutputForm, Sheet, Table, Tone, number_column, without_colours, text_column};
+pub use traces::{Trace, TraceFormat, TraceSubject};
 pub use traffic::{LinkTraffic, traffic};
-pub use workload::{Load, loads, picture, workload_sheet};
+pub use workload::{Load, superstep_loads, draw_workload, workload_sheet};
 
 use migsim_base::error::{Error, Problem};
 
-/// Creates the error of an output that cannot be written.
+/// Creates the error message for the output `what` that could not be written because of `error`.
 pub fn cannot_write(what: &str, error: &std::io::Error) -> Error {
     let problem = Problem::new(format!("cannot write `{what}`: {error}"));
     let hint = match error.kind() {

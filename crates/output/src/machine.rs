@@ -7,25 +7,25 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::platform::kinds_of_hosts;
+use super::platform::equal_host_ranges;
 use migsim_base::units::{ClusterId, HostId, LinkId};
 use migsim_experiment::Experiment;
 use migsim_platform::{Platform, Routes};
 
-/// The schema of the file.
+/// Name and version of the schema of `platform.json`.
 pub(super) const SCHEMA: &str = "migsim-run-platform-1";
 
-/// Maximum number of clusters for which paths are listed.
+/// Maximum number of clusters of a platform for which the paths between clusters are listed.
 const MOST_CLUSTERS: usize = 64;
 
-/// Maximum number of kinds of hosts that are listed for a cluster.
+/// Maximum number of groups of equal hosts that are listed for a cluster.
 const MOST_GROUPS: usize = 64;
 
-/// The summary of a run's platform.
+/// Summary of the platform of a run, with the first host of each process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Machine {
-    /// The schema.
+    /// Name and version of the schema of the file.
     pub schema: String,
     /// The name of the platform.
     pub name: String,
@@ -33,13 +33,13 @@ pub struct Machine {
     pub clusters: Vec<MachineCluster>,
     /// The links between clusters.
     pub links: Vec<MachineLink>,
-    /// The links between each two clusters that are connected, one way; none on platforms of more than 64 clusters.
+    /// Links between each pair of connected clusters, in one direction; empty if the platform has more than 64 clusters.
     pub paths: Vec<MachinePath>,
-    /// The first host of each process.
+    /// First host of each process, in the order of the processes.
     pub placement: Vec<Place>,
 }
 
-/// A cluster.
+/// Summary of a cluster: the number of its hosts and the properties of its first host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MachineCluster {
@@ -49,26 +49,27 @@ pub struct MachineCluster {
     pub hosts: u64,
     /// The nominal speed of a core of the cluster's first host \[instr/s\].
     pub speed_instructions_per_s: f64,
-    /// The cores of the cluster's first host.
+    /// Number of cores of the cluster's first host.
     pub cores: u32,
-    /// The bandwidth of the access link of the cluster's first host \[B/s\], if the host has one.
+    /// Bandwidth of the access link of the cluster's first host \[B/s\]; `None` if the host has no access link.
     pub access_bytes_per_s: Option<f64>,
-    /// The hosts of the cluster by kind, in order, if they differ; left out if there are more than 64 kinds.
+    /// Hosts of the cluster in groups of equal hosts, in the order of the hosts; empty if all hosts are equal or if there are
+    /// more than 64 groups.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<MachineGroup>,
 }
 
-/// Equal hosts of a cluster.
+/// Consecutive hosts of a cluster with equal properties.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MachineGroup {
-    /// The number of hosts of this kind.
+    /// Number of hosts in the group.
     pub hosts: u64,
-    /// The nominal speed of a core \[instr/s\].
+    /// Nominal speed of a core of each host \[instr/s\].
     pub speed_instructions_per_s: f64,
     /// Number of cores of each host.
     pub cores: u32,
-    /// Bandwidth of the access link of each host \[B/s\], if it has one.
+    /// Bandwidth of the access link of each host \[B/s\]; `None` if the hosts have no access link.
     pub access_bytes_per_s: Option<f64>,
 }
 
@@ -76,25 +77,25 @@ pub struct MachineGroup {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MachineLink {
-    /// The name of the link.
+    /// Name of the link on the platform.
     pub name: String,
     /// The nominal capacity of the link \[B/s\].
     pub bandwidth_bytes_per_s: f64,
-    /// The nominal one-way delay of the link \[s\].
+    /// Nominal one-way latency of the link \[s\].
     pub latency_s: f64,
 }
 
-/// The links between two clusters.
+/// The links that connect two clusters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MachinePath {
-    /// The first cluster, as an index into the list of clusters.
+    /// Index of the first cluster in the list of clusters.
     pub from: usize,
-    /// The second cluster, which has a higher index.
+    /// Index of the second cluster in the list of clusters; it is higher than that of the first cluster.
     pub to: usize,
-    /// The links in order, as indices into the list of links.
+    /// Indices of the links in the list of links, in order from the first to the second cluster.
     pub links: Vec<usize>,
-    /// Nominal latency of the whole route from first host to first host \[s\].
+    /// Nominal latency of the whole route from the first host of one cluster to the first host of the other \[s\].
     pub latency_s: f64,
 }
 
@@ -109,14 +110,14 @@ pub struct Place {
 }
 
 impl Machine {
-    /// Summarises the platform of an experiment.
-    pub fn of(experiment: &Experiment) -> Self {
+    /// Creates the summary of the platform of an experiment.
+    pub fn from_experiment(experiment: &Experiment) -> Self {
         let platform = &experiment.platform.platform;
         let clusters = (0..platform.clusters.len()).map(ClusterId::from_index);
         let mut machine = Self {
             schema: SCHEMA.to_owned(),
             name: platform.name.clone(),
-            clusters: clusters.map(|id| cluster(platform, id)).collect(),
+            clusters: clusters.map(|id| summarise_cluster(platform, id)).collect(),
             links: Vec::new(),
             paths: Vec::new(),
             placement: experiment
@@ -142,7 +143,7 @@ impl Machine {
                     continue;
                 };
                 let mut links = Vec::new();
-                for &link in between(platform, &route.middle) {
+                for &link in without_access_links(platform, &route.middle) {
                     let at = known.iter().position(|other| *other == link);
                     links.push(at.unwrap_or_else(|| {
                         known.push(link);
@@ -168,13 +169,13 @@ impl Machine {
         self.links = known.into_iter().map(link).collect();
     }
 
-    /// Returns the index of a cluster in the list.
-    pub fn cluster_named(&self, name: &str) -> Option<usize> {
+    /// Returns the index of the cluster with this name in the list of clusters.
+    pub fn cluster_index(&self, name: &str) -> Option<usize> {
         self.clusters.iter().position(|one| one.name == name)
     }
 }
 
-/// Returns a host of a platform with its cluster.
+/// Returns the names of a host and of its cluster.
 pub(super) fn place(platform: &Platform, host: HostId) -> Place {
     let host = &platform.hosts[host.index()];
     Place {
@@ -183,8 +184,9 @@ pub(super) fn place(platform: &Platform, host: HostId) -> Place {
     }
 }
 
-/// Removes from the links between two hosts their access links; if routes are given explicitly, these are the first and the last link.
-fn between<'a>(platform: &Platform, links: &'a [LinkId]) -> &'a [LinkId] {
+/// Returns the links between two hosts without the access links of the hosts. If routes are given explicitly, the first and the
+/// last link count as access links.
+fn without_access_links<'a>(platform: &Platform, links: &'a [LinkId]) -> &'a [LinkId] {
     match (&platform.routes, links) {
         (Routes::Zoned { .. }, [_, inner @ .., _]) => inner,
         (Routes::Zoned { .. }, _) => &[],
@@ -192,11 +194,11 @@ fn between<'a>(platform: &Platform, links: &'a [LinkId]) -> &'a [LinkId] {
     }
 }
 
-fn cluster(platform: &Platform, id: ClusterId) -> MachineCluster {
+fn summarise_cluster(platform: &Platform, id: ClusterId) -> MachineCluster {
     let cluster = &platform.clusters[id.index()];
     let group = |hosts: Range<u32>| {
         let first = hosts.start as usize;
-        let access = platform.access().and_then(|access| access[first]);
+        let access = platform.access_links().and_then(|access| access[first]);
         let host = &platform.hosts[first];
         MachineGroup {
             hosts: hosts.len() as u64,
@@ -206,7 +208,7 @@ fn cluster(platform: &Platform, id: ClusterId) -> MachineCluster {
         }
     };
     let all = group(cluster.hosts.clone());
-    let kinds = kinds_of_hosts(platform, id);
+    let kinds = equal_host_ranges(platform, id);
     let is_listed = (2..=MOST_GROUPS).contains(&kinds.len());
     MachineCluster {
         name: cluster.name.clone(),

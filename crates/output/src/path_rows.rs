@@ -1,4 +1,4 @@
-//! The critical path as rows: `path.csv` of a run folder, which the page and explanations read.
+//! The critical path as table rows: `path.csv` of a run folder, which the report page and the explanations read.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::csv_guard::{guarded, unguarded};
 use super::inside::read_if_there;
-use super::read::{Run, damaged, rows};
+use super::read::{Run, damaged, parse_rows};
 use migsim_base::document::read_text;
 use migsim_base::error::Error;
 use migsim_base::units::{HostId, ProcessId};
@@ -16,10 +16,10 @@ use migsim_bsp::{Bound, CriticalPath, Piece, PieceKind, PieceWork, Scenario};
 use migsim_experiment::Experiment;
 use migsim_platform::Platform;
 
-/// The name of the file.
+/// Name of the file with the critical path.
 pub(super) const FILE: &str = "path.csv";
 
-/// The columns of the file.
+/// Names of the columns of `path.csv`, in their order.
 const COLUMNS: [&str; 8] = [
     "scenario",
     "superstep",
@@ -36,33 +36,33 @@ const COLUMNS: [&str; 8] = [
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PathRow {
-    /// The scenario.
+    /// Scenario to which the critical path belongs.
     pub scenario: Scenario,
-    /// The superstep in which the activity started, counted from 1.
+    /// Superstep in which the activity of the piece started, counted from 1.
     pub superstep: u64,
     /// The time at which the piece begins \[s\], which is the end of the previous piece.
     pub begin_s: f64,
-    /// The time at which the piece ends \[s\].
+    /// Time at which the part ends \[s\].
     pub end_s: f64,
-    /// The kind.
+    /// Kind of the activity in this piece.
     pub kind: PieceKind,
-    /// The resource, as [`Experiment::resource_of`] names it.
+    /// Name of the resource that the activity used, as [`Experiment::resource_of`] returns it.
     #[serde(deserialize_with = "unguarded")]
     pub resource: String,
-    /// The process, counted from 1; none of a call and of control messages.
+    /// Process that the activity belongs to, counted from 1; `None` for a rescheduling call and for control messages.
     pub process: Option<u64>,
-    /// A sentence about the activity, its place and its bound.
+    /// Sentence that describes the activity, where it ran, and what limited it.
     #[serde(deserialize_with = "unguarded")]
     pub why: String,
 }
 
 impl PathRow {
-    /// The duration of the row \[s\].
+    /// Returns the duration of this piece of the critical path \[s\].
     pub fn seconds(&self) -> f64 {
         self.end_s - self.begin_s
     }
 
-    /// Whether it is a step of the same barrier or call as the next one.
+    /// Returns whether this piece and the next one are steps of the same barrier or the same rescheduling call.
     fn belongs_to(&self, next: &Self) -> bool {
         self.kind == next.kind
             && self.superstep == next.superstep
@@ -70,7 +70,7 @@ impl PathRow {
     }
 }
 
-/// The critical path of a scenario as rows.
+/// Converts the critical path of a scenario to rows of `path.csv`.
 pub fn path_rows(experiment: &Experiment, scenario: Scenario, path: &CriticalPath) -> Vec<PathRow> {
     let platform = &experiment.platform.platform;
     let row = |piece: &Piece| PathRow {
@@ -81,22 +81,22 @@ pub fn path_rows(experiment: &Experiment, scenario: Scenario, path: &CriticalPat
         kind: piece.kind,
         resource: experiment.resource_of(piece),
         process: piece.process.map(|process| process.index() as u64 + 1),
-        why: in_words(piece, platform),
+        why: describe_piece(piece, platform),
     };
     path.pieces.iter().map(row).collect()
 }
 
-/// Reads the critical paths of a run folder; empty if none was recorded.
+/// Reads the critical paths of a run folder. Returns an empty list if none was recorded.
 ///
 /// # Errors
-/// The file cannot be read or is not as it was written.
+/// The file cannot be read, or its content is not what was written.
 pub fn read_path(folder: &Path, run: &Run) -> Result<Vec<PathRow>, Error> {
     let file = folder.join(FILE);
     let name = file.display().to_string();
     let Some(text) = read_if_there(&file, read_text)? else {
         return Ok(Vec::new());
     };
-    let all: Vec<PathRow> = rows(&text, &name)?;
+    let all: Vec<PathRow> = parse_rows(&text, &name)?;
     let mut before: Option<&PathRow> = None;
     for (row, line) in all.iter().zip(2..) {
         let begin = match before {
@@ -104,7 +104,7 @@ pub fn read_path(folder: &Path, run: &Run) -> Result<Vec<PathRow>, Error> {
             _ => 0.0,
         };
         let is_process = |process: u64| (1..=run.processes).contains(&process);
-        let is_sound = run.get(row.scenario).is_some()
+        let is_sound = run.scenario(row.scenario).is_some()
             && row.begin_s.to_bits() == begin.to_bits()
             && row.begin_s < row.end_s
             && row.end_s.is_finite()
@@ -119,7 +119,7 @@ pub fn read_path(folder: &Path, run: &Run) -> Result<Vec<PathRow>, Error> {
     Ok(all)
 }
 
-/// Writes the file.
+/// Writes the rows as the table `path.csv`.
 pub(super) fn write(rows: &[PathRow], out: &mut dyn Write) -> io::Result<()> {
     let mut table = csv::Writer::from_writer(out);
     table.write_record(COLUMNS)?;
@@ -139,8 +139,9 @@ pub(super) fn write(rows: &[PathRow], out: &mut dyn Write) -> io::Result<()> {
     table.flush()
 }
 
-/// The rows in parts: steps of a barrier or a call that follow each other are one part, each other row is a part of its own.
-pub(super) fn parts<'r>(rows: &[&'r PathRow]) -> Vec<Part<'r>> {
+/// Groups the rows of a critical path into parts: consecutive steps of the same barrier or rescheduling call form one part, each
+/// other row a part alone.
+pub(super) fn group_rows<'r>(rows: &[&'r PathRow]) -> Vec<Part<'r>> {
     let parts = rows.chunk_by(|a, b| a.belongs_to(b));
     parts
         .map(|rows| Part {
@@ -152,20 +153,20 @@ pub(super) fn parts<'r>(rows: &[&'r PathRow]) -> Vec<Part<'r>> {
         .collect()
 }
 
-/// A row of the path, or the steps of a barrier or a call that follow each other.
+/// A row of the critical path, or several consecutive steps of one barrier or rescheduling call.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part<'r> {
     pub(super) first: &'r PathRow,
-    /// The time at which the piece ends \[s\].
+    /// Time at which the part ends \[s\].
     pub(super) end_s: f64,
-    /// The duration of the part \[s\].
+    /// Total duration of the rows of the part \[s\].
     pub(super) seconds: f64,
     steps: usize,
 }
 
 impl Part<'_> {
-    /// A sentence about it.
-    pub(super) fn words(&self) -> String {
+    /// Describes the part in a sentence.
+    pub(super) fn describe(&self) -> String {
         let protocol = match self.first.kind {
             PieceKind::Call => "the rescheduling call",
             _ => "the barrier",
@@ -177,8 +178,8 @@ impl Part<'_> {
     }
 }
 
-/// A piece in words.
-pub(super) fn in_words(piece: &Piece, platform: &Platform) -> String {
+/// Describes a piece of the critical path in words.
+pub(super) fn describe_piece(piece: &Piece, platform: &Platform) -> String {
     let host = |host: HostId| platform.hosts[host.index()].name.as_str();
     let name = |process: ProcessId| format!("p{}", process.index() + 1);
     let process = piece.process.map(name);

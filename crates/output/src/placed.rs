@@ -1,19 +1,19 @@
-//! The number of processes that start in each cluster.
+//! Number of processes that start in each cluster, as a line, a table and JSON.
 
 use serde_json::{Value, json};
 
-use super::table_format::{Cell, Table, numbers, words};
+use super::table_format::{Cell, Table, number_column, text_column};
 use migsim_base::words::counted;
 use migsim_experiment::Experiment;
 
-/// Maximum number of clusters that the line names.
+/// Maximum number of clusters that the line of text names.
 const MOST_NAMES: usize = 8;
 
-/// The clusters where processes start, in the order of the platform, each with the number of its processes.
-pub(super) struct Placed<'a>(Vec<(&'a str, usize)>);
+/// Clusters in which processes start, in the order of the platform, each with the number of these processes.
+pub(super) struct StartsByCluster<'a>(Vec<(&'a str, usize)>);
 
-impl<'a> Placed<'a> {
-    pub(super) fn of(experiment: &'a Experiment) -> Self {
+impl<'a> StartsByCluster<'a> {
+    pub(super) fn from_experiment(experiment: &'a Experiment) -> Self {
         let platform = &experiment.platform.platform;
         let mut counts = vec![0; platform.clusters.len()];
         for &host in &experiment.placement {
@@ -42,7 +42,7 @@ impl<'a> Placed<'a> {
         format!("placed: {}", parts.join(", "))
     }
 
-    /// Returns the placement as JSON, with all clusters.
+    /// Returns the number of processes that start in each cluster as JSON, with all clusters.
     pub(super) fn json(&self) -> Value {
         let entries = self.0.iter();
         entries
@@ -50,15 +50,15 @@ impl<'a> Placed<'a> {
             .collect()
     }
 
-    /// Returns the placement as a table.
+    /// Returns the number of processes that start in each cluster as a table.
     pub(super) fn table(&self) -> Table {
         let columns = [
-            words("cluster", "cluster"),
-            numbers("processes", "processes"),
+            text_column("cluster", "cluster"),
+            number_column("processes", "processes"),
         ];
         let mut table = Table::new("placed", "", &columns);
         for (cluster, processes) in &self.0 {
-            table.push([Cell::text(*cluster), Cell::count(*processes)]);
+            table.push_row([Cell::text(*cluster), Cell::count(*processes)]);
         }
         table
     }
@@ -71,11 +71,14 @@ mod tests {
     #[test]
     fn many_clusters_are_summed_up() {
         let names: Vec<String> = (0..10).map(|number| format!("c{number}")).collect();
-        let placed = Placed(names.iter().map(|name| (&**name, 2)).collect());
+        let placed = StartsByCluster(names.iter().map(|name| (&**name, 2)).collect());
         assert_eq!(
             placed.line(),
             "placed: c0 2, c1 2, c2 2, c3 2, c4 2, c5 2, c6 2, c7 2, 4 in 2 more clusters"
         );
-        assert_eq!(Placed(vec![("a", 3), ("b", 1)]).line(), "placed: a 3, b 1");
+        assert_eq!(
+            StartsByCluster(vec![("a", 3), ("b", 1)]).line(),
+            "placed: a 3, b 1"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! `processes.csv`: the activity of each process in each superstep, written during the run.
+//! Writes `processes.csv` during the run: the time of each process for computation and communication in each superstep.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -12,22 +12,22 @@ use migsim_bsp::{Recorder, Scenario};
 use migsim_platform::Platform;
 use migsim_policies::Measures;
 
-/// The part of `processes.csv` of one scenario.
+/// Writer of the part of `processes.csv` that contains one scenario.
 #[derive(Debug)]
 pub struct ProcessTable<'p> {
     platform: &'p Platform,
     scenario: Scenario,
     draft: Draft,
     out: csv::Writer<BufWriter<File>>,
-    /// The first write that failed; further writes are skipped.
+    /// Error of the first write that failed; after it nothing more is written. `None` if no write failed.
     failure: Option<csv::Error>,
 }
 
 impl<'p> ProcessTable<'p> {
-    /// Starts the table in a folder.
+    /// Creates the table of a scenario in a run folder, and writes its header.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// The file cannot be created or written.
     pub fn create(
         folder: &RunFolder,
         platform: &'p Platform,
@@ -45,7 +45,7 @@ impl<'p> ProcessTable<'p> {
         })
     }
 
-    /// Completes the table.
+    /// Completes the table, and returns its file, which is not published yet.
     ///
     /// # Errors
     /// A write failed.
@@ -54,11 +54,11 @@ impl<'p> ProcessTable<'p> {
             Some(failure) => Err(failure),
             None => self.out.flush().map_err(csv::Error::from),
         };
-        written.map_err(|error| self.draft.failed(&error.into()))?;
+        written.map_err(|error| self.draft.write_error(&error.into()))?;
         Ok(self.draft)
     }
 
-    fn write(
+    fn write_superstep(
         &mut self,
         superstep: usize,
         measures: &Measures,
@@ -84,10 +84,10 @@ impl<'p> ProcessTable<'p> {
 }
 
 impl Recorder for ProcessTable<'_> {
-    fn superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
+    fn on_superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
         if self.failure.is_none() {
             self.failure = self
-                .write(superstep, measures, placement)
+                .write_superstep(superstep, measures, placement)
                 .err()
                 .map(csv::Error::from);
         }

@@ -1,8 +1,8 @@
 //! Reads run folders of `migsim run --out`, and refuses a folder that is damaged or of an unknown version.
 //!
-//! Nothing is guessed or skipped. Each of the following is an error that names the file and the line: another version, a file that is cut,
-//! a missing or an unknown key, an invalid time, rows that do not match the counts in the manifest. Data that only a report needs is read
-//! elsewhere (`report/page_data.rs`).
+//! The reader neither guesses nor skips anything. Each of the following is an error that names the file and the line: another
+//! version, a truncated file, a missing or an unknown key, an invalid time, rows that do not match the counts in the manifest.
+//! Data that only a report needs is read elsewhere (`report/page_data.rs`).
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,129 +21,132 @@ use migsim_bsp::Scenario;
 use migsim_experiment::Registry;
 use migsim_experiment::{Experiment, Results, StaticStart, Term};
 use migsim_platform::Rule;
-use migsim_policies::explain::{Decided, Judged, Narrator, Plain, Record};
+use migsim_policies::explain::{RecordedMigration, RecordedCandidate, Narrator, Plain, Record};
 
-/// A run: its manifest, and per scenario its supersteps, calls and migrations.
+/// Content of a run folder: the manifest; and the supersteps, rescheduling calls and migrations of each scenario.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Run {
-    /// The settings (`experiment` of the manifest).
+    /// Settings of the run, as in `experiment` of the manifest.
     pub experiment: Value,
-    /// The number of processes.
+    /// Number of processes of the application.
     pub processes: u64,
-    /// The files from which the run was made.
+    /// Files that were read as the input of the run.
     pub inputs: Vec<InputFile>,
-    /// The scenarios, in the order in which they were run.
+    /// Results of each scenario, in the order in which the scenarios were run.
     pub scenarios: Vec<RunOfScenario>,
-    /// Scenario i from the starts of the built-in rules; empty if they were not simulated.
+    /// Makespans of scenario i from the starting placements of the built-in rules; empty if they were not simulated.
     pub static_starts: Vec<StaticStart>,
-    /// The interpretations (readings) of the policy's papers on which results depend, if the manifest lists them.
+    /// Interpretations of unclear passages in the policy's papers that the results depend on; empty if the manifest lists none.
     pub readings: Vec<String>,
-    /// The notes for the user, about settings and results.
+    /// Remarks for the user about settings and results.
     pub notes: Vec<String>,
-    /// The name of its application in titles.
+    /// Name of the application, as it is shown in titles.
     pub(super) application: String,
-    /// The narrator of its calls: that of its policy, if the registry contains the policy.
+    /// Describes the rescheduling calls of the run in sentences: the narrator of the policy, or a plain one if the registry does
+    /// not contain the policy.
     pub(super) narrator: &'static dyn Narrator,
 }
 
-/// A file from which a run was made, as its manifest names it.
+/// A file that was read as an input of a run, as the manifest records it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct InputFile {
-    /// `platform`, `profile`, `load`, `workload`, `policy` or `mapping`.
+    /// Purpose of the file: `platform`, `profile`, `load`, `workload`, `policy` or `mapping`.
     pub role: String,
-    /// The name of the file as given.
+    /// Name of the file as the user gave it.
     pub source: String,
-    /// The SHA-256 of the file, in hexadecimal digits.
+    /// SHA-256 checksum of the file, in hexadecimal digits.
     pub sha256: String,
 }
 
-/// The contents of a run folder about a scenario.
+/// Results of one scenario in a run folder.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RunOfScenario {
     /// The scenario.
     pub scenario: Scenario,
-    /// The execution time of the scenario \[s\].
+    /// Makespan of the scenario \[s\].
     pub makespan_s: f64,
-    /// Time for which all processes waited for calls \[s\].
+    /// Total time for which the application waited for rescheduling calls \[s\].
     pub scheduling_s: f64,
-    /// Time in which processes waited for migrations after calls \[s\].
+    /// Total time for which processes waited for migrations after rescheduling calls \[s\].
     pub migration_s: f64,
     /// Number of messages that were simulated.
     pub messages: u64,
-    /// The hash of the events of the scenario.
+    /// Hash over all simulated events; two runs with equal events have equal hashes.
     pub event_hash: String,
-    /// Relative overhead: the time beyond the time of scenario i, as a fraction of the time of scenario i. `None` without scenario i, and
-    /// for scenario i itself.
+    /// Relative overhead: the makespan beyond that of scenario i, as a fraction of the makespan of scenario i. `None` if scenario
+    /// i was not run, and for scenario i itself.
     pub relative_overhead: Option<f64>,
-    /// The sources of the difference from scenario i. `None` without scenario i, and for scenario i itself.
+    /// Causes of the difference between this makespan and the makespan of scenario i, each with its share. `None` if scenario i
+    /// was not run, and for scenario i itself.
     pub ledger: Option<Difference>,
-    /// All supersteps.
+    /// Times of all supersteps, in their order.
     pub supersteps: Vec<Superstep>,
-    /// All rescheduling calls, by superstep.
+    /// All rescheduling calls, ordered by superstep.
     pub calls: Vec<Call>,
-    /// All migrations.
+    /// All migrations that took place, of the policy and of the workload.
     pub migrations: Vec<Moved>,
-    /// The indices of the policy's moves in `migrations`, by superstep.
+    /// Indices in `migrations` of the moves that the policy decided, by the superstep after which they took place.
     of_policy: BTreeMap<u64, Vec<usize>>,
-    /// Number of moves of the policy that take a process straight back; 0 except in scenario iii.
+    /// Number of moves of the policy that bring a process back to the host it came from in its previous move; 0 except in
+    /// scenario iii.
     pub straight_returns: usize,
 }
 
-/// The difference of a makespan from the makespan of scenario i.
+/// Difference between the makespan of a scenario and the makespan of scenario i, split into its causes.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Difference {
-    /// Share of each term in the difference \[s\], in the order of [`Term::ALL`].
+    /// Share of each cause (term) in the difference \[s\], in the order of [`Term::ALL`].
     pub terms: Vec<(Term, f64)>,
-    /// The whole difference \[s\].
+    /// The total difference between the two makespans \[s\].
     pub sum_s: f64,
 }
 
-/// A row of `supersteps.csv`.
+/// Times of one superstep: a row of `supersteps.csv`.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Superstep {
-    /// The scenario.
+    /// Scenario to which the superstep belongs.
     pub scenario: Scenario,
-    /// The superstep, counted from 1.
+    /// Number of the superstep, counted from 1.
     pub superstep: u64,
     /// The time at which the first process began the superstep \[s\].
     pub start_s: f64,
-    /// The time at which the last process had computed \[s\].
+    /// Time at which the last process ended its computation \[s\].
     pub computed_s: f64,
     /// The time at which the last process left the barrier of the superstep \[s\].
     pub end_s: f64,
 }
 
-/// A line of `calls.jsonl`: the decision record of a call.
+/// Record of a rescheduling call and its decision: a line of `calls.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Call {
-    /// The scenario.
+    /// Scenario in which the call took place.
     pub scenario: Scenario,
-    /// The superstep before the call, counted from 1.
+    /// Superstep after which the call took place, counted from 1.
     pub superstep: u64,
     /// Time at which the call began \[s\].
     pub start_s: f64,
-    /// Cost of the call \[s\].
+    /// Time for which the application waited for the call \[s\].
     pub cost_s: f64,
-    /// Cost of the migrations of the call \[s\].
+    /// Time for which processes waited for the migrations after the call \[s\].
     pub migration_s: f64,
-    /// Whether the migrations happened.
+    /// Whether the migrations that the call decided took place.
     pub applied: bool,
-    /// The policy that decided.
+    /// Name of the policy that decided.
     pub policy: String,
-    /// The candidates.
-    pub candidates: Vec<Judged>,
-    /// The migrations that were decided.
-    pub migrations: Vec<Decided>,
-    /// Sum of t1 - t2 of the accepted candidates \[s\]: a sum over processes, not a time of the run. None if no candidate with t1 and t2
-    /// was accepted.
+    /// Processes that the policy considered for a move, each with its verdict.
+    pub candidates: Vec<RecordedCandidate>,
+    /// Migrations that the call decided.
+    pub migrations: Vec<RecordedMigration>,
+    /// Sum of t1 - t2 (predicted times on origin and destination) of the accepted candidates \[s\]. Since processes run in
+    /// parallel, it is not a time of the run. `None` if no candidate with t1 and t2 was accepted.
     #[serde(alias = "predicted_gain_s")] // its name in older folders
     pub t1_minus_t2_sum_s: Option<f64>,
     /// Time of scenario i in the supersteps until the next call, minus the time of this run \[s\]; all earlier moves contribute to this
@@ -171,35 +174,35 @@ impl Call {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Moved {
-    /// The scenario.
+    /// Scenario in which the migration took place.
     pub scenario: Scenario,
-    /// The superstep before the migration, counted from 1.
+    /// Superstep after which the migration took place, counted from 1.
     pub superstep: u64,
-    /// The process, counted from 1.
+    /// Process that was moved, counted from 1.
     pub process: u64,
-    /// The cluster of the origin.
+    /// Name of the cluster of the origin.
     #[serde(deserialize_with = "unguarded")]
     pub from_cluster: String,
-    /// The host of the origin.
+    /// Name of the host of the origin.
     #[serde(deserialize_with = "unguarded")]
     pub from_host: String,
-    /// The cluster of the destination.
+    /// Name of the cluster of the destination.
     #[serde(deserialize_with = "unguarded")]
     pub to_cluster: String,
-    /// The host of the destination.
+    /// Name of the host of the destination.
     #[serde(deserialize_with = "unguarded")]
     pub to_host: String,
-    /// Number of bytes sent \[B\].
+    /// Memory of the process that was sent \[B\].
     pub size_bytes: f64,
     /// Time at which the migration began \[s\].
     pub start_s: f64,
     /// Time at which the migration ended \[s\].
     pub end_s: f64,
-    /// The cause: `policy` or `workload`.
+    /// Who decided the migration: `policy` or `workload`.
     pub cause: String,
 }
 
-/// The part of the manifest that is read.
+/// The part of the manifest `run.json` that is read.
 #[derive(Debug, Deserialize)]
 struct Manifest {
     processes: u64,
@@ -227,9 +230,12 @@ struct Start {
 }
 
 impl Start {
-    /// Returns the start, if its rule is known.
-    fn known(&self) -> Result<StaticStart, (&'static str, String)> {
-        let rule = Rule::named(&self.rule);
+    /// Converts the record to a static start.
+    ///
+    /// # Errors
+    /// There is no placement rule with the recorded name; the error names the file and the problem.
+    fn to_static_start(&self) -> Result<StaticStart, (&'static str, String)> {
+        let rule = Rule::from_name(&self.rule);
         let rule = rule.ok_or_else(|| {
             let text = format!("there is no rule `{}` for a static start", self.rule);
             ("run.json", text)
@@ -257,8 +263,11 @@ struct Counts {
 }
 
 impl Counts {
-    /// Returns the ledger, if all its terms are present.
-    fn ledger(&self) -> Result<Option<Difference>, (&'static str, String)> {
+    /// Converts the recorded causes of the difference from scenario i; `None` if the manifest contains none.
+    ///
+    /// # Errors
+    /// A term is missing; the error names the file and the problem.
+    fn difference(&self) -> Result<Option<Difference>, (&'static str, String)> {
         let Some(fields) = &self.ledger else {
             return Ok(None);
         };
@@ -278,7 +287,7 @@ impl Counts {
 }
 
 impl Run {
-    /// Reads a run folder.
+    /// Reads the content of a run folder.
     ///
     /// # Errors
     /// The folder cannot be read, was written by another version, or its content is not what was written.
@@ -292,18 +301,19 @@ impl Run {
                 )
             })
         };
-        let manifest = Self::manifest(&read("run.json")?, &name("run.json"))?;
-        let supersteps = rows(&read("supersteps.csv")?, &name("supersteps.csv"))?;
-        let calls = lines(&read("calls.jsonl")?, &name("calls.jsonl"))?;
-        let migrations = rows(&read("migrations.csv")?, &name("migrations.csv"))?;
+        let manifest = Self::parse_manifest(&read("run.json")?, &name("run.json"))?;
+        let supersteps = parse_rows(&read("supersteps.csv")?, &name("supersteps.csv"))?;
+        let calls = parse_lines(&read("calls.jsonl")?, &name("calls.jsonl"))?;
+        let migrations = parse_rows(&read("migrations.csv")?, &name("migrations.csv"))?;
         Self::assemble(registry, manifest, supersteps, calls, migrations)
             .map_err(|(file, what)| damaged(what).source(name(file)).into())
     }
 
-    /// Checks that the files of the run, which `experiment` has read again, are unchanged. The policy's own files are not checked.
+    /// Checks that the input files of the run have not changed since, by comparing them with those that `experiment` has read
+    /// now. Files of the policy are not checked.
     ///
     /// # Errors
-    /// A file has changed; the first one is named.
+    /// A file has changed; the error names the first such file.
     pub fn check_inputs(&self, experiment: &Experiment) -> Result<(), Problem> {
         let mut files = self.inputs.iter().filter(|one| one.role != "policy");
         let has_changed = |file: &&InputFile| {
@@ -316,36 +326,36 @@ impl Run {
         })
     }
 
-    /// Creates a run from results in memory, with the same content as if read from its folder.
+    /// Creates the content of a run folder from results in memory, with the same content as if it was written and read again.
     ///
     /// # Errors
-    /// None, unless the written data cannot be read back.
-    pub fn of(experiment: &Experiment, results: &Results) -> Result<Self, Error> {
+    /// None, unless the data in the format of the files cannot be read.
+    pub fn from_results(experiment: &Experiment, results: &Results) -> Result<Self, Error> {
         let text = serde_json::to_string(&manifest(experiment, results))
             .map_err(|error| damaged(error.to_string()))?;
-        let manifest = Self::manifest(&text, "run.json")?;
+        let manifest = Self::parse_manifest(&text, "run.json")?;
         let mut files = [Vec::new(), Vec::new(), Vec::new()];
         let [supersteps, calls, migrations] = &mut files;
-        records::supersteps(results, supersteps)
-            .and_then(|()| records::calls(experiment, results, calls))
-            .and_then(|()| records::migrations(experiment, results, migrations))
+        records::write_supersteps(results, supersteps)
+            .and_then(|()| records::write_calls(experiment, results, calls))
+            .and_then(|()| records::write_migrations(experiment, results, migrations))
             .map_err(|error| damaged(error.to_string()))?;
         let [supersteps, calls, migrations] =
             files.map(|file| String::from_utf8_lossy(&file).into_owned());
-        let supersteps = rows(&supersteps, "supersteps.csv")?;
-        let calls = lines(&calls, "calls.jsonl")?;
-        let migrations = rows(&migrations, "migrations.csv")?;
+        let supersteps = parse_rows(&supersteps, "supersteps.csv")?;
+        let calls = parse_lines(&calls, "calls.jsonl")?;
+        let migrations = parse_rows(&migrations, "migrations.csv")?;
         let registry = &experiment.registry;
         Self::assemble(registry, manifest, supersteps, calls, migrations)
             .map_err(|(file, what)| damaged(what).source(file).into())
     }
 
-    /// Returns a scenario, if it was run.
-    pub fn get(&self, scenario: Scenario) -> Option<&RunOfScenario> {
+    /// Returns the results of a scenario; `None` if the scenario was not run.
+    pub fn scenario(&self, scenario: Scenario) -> Option<&RunOfScenario> {
         self.scenarios.iter().find(|run| run.scenario == scenario)
     }
 
-    fn manifest(text: &str, name: &str) -> Result<Manifest, Error> {
+    fn parse_manifest(text: &str, name: &str) -> Result<Manifest, Error> {
         let broken = |error: serde_json::Error| {
             damaged(error.to_string())
                 .source(name)
@@ -361,12 +371,15 @@ impl Run {
                 schema.unwrap_or("?"),
                 env!("CARGO_PKG_VERSION"),
             ));
-            return Err(problem.source(name).hint(AGAIN).into());
+            return Err(problem.source(name).hint(REWRITE_HINT).into());
         }
         Ok(serde_json::from_str(text).map_err(broken)?)
     }
 
-    /// Sorts the data by scenario and checks it against the counts in the manifest. Returns the wrong file and its problem otherwise.
+    /// Groups the data by scenario and checks them against the counts in the manifest.
+    ///
+    /// # Errors
+    /// The data does not match; the error is the name of the file and a description of the problem.
     fn assemble(
         registry: &Registry,
         manifest: Manifest,
@@ -385,7 +398,7 @@ impl Run {
         for counts in counts.iter().rev() {
             let migrations = migrations.pop().unwrap_or_default();
             let run = RunOfScenario {
-                of_policy: by_superstep(&migrations),
+                of_policy: policy_moves_by_superstep(&migrations),
                 scenario: counts.scenario,
                 makespan_s: counts.makespan_s,
                 scheduling_s: counts.scheduling_s,
@@ -396,20 +409,20 @@ impl Run {
                     .overhead_percent
                     .or(counts.gain_percent.map(|gain| 0.0 - gain))
                     .map(|percent| percent / 100.0),
-                ledger: counts.ledger()?,
+                ledger: counts.difference()?,
                 supersteps: supersteps.pop().unwrap_or_default(),
                 calls: calls.pop().unwrap_or_default(),
                 migrations,
                 straight_returns: counts.straight_returns,
             };
-            run.check(counts, manifest.processes)?;
+            run.check_counts(counts, manifest.processes)?;
             scenarios.push(run);
         }
         scenarios.reverse();
         let policy = manifest.experiment["policy"]["name"].as_str();
         let policy = policy.and_then(|name| registry.policies().find(name).ok());
         let application = application_title(registry, &manifest.experiment["workload"]);
-        let static_starts = manifest.summary.static_starts.iter().map(Start::known);
+        let static_starts = manifest.summary.static_starts.iter().map(Start::to_static_start);
         Ok(Self {
             application,
             narrator: policy.map_or(&Plain, |entry| entry.narrator()),
@@ -424,8 +437,8 @@ impl Run {
     }
 }
 
-/// Lists the indices of the policy's moves, by superstep.
-fn by_superstep(migrations: &[Moved]) -> BTreeMap<u64, Vec<usize>> {
+/// Groups the indices of the migrations that the policy decided by superstep; migrations of the workload are left out.
+fn policy_moves_by_superstep(migrations: &[Moved]) -> BTreeMap<u64, Vec<usize>> {
     let mut places: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for (place, moved) in migrations.iter().enumerate() {
         if moved.cause == "policy" {
@@ -436,13 +449,13 @@ fn by_superstep(migrations: &[Moved]) -> BTreeMap<u64, Vec<usize>> {
 }
 
 impl RunOfScenario {
-    /// Lists the moves that the policy decided after a superstep.
+    /// Lists the migrations that the policy decided in the call after a superstep and that took place.
     pub(super) fn moves_after(&self, superstep: u64) -> impl Iterator<Item = &Moved> {
         let places = self.of_policy.get(&superstep).into_iter().flatten();
         places.map(|place| &self.migrations[*place])
     }
 
-    fn check(&self, counts: &Counts, processes: u64) -> Result<(), (&'static str, String)> {
+    fn check_counts(&self, counts: &Counts, processes: u64) -> Result<(), (&'static str, String)> {
         let scenario = self.scenario.name();
         let count = |file, what, found: usize, expected: usize| {
             if found == expected {
@@ -507,25 +520,28 @@ impl RunOfScenario {
     }
 }
 
-/// Returns the name of the application of some settings for titles.
+/// Returns the name of the application in the settings `workload`, as it is shown in titles.
 pub(super) fn application_title(registry: &Registry, workload: &Value) -> String {
     let name = workload["app"].as_str().unwrap_or_default();
     let entry = registry.workloads().find(name);
     entry.map_or_else(|_| name.to_owned(), |entry| entry.title(name, workload))
 }
 
-/// The versions whose run folders are read.
+/// Versions of migsim whose run folders can be read.
 const VERSIONS: [&str; 2] = ["0.2.0", env!("CARGO_PKG_VERSION")];
 
-/// The hint for a folder that cannot be read.
-const AGAIN: &str =
+/// Hint in the error message for a run folder that cannot be read.
+const REWRITE_HINT: &str =
     "write the folder again: `migsim run RUN/run.json --out RUN`, or with the original command";
 
 pub(super) fn damaged(what: impl std::fmt::Display) -> Problem {
-    Problem::new(format!("the run is damaged: {what}")).hint(AGAIN)
+    Problem::new(format!("the run is damaged: {what}")).hint(REWRITE_HINT)
 }
 
-/// Groups the entries by scenario, in the order of the manifest.
+/// Groups the rows of a file by their scenario, in the order `order` of the scenarios in the manifest.
+///
+/// # Errors
+/// A row belongs to a scenario that was not run; the error names the file and the problem.
 fn by_scenario<T>(
     file: &'static str,
     rows: Vec<T>,
@@ -544,8 +560,8 @@ fn by_scenario<T>(
     Ok(sorted)
 }
 
-/// Reads the rows of a CSV file.
-pub(super) fn rows<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>, Error> {
+/// Parses the rows of the CSV text of a file; `name` is the file's name for error messages.
+pub(super) fn parse_rows<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>, Error> {
     if !text.ends_with('\n') {
         return Err(damaged("the last line is cut").source(name).into());
     }
@@ -562,8 +578,8 @@ pub(super) fn rows<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>
     })
 }
 
-/// Reads the lines of a JSON Lines file.
-fn lines<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>, Error> {
+/// Parses the lines of the JSON Lines text of a file; `name` is the file's name for error messages.
+fn parse_lines<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>, Error> {
     let one = |(index, line): (usize, &str)| {
         serde_json::from_str(line).map_err(|error| {
             let what = error.to_string();

@@ -1,4 +1,5 @@
-//! The tables of a run: supersteps, calls, migrations. Processes and supersteps are counted from 1, as in the papers.
+//! Writes the tables of a run: supersteps, rescheduling calls and migrations. Processes and supersteps are counted from 1, as in
+//! the papers.
 
 use std::io::{self, Write};
 
@@ -12,7 +13,7 @@ use migsim_experiment::{Experiment, Results, ScenarioRun};
 use migsim_policies::Candidate;
 
 /// Writes `supersteps.csv`.
-pub(super) fn supersteps(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_supersteps(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let mut table = csv::Writer::from_writer(out);
     table.write_record(["scenario", "superstep", "start_s", "end_s", "computed_s"])?;
     for run in &results.runs {
@@ -30,7 +31,7 @@ pub(super) fn supersteps(results: &Results, out: &mut dyn Write) -> io::Result<(
 }
 
 /// Writes `migrations.csv`.
-pub(super) fn migrations(
+pub(super) fn write_migrations(
     experiment: &Experiment,
     results: &Results,
     out: &mut dyn Write,
@@ -53,13 +54,13 @@ pub(super) fn migrations(
     for run in &results.runs {
         for migration in &run.outcome.migrations {
             let (from, to) = (
-                place(experiment, migration.from),
-                place(experiment, migration.to),
+                cluster_and_host(experiment, migration.from),
+                cluster_and_host(experiment, migration.to),
             );
             table.write_record([
                 run.scenario.name(),
                 &(migration.superstep + 1).to_string(),
-                &number(migration.process).to_string(),
+                &process_number(migration.process).to_string(),
                 &guarded(from.0),
                 &guarded(from.1),
                 &guarded(to.0),
@@ -74,23 +75,23 @@ pub(super) fn migrations(
     table.flush()
 }
 
-/// Writes `calls.jsonl`, one object per line.
-pub(super) fn calls(
+/// Writes `calls.jsonl`: one JSON object per rescheduling call and line.
+pub(super) fn write_calls(
     experiment: &Experiment,
     results: &Results,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     for run in &results.runs {
         for index in 0..run.outcome.calls.len() {
-            serde_json::to_writer(&mut *out, &call(experiment, results, run, index))?;
+            serde_json::to_writer(&mut *out, &call_record(experiment, results, run, index))?;
             out.write_all(b"\n")?;
         }
     }
     Ok(())
 }
 
-/// Creates the decision record of a call.
-fn call(experiment: &Experiment, results: &Results, run: &ScenarioRun, index: usize) -> Value {
+/// Creates the record of the rescheduling call `index` of a scenario as JSON.
+fn call_record(experiment: &Experiment, results: &Results, run: &ScenarioRun, index: usize) -> Value {
     let call = &run.outcome.calls[index];
     let accepted = call
         .decision
@@ -99,8 +100,8 @@ fn call(experiment: &Experiment, results: &Results, run: &ScenarioRun, index: us
         .filter(|candidate| candidate.accepted);
     let sum = accepted.filter_map(gain).reduce(|sum, gain| sum + gain);
     // Calls without moves, as in scenario ii, have no gain.
-    let gain_on_i = if call.applied {
-        results.gain_on_i(run, index)
+    let gain_on_i = if call.migrations_applied {
+        results.gain_after_call(run, index)
     } else {
         None
     };
@@ -108,7 +109,7 @@ fn call(experiment: &Experiment, results: &Results, run: &ScenarioRun, index: us
         .decision
         .candidates
         .iter()
-        .map(|one| candidate(experiment, one))
+        .map(|one| candidate_record(experiment, one))
         .collect();
     json!({
         "scenario": run.scenario.name(),
@@ -116,13 +117,13 @@ fn call(experiment: &Experiment, results: &Results, run: &ScenarioRun, index: us
         "start_s": call.start.get(),
         "cost_s": call.cost.get(),
         "migration_s": call.migration.get(),
-        "applied": call.applied,
+        "applied": call.migrations_applied,
         "policy": experiment.policy_name(),
         "candidates": candidates,
         "migrations": Moves(experiment, call),
         "t1_minus_t2_sum_s": sum,
         "gain_on_i_until_next_call_s": gain_on_i,
-        "explanation": call.decision.explained(),
+        "explanation": call.decision.explanation_json(),
     })
 }
 
@@ -130,14 +131,14 @@ fn gain(candidate: &Candidate) -> Option<f64> {
     Some(candidate.stay?.get() - candidate.go?.get())
 }
 
-fn candidate(experiment: &Experiment, candidate: &Candidate) -> Value {
-    let from = place(experiment, candidate.from);
+fn candidate_record(experiment: &Experiment, candidate: &Candidate) -> Value {
+    let from = cluster_and_host(experiment, candidate.from);
     json!({
-        "process": number(candidate.process),
+        "process": process_number(candidate.process),
         "from_cluster": from.0,
         "from_host": from.1,
         "to_cluster": experiment.platform.platform.clusters[candidate.to_cluster.index()].name,
-        "to_host": candidate.to.map(|host| place(experiment, host).1),
+        "to_host": candidate.to.map(|host| cluster_and_host(experiment, host).1),
         "score": candidate.score,
         "stay_s": candidate.stay.map(Seconds::get),
         "go_s": candidate.go.map(Seconds::get),
@@ -146,11 +147,11 @@ fn candidate(experiment: &Experiment, candidate: &Candidate) -> Value {
     })
 }
 
-/// The migrations that a call decided, serialised one by one.
+/// The migrations that a rescheduling call decided, in a form that is serialised as a list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moves<'a>(pub(super) &'a Experiment, pub(super) &'a CallRecord);
 
-/// A migration that a call decided.
+/// A migration that a rescheduling call decided, as it is written to a file.
 #[derive(Debug, Serialize)]
 struct Move<'a> {
     process: u64,
@@ -165,9 +166,9 @@ impl Serialize for Moves<'_> {
         let Self(experiment, call) = self;
         let moves = call.decision.migrations.iter().zip(&call.origins);
         serializer.collect_seq(moves.map(|(wanted, origin)| {
-            let (from, to) = (place(experiment, *origin), place(experiment, wanted.to));
+            let (from, to) = (cluster_and_host(experiment, *origin), cluster_and_host(experiment, wanted.to));
             Move {
-                process: number(wanted.process),
+                process: process_number(wanted.process),
                 from_cluster: from.0,
                 to_cluster: to.0,
                 from_host: from.1,
@@ -177,19 +178,19 @@ impl Serialize for Moves<'_> {
     }
 }
 
-/// Returns the cluster and the name of a host.
-pub(super) fn place(experiment: &Experiment, host: HostId) -> (&str, &str) {
+/// Returns the name of the cluster of a host, and the name of the host.
+pub(super) fn cluster_and_host(experiment: &Experiment, host: HostId) -> (&str, &str) {
     let platform = &experiment.platform.platform;
     let host = &platform.hosts[host.index()];
     (&platform.clusters[host.cluster.index()].name, &host.name)
 }
 
-/// Returns the number of a process, counted from 1.
-pub(super) fn number(process: ProcessId) -> u64 {
+/// Returns the number of a process in the output, counted from 1.
+pub(super) fn process_number(process: ProcessId) -> u64 {
     u64::from(process.0) + 1
 }
 
-/// Describes a scenario in a few words.
+/// Returns a description of a scenario in a few words.
 pub(super) const fn describe(scenario: Scenario) -> &'static str {
     match scenario {
         Scenario::I => "application only",

@@ -1,123 +1,127 @@
-//! Static starts for people and programs: the best of them, and a comparison of scenario iii with it.
+//! Describes static starts (placements that never change) for people and programs: the best of them, and a comparison of scenario
+//! iii with it.
 
 use serde_json::{Value, json};
 
-use super::table_format::{Cell, Table, numbers, words};
+use super::table_format::{Cell, Table, number_column, text_column};
 use migsim_base::quantities::seconds;
-use migsim_experiment::{StaticStart, best_of};
+use migsim_experiment::{StaticStart, best_start};
 use migsim_policies::explain::{Meaning, Sentence, Unit, say};
 
-/// The makespan of a static start.
+/// Meaning of the makespan of scenario i from the best static start \[s\].
 const MAKESPAN: Meaning = Meaning::new(
     "best_static_makespan_s",
     Unit::Seconds,
     "the makespan of scenario i from the best static start",
 );
 
-/// The ratio of two makespans.
-const TIMES: Meaning = Meaning::new(
+/// Meaning of the ratio of the makespan of scenario iii to the makespan of the best static start.
+const TIMES_BEST: Meaning = Meaning::new(
     "times_best_static",
     Unit::Number,
     "the makespan of scenario iii divided by that of the best static start",
 );
 
-/// The excess over a static start.
-const LONGER: Meaning = Meaning::new(
+/// Meaning of the excess of a makespan over the makespan of the best static start \[%\].
+const LONGER_THAN_BEST: Meaning = Meaning::new(
     "longer_than_best_static_percent",
     Unit::Percent,
     "100 (T - T_s) / T_s with the makespan T_s of the best static start",
 );
 
-/// The time that a static start takes more.
-const LESS: Meaning = Meaning::new(
+/// Meaning of the amount by which a makespan is below the makespan of the best static start \[%\].
+const LESS_THAN_BEST: Meaning = Meaning::new(
     "less_than_best_static_percent",
     Unit::Percent,
     "100 (T_s - T) / T_s with the makespan T_s of the best static start",
 );
 
-/// Minimum excess that is expressed as a multiple instead of a percentage \[%\].
-const MANY: f64 = 95.0;
+/// Minimum excess of a makespan \[%\] that is expressed as a multiple instead of a percentage.
+const MULTIPLE_FROM: f64 = 95.0;
 
-/// Compares one makespan with another: a verb with its object, and the word that introduces the other makespan.
+/// Compares the makespan `makespan_s` with the makespan `with_s` in words. Returns a verb with its object, and the word that
+/// introduces the makespan `with_s`.
 ///
 /// ```text
 /// (takes 2.0 times as long, as)   (takes 5.6 % longer, than)   (takes 5.6 % less time, than)   (takes as long, as)
 /// ```
-pub fn compared(makespan_s: f64, with_s: f64) -> (Sentence, &'static str) {
+pub fn compare_makespans(makespan_s: f64, with_s: f64) -> (Sentence, &'static str) {
     let ratio = makespan_s / with_s;
     let percent = 100.0 * (ratio - 1.0);
     match percent {
-        MANY.. => {
-            let times = TIMES.of(ratio).shown_as(format!("{ratio:.1}"));
+        MULTIPLE_FROM.. => {
+            let times = TIMES_BEST.with_value(ratio).shown_as(format!("{ratio:.1}"));
             (say!("takes {} times as long", times), "as")
         }
-        0.05.. => (say!("takes {} longer", LONGER.of(percent)), "than"),
-        ..-0.05 => (say!("takes {} less time", LESS.of(-percent)), "than"),
+        0.05.. => (say!("takes {} longer", LONGER_THAN_BEST.with_value(percent)), "than"),
+        ..-0.05 => (say!("takes {} less time", LESS_THAN_BEST.with_value(-percent)), "than"),
         _ => ("takes as long".into(), "as"),
     }
 }
 
-/// Describes the best static start in a line; `iii` is the makespan of scenario iii \[s\].
-pub(super) fn line(starts: &[StaticStart], iii: Option<f64>) -> Option<String> {
-    let best = best_of(starts)?;
+/// Describes the best static start in one line; `iii` is the makespan of scenario iii \[s\]. Returns `None` if there is no static
+/// start.
+pub(super) fn best_start_line(starts: &[StaticStart], iii: Option<f64>) -> Option<String> {
+    let best = best_start(starts)?;
     let name = best.rule.name();
     let time = seconds(best.makespan_s);
     let rest = match iii {
-        _ if best.is_own => ", the start of this run".to_owned(),
-        Some(iii) => format!("; scenario iii {}", compared(iii, best.makespan_s).0.text()),
+        _ if best.is_start_of_run => ", the start of this run".to_owned(),
+        Some(iii) => format!("; scenario iii {}", compare_makespans(iii, best.makespan_s).0.text()),
         None => String::new(),
     };
     Some(format!("best static start: {name} {time} s{rest}"))
 }
 
-/// Describes the best static start in a sentence that follows the verdict of a run.
-pub(super) fn sentence(starts: &[StaticStart], iii: f64) -> Option<Sentence> {
-    let best = best_of(starts)?;
-    if best.is_own {
+/// Describes the best static start in a sentence that follows the verdict of a run; `iii` is the makespan of scenario iii \[s\].
+pub(super) fn best_start_sentence(starts: &[StaticStart], iii: f64) -> Option<Sentence> {
+    let best = best_start(starts)?;
+    if best.is_start_of_run {
         return Some(
             "No built-in start is faster without moves than the start of this run.".into(),
         );
     }
-    let (verb, joined) = compared(iii, best.makespan_s);
+    let (verb, joined) = compare_makespans(iii, best.makespan_s);
     let time = format!("{} s", seconds(best.makespan_s));
     Some(say!(
         "Scenario iii {} {} {} that never migrates (`--mapping {}`, {}), the best of the built-in starts.",
         verb,
         joined,
-        best.words(),
+        best.description(),
         best.rule.name(),
-        MAKESPAN.of(best.makespan_s).shown_as(time)
+        MAKESPAN.with_value(best.makespan_s).shown_as(time)
     ))
 }
 
-/// Returns all static starts as a machine-readable table.
-pub(super) fn table(starts: &[StaticStart]) -> Table {
+/// Creates a machine-readable table of all static starts with their makespans.
+pub(super) fn starts_table(starts: &[StaticStart]) -> Table {
     let columns = [
-        words("static start", "rule"),
-        numbers("time [s]", "makespan_s"),
-        words("start of this run", "own"),
+        text_column("static start", "rule"),
+        number_column("time [s]", "makespan_s"),
+        text_column("start of this run", "own"),
     ];
     let mut table = Table::new("static_starts", "", &columns);
     for start in starts {
-        table.push([
+        table.push_row([
             Cell::text(start.rule.name()),
             Cell::value(start.makespan_s, seconds(start.makespan_s)),
-            Cell::value(start.is_own, if start.is_own { "yes" } else { "" }),
+            Cell::value(start.is_start_of_run, if start.is_start_of_run { "yes" } else { "" }),
         ]);
     }
     table
 }
 
-/// Returns two keys of a summary: all static starts, and the best one with the gain of scenario iii over it.
-pub(super) fn json(starts: &[StaticStart], iii: Option<f64>) -> Option<(Value, Value)> {
+/// Returns two JSON values for a summary: the list of all static starts; and the best static start, with the gain of scenario iii
+/// over it.
+pub(super) fn starts_json(starts: &[StaticStart], iii: Option<f64>) -> Option<(Value, Value)> {
     let of_one = |start: &StaticStart| {
         json!({
             "rule": start.rule.name(),
             "makespan_s": start.makespan_s,
-            "own": start.is_own,
+            "own": start.is_start_of_run,
         })
     };
-    let best = best_of(starts)?;
+    let best = best_start(starts)?;
     let mut of_best = of_one(best);
     if let Some(iii) = iii.filter(|_| best.makespan_s > 0.0) {
         let gain = 100.0 * (best.makespan_s - iii) / best.makespan_s;
@@ -140,31 +144,31 @@ mod tests {
         ];
         // 22.98 / 11.43 = 2.01
         assert_eq!(
-            line(&starts, Some(22.98)).unwrap(),
+            best_start_line(&starts, Some(22.98)).unwrap(),
             "best static start: by-core 11.43 s; scenario iii takes 2.0 times as long"
         );
         assert_eq!(
-            sentence(&starts, 22.98).unwrap().text(),
+            best_start_sentence(&starts, 22.98).unwrap().text(),
             "Scenario iii takes 2.0 times as long as a start by cores that never migrates (`--mapping by-core`, 11.43 s), the best of the built-in starts."
         );
-        let (all, best) = json(&starts, Some(22.86)).unwrap();
+        let (all, best) = starts_json(&starts, Some(22.86)).unwrap();
         assert_eq!(all.as_array().unwrap().len(), 3);
         assert!((best["gain_percent"].as_f64().unwrap() + 100.0).abs() < 1e-9);
         assert_eq!(
-            line(&starts, None).unwrap(),
+            best_start_line(&starts, None).unwrap(),
             "best static start: by-core 11.43 s"
         );
         let own = [StaticStart::new(Rule::ByCore, 11.43, true)];
         assert_eq!(
-            line(&own, Some(10.0)).unwrap(),
+            best_start_line(&own, Some(10.0)).unwrap(),
             "best static start: by-core 11.43 s, the start of this run"
         );
-        assert_eq!(line(&[], Some(10.0)), None);
+        assert_eq!(best_start_line(&[], Some(10.0)), None);
     }
 
     #[test]
     fn small_differences_are_none_and_large_ones_are_counted_in_times() {
-        let verb = |makespan_s| compared(makespan_s, 10.0).0.text().to_owned();
+        let verb = |makespan_s| compare_makespans(makespan_s, 10.0).0.text().to_owned();
         assert_eq!(verb(10.004), "takes as long");
         assert_eq!(verb(10.56), "takes 5.6 % longer");
         assert_eq!(verb(9.0), "takes 10.0 % less time");

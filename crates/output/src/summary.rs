@@ -3,16 +3,16 @@
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::placed::Placed;
+use super::placed::StartsByCluster;
 use super::records::Moves;
 use super::starts;
 use migsim_bsp::{CallRecord, Scenario, Sent};
 use migsim_experiment::{Experiment, Ledger, Results, ScenarioRun, Term};
 
-/// The schema of the manifests that are written and read.
+/// Name and version of the schema of the manifests that are written and read.
 pub(super) const SCHEMA: &str = "migsim-run-1";
 
-/// The summary; its scenarios are computed while they are written.
+/// Summary of an experiment as JSON; its scenarios are computed while it is written.
 #[derive(Debug, Serialize)]
 struct Summary<'a> {
     #[serde(flatten)]
@@ -22,11 +22,11 @@ struct Summary<'a> {
     after: Map<String, Value>,
 }
 
-/// The scenarios of a summary.
+/// The scenarios of a summary, serialised as a list.
 #[derive(Debug)]
 struct Scenarios<'a>(&'a Experiment, &'a Results);
 
-/// A scenario of a summary; its calls are computed while they are written.
+/// Summary of a scenario; its rescheduling calls are computed while it is written.
 #[derive(Debug, Serialize)]
 struct ScenarioSummary<'a> {
     #[serde(flatten)]
@@ -36,11 +36,11 @@ struct ScenarioSummary<'a> {
     after: Map<String, Value>,
 }
 
-/// The calls of a scenario.
+/// The rescheduling calls of a scenario, serialised as a list.
 #[derive(Debug)]
 struct Calls<'a>(&'a Experiment, &'a [CallRecord]);
 
-/// A call of a scenario.
+/// Summary of a rescheduling call of a scenario.
 #[derive(Debug, Serialize)]
 struct CallSummary<'a> {
     superstep: usize,
@@ -49,7 +49,7 @@ struct CallSummary<'a> {
     applied: bool,
 }
 
-/// The manifest; its summary is computed while it is written.
+/// Manifest of a run folder (`run.json`); its summary is computed while it is written.
 #[derive(Debug, Serialize)]
 struct Manifest<'a> {
     schema: &'static str,
@@ -76,38 +76,41 @@ impl Serialize for Calls<'_> {
             superstep: call.superstep + 1,
             candidates: call.decision.candidates.len(),
             migrations: Moves(experiment, call),
-            applied: call.applied,
+            applied: call.migrations_applied,
         }))
     }
 }
 
-/// Creates the summary: the settings, the messages of the application, the work of the simulator, and each scenario with its calls. To save
-/// memory, the calls are computed one by one while they are written.
+/// Creates the summary of an experiment: the settings, the messages of the application, the work of the simulator, and each
+/// scenario with its calls. To save memory, the calls are computed one by one while they are written.
 ///
 /// `simulator.loop_cpu_s` is the only value that differs between two runs of the same experiment.
 pub fn summary<'a>(experiment: &'a Experiment, results: &'a Results) -> impl Serialize + 'a {
-    Summary::of(experiment, results)
+    Summary::from_results(experiment, results)
 }
 
 impl<'a> Summary<'a> {
-    fn of(experiment: &'a Experiment, results: &'a Results) -> Self {
+    fn from_results(experiment: &'a Experiment, results: &'a Results) -> Self {
         let (mut before, mut after) = (Map::new(), Map::new());
-        before.insert("placed".into(), Placed::of(experiment).json());
-        before.insert("basis".into(), experiment.basis.text().into());
-        before.insert("application".into(), application(results));
-        before.insert("simulator".into(), simulator(experiment, results));
+        before.insert(
+            "placed".into(),
+            StartsByCluster::from_experiment(experiment).json(),
+        );
+        before.insert("basis".into(), experiment.basis.describe().into());
+        before.insert("application".into(), application_messages(results));
+        before.insert("simulator".into(), simulator_work(experiment, results));
         let iii = results.get(Scenario::Iii);
         let iii = iii.map(|run| run.outcome.makespan.get());
-        if let Some((all, best)) = starts::json(&results.static_starts, iii) {
+        if let Some((all, best)) = starts::starts_json(&results.static_starts, iii) {
             after.insert("static_starts".into(), all);
             after.insert("best_static_start".into(), best);
         }
-        let readings = experiment.readings();
+        let readings = experiment.interpretations();
         if !readings.is_empty() {
             after.insert("readings".into(), json!(readings));
         }
-        let mut notes = experiment.said.clone();
-        notes.extend(experiment.notes_of(results));
+        let mut notes = experiment.setting_notes.clone();
+        notes.extend(experiment.implausible_results(results));
         if !notes.is_empty() {
             after.insert("notes".into(), json!(notes));
         }
@@ -119,7 +122,7 @@ impl<'a> Summary<'a> {
     }
 }
 
-/// Creates the manifest: all data to repeat and to check the run, and its summary.
+/// Creates the manifest of a run folder: all data that is needed to repeat and to check the run, and its summary.
 pub fn manifest<'a>(experiment: &'a Experiment, results: &'a Results) -> impl Serialize + 'a {
     let input = |input: &migsim_experiment::Input| json!({ "role": input.role, "source": input.source, "sha256": input.sha256 });
     Manifest {
@@ -129,18 +132,18 @@ pub fn manifest<'a>(experiment: &'a Experiment, results: &'a Results) -> impl Se
         processes: experiment.placement.len(),
         inputs: experiment.inputs.iter().map(input).collect(),
         experiment: &experiment.resolved,
-        summary: Summary::of(experiment, results),
+        summary: Summary::from_results(experiment, results),
     }
 }
 
-/// Counts the messages of the application, which are equal in all scenarios. The flows of a scenario are these and those of barriers, calls
-/// and moves.
-fn application(results: &Results) -> Value {
+/// Counts the messages of the application, which are equal in all scenarios. The flows of a scenario are these messages and those
+/// of barriers, rescheduling calls and migrations.
+fn application_messages(results: &Results) -> Value {
     let sent = (results.runs.first()).map_or_else(Sent::default, |run| run.outcome.sent);
     json!({ "messages": sent.messages, "bytes": sent.bytes })
 }
 
-fn simulator(experiment: &Experiment, results: &Results) -> Value {
+fn simulator_work(experiment: &Experiment, results: &Results) -> Value {
     let runs = results.runs.iter();
     let process_supersteps: u64 = runs
         .clone()
@@ -153,7 +156,7 @@ fn simulator(experiment: &Experiment, results: &Results) -> Value {
     })
 }
 
-/// Computes the number of processes times supersteps of a run.
+/// Computes the number of processes times the number of supersteps of a scenario.
 pub(super) fn process_supersteps(experiment: &Experiment, run: &ScenarioRun) -> u64 {
     experiment.placement.len() as u64 * run.outcome.supersteps.len() as u64
 }
@@ -176,10 +179,10 @@ fn scenario<'a>(
     put("event_hash", json!(outcome.event_hash));
     let mut put = |key: &str, value: Value| after.insert(key.to_owned(), value);
     if run.scenario == Scenario::Iii {
-        put("straight_returns", outcome.straight_returns().into());
+        put("straight_returns", outcome.direct_returns().into());
     }
     if let Some(ledger) = results.ledger(run) {
-        put("ledger", self::ledger(&ledger));
+        put("ledger", self::ledger_json(&ledger));
     }
     if let Some(relative_overhead) = results.relative_overhead(run) {
         let percent = 100.0 * relative_overhead;
@@ -196,8 +199,9 @@ fn scenario<'a>(
     }
 }
 
-/// Writes the terms of a ledger and their sum, in seconds and in ticks. Ticks are whole numbers, which add up exactly in any language.
-fn ledger(ledger: &Ledger) -> Value {
+/// Returns the causes of the difference from scenario i and their sum as JSON, in seconds and in ticks. Ticks are whole numbers,
+/// so that their sum is exact in any programming language.
+fn ledger_json(ledger: &Ledger) -> Value {
     let name = |term: Term| term.key().to_owned();
     let terms = ledger
         .terms()

@@ -1,42 +1,42 @@
-//! The result for people: the table of scenarios, and the migrations of each call.
+//! The result of an experiment for people: the table of scenarios, and the migrations of each rescheduling call.
 
-use super::placed::Placed;
+use super::placed::StartsByCluster;
 use super::read::application_title;
-use super::records::{describe, number, place};
+use super::records::{describe, process_number, cluster_and_host};
 use super::starts;
 use super::summary::process_supersteps;
-use super::table_format::{Cell, Sheet, Table, Tone, numbers, words};
+use super::table_format::{Cell, Sheet, Table, Tone, number_column, text_column};
 use migsim_base::quantities::{AGES, seconds};
 use migsim_base::units::ProcessId;
-use migsim_base::words::{counted, of_number};
+use migsim_base::words::{counted, singular_or_plural};
 use migsim_bsp::{CallRecord, Cause, Scenario};
 use migsim_experiment::{Experiment, Results, ScenarioRun, Term, policy_label};
 
-/// Creates the lines and tables of the result.
-pub fn table(experiment: &Experiment, results: &Results) -> Sheet {
+/// Creates the lines and tables that describe the results of an experiment.
+pub fn results_sheet(experiment: &Experiment, results: &Results) -> Sheet {
     let mut sheet = Sheet::default();
-    sheet.line(heading(experiment));
-    sheet.line(Placed::of(experiment).line());
-    sheet.line("");
-    sheet.table(scenarios(results));
-    remarks(experiment, results, &mut sheet);
-    sheet.line("");
-    sheet.line(speed(experiment, results));
-    let readings = experiment.readings();
+    sheet.add_line(heading(experiment));
+    sheet.add_line(StartsByCluster::from_experiment(experiment).line());
+    sheet.add_line("");
+    sheet.add_table(scenarios_table(results));
+    add_remarks(experiment, results, &mut sheet);
+    sheet.add_line("");
+    sheet.add_line(simulation_speed(experiment, results));
+    let readings = experiment.interpretations();
     if !readings.is_empty() {
         let policy = experiment.policy_name();
-        sheet.line(format!("readings of {policy}: {}", readings.join("; ")));
+        sheet.add_line(format!("readings of {policy}: {}", readings.join("; ")));
     }
     // Show the moves of scenario iii, or else the decisions of scenario ii.
     let shown = results
         .get(Scenario::Iii)
         .or_else(|| results.get(Scenario::Ii));
     if let Some(run) = shown {
-        if let Some(ledger) = ledger(results, run) {
-            sheet.line("");
-            sheet.table(ledger);
+        if let Some(ledger) = ledger_table(results, run) {
+            sheet.add_line("");
+            sheet.add_table(ledger);
         }
-        calls(experiment, run, &mut sheet);
+        add_calls(experiment, run, &mut sheet);
     }
     let prescribed = results.runs.first().map_or(0, |run| {
         run.outcome
@@ -46,8 +46,8 @@ pub fn table(experiment: &Experiment, results: &Results) -> Sheet {
             .count()
     });
     if prescribed > 0 {
-        sheet.line("");
-        sheet.line(format!(
+        sheet.add_line("");
+        sheet.add_line(format!(
             "{} prescribed by the workload in every scenario",
             counted(prescribed, "migration")
         ));
@@ -55,37 +55,39 @@ pub fn table(experiment: &Experiment, results: &Results) -> Sheet {
     sheet
 }
 
-/// Adds the best static start and the straight returns below the scenarios; adds nothing on the platforms of the papers.
-fn remarks(experiment: &Experiment, results: &Results, sheet: &mut Sheet) {
-    if experiment.is_on_machine_of_paper() {
+/// Adds remarks below the table of scenarios: the best static start, and the number of moves straight back. Adds nothing on the
+/// platforms of the papers.
+fn add_remarks(experiment: &Experiment, results: &Results, sheet: &mut Sheet) {
+    if experiment.is_on_paper_platform() {
         return;
     }
     let iii = results.get(Scenario::Iii).map(|run| &run.outcome);
-    let best = starts::line(
+    let best = starts::best_start_line(
         &results.static_starts,
         iii.map(|outcome| outcome.makespan.get()),
     );
     let returned = iii.and_then(|outcome| {
         let moves = outcome.migrations.iter();
         let moves = moves.filter(|one| one.cause == Cause::Policy).count();
-        straight_returns(outcome.straight_returns(), moves)
+        straight_returns(outcome.direct_returns(), moves)
     });
     let lines: Vec<String> = best.into_iter().chain(returned).collect();
     if !lines.is_empty() {
-        sheet.line("");
+        sheet.add_line("");
     }
     for line in lines {
-        sheet.line(line);
+        sheet.add_line(line);
     }
     if !results.static_starts.is_empty() {
-        sheet.data(starts::table(&results.static_starts));
+        sheet.add_data(starts::starts_table(&results.static_starts));
     }
 }
 
-/// Describes in one line how many moves return a process straight to the host that it left at its previous move; `None` if no move does.
+/// Describes in one line how many moves bring a process straight back to the host that it left at its previous move; `None` if
+/// there are no such moves.
 pub(super) fn straight_returns(returns: usize, moves: usize) -> Option<String> {
     (returns > 0).then(|| {
-        let verb = of_number(returns as u64, ["goes", "go"]);
+        let verb = singular_or_plural(returns as u64, ["goes", "go"]);
         format!(
             "{returns} of {} {verb} straight back to the host that the process left at its move before",
             counted(moves, "move")
@@ -93,7 +95,7 @@ pub(super) fn straight_returns(returns: usize, moves: usize) -> Option<String> {
     })
 }
 
-/// Describes the experiment in a line.
+/// Describes the experiment in one line: application, processes, supersteps, platform, policy and network.
 pub(super) fn heading(experiment: &Experiment) -> String {
     let settings = &experiment.resolved;
     let is_own = experiment.platform.built_in.is_none();
@@ -102,7 +104,7 @@ pub(super) fn heading(experiment: &Experiment) -> String {
     } else {
         ""
     };
-    let heading = heading_of(
+    let heading = heading_from(
         &application_title(&experiment.registry, &settings["workload"]),
         settings,
         experiment.placement.len(),
@@ -113,8 +115,8 @@ pub(super) fn heading(experiment: &Experiment) -> String {
     heading + note
 }
 
-/// Describes an experiment in a line; the settings name its policy and its network.
-pub(super) fn heading_of(
+/// Describes an experiment in one line; `settings` name its policy and its network.
+pub(super) fn heading_from(
     application: &str,
     settings: &serde_json::Value,
     processes: usize,
@@ -133,15 +135,15 @@ pub(super) fn heading_of(
     )
 }
 
-fn scenarios(results: &Results) -> Table {
+fn scenarios_table(results: &Results) -> Table {
     let columns = [
-        words("scenario", "scenario"),
-        numbers("time [s]", "makespan_s"),
-        words("against i", "against_i_percent"),
-        numbers("calls", "calls"),
-        numbers("moved", "moved"),
-        numbers("calls cost [s]", "scheduling_s"),
-        numbers("moves cost [s]", "migration_s"),
+        text_column("scenario", "scenario"),
+        number_column("time [s]", "makespan_s"),
+        text_column("against i", "against_i_percent"),
+        number_column("calls", "calls"),
+        number_column("moved", "moved"),
+        number_column("calls cost [s]", "scheduling_s"),
+        number_column("moves cost [s]", "migration_s"),
     ];
     let mut table = Table::new("scenarios", "", &columns);
     for run in &results.runs {
@@ -151,7 +153,7 @@ fn scenarios(results: &Results) -> Table {
         let mut row = vec![
             Cell::value(name, format!("{name:<4}{}", describe(run.scenario))),
             in_seconds(outcome.makespan.get()),
-            against(results, run),
+            relative_cell(results, run),
         ];
         if run.scenario == Scenario::I {
             row.extend(std::iter::repeat_n(Cell::empty(), 4));
@@ -161,24 +163,24 @@ fn scenarios(results: &Results) -> Table {
             row.push(in_seconds(outcome.scheduling.get()));
             row.push(in_seconds(outcome.migration.get()));
         }
-        table.push(row);
+        table.push_row(row);
     }
     table
 }
 
-/// Formats the time beyond that of scenario i.
-fn against(results: &Results, run: &ScenarioRun) -> Cell {
+/// Creates the cell with the overhead or gain of a scenario relative to scenario i.
+fn relative_cell(results: &Results, run: &ScenarioRun) -> Cell {
     let relative_overhead = results.relative_overhead(run);
     let Some(relative_overhead) = relative_overhead.filter(|_| run.scenario != Scenario::I) else {
         return Cell::empty();
     };
-    let (word, amount) = against_i(run.scenario, relative_overhead);
+    let (word, amount) = relative_to_i(run.scenario, relative_overhead);
     let shown = match word {
         TAKES => format!("{word} {amount}"),
         _ => format!("{word:<8} {amount:>6}"),
     };
     let cell = Cell::value(100.0 * relative_overhead, shown);
-    cell.in_tone(match relative_overhead {
+    cell.with_tone(match relative_overhead {
         _ if run.scenario != Scenario::Iii => Tone::Plain,
         ..0.0 => Tone::Good,
         0.0 => Tone::Plain,
@@ -186,13 +188,13 @@ fn against(results: &Results, run: &ScenarioRun) -> Cell {
     })
 }
 
-/// Minimum ratio to scenario i that is expressed as a multiple instead of a percentage.
-const MANY_TIMES: f64 = 11.0;
+/// Minimum ratio of a makespan to that of scenario i that is expressed as a multiple instead of a percentage.
+const MULTIPLE_FROM: f64 = 11.0;
 
 const TAKES: &str = "takes";
 
-/// Describes the price or gain of a scenario against scenario i from its relative overhead: `gain`, `10.8 %`.
-pub(super) fn against_i(scenario: Scenario, relative_overhead: f64) -> (&'static str, String) {
+/// Describes the overhead or gain of a scenario relative to scenario i in a word and an amount: `gain`, `10.8 %`.
+pub(super) fn relative_to_i(scenario: Scenario, relative_overhead: f64) -> (&'static str, String) {
     // A value that rounds to 0 has no sign, and is not called a loss.
     let percent = match 100.0 * relative_overhead {
         -0.05..0.05 => 0.0,
@@ -204,12 +206,12 @@ pub(super) fn against_i(scenario: Scenario, relative_overhead: f64) -> (&'static
         Scenario::Iii => ("gain", 0.0 - percent),
     };
     match 1.0 + relative_overhead {
-        times @ MANY_TIMES.. => (TAKES, format!("{times:.1} times as long")),
+        times @ MULTIPLE_FROM.. => (TAKES, format!("{times:.1} times as long")),
         _ => (word, format!("{percent:.1} %")),
     }
 }
 
-fn speed(experiment: &Experiment, results: &Results) -> String {
+fn simulation_speed(experiment: &Experiment, results: &Results) -> String {
     let cpu: f64 = results
         .runs
         .iter()
@@ -234,10 +236,10 @@ fn speed(experiment: &Experiment, results: &Results) -> String {
     )
 }
 
-/// Minimum number of messages for which the mean CPU time of a message is shown.
+/// Minimum number of simulated messages for which the mean CPU time of a message is shown.
 const MANY_MESSAGES: u64 = 1000;
 
-/// Computes the number of decimals of a ledger: four digits of its largest term, and at least two decimals.
+/// Computes the number of decimal places in the table of differences, such that its largest term has four digits; at least 2.
 pub(super) fn decimals(largest: f64) -> usize {
     (2_u8..12)
         .find(|&decimals| largest * 10_f64.powi(decimals.into()) >= 1e3)
@@ -245,8 +247,9 @@ pub(super) fn decimals(largest: f64) -> usize {
         .into()
 }
 
-/// Creates the table of the ledger: the sources of the difference from scenario i. Terms that round to zero are left out.
-fn ledger(results: &Results, run: &ScenarioRun) -> Option<Table> {
+/// Creates a table of the causes of the difference of a scenario from scenario i, without terms that round to zero; `None` if
+/// there is nothing to compare.
+fn ledger_table(results: &Results, run: &ScenarioRun) -> Option<Table> {
     let ledger = results.ledger(run).filter(|ledger| !ledger.is_empty())?;
     let largest = ledger
         .terms()
@@ -260,10 +263,10 @@ fn ledger(results: &Results, run: &ScenarioRun) -> Option<Table> {
     let zero = in_words(0.0);
     let is_shown = |(_, seconds): &(Term, f64)| in_words(seconds.abs()) != zero;
     let title = format!("Scenario {} less i", run.scenario.name());
-    let columns = [words(title, "term"), numbers("[s]", "difference_s")];
+    let columns = [text_column(title, "term"), number_column("[s]", "difference_s")];
     let mut table = Table::new("ledger", "", &columns);
     let mut push = |name: &str, seconds: f64| {
-        table.push([Cell::text(name), Cell::value(seconds, in_words(seconds))]);
+        table.push_row([Cell::text(name), Cell::value(seconds, in_words(seconds))]);
     };
     for (term, seconds) in ledger.terms().filter(is_shown) {
         push(term.name(), seconds);
@@ -272,8 +275,9 @@ fn ledger(results: &Results, run: &ScenarioRun) -> Option<Table> {
     Some(table)
 }
 
-/// Adds a row per origin and destination of each call that decided moves, and a list of the other calls.
-fn calls(experiment: &Experiment, run: &ScenarioRun, sheet: &mut Sheet) {
+/// Adds a table with one row per pair of origin and destination cluster of each rescheduling call that decided moves, and a list
+/// of the other calls.
+fn add_calls(experiment: &Experiment, run: &ScenarioRun, sheet: &mut Sheet) {
     let title = if run.scenario == Scenario::Iii {
         "Migrations by call"
     } else {
@@ -284,37 +288,37 @@ fn calls(experiment: &Experiment, run: &ScenarioRun, sheet: &mut Sheet) {
         .calls
         .iter()
         .partition(|call| !call.decision.migrations.is_empty());
-    sheet.line("");
+    sheet.add_line("");
     let columns = [
-        numbers("superstep", "superstep"),
-        numbers("candidates", "candidates"),
-        numbers("moved", "moved"),
-        words("from", "from"),
-        words("to", "to"),
-        words("processes", "processes"),
+        number_column("superstep", "superstep"),
+        number_column("candidates", "candidates"),
+        number_column("moved", "moved"),
+        text_column("from", "from"),
+        text_column("to", "to"),
+        text_column("processes", "processes"),
     ];
     let mut table = Table::new("calls", title, &columns);
     for call in &moving {
-        for (line, group) in groups(experiment, call).into_iter().enumerate() {
+        for (line, group) in group_migrations(experiment, call).into_iter().enumerate() {
             // The first row of a call has the values of the whole call.
             let of_call = |count: usize| match line {
                 0 => Cell::count(count),
                 _ => Cell::value(count, ""),
             };
-            table.push([
+            table.push_row([
                 of_call(call.superstep + 1),
                 of_call(call.decision.candidates.len()),
                 Cell::count(group.processes.len()),
                 Cell::text(group.from),
                 Cell::text(group.to),
-                Cell::text(ranges(&group.processes)),
+                Cell::text(process_ranges(&group.processes)),
             ]);
         }
     }
     if moving.is_empty() {
-        sheet.line(title);
+        sheet.add_line(title);
     } else {
-        sheet.table(table);
+        sheet.add_table(table);
     }
     if !quiet.is_empty() {
         let listed: Vec<String> = quiet
@@ -323,45 +327,46 @@ fn calls(experiment: &Experiment, run: &ScenarioRun, sheet: &mut Sheet) {
             .map(|call| (call.superstep + 1).to_string())
             .collect();
         let more = if quiet.len() > 12 { ", ..." } else { "" };
-        sheet.line(format!(
+        sheet.add_line(format!(
             "{} without migration, after {} {}{more}",
             counted(quiet.len(), "call"),
-            of_number(quiet.len() as u64, ["superstep", "supersteps"]),
+            singular_or_plural(quiet.len() as u64, ["superstep", "supersteps"]),
             listed.join(", ")
         ));
     }
     if run.outcome.calls.is_empty() {
-        sheet.line("no call");
+        sheet.add_line("no call");
     }
 }
 
-/// The processes that a call moves from one cluster to another.
-pub(super) struct Group<'a> {
+/// Processes that a rescheduling call moves from one cluster to another.
+pub(super) struct MoveGroup<'a> {
     pub(super) from: &'a str,
     pub(super) to: &'a str,
-    /// The processes, sorted.
+    /// The processes that are moved, sorted by number.
     pub(super) processes: Vec<ProcessId>,
 }
 
-/// Groups the migrations of a call.
-fn groups<'a>(experiment: &'a Experiment, call: &CallRecord) -> Vec<Group<'a>> {
+/// Groups the migrations of a rescheduling call by origin and destination cluster.
+fn group_migrations<'a>(experiment: &'a Experiment, call: &CallRecord) -> Vec<MoveGroup<'a>> {
     let decided = call.decision.migrations.iter().zip(&call.origins);
-    by_clusters(decided.map(|(wanted, &origin)| {
-        let (from, to) = (place(experiment, origin).0, place(experiment, wanted.to).0);
+    group_by_clusters(decided.map(|(wanted, &origin)| {
+        let (from, to) = (cluster_and_host(experiment, origin).0, cluster_and_host(experiment, wanted.to).0);
         (from, to, wanted.process)
     }))
 }
 
-/// Groups moves (origin, destination, process) by origin and destination, in the order of the first move of each group.
-pub(super) fn by_clusters<'a>(
+/// Groups moves, given as (origin cluster, destination cluster, process), by origin and destination, in the order of the first
+/// move of each group.
+pub(super) fn group_by_clusters<'a>(
     moves: impl Iterator<Item = (&'a str, &'a str, ProcessId)>,
-) -> Vec<Group<'a>> {
-    let mut groups: Vec<Group<'a>> = Vec::new();
+) -> Vec<MoveGroup<'a>> {
+    let mut groups: Vec<MoveGroup<'a>> = Vec::new();
     for (from, to, process) in moves {
-        let is_it = |group: &&mut Group<'_>| group.from == from && group.to == to;
+        let is_it = |group: &&mut MoveGroup<'_>| group.from == from && group.to == to;
         match groups.iter_mut().find(is_it) {
             Some(group) => group.processes.push(process),
-            None => groups.push(Group {
+            None => groups.push(MoveGroup {
                 from,
                 to,
                 processes: vec![process],
@@ -374,10 +379,10 @@ pub(super) fn by_clusters<'a>(
     groups
 }
 
-/// Formats a sorted list of processes: `p23-p36, p40`.
-pub(super) fn ranges(processes: &[ProcessId]) -> String {
+/// Formats a sorted list of processes with ranges: `p23-p36, p40`.
+pub(super) fn process_ranges(processes: &[ProcessId]) -> String {
     let mut parts: Vec<(u64, u64)> = Vec::new();
-    for process in processes.iter().map(|&process| number(process)) {
+    for process in processes.iter().map(|&process| process_number(process)) {
         match parts.last_mut() {
             Some(last) if last.1 + 1 == process => last.1 = process,
             _ => parts.push((process, process)),
@@ -403,13 +408,13 @@ mod tests {
     #[test]
     fn ranges_of_processes_are_shortened_and_count_from_one() {
         let ids: Vec<ProcessId> = [0, 1, 2, 6, 8, 9].into_iter().map(ProcessId).collect();
-        assert_eq!(ranges(&ids), "p1-p3, p7, p9-p10");
+        assert_eq!(process_ranges(&ids), "p1-p3, p7, p9-p10");
     }
 
     #[test]
     fn a_loss_is_called_a_loss_and_a_large_one_is_a_multiple() {
         let shown = |relative_overhead| {
-            let (word, amount) = against_i(Scenario::Iii, relative_overhead);
+            let (word, amount) = relative_to_i(Scenario::Iii, relative_overhead);
             format!("{word} {amount}")
         };
         assert_eq!(shown(-0.108), "gain 10.8 %");
@@ -417,7 +422,7 @@ mod tests {
         assert_eq!(shown(1e-9), "gain 0.0 %");
         assert_eq!(shown(21.685), "takes 22.7 times as long");
         assert_eq!(
-            against_i(Scenario::Ii, 0.023),
+            relative_to_i(Scenario::Ii, 0.023),
             ("overhead", "2.3 %".to_owned())
         );
     }

@@ -1,8 +1,8 @@
-//! Tables and lines of text as aligned columns, Markdown, CSV or JSON.
+//! Tables and lines of text, which are rendered as aligned columns, Markdown, CSV or JSON.
 //!
-//! For people (columns, Markdown) a cell has a rounded text, with its unit in the heading or in the text. For programs (CSV, JSON) it has
-//! an exact value, with its unit in the name of the column. Only aligned columns have colours, as escape codes. The program that prints
-//! them removes the codes if the output is not a terminal.
+//! For people (columns, Markdown) a cell has a rounded text, with its unit in the heading or in the text. For programs (CSV,
+//! JSON) it has an exact value, with its unit in the name of the column. Only aligned columns have colours, as escape codes. The
+//! program that prints the columns removes the codes if the output is not a terminal.
 
 use std::fmt::Write as _;
 
@@ -14,10 +14,10 @@ use super::guarded;
 use super::html::escaped;
 use migsim_base::error::visible;
 
-/// The form in which a sheet is rendered.
+/// Output format in which a sheet of lines and tables is rendered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Form {
+pub enum OutputForm {
     /// Aligned columns.
     #[default]
     Table,
@@ -25,11 +25,11 @@ pub enum Form {
     Markdown,
     /// CSV (RFC 4180): tables only, with an empty line between two tables.
     Csv,
-    /// JSON: an object with an array per table.
+    /// JSON: an object with an array for each table.
     Json,
 }
 
-/// A list of lines and tables.
+/// A sequence of lines of text and tables, which can be rendered in several formats.
 #[derive(Clone, Debug, Default)]
 pub struct Sheet {
     parts: Vec<Part>,
@@ -39,11 +39,11 @@ pub struct Sheet {
 enum Part {
     Line(String),
     Table(Table),
-    /// A table for programs only; its content for people is in a line.
+    /// A table for CSV and JSON only; in the formats for people, lines of text have its content.
     Data(Table),
 }
 
-/// A table.
+/// A table with a name for programs, a title, typed columns and rows of cells.
 #[derive(Clone, Debug)]
 pub struct Table {
     key: &'static str,
@@ -53,7 +53,7 @@ pub struct Table {
     has_headings: bool,
 }
 
-/// A column of a table.
+/// A column of a table: its heading for people, its name for programs, and whether it contains numbers.
 #[derive(Clone, Debug)]
 pub struct Column {
     heading: String,
@@ -61,30 +61,30 @@ pub struct Column {
     is_number: bool,
 }
 
-/// A cell of a table.
+/// A cell of a table: its text for people, and its value for programs.
 #[derive(Clone, Debug)]
 pub struct Cell {
     shown: String,
     value: Value,
     tone: Tone,
-    /// Length of the bar behind the cell on a page, from 0 to 1.
+    /// Length of the bar behind the cell on an HTML page, as a fraction of the cell; `None` if there is no bar.
     bar: Option<f64>,
 }
 
-/// Whether a value is good or bad.
+/// Whether a value is good or bad, which becomes its colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tone {
     /// Neither good nor bad.
     #[default]
     Plain,
-    /// Good.
+    /// A good value, shown in green.
     Good,
-    /// Bad.
+    /// A bad value, shown in red.
     Bad,
 }
 
-/// Creates a column of text from its heading and its name for programs.
-pub fn words(heading: impl Into<String>, key: &'static str) -> Column {
+/// Creates a column of texts from its heading for people and its name for programs.
+pub fn text_column(heading: impl Into<String>, key: &'static str) -> Column {
     Column {
         heading: heading.into(),
         key,
@@ -92,8 +92,8 @@ pub fn words(heading: impl Into<String>, key: &'static str) -> Column {
     }
 }
 
-/// Creates a column of numbers from its heading and its name for programs.
-pub fn numbers(heading: impl Into<String>, key: &'static str) -> Column {
+/// Creates a column of numbers from its heading for people and its name for programs.
+pub fn number_column(heading: impl Into<String>, key: &'static str) -> Column {
     Column {
         heading: heading.into(),
         key,
@@ -102,7 +102,7 @@ pub fn numbers(heading: impl Into<String>, key: &'static str) -> Column {
 }
 
 impl Cell {
-    /// Creates a cell with a text.
+    /// Creates a cell whose value for programs is a text, which is also shown to people.
     pub fn text(text: impl Into<String>) -> Self {
         let shown = text.into();
         Self {
@@ -113,7 +113,7 @@ impl Cell {
         }
     }
 
-    /// Creates a cell with a value for programs and a text for people.
+    /// Creates a cell from a value for programs and a text for people.
     pub fn value(value: impl Into<Value>, shown: impl Into<String>) -> Self {
         Self {
             shown: visible(&shown.into()).into_owned(),
@@ -123,7 +123,7 @@ impl Cell {
         }
     }
 
-    /// Creates a cell with a whole number.
+    /// Creates a cell with a whole number, shown in full.
     pub fn count(count: usize) -> Self {
         Self::value(count, count.to_string())
     }
@@ -133,14 +133,14 @@ impl Cell {
         Self::value(Value::Null, "")
     }
 
-    /// Sets the tone of the cell, which becomes a colour where colours are supported.
+    /// Returns the cell with a tone, which becomes a colour in formats that have colours.
     #[must_use]
-    pub fn in_tone(mut self, tone: Tone) -> Self {
+    pub fn with_tone(mut self, tone: Tone) -> Self {
         self.tone = tone;
         self
     }
 
-    /// Sets the bar behind the cell on a page; `length` is a fraction of the cell.
+    /// Returns the cell with a bar behind it on an HTML page; `length` is a fraction of the cell, from 0 to 1.
     #[must_use]
     pub fn with_bar(mut self, length: f64) -> Self {
         self.bar = Some(length.clamp(0.0, 1.0));
@@ -156,7 +156,7 @@ impl Cell {
         }
         if !column.is_number {
             classes.push("words");
-            if self.shown.chars().count() > LONG {
+            if self.shown.chars().count() > BREAKABLE_FROM {
                 classes.push("long");
             }
         }
@@ -183,11 +183,12 @@ impl Cell {
     }
 }
 
-/// Minimum number of letters of a text that may be broken into lines on a page.
-const LONG: usize = 40;
+/// A text with more letters than this may be broken into lines on an HTML page.
+const BREAKABLE_FROM: usize = 40;
 
 impl Table {
-    /// Creates an empty table. `key` is its name for programs; an empty title is left out.
+    /// Creates an empty table. `key` is its name for programs; `title` is its heading for people, which is left out if it is
+    /// empty.
     pub fn new(key: &'static str, title: impl Into<String>, columns: &[Column]) -> Self {
         Self {
             key,
@@ -198,21 +199,21 @@ impl Table {
         }
     }
 
-    /// Leaves out the headings over aligned columns.
+    /// Returns the table without column headings in the format of aligned columns.
     #[must_use]
     pub fn without_headings(mut self) -> Self {
         self.has_headings = false;
         self
     }
 
-    /// Adds a row with one cell per column.
-    pub fn push(&mut self, row: impl Into<Vec<Cell>>) {
+    /// Adds a row, which must have one cell per column.
+    pub fn push_row(&mut self, row: impl Into<Vec<Cell>>) {
         let row = row.into();
         debug_assert_eq!(row.len(), self.columns.len(), "a cell per column");
         self.rows.push(row);
     }
 
-    fn aligned(&self, text: &mut String) {
+    fn push_aligned(&self, text: &mut String) {
         let heading = Style::new().bold();
         if !self.title.is_empty() {
             writeln!(text, "{heading}{}{heading:#}", self.title).expect("a string");
@@ -255,9 +256,9 @@ impl Table {
         }
     }
 
-    fn markdown(&self, text: &mut String) {
+    fn push_markdown(&self, text: &mut String) {
         if !self.title.is_empty() {
-            writeln!(text, "**{}**\n", plain(&self.title)).expect("a string");
+            writeln!(text, "**{}**\n", escape_markdown(&self.title)).expect("a string");
         }
         let mut line = |cells: &mut dyn Iterator<Item = String>| {
             text.push('|');
@@ -274,11 +275,12 @@ impl Table {
             rule.to_owned()
         }));
         for row in &self.rows {
-            line(&mut row.iter().map(|cell| plain(&cell.shown)));
+            line(&mut row.iter().map(|cell| escape_markdown(&cell.shown)));
         }
     }
 
-    /// Returns the table as an element of a page, which can be sorted and saved. Of a long table, `shown` rows are shown at first.
+    /// Returns the table as an HTML element, which can be sorted and saved on the page. Of a long table, only the first `shown`
+    /// rows are visible until the reader unfolds it.
     pub fn html(&self, shown: usize) -> String {
         let mut html = String::new();
         if !self.title.is_empty() {
@@ -309,7 +311,7 @@ impl Table {
         html
     }
 
-    /// The rows as CSV, with the keys of the columns as its head.
+    /// Returns the rows as CSV; the first line contains the names of the columns for programs.
     pub fn csv(&self) -> String {
         let mut out = csv::Writer::from_writer(Vec::new());
         let plain = |value: &Value| match value {
@@ -338,8 +340,8 @@ impl Table {
     }
 }
 
-/// Escapes a text so that Markdown and HTML find no markup in it.
-fn plain(text: &str) -> String {
+/// Escapes a text so that it contains no markup for Markdown or HTML.
+fn escape_markdown(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
@@ -361,44 +363,45 @@ fn style(tone: Tone) -> Style {
 }
 
 impl Sheet {
-    /// Adds a line of text, which is left out of CSV and JSON.
-    pub fn line(&mut self, line: impl Into<String>) {
+    /// Adds a line of text, which appears in aligned columns and Markdown but not in CSV and JSON.
+    pub fn add_line(&mut self, line: impl Into<String>) {
         self.parts
             .push(Part::Line(visible(&line.into()).into_owned()));
     }
 
-    /// Adds a table.
-    pub fn table(&mut self, table: Table) {
+    /// Adds a table, which appears in all formats.
+    pub fn add_table(&mut self, table: Table) {
         self.parts.push(Part::Table(table));
     }
 
-    /// Adds a table that is left out of aligned columns and Markdown.
-    pub fn data(&mut self, table: Table) {
+    /// Adds a table that appears only in CSV and JSON.
+    pub fn add_data(&mut self, table: Table) {
         self.parts.push(Part::Data(table));
     }
 
-    /// Returns the sheet as text that ends with a line end.
-    pub fn render(&self, form: Form) -> String {
+    /// Returns the sheet in this format, as text that ends with a line end.
+    pub fn render(&self, form: OutputForm) -> String {
         let tables = self.parts.iter().filter_map(|part| match part {
             Part::Table(table) | Part::Data(table) => Some(table),
             Part::Line(_) => None,
         });
         match form {
-            Form::Table | Form::Markdown => self.text(form),
-            Form::Csv => tables.map(Table::csv).collect::<Vec<_>>().join("\n"),
-            Form::Json => {
+            OutputForm::Table | OutputForm::Markdown => self.text(form),
+            OutputForm::Csv => tables.map(Table::csv).collect::<Vec<_>>().join("\n"),
+            OutputForm::Json => {
                 let tables = tables.map(|table| (table.key.to_owned(), table.json()));
                 format!("{:#}\n", Value::Object(tables.collect::<Map<_, _>>()))
             }
         }
     }
 
-    /// Returns the lines and tables as elements of a page.
+    /// Returns the lines and tables as HTML elements. Of each long table, only the first `shown` rows are visible until the
+    /// reader unfolds it.
     pub fn html(&self, shown: usize) -> String {
         let html = self.parts.iter().map(|part| match part {
             Part::Line(line) if line.trim().is_empty() => String::new(),
             Part::Line(line) => {
-                let plain = uncoloured(line);
+                let plain = without_colours(line);
                 format!("<p>{}</p>\n", prose(plain.trim()))
             }
             Part::Table(table) => table.html(shown),
@@ -407,31 +410,31 @@ impl Sheet {
         html.collect()
     }
 
-    fn text(&self, form: Form) -> String {
+    fn text(&self, form: OutputForm) -> String {
         let mut text = String::new();
         for part in &self.parts {
             match part {
-                Part::Line(line) if form == Form::Markdown => {
-                    text.push_str(&plain(line.trim_end()));
+                Part::Line(line) if form == OutputForm::Markdown => {
+                    text.push_str(&escape_markdown(line.trim_end()));
                     text.push('\n');
                 }
                 Part::Line(line) => {
                     text.push_str(line.trim_end());
                     text.push('\n');
                 }
-                Part::Table(table) if form == Form::Markdown => {
+                Part::Table(table) if form == OutputForm::Markdown => {
                     // Without an empty line, a table would be read as a part of the line before it.
                     if !text.is_empty() && !text.ends_with("\n\n") {
                         text.push('\n');
                     }
-                    table.markdown(&mut text);
+                    table.push_markdown(&mut text);
                     text.push('\n');
                 }
-                Part::Table(table) => table.aligned(&mut text),
+                Part::Table(table) => table.push_aligned(&mut text),
                 Part::Data(_) => {}
             }
         }
-        if form == Form::Markdown {
+        if form == OutputForm::Markdown {
             while text.contains("\n\n\n") {
                 text = text.replace("\n\n\n", "\n\n");
             }
@@ -442,8 +445,8 @@ impl Sheet {
     }
 }
 
-/// Removes terminal colours from a text.
-pub fn uncoloured(text: &str) -> String {
+/// Removes the escape codes of terminal colours from a text.
+pub fn without_colours(text: &str) -> String {
     anstream::adapter::strip_str(text).to_string()
 }
 
@@ -456,48 +459,48 @@ mod tests {
             "hosts",
             "Hosts",
             &[
-                words("name", "name"),
-                numbers("speed [GHz]", "speed_hz"),
-                words("of", "owner"),
+                text_column("name", "name"),
+                number_column("speed [GHz]", "speed_hz"),
+                text_column("of", "owner"),
             ],
         );
-        table.push([
+        table.push_row([
             Cell::text("a|b"),
             Cell::value(1.5e9, "1.5"),
             Cell::text("x, y"),
         ]);
-        table.push([Cell::text("longer ü"), Cell::empty(), Cell::text("z")]);
-        table.push([
+        table.push_row([Cell::text("longer ü"), Cell::empty(), Cell::text("z")]);
+        table.push_row([
             Cell::text("c"),
-            Cell::value(0.1 + 0.2, "0.3").in_tone(Tone::Good),
+            Cell::value(0.1 + 0.2, "0.3").with_tone(Tone::Good),
             Cell::empty(),
         ]);
         let mut sheet = Sheet::default();
-        sheet.line("A line");
-        sheet.table(table);
+        sheet.add_line("A line");
+        sheet.add_table(table);
         sheet
     }
 
     #[test]
     fn columns_are_aligned_by_letters_and_lines_have_no_blanks_at_their_ends() {
-        let text = uncoloured(&sheet().render(Form::Table));
+        let text = without_colours(&sheet().render(OutputForm::Table));
         let expected = "A line\nHosts\nname      speed [GHz]  of\na|b               1.5  x, y\nlonger ü               z\nc                 0.3\n";
         assert_eq!(text, expected);
-        assert!(sheet().render(Form::Table).contains("\u{1b}[32m0.3"));
+        assert!(sheet().render(OutputForm::Table).contains("\u{1b}[32m0.3"));
     }
 
     #[test]
     fn markdown_has_a_rule_and_no_stray_bars() {
         let expected = "A line\n\n**Hosts**\n\n| name | speed [GHz] | of |\n| --- | ---: | --- |\n| a\\|b | 1.5 | x, y |\n| longer ü |  | z |\n| c | 0.3 |  |\n";
-        assert_eq!(sheet().render(Form::Markdown), expected);
+        assert_eq!(sheet().render(OutputForm::Markdown), expected);
     }
 
     #[test]
     fn programs_get_exact_values_and_empty_cells_for_missing_ones() {
         let expected =
             "name,speed_hz,owner\na|b,1500000000.0,\"x, y\"\nlonger ü,,z\nc,0.30000000000000004,\n";
-        assert_eq!(sheet().render(Form::Csv), expected);
-        let json: Value = serde_json::from_str(&sheet().render(Form::Json)).unwrap();
+        assert_eq!(sheet().render(OutputForm::Csv), expected);
+        let json: Value = serde_json::from_str(&sheet().render(OutputForm::Json)).unwrap();
         assert_eq!(json["hosts"][2]["speed_hz"], 0.1 + 0.2);
         assert_eq!(json["hosts"][1]["speed_hz"], Value::Null);
         assert_eq!(json["hosts"][0]["owner"], "x, y");

@@ -1,7 +1,8 @@
-//! `links.csv`: the traffic on each link, computed after the run from the plans, the hosts of the processes, and the routes.
+//! Computes `links.csv`: the traffic on each link, derived after the run from the messages of each superstep, the hosts of the
+//! processes, and the routes.
 //!
-//! The messages of the application are counted, and the memory images of migrations that are simulated as flows. Messages of barriers and
-//! rescheduling calls are not counted. Supersteps form groups of equal size, at most [`MOST_GROUPS`] of them.
+//! The messages of the application are counted, and the memory of processes in migrations that are simulated as flows. Messages
+//! of barriers and rescheduling calls are not counted. Supersteps form groups of equal size, at most [`MOST_GROUPS`] of them.
 
 use std::io::{self, Write};
 
@@ -13,44 +14,44 @@ use migsim_bsp::{Scenario, Transfer};
 use migsim_experiment::{Experiment, Results, ScenarioRun};
 use migsim_workloads::Plan;
 
-/// Maximum number of groups of supersteps.
+/// Maximum number of groups into which the supersteps of a run are divided.
 pub(super) const MOST_GROUPS: usize = 256;
 
-/// A row of `links.csv`: the traffic on a link in a group of supersteps; links without traffic have no row.
+/// Traffic on a link in a group of supersteps: a row of `links.csv`. Links without traffic have no row.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkTraffic {
-    /// The scenario.
+    /// Scenario to which the traffic belongs.
     pub scenario: Scenario,
     /// The first superstep of the group, counted from 1.
     pub first_superstep: u64,
-    /// The last superstep of the group. Migrations after it and before the next superstep are included.
+    /// The last superstep of the group, counted from 1. Migrations after it and before the next superstep are included.
     pub last_superstep: u64,
     /// The name of the link.
     #[serde(deserialize_with = "unguarded")]
     pub link: String,
-    /// The nominal capacity of the link \[B/s\].
+    /// Nominal bandwidth of the link \[B/s\].
     pub bandwidth_bytes_per_s: f64,
-    /// Traffic in both directions \[B\].
+    /// Number of bytes that crossed the link, in both directions together \[B\].
     pub bytes: f64,
-    /// Number of messages and images.
+    /// Number of messages and migrations that crossed the link.
     pub flows: u64,
 }
 
-/// The traffic on each link: an array over all links, and a list of its entries that are not zero.
+/// Sums of the traffic on each link: an array over all links, and a list of the links whose sum is not zero.
 #[derive(Debug, Default)]
 struct Sums {
-    of: Vec<(f64, u64)>,
+    by_link: Vec<(f64, u64)>,
     used: Vec<LinkId>,
 }
 
 impl Sums {
     fn add(&mut self, link: LinkId, bytes: f64, flows: u64) {
         let at = link.index();
-        if self.of.len() <= at {
-            self.of.resize(at + 1, (0.0, 0));
+        if self.by_link.len() <= at {
+            self.by_link.resize(at + 1, (0.0, 0));
         }
-        let sum = &mut self.of[at];
+        let sum = &mut self.by_link[at];
         if sum.1 == 0 {
             self.used.push(link);
         }
@@ -59,31 +60,31 @@ impl Sums {
 
     fn add_all(&mut self, other: &Self) {
         for &link in &other.used {
-            let (bytes, flows) = other.of[link.index()];
+            let (bytes, flows) = other.by_link[link.index()];
             self.add(link, bytes, flows);
         }
     }
 
     fn clear(&mut self) {
         for link in self.used.drain(..) {
-            self.of[link.index()] = (0.0, 0);
+            self.by_link[link.index()] = (0.0, 0);
         }
     }
 }
 
-/// The number of supersteps in a group.
+/// Computes the number of supersteps in a group, such that there are not too many groups.
 pub(super) fn group_size(supersteps: usize) -> usize {
     supersteps.div_ceil(MOST_GROUPS).max(1)
 }
 
-/// Computes the traffic on the links in all scenarios.
+/// Computes the traffic on the links, by group of supersteps, in all scenarios.
 pub fn traffic(experiment: &Experiment, results: &Results) -> Vec<LinkTraffic> {
     let supersteps = experiment.workload.supersteps();
     let size = group_size(supersteps);
-    let mut walks: Vec<Walk<'_>> = results
+    let mut walks: Vec<ScenarioTraffic<'_>> = results
         .runs
         .iter()
-        .map(|run| Walk::new(experiment, run))
+        .map(|run| ScenarioTraffic::new(experiment, run))
         .collect();
     let mut plan = Plan::default();
     for superstep in 0..supersteps {
@@ -97,37 +98,37 @@ pub fn traffic(experiment: &Experiment, results: &Results) -> Vec<LinkTraffic> {
             // If all processes are on the same hosts as in another scenario, the traffic is the same.
             let same = before
                 .iter()
-                .find(|other| !other.follows && other.placement == walk.placement);
-            walk.messages(&plan, same);
+                .find(|other| !other.is_shared && other.placement == walk.placement);
+            walk.add_messages(&plan, same);
         }
         for walk in &mut walks {
-            walk.images(superstep);
+            walk.add_migrations(superstep);
         }
         if (superstep + 1) % size == 0 || superstep + 1 == supersteps {
             for walk in &mut walks {
-                walk.close(superstep / size * size, superstep);
+                walk.finish_group(superstep / size * size, superstep);
             }
         }
     }
     walks.into_iter().flat_map(|walk| walk.rows).collect()
 }
 
-/// The state of a scenario while its supersteps are visited.
-struct Walk<'a> {
+/// State of the computation of traffic in a scenario, which visits the supersteps in order.
+struct ScenarioTraffic<'a> {
     experiment: &'a Experiment,
     run: &'a ScenarioRun,
     placement: Vec<HostId>,
-    /// The migrations in the order of supersteps, and the number of those that have happened.
-    order: Vec<usize>,
-    moved: usize,
-    /// The traffic of the messages in the current superstep, and whether it is taken from an earlier scenario.
+    /// Indices of the migrations in the order of supersteps.
+    migration_order: Vec<usize>,
+    migrations_done: usize,
+    /// Traffic of the messages in the current superstep.
     messages: Sums,
-    follows: bool,
+    is_shared: bool,
     group: Sums,
     rows: Vec<LinkTraffic>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> ScenarioTraffic<'a> {
     fn new(experiment: &'a Experiment, run: &'a ScenarioRun) -> Self {
         let mut order: Vec<usize> = (0..run.outcome.migrations.len()).collect();
         order.sort_by_key(|&at| run.outcome.migrations[at].superstep);
@@ -135,17 +136,17 @@ impl<'a> Walk<'a> {
             experiment,
             run,
             placement: experiment.placement.clone(),
-            order,
-            moved: 0,
+            migration_order: order,
+            migrations_done: 0,
             messages: Sums::default(),
-            follows: false,
+            is_shared: false,
             group: Sums::default(),
             rows: Vec::new(),
         }
     }
 
-    fn messages(&mut self, plan: &Plan, same: Option<&Self>) {
-        self.follows = same.is_some();
+    fn add_messages(&mut self, plan: &Plan, same: Option<&Self>) {
+        self.is_shared = same.is_some();
         if let Some(same) = same {
             self.group.add_all(&same.messages);
             return;
@@ -169,10 +170,10 @@ impl<'a> Walk<'a> {
         links.into_iter()
     }
 
-    /// Adds the migrations after a superstep, which count as part of it.
-    fn images(&mut self, superstep: usize) {
+    /// Adds the traffic of the migrations after a superstep, which count as part of it.
+    fn add_migrations(&mut self, superstep: usize) {
         let is_flow = self.experiment.config.costs.migration.transfer == Transfer::Flow;
-        while let Some(&at) = self.order.get(self.moved) {
+        while let Some(&at) = self.migration_order.get(self.migrations_done) {
             let moved = &self.run.outcome.migrations[at];
             if moved.superstep > superstep {
                 break;
@@ -183,15 +184,15 @@ impl<'a> Walk<'a> {
                 }
             }
             self.placement[moved.process.index()] = moved.to;
-            self.moved += 1;
+            self.migrations_done += 1;
         }
     }
 
-    fn close(&mut self, first: usize, last: usize) {
+    fn finish_group(&mut self, first: usize, last: usize) {
         let platform = &self.experiment.platform.platform;
         self.group.used.sort_unstable();
         for link in &self.group.used {
-            let (bytes, flows) = self.group.of[link.index()];
+            let (bytes, flows) = self.group.by_link[link.index()];
             let link = &platform.links[link.index()];
             self.rows.push(LinkTraffic {
                 scenario: self.run.scenario,

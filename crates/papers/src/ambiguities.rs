@@ -1,7 +1,7 @@
-//! The ambiguities of the papers, A1 to A37, and the reading of each experiment.
+//! The ambiguities of the papers, A1 to A37: open questions, and the answer (interpretation) in each reproduced experiment.
 //!
-//! `ambiguities.json` has each question, the settings that answer it, and the reasons for their defaults. An experiment with another answer
-//! gives its reason in its `origins`.
+//! `ambiguities.json` has each question, the settings that answer it, and the reasons for their defaults. An experiment with
+//! another answer gives its reason in its `origins`.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use migsim_base::error::{Error, Problem};
 use migsim_experiment::{Experiment, lookup};
 
-/// An open question of the papers.
+/// A question that the papers leave open, with the settings that answer it.
 #[derive(Clone, Debug, Deserialize)]
 struct Ambiguity {
     id: String,
@@ -18,31 +18,31 @@ struct Ambiguity {
     usual: String,
 }
 
-/// An experiment's answer to an open question.
+/// Answer of an experiment to a question that the papers leave open.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Answer {
-    /// `A1` to `A37`.
+    /// Number of the question, `A1` to `A37`.
     pub id: String,
-    /// The open question.
+    /// The open question, as a sentence.
     pub question: String,
-    /// The settings that answer the question, with their values. Empty if the simulator has only one answer, or if the question does not
-    /// concern the paper.
+    /// Settings that answer the question, with their values. Empty if the simulator has only one answer, or if the question does
+    /// not concern the paper.
     pub settings: Vec<(String, Value)>,
-    /// The origins of the answers, without repetition.
+    /// Origins of the values of these settings (why they were chosen), without repetition.
     pub origins: Vec<String>,
 }
 
-/// Returns the answers of an experiment to all open questions.
+/// Returns the answers of an experiment to all open questions of the papers.
 ///
 /// # Errors
-/// The list cannot be read; it is part of the program, so this is a fault of the program.
+/// The list of questions cannot be read; it is part of the program, so that this is a fault of the program.
 pub(super) fn answers(experiment: &Experiment) -> Result<Vec<Answer>, Error> {
     let all: Vec<Ambiguity> = serde_json::from_str(include_str!("ambiguities.json"))
         .map_err(|error| Problem::new(format!("the ambiguities cannot be read: {error}")))?;
-    Ok(all.into_iter().map(|one| answer(one, experiment)).collect())
+    Ok(all.into_iter().map(|one| answer_in(one, experiment)).collect())
 }
 
-fn answer(one: Ambiguity, experiment: &Experiment) -> Answer {
+fn answer_in(one: Ambiguity, experiment: &Experiment) -> Answer {
     let mut answer = Answer {
         id: one.id,
         question: one.question,
@@ -81,13 +81,13 @@ fn answer(one: Ambiguity, experiment: &Experiment) -> Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::changes::source_of;
+    use crate::changes::experiment_document;
     use crate::{PAPERS, Paper};
     use migsim_experiment::{Layers, Limits};
 
     fn experiment(paper: &Paper) -> Option<Experiment> {
         let mut layers = Layers::default();
-        layers.push_file(source_of(paper.experiment?).unwrap());
+        layers.push_file(experiment_document(paper.experiment?).unwrap());
         Some(Experiment::load(&layers, Limits::default()).unwrap())
     }
 

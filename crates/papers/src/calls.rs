@@ -1,4 +1,5 @@
-//! The calls of a run in the terms of a paper: supersteps and processes counted from 1, clusters and hosts by name.
+//! Rescheduling calls of a run in the terms of the papers: supersteps and processes are counted from 1, clusters and hosts have
+//! names.
 
 use std::collections::BTreeSet;
 
@@ -8,50 +9,51 @@ use migsim_base::units::HostId;
 use migsim_bsp::{CallRecord, Scenario};
 use migsim_experiment::{Experiment, Results};
 
-/// A rescheduling call, in the terms of the papers.
+/// A rescheduling call with its candidates and moves, in the terms of the papers.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Told {
-    /// The superstep before the call.
+pub struct PaperCall {
+    /// Superstep after which the call took place, counted from 1.
     pub superstep: u64,
-    /// The end of that superstep \[s\].
-    pub date_s: f64,
-    /// α before and after the call, if the policy has such an interval.
+    /// Time at which this superstep ended \[s\].
+    pub superstep_end_s: f64,
+    /// Interval α between calls before and after this call \[supersteps\]; `None` if the policy has no such interval.
     pub alpha: Option<(u64, u64)>,
-    /// The candidates, each with its process and cluster.
+    /// Candidates for a move: the number of the process (from 1), and the cluster of its host.
     pub candidates: Vec<(u64, String)>,
-    /// The migrations.
-    pub moves: Vec<Moved>,
-    /// Smallest distance of a candidate from the opposite verdict, |t1 - t2| \[s\].
+    /// Migrations that the call decided.
+    pub moves: Vec<PaperMove>,
+    /// Smallest |t1 - t2| of a candidate \[s\], which tells how close its verdict is to the opposite one; `None` if there are no
+    /// such times.
     pub margin: Option<f64>,
 }
 
-/// A migration of a call.
+/// A migration that a call decided, in the terms of the papers.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Moved {
-    /// The process.
+pub struct PaperMove {
+    /// Number of the process, counted from 1.
     pub process: u64,
-    /// The cluster of the origin.
+    /// Name of the cluster of the origin.
     pub from_cluster: String,
-    /// The cluster of the destination.
+    /// Name of the cluster of the destination.
     pub to_cluster: String,
-    /// The host of the origin.
+    /// Name of the host of the origin.
     pub from_host: String,
-    /// The host of the destination.
+    /// Name of the host of the destination.
     pub to_host: String,
 }
 
-/// All calls of a run.
-pub type Calls = Vec<Told>;
+/// All rescheduling calls of a run, in their order.
+pub type Calls = Vec<PaperCall>;
 
-/// Lists the calls of a scenario.
-pub(super) fn of(experiment: &Experiment, results: &Results, scenario: Scenario) -> Calls {
+/// Lists the rescheduling calls of a scenario in the terms of the papers; empty if the scenario was not run.
+pub(super) fn calls_of_scenario(experiment: &Experiment, results: &Results, scenario: Scenario) -> Calls {
     let calls = results
         .get(scenario)
         .map_or(&[][..], |run| &run.outcome.calls);
-    calls.iter().map(|call| tell(experiment, call)).collect()
+    calls.iter().map(|call| paper_call(experiment, call)).collect()
 }
 
-fn tell(experiment: &Experiment, call: &CallRecord) -> Told {
+fn paper_call(experiment: &Experiment, call: &CallRecord) -> PaperCall {
     let platform = &experiment.platform.platform;
     let cluster = |host: HostId| {
         platform.clusters[platform.cluster_of(host).index()]
@@ -61,14 +63,14 @@ fn tell(experiment: &Experiment, call: &CallRecord) -> Told {
     let name = |host: HostId| platform.hosts[host.index()].name.clone();
     let number = |process: migsim_base::units::ProcessId| u64::from(process.0) + 1;
     let decision = &call.decision;
-    let terms = decision.outlined();
+    let terms = decision.outline_json();
     let explained = |key: &str| terms.get(key).and_then(Value::as_u64);
     let distance = |candidate: &migsim_policies::Candidate| {
         Some((candidate.stay?.get() - candidate.go?.get()).abs())
     };
-    Told {
+    PaperCall {
         superstep: call.superstep as u64 + 1,
-        date_s: call.start.get(),
+        superstep_end_s: call.start.get(),
         alpha: explained("alpha").zip(explained("next_alpha")),
         candidates: decision
             .candidates
@@ -79,7 +81,7 @@ fn tell(experiment: &Experiment, call: &CallRecord) -> Told {
             .migrations
             .iter()
             .zip(&call.origins)
-            .map(|(wanted, &origin)| Moved {
+            .map(|(wanted, &origin)| PaperMove {
                 process: number(wanted.process),
                 from_cluster: cluster(origin),
                 to_cluster: cluster(wanted.to),
@@ -95,13 +97,13 @@ fn tell(experiment: &Experiment, call: &CallRecord) -> Told {
     }
 }
 
-impl Told {
-    /// Returns the processes that move.
+impl PaperCall {
+    /// Returns the numbers of the processes that move.
     pub fn processes(&self) -> BTreeSet<u64> {
         self.moves.iter().map(|one| one.process).collect()
     }
 
-    /// Describes the call in a short sentence.
+    /// Describes the call and its moves in a short sentence.
     pub fn sentence(&self) -> String {
         if self.moves.is_empty() {
             return format!(
@@ -127,13 +129,13 @@ impl Told {
             self.moves.len(),
             self.candidates.len(),
             clusters.join(" and "),
-            shorten(&processes)
+            shortened_list(&processes)
         )
     }
 }
 
-/// Shortens a long list to its first and last entries.
-fn shorten(names: &[String]) -> String {
+/// Formats a list of names; of a long list, only the first and last names are shown.
+fn shortened_list(names: &[String]) -> String {
     match names {
         [first, .., last] if names.len() > 4 => format!("{first} ... {last}"),
         _ => names.join(", "),

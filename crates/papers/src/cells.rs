@@ -1,41 +1,42 @@
-//! Published times compared with simulated ones.
+//! Comparison of the published execution times (cells of tables) with the simulated times.
 
 use serde::Serialize;
 
 use super::facts::Config;
 
-/// A cell of a table, compared.
+/// A published time (cell of a table), compared with the simulated time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CellResult {
-    /// The id of the cell.
+    /// Identifier of the published time in the facts of the paper.
     pub id: String,
-    /// The table that contains the cell.
+    /// Name of the table that contains the time.
     pub table: String,
-    /// Whether the text quotes it from a figure instead of a table.
+    /// Whether the paper's text quotes the time from a figure instead of a table.
     pub in_figure: bool,
-    /// The settings of the cell, without the scenario (`n=1000 procs=25`).
+    /// Settings of the run, without the scenario (`n=1000 procs=25`).
     pub case: String,
-    /// The configuration of the cell in the facts.
+    /// Settings of the run, as in the facts of the paper.
     #[serde(skip)]
     pub config: Config,
-    /// The scenario of the cell: `i`, `ii` or `iii`.
+    /// Scenario of the run: `i`, `ii` or `iii`.
     pub scenario: &'static str,
-    /// The published time \[s\].
+    /// Published execution time \[s\].
     pub published_s: f64,
-    /// The simulated time \[s\].
+    /// Simulated execution time \[s\].
     pub simulated_s: f64,
-    /// The relative error: simulated over published time, minus 1.
+    /// Relative error of the simulated time: simulated over published time, minus 1.
     pub error: f64,
-    /// Whether the cell was used to fit constants.
+    /// Whether the published time was used to fit constants.
     pub in_sample: bool,
-    /// Whether the cell is within 2.5 %, or has a reason why it is not.
+    /// Whether the simulated time is within 2.5 % of the published time, or a reason is known why it is not.
     pub is_explained: bool,
-    /// Remarks: on the paper, and on the reason why the cell is not reproduced.
+    /// Remarks on the published time in the paper, and the reason why it is not reproduced; `None` if there is nothing to remark.
     pub note: Option<String>,
 }
 
-/// Returns the column of a table that a cell belongs to: all settings except those that follow from the size of the run.
-pub(super) fn column(table: &str, config: &Config) -> String {
+/// Returns the name of the column of a table to which a published time belongs: the table with all settings that do not follow
+/// from the size of the run.
+pub(super) fn column_name(table: &str, config: &Config) -> String {
     let is_size = |key: &str| {
         matches!(key, "n" | "supersteps" | "grid")
             || key == "procs" && config.get("procs") == config.get("n")
@@ -45,19 +46,19 @@ pub(super) fn column(table: &str, config: &Config) -> String {
     format!("{table} {}", rest.join(" "))
 }
 
-/// A relative difference from scenario i of the same configuration, published and simulated \[%\].
+/// Relative difference between a scenario and scenario i in the same configuration, published and simulated \[%\].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Relative<'c> {
-    /// The cell of the other scenario.
+    /// The published and simulated time of scenario ii or iii.
     pub cell: &'c CellResult,
-    /// `100 (T - T_i) / T_i` as published \[%\].
+    /// Published relative difference `100 (T - T_i) / T_i` \[%\].
     pub published: f64,
-    /// `100 (T - T_i) / T_i` as simulated \[%\].
+    /// Simulated relative difference `100 (T - T_i) / T_i` \[%\].
     pub simulated: f64,
 }
 
-/// Pairs each cell of scenario ii or iii with that of scenario i of the same configuration.
-pub(super) fn with_alone(cells: &[CellResult]) -> impl Iterator<Item = (&CellResult, &CellResult)> {
+/// Lists each time of scenario ii or iii together with the time of scenario i in the same configuration.
+pub(super) fn pairs_with_scenario_i(cells: &[CellResult]) -> impl Iterator<Item = (&CellResult, &CellResult)> {
     let base = |config: &Config| -> Config {
         let is_shared =
             |(key, _): &(&String, &serde_json::Value)| *key != "scenario" && *key != "alpha";
@@ -74,9 +75,9 @@ pub(super) fn with_alone(cells: &[CellResult]) -> impl Iterator<Item = (&CellRes
     })
 }
 
-/// Compares the cells of a scenario with those of scenario i.
-pub(super) fn against_i<'c>(cells: &'c [CellResult], scenario: &str) -> Vec<Relative<'c>> {
-    let pairs = with_alone(cells).filter(|(cell, _)| cell.scenario == scenario);
+/// Computes the relative differences of the times of a scenario from those of scenario i in the same configuration.
+pub(super) fn relative_to_i<'c>(cells: &'c [CellResult], scenario: &str) -> Vec<Relative<'c>> {
+    let pairs = pairs_with_scenario_i(cells).filter(|(cell, _)| cell.scenario == scenario);
     let relative = pairs.map(|(cell, alone)| Relative {
         cell,
         published: 100.0 * (cell.published_s / alone.published_s - 1.0),
@@ -93,7 +94,7 @@ pub(super) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     Some(f64::midpoint(values[low], values[high]))
 }
 
-/// Computes the share of cells within a relative error.
+/// Computes the share of times whose relative error is at most `bound`, as a fraction.
 pub(super) fn share_within(cells: &[CellResult], bound: f64) -> f64 {
     let within = cells
         .iter()

@@ -1,7 +1,7 @@
-//! Changes to all runs of a paper: settings of its experiments and values of its platforms.
+//! Changes that apply to all runs of a paper: other settings of its experiments, and other values of its platforms.
 //!
-//! Examples of changes are the rules of another paper ([`super::one_reading()`]), a constant changed by 1 %, and an option set back to its
-//! default. Changes lie above each experiment and below the settings of its cases.
+//! Examples of changes are the rules of another paper (module `one_reading`), a constant changed by 1 %, and an option set back
+//! to its default. A change overrides the experiments of the paper, and is overridden by the settings of a single run.
 
 use serde_json::Value;
 
@@ -10,34 +10,34 @@ use migsim_base::error::{Error, Problem};
 use migsim_experiment::{Flag, Shared, built_in, lookup, lookup_mut};
 use migsim_platform as platform;
 
-/// Changes, in the order in which they are made.
+/// Changed settings and platform values, in the order in which they are applied.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
     settings: Vec<Setting>,
     platform: Vec<(String, Value)>,
 }
 
-/// A setting of an experiment.
+/// A changed setting of an experiment.
 #[derive(Clone, Debug, PartialEq)]
 struct Setting {
-    /// The experiment that gives the value. Experiments that extend it, and do not set the key themselves, follow. `None` stands for all
-    /// experiments.
-    place: Option<String>,
+    /// Name of the experiment in which the setting is changed. The change also applies to experiments that extend it and do not
+    /// set the key themselves. `None` stands for all experiments.
+    experiment: Option<String>,
     flag: Flag,
 }
 
 impl Changes {
-    /// Makes changes of settings in all experiments.
-    pub(super) fn everywhere(flags: impl IntoIterator<Item = Flag>) -> Self {
-        let settings = flags.into_iter().map(|flag| Setting { place: None, flag });
+    /// Creates changes of settings that apply to all experiments of a paper.
+    pub(super) fn in_all_experiments(flags: impl IntoIterator<Item = Flag>) -> Self {
+        let settings = flags.into_iter().map(|flag| Setting { experiment: None, flag });
         Self {
             settings: settings.collect(),
             platform: Vec::new(),
         }
     }
 
-    /// Sets another value for a key, written as in [`super::Fitted::keys`]: a key of `experiment`, of its platforms (`platform:<key>`), or
-    /// of another experiment of the paper (`<name>:<key>`).
+    /// Changes the value of a key. The key is written as in [`super::Fitted::keys`]: a key of `experiment`, of its platforms
+    /// (`platform:<key>`), or of another experiment of the paper (`<name>:<key>`).
     pub fn set(&mut self, experiment: &str, key: &str, value: Value) {
         let (place, key) = key.split_once(':').unwrap_or((experiment, key));
         if place == "platform" {
@@ -50,18 +50,21 @@ impl Changes {
             value,
         };
         self.settings.push(Setting {
-            place: Some(place.to_owned()),
+            experiment: Some(place.to_owned()),
             flag,
         });
     }
 
-    /// Returns the settings that apply to `experiment`.
-    pub(super) fn flags_of(&self, experiment: &str) -> Result<Vec<Flag>, Error> {
+    /// Returns the changed settings that apply to `experiment`.
+    ///
+    /// # Errors
+    /// A built-in experiment cannot be read.
+    pub(super) fn flags_for(&self, experiment: &str) -> Result<Vec<Flag>, Error> {
         let mut flags = Vec::new();
         for setting in &self.settings {
-            let acts = match &setting.place {
+            let acts = match &setting.experiment {
                 None => true,
-                Some(place) => giver(experiment, &setting.flag.key, place)?,
+                Some(place) => inherits_from(experiment, &setting.flag.key, place)?,
             };
             if acts {
                 flags.push(setting.flag.clone());
@@ -70,8 +73,11 @@ impl Changes {
         Ok(flags)
     }
 
-    /// Makes changed copies of the built-in platforms that have all the changed keys.
-    pub(super) fn shared(&self) -> Result<Shared, Error> {
+    /// Creates copies of those built-in platforms that have all the changed keys, with the changed values.
+    ///
+    /// # Errors
+    /// A changed platform is not valid.
+    pub(super) fn changed_platforms(&self) -> Result<Shared, Error> {
         let shared = Shared::default();
         for (file, text) in platform::built_in() {
             let mut value: Value = serde_json::from_str(text)
@@ -93,15 +99,15 @@ impl Changes {
     }
 }
 
-/// Whether `place` gives the value of `key` to `experiment`: `place` is reached from `experiment` through `extends`, and no experiment on
-/// the way sets the key.
-fn giver(experiment: &str, key: &str, place: &str) -> Result<bool, Error> {
+/// Returns whether the value of `key` in `experiment` comes from the experiment `place`: `experiment` extends `place`, directly
+/// or indirectly, and no experiment in between sets the key.
+fn inherits_from(experiment: &str, key: &str, place: &str) -> Result<bool, Error> {
     let mut name = experiment.to_owned();
     loop {
         if name == place {
             return Ok(true);
         }
-        let document = source_of(&name)?.value;
+        let document = experiment_document(&name)?.value;
         if lookup(&document, key).is_some() {
             return Ok(false);
         }
@@ -112,8 +118,11 @@ fn giver(experiment: &str, key: &str, place: &str) -> Result<bool, Error> {
     }
 }
 
-/// Returns the text of a built-in experiment.
-pub(super) fn source_of(experiment: &str) -> Result<Document, Error> {
+/// Returns the document of a built-in experiment.
+///
+/// # Errors
+/// There is no such experiment.
+pub(super) fn experiment_document(experiment: &str) -> Result<Document, Error> {
     built_in(experiment)?
         .ok_or_else(|| Problem::new(format!("there is no experiment `{experiment}`")).into())
 }

@@ -1,32 +1,33 @@
-//! Counts of claims in groups: claims that the published numbers confirm, claims that they contradict, and claims without a published
-//! number. Only the first group is a comparison.
+//! Counts the claims of papers in three groups: confirmed by published numbers, contradicted by published numbers, and without a
+//! published number. Only the first group allows a comparison.
 
 use serde::Serialize;
 
 use super::reproduce::{ClaimResult, PaperResults};
 
-/// Numbers of claims: claims that the published numbers confirm, claims that they contradict, and claims without a published number.
+/// Numbers of claims that hold or fail in the simulation, by whether the published numbers confirm them, contradict them, or are
+/// missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ClaimCounts {
-    /// Claims that the published numbers confirm, and that hold in the simulation.
+    /// Number of claims that the published numbers confirm, and that hold in the simulation.
     pub confirmed_hold: usize,
-    /// Claims that the published numbers confirm, and that fail.
+    /// Number of claims that the published numbers confirm, and that fail in the simulation.
     pub confirmed_fail: usize,
-    /// Claims that hold although the published numbers contradict them.
+    /// Number of claims that the published numbers contradict, but that hold in the simulation.
     pub contradicted_hold: usize,
-    /// Claims that the published numbers contradict, and that fail as well.
+    /// Number of claims that the published numbers contradict, and that fail in the simulation as well.
     pub contradicted_fail: usize,
-    /// Claims that hold, and for which no number was published.
+    /// Number of claims without a published number that hold in the simulation.
     pub unpublished_hold: usize,
-    /// Claims that fail, and for which no number was published.
+    /// Number of claims without a published number that fail in the simulation.
     pub unpublished_fail: usize,
-    /// Claims that cannot be checked.
+    /// Number of claims that cannot be checked.
     pub not_checkable: usize,
 }
 
 impl ClaimCounts {
-    /// Counts the given claims by their verdicts.
-    pub fn of<'c>(claims: impl IntoIterator<Item = &'c ClaimResult>) -> Self {
+    /// Counts claims by their group and by whether they hold.
+    pub fn from_claims<'c>(claims: impl IntoIterator<Item = &'c ClaimResult>) -> Self {
         let mut counts = Self::default();
         for claim in claims {
             let holds = claim.verdict == "holds";
@@ -44,7 +45,7 @@ impl ClaimCounts {
         counts
     }
 
-    /// Adds the counts of other claims.
+    /// Returns the sum of these counts and other counts.
     #[must_use]
     pub(super) fn plus(self, other: Self) -> Self {
         Self {
@@ -58,17 +59,17 @@ impl ClaimCounts {
         }
     }
 
-    /// Counts the claims that the published numbers confirm.
+    /// Returns the number of claims that the published numbers confirm.
     pub(super) fn confirmed(self) -> usize {
         self.confirmed_hold + self.confirmed_fail
     }
 
-    /// Counts the claims that the published numbers contradict.
+    /// Returns the number of claims that the published numbers contradict.
     pub(super) fn contradicted(self) -> usize {
         self.contradicted_hold + self.contradicted_fail
     }
 
-    /// Counts the claims without a published number.
+    /// Returns the number of claims without a published number.
     pub(super) fn unpublished(self) -> usize {
         self.unpublished_hold + self.unpublished_fail + self.not_checkable
     }
@@ -87,7 +88,7 @@ impl ClaimCounts {
     }
 }
 
-/// Counts the claims of some papers.
+/// Counts the claims of several papers together.
 pub fn claim_counts(papers: &[PaperResults]) -> ClaimCounts {
     let counts = papers.iter().map(PaperResults::claim_counts);
     counts.fold(ClaimCounts::default(), ClaimCounts::plus)
@@ -115,7 +116,7 @@ mod tests {
             claim("holds", None),
             claim("not checkable", None),
         ];
-        let counts = ClaimCounts::of(&all);
+        let counts = ClaimCounts::from_claims(&all);
         let groups = (
             counts.confirmed(),
             counts.contradicted(),

@@ -1,32 +1,33 @@
-//! Common parts of the evaluations of claims: verdicts and comparisons.
+//! Common parts of the functions that check the claims of papers in simulations: outcomes and comparisons of numbers.
 
 use serde_json::Value;
 
 use migsim_base::error::Error;
 
-/// Whether a claim holds (`None` if that cannot be decided), and the simulated value on which the verdict depends.
+/// Result of checking a claim: whether it holds (`None` if that cannot be decided), and the simulated value on which this
+/// depends.
 pub type Outcome = Result<(Option<bool>, Value), Error>;
 
-/// Creates the outcome of a claim that can be decided.
+/// Creates the result of a claim that can be decided.
 #[expect(clippy::unnecessary_wraps, reason = "the result of every evaluation")]
-pub(super) fn told(holds: bool, value: impl Into<Value>) -> Outcome {
+pub(super) fn decided(holds: bool, value: impl Into<Value>) -> Outcome {
     Ok((Some(holds), value.into()))
 }
 
-/// Whether a percentage rounds to the published one, at the precision of the published one.
-pub(super) fn about(value: f64, published: f64) -> bool {
+/// Returns whether a percentage is equal to the published one if it is rounded to as many decimals.
+pub(super) fn rounds_to(value: f64, published: f64) -> bool {
     let printed = published.to_string();
     let decimals = printed.split_once('.').map_or(0, |(_, part)| part.len());
     format!("{value:.decimals$}") == printed
 }
 
-/// Whether each value is larger than the previous one.
-pub(super) fn rising(values: &[f64]) -> bool {
+/// Returns whether each value is larger than the previous value.
+pub(super) fn is_increasing(values: &[f64]) -> bool {
     values.is_sorted_by(|a, b| a < b)
 }
 
-/// Computes one value for each item.
-pub(super) fn over<T: Copy>(
+/// Computes one value for each item; stops at the first error.
+pub(super) fn try_map<T: Copy>(
     items: &[T],
     one: impl FnMut(T) -> Result<f64, Error>,
 ) -> Result<Vec<f64>, Error> {
@@ -35,11 +36,11 @@ pub(super) fn over<T: Copy>(
 
 #[cfg(test)]
 mod tests {
-    use super::about;
+    use super::rounds_to;
 
     #[test]
     fn a_percentage_is_rounded_as_it_was_printed() {
-        assert!(about(2.51, 3.0) && !about(2.28, 3.0) && !about(3.51, 3.0));
-        assert!(about(16.94, 16.9) && !about(16.96, 16.9) && about(9.584, 9.58));
+        assert!(rounds_to(2.51, 3.0) && !rounds_to(2.28, 3.0) && !rounds_to(3.51, 3.0));
+        assert!(rounds_to(16.94, 16.9) && !rounds_to(16.96, 16.9) && rounds_to(9.584, 9.58));
     }
 }

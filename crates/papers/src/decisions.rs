@@ -1,4 +1,4 @@
-//! Published decisions compared with simulated ones.
+//! Compares the decisions about calls and migrations that a paper describes with the simulated decisions.
 //!
 //! | verdict | meaning |
 //! |---|---|
@@ -12,25 +12,26 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::calls::{Calls, Moved, Told};
+use super::calls::{Calls, PaperMove, PaperCall};
 use super::facts::{Decision, Schedule};
 
-/// The result of the comparison with a published decision.
+/// How well a simulated decision agrees with the published decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The decision is the same in everything that is published.
+    /// The simulated decision agrees in everything that is published.
     Match,
-    /// The call is the same, with other members.
+    /// The simulated decision agrees in part: other processes or places, a call up to two supersteps away, or a call at another
+    /// time.
     Near,
-    /// The decision is different.
+    /// The simulated decision is different.
     Mismatch,
-    /// The paper does not say enough.
+    /// The paper does not say enough for a comparison.
     NotCheckable,
 }
 
 impl Verdict {
-    /// Returns its name for people.
+    /// Returns the name of the verdict for people.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Match => "match",
@@ -41,25 +42,25 @@ impl Verdict {
     }
 }
 
-/// The subject of a decision.
+/// What a published decision is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DecisionKind {
-    /// A call comes at a superstep.
+    /// A rescheduling call takes place after a given superstep.
     Call,
-    /// No process moves, or no named process moves.
+    /// No process moves, or a given process does not move.
     Stay,
-    /// The system is stable, or it is not.
+    /// The system is balanced (stable), so that the interval between calls grows, or it is not.
     Stability,
-    /// Processes move.
+    /// Processes are moved.
     Migration,
 }
 
 impl DecisionKind {
-    /// All kinds, in the order of tables.
+    /// All kinds of decisions, in the order of the rows of tables.
     pub const ALL: [Self; 4] = [Self::Call, Self::Stay, Self::Stability, Self::Migration];
 
-    /// Returns its name for people.
+    /// Returns the name of the kind for people, in the plural.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Call => "calls",
@@ -69,7 +70,7 @@ impl DecisionKind {
         }
     }
 
-    fn of(decision: &Decision) -> Self {
+    fn from_decision(decision: &Decision) -> Self {
         match decision.kind.as_str() {
             "migration" => Self::Migration,
             "no_migration" | "not_viable" => Self::Stay,
@@ -79,59 +80,61 @@ impl DecisionKind {
     }
 }
 
-/// The result of the comparison of a decision.
+/// Comparison of a published decision with the simulation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DecisionResult {
-    /// The id of the decision.
+    /// Identifier of the decision in the facts of the paper.
     pub id: String,
-    /// The subject of the decision.
+    /// What the decision is about.
     pub kind: DecisionKind,
-    /// The result of the comparison.
+    /// How well the simulated decision agrees with the published one.
     pub verdict: Verdict,
-    /// The published decision.
+    /// The published decision, as far as the paper describes it.
     pub published: Value,
-    /// The simulated decision.
+    /// The simulated calls around the superstep of the published decision, in sentences.
     pub simulated: Value,
-    /// Smallest |t1 - t2| of a candidate of that call \[s\]; if it is small, the decision is close.
+    /// Smallest |t1 - t2| of a candidate of the simulated call \[s\]; if it is small, the decision could easily have been
+    /// different. `None` if there is no such call.
     pub margin_s: Option<f64>,
-    /// The reason why the decision is not reproduced, if it is known.
+    /// Reason why the decision is not reproduced; `None` if it is reproduced or the reason is not known.
     pub note: Option<String>,
 }
 
-/// The result of the comparison of a call schedule.
+/// Comparison of a published schedule of rescheduling calls with the simulation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ScheduleResult {
-    /// The id of the schedule.
+    /// Identifier of the schedule in the facts of the paper.
     pub id: String,
-    /// The result of the comparison.
+    /// How well the simulated schedule agrees with the published one.
     pub verdict: Verdict,
-    /// The published calls.
+    /// Supersteps after which the published calls take place.
     pub published: Vec<u64>,
-    /// The same number of simulated calls.
+    /// Supersteps after which the first simulated calls take place, as many as were published.
     pub simulated: Vec<u64>,
 }
 
-/// A run that a decision is about.
+/// Rescheduling calls of a simulated run with which a published decision is compared.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run<'r> {
-    /// The interval α at the start, if its configuration names one.
+    /// Interval α between calls at the start of the run \[supersteps\]; `None` if the configuration of the run does not name it.
     pub alpha: Option<u64>,
-    /// The calls of the run.
-    pub calls: &'r [Told],
+    /// Rescheduling calls of the run, in their order.
+    pub calls: &'r [PaperCall],
 }
 
-/// Compares a decision with the runs that it is about. A decision that is reproduced only in some of these runs is near.
+/// Compares a published decision with the simulated runs that it is about. If only some of these runs reproduce the decision, the
+/// verdict is near.
 ///
 /// The `siblings` are the decisions of the same paper: two of them may describe one call, each the moves from one cluster.
-pub(super) fn compare(
+pub(super) fn compare_with_runs(
     decision: &Decision,
     siblings: &[Decision],
     runs: &[Run<'_>],
 ) -> DecisionResult {
-    let elsewhere = told_elsewhere(decision, siblings);
+    let elsewhere = clusters_described_elsewhere(decision, siblings);
     let verdicts: Vec<Verdict> = runs
         .iter()
-        .map(|&run| judge(decision, &elsewhere, run))
+        .map(|&run| verdict_for_run(decision, &elsewhere, run))
         .filter(|&verdict| verdict != Verdict::NotCheckable)
         .collect();
     let verdict = match (verdicts.iter().min(), verdicts.iter().max()) {
@@ -140,7 +143,7 @@ pub(super) fn compare(
         _ => Verdict::NotCheckable,
     };
     let told = |run: &Run<'_>| -> Value {
-        let near = range(decision, run.calls).map_or((1, u64::MAX), |(from, to)| {
+        let near = superstep_range(decision, run.calls).map_or((1, u64::MAX), |(from, to)| {
             (from.saturating_sub(2), to.saturating_add(2))
         });
         let sentences: Vec<String> = run
@@ -150,28 +153,28 @@ pub(super) fn compare(
             .take(4)
             .map(|call| match decision.elapsed_s {
                 None => call.sentence(),
-                Some(_) => format!("{} (at {:.2} s)", call.sentence(), call.date_s),
+                Some(_) => format!("{} (at {:.2} s)", call.sentence(), call.superstep_end_s),
             })
             .collect();
         json!(sentences)
     };
-    let margin = match (range(decision, &[]), runs) {
-        (Some((from, to)), [run]) if from == to => at(run.calls, from).and_then(|call| call.margin),
+    let margin = match (superstep_range(decision, &[]), runs) {
+        (Some((from, to)), [run]) if from == to => call_after(run.calls, from).and_then(|call| call.margin),
         _ => None,
     };
     DecisionResult {
         id: decision.id.clone(),
-        kind: DecisionKind::of(decision),
+        kind: DecisionKind::from_decision(decision),
         verdict,
-        published: published(decision),
+        published: published_decision(decision),
         simulated: runs.iter().map(told).collect(),
         margin_s: margin,
         note: None,
     }
 }
 
-/// Lists the clusters whose moves at the same call of the same run another decision describes.
-fn told_elsewhere<'d>(decision: &Decision, siblings: &'d [Decision]) -> Vec<&'d str> {
+/// Lists the clusters from which another decision of the paper describes moves in the same call of the same run.
+fn clusters_described_elsewhere<'d>(decision: &Decision, siblings: &'d [Decision]) -> Vec<&'d str> {
     let is_same_call = |other: &&Decision| {
         other.id != decision.id
             && other.kind == "migration"
@@ -183,20 +186,21 @@ fn told_elsewhere<'d>(decision: &Decision, siblings: &'d [Decision]) -> Vec<&'d 
     others.filter_map(|other| other.from.as_str()).collect()
 }
 
-/// Creates the result of a decision that a function in the paper's file has judged.
-pub(super) fn of_rule(decision: &Decision, holds: Option<bool>, value: Value) -> DecisionResult {
+/// Creates the result of a decision that was checked by a function for this paper; `holds` is `None` if it cannot be checked.
+pub(super) fn result_of_check(decision: &Decision, holds: Option<bool>, value: Value) -> DecisionResult {
     DecisionResult {
         id: decision.id.clone(),
-        kind: DecisionKind::of(decision),
-        verdict: holds.map_or(Verdict::NotCheckable, is_true),
-        published: published(decision),
+        kind: DecisionKind::from_decision(decision),
+        verdict: holds.map_or(Verdict::NotCheckable, match_if),
+        published: published_decision(decision),
         simulated: value,
         margin_s: None,
         note: None,
     }
 }
 
-/// Compares a schedule with the calls of the runs that it is about, and returns the worst verdict.
+/// Compares a published schedule with the calls of the runs that it is about, and returns the result of the run with the worst
+/// verdict.
 pub(super) fn compare_schedule(schedule: &Schedule, runs: &[Calls]) -> ScheduleResult {
     let compare = |calls: &Calls| {
         let simulated: Vec<u64> = calls
@@ -229,7 +233,7 @@ pub(super) fn compare_schedule(schedule: &Schedule, runs: &[Calls]) -> ScheduleR
     }
 }
 
-fn published(decision: &Decision) -> Value {
+fn published_decision(decision: &Decision) -> Value {
     let superstep = match decision.superstep_likely {
         None => decision.superstep.clone(),
         Some(likely) => format!("{likely} (printed {})", decision.superstep).into(),
@@ -237,7 +241,7 @@ fn published(decision: &Decision) -> Value {
     json!({
         "superstep": superstep,
         "kind": decision.kind,
-        "processes": names(decision),
+        "processes": process_names(decision),
         "count": decision.count,
         "from": decision.from,
         "to": if decision.nodes.is_null() { &decision.to } else { &decision.nodes },
@@ -246,8 +250,8 @@ fn published(decision: &Decision) -> Value {
     })
 }
 
-/// Returns the processes that are named, or that follow from the mapping.
-fn names(decision: &Decision) -> &[String] {
+/// Returns the processes that the paper names for the decision, or those that follow from the mapping if it names none.
+fn process_names(decision: &Decision) -> &[String] {
     if decision.processes.is_empty() {
         &decision.processes_inferred
     } else {
@@ -255,13 +259,15 @@ fn names(decision: &Decision) -> &[String] {
     }
 }
 
-/// Returns the range of supersteps of a decision: `4`, `"all calls"`, `"after 11"`, `"9 to 27"`, `"first 6 calls"`, `"start"` (until the
-/// first migration of the run), or `"after migrations"` (after the last one).
-fn range(decision: &Decision, calls: &[Told]) -> Option<(u64, u64)> {
+/// Returns the first and the last superstep that a decision is about; `None` if it gives none that can be checked.
+///
+/// The decision gives them as `4`, `"all calls"`, `"after 11"`, `"9 to 27"`, `"first 6 calls"`, `"start"` (until the first
+/// migration of the run), or `"after migrations"` (after the last one).
+fn superstep_range(decision: &Decision, calls: &[PaperCall]) -> Option<(u64, u64)> {
     if let Some(number) = decision.superstep().as_u64() {
         return Some((number, number));
     }
-    let has_moves = |call: &&Told| !call.moves.is_empty();
+    let has_moves = |call: &&PaperCall| !call.moves.is_empty();
     let text = match decision.superstep.as_str() {
         // A migration without a superstep is searched in the whole run.
         None => return (decision.kind == "migration").then_some((1, u64::MAX)),
@@ -291,67 +297,67 @@ fn range(decision: &Decision, calls: &[Told]) -> Option<(u64, u64)> {
     Some((from.parse().ok()?, to.parse().ok()?))
 }
 
-fn at(calls: &[Told], superstep: u64) -> Option<&Told> {
+fn call_after(calls: &[PaperCall], superstep: u64) -> Option<&PaperCall> {
     calls.iter().find(|call| call.superstep == superstep)
 }
 
-fn judge(decision: &Decision, elsewhere: &[&str], run: Run<'_>) -> Verdict {
+fn verdict_for_run(decision: &Decision, elsewhere: &[&str], run: Run<'_>) -> Verdict {
     let calls = run.calls;
-    if let Some(interval) = regular(decision, run.alpha) {
+    if let Some(interval) = stated_interval(decision, run.alpha) {
         let is_regular =
-            |(index, call): (usize, &Told)| call.superstep == (index as u64 + 1) * interval;
-        return is_true(!calls.is_empty() && calls.iter().enumerate().all(is_regular));
+            |(index, call): (usize, &PaperCall)| call.superstep == (index as u64 + 1) * interval;
+        return match_if(!calls.is_empty() && calls.iter().enumerate().all(is_regular));
     }
-    let Some((from, to)) = range(decision, calls) else {
+    let Some((from, to)) = superstep_range(decision, calls) else {
         return Verdict::NotCheckable;
     };
-    let within: Vec<&Told> = calls
+    let within: Vec<&PaperCall> = calls
         .iter()
         .filter(|call| (from..=to).contains(&call.superstep))
         .collect();
-    let moves = |call: &Told| -> Vec<Moved> {
-        let is_told_here = |one: &&Moved| !elsewhere.contains(&one.from_cluster.as_str());
+    let moves = |call: &PaperCall| -> Vec<PaperMove> {
+        let is_told_here = |one: &&PaperMove| !elsewhere.contains(&one.from_cluster.as_str());
         call.moves.iter().filter(is_told_here).cloned().collect()
     };
     match decision.kind.as_str() {
         "call" if decision.superstep.is_string() => {
             // For "first 6 calls", the run must have at least six calls.
-            is_true(
+            match_if(
                 decision
                     .count
                     .is_none_or(|count| count == within.len() as u64),
             )
         }
-        "call" => judge_call(decision, calls, from),
+        "call" => verdict_on_call(decision, calls, from),
         "migration" if from == to => {
-            if let Some(call) = at(calls, from) {
-                return judge_migration(decision, &moves(call), Some(call));
+            if let Some(call) = call_after(calls, from) {
+                return verdict_on_migration(decision, &moves(call), Some(call));
             }
             // The same migration at a neighbouring call is near.
             let near = calls
                 .iter()
                 .filter(|call| call.superstep.abs_diff(from) <= 2);
-            near.map(|call| judge_migration(decision, &moves(call), None).max(Verdict::Near))
+            near.map(|call| verdict_on_migration(decision, &moves(call), None).max(Verdict::Near))
                 .min()
                 .unwrap_or(Verdict::Mismatch)
         }
         "migration" => {
             // Either one call of the run makes the moves, or all moves of the run together do.
-            let all: Vec<Moved> = within.iter().flat_map(|call| moves(call)).collect();
-            let together = judge_migration(decision, &all, None);
+            let all: Vec<PaperMove> = within.iter().flat_map(|call| moves(call)).collect();
+            let together = verdict_on_migration(decision, &all, None);
             let alone = within
                 .iter()
-                .map(|call| judge_migration(decision, &moves(call), None));
+                .map(|call| verdict_on_migration(decision, &moves(call), None));
             alone.min().map_or(together, |alone| alone.min(together))
         }
-        "no_migration" | "not_viable" => judge_rest(decision, calls, &within, from == to),
-        "stable" => judge_growth(&within, true),
-        "unstable" => judge_growth(&within, false),
+        "no_migration" | "not_viable" => verdict_on_staying(decision, calls, &within, from == to),
+        "stable" => verdict_on_growth(&within, true),
+        "unstable" => verdict_on_growth(&within, false),
         _ => Verdict::NotCheckable,
     }
 }
 
-fn is_true(holds: bool) -> Verdict {
+fn match_if(holds: bool) -> Verdict {
     if holds {
         Verdict::Match
     } else {
@@ -359,8 +365,9 @@ fn is_true(holds: bool) -> Verdict {
     }
 }
 
-/// Returns the constant distance of calls that a decision states: `"every alpha supersteps"`, `"4, 8, 12, ..."`.
-fn regular(decision: &Decision, alpha: Option<u64>) -> Option<u64> {
+/// Returns the constant number of supersteps between calls that a decision states, as `"every alpha supersteps"` or `"4, 8, 12,
+/// ..."`; `None` if it states none.
+fn stated_interval(decision: &Decision, alpha: Option<u64>) -> Option<u64> {
     let text = decision.superstep.as_str()?;
     if text == "every alpha supersteps" {
         return alpha;
@@ -368,11 +375,11 @@ fn regular(decision: &Decision, alpha: Option<u64>) -> Option<u64> {
     text.strip_suffix(", ...")?.split(", ").next()?.parse().ok()
 }
 
-/// Judges a decision that no process moves at a call, or none of the named processes.
-fn judge_rest(decision: &Decision, calls: &[Told], within: &[&Told], at_one: bool) -> Verdict {
-    let named = numbers(names(decision));
-    let rests = |call: &Told| {
-        let is_meant = |one: &&Moved| named.is_empty() || named.contains(&one.process);
+/// Returns the verdict on a decision that no process, or none of the named processes, moves at a call.
+fn verdict_on_staying(decision: &Decision, calls: &[PaperCall], within: &[&PaperCall], at_one: bool) -> Verdict {
+    let named = process_numbers(process_names(decision));
+    let rests = |call: &PaperCall| {
+        let is_meant = |one: &&PaperMove| named.is_empty() || named.contains(&one.process);
         !call.moves.iter().any(|one| is_meant(&one))
     };
     if at_one && within.is_empty() {
@@ -386,18 +393,18 @@ fn judge_rest(decision: &Decision, calls: &[Told], within: &[&Told], at_one: boo
             Verdict::Mismatch
         };
     }
-    is_true(within.iter().all(|call| rests(call)))
+    match_if(within.iter().all(|call| rests(call)))
 }
 
-/// Maximum relative difference between the simulated and the published time of a call.
-const DATE_WITHIN: f64 = 0.05;
+/// Maximum relative difference between the simulated and the published time of a call for a match.
+const TIME_TOLERANCE: f64 = 0.05;
 
-fn judge_call(decision: &Decision, calls: &[Told], superstep: u64) -> Verdict {
-    let distance = |call: &&Told| call.superstep.abs_diff(superstep);
+fn verdict_on_call(decision: &Decision, calls: &[PaperCall], superstep: u64) -> Verdict {
+    let distance = |call: &&PaperCall| call.superstep.abs_diff(superstep);
     let Some(nearest) = calls.iter().min_by_key(distance) else {
         return Verdict::Mismatch;
     };
-    let is_in_time = |date: f64| (nearest.date_s / date - 1.0).abs() <= DATE_WITHIN;
+    let is_in_time = |date: f64| (nearest.superstep_end_s / date - 1.0).abs() <= TIME_TOLERANCE;
     match distance(&nearest) {
         0 if decision.elapsed_s.is_none_or(is_in_time) => Verdict::Match,
         0..=2 => Verdict::Near,
@@ -405,8 +412,8 @@ fn judge_call(decision: &Decision, calls: &[Told], superstep: u64) -> Verdict {
     }
 }
 
-/// Reads the numbers of processes: `p21`; also ranges, `p21-p25`.
-fn numbers(names: &[String]) -> Vec<u64> {
+/// Parses the numbers of processes from names such as `p21` and ranges such as `p21-p25`.
+fn process_numbers(names: &[String]) -> Vec<u64> {
     let number = |name: &str| name.strip_prefix('p')?.parse::<u64>().ok();
     let span = |name: &String| {
         let (first, last) = name.split_once('-').unwrap_or((name, name));
@@ -417,8 +424,8 @@ fn numbers(names: &[String]) -> Vec<u64> {
     names.iter().filter_map(span).flatten().collect()
 }
 
-/// Whether a place in a paper means this cluster or host. It may be a cluster, a host, or a host counted from 1 (`a1` is the first host of
-/// cluster `a`, or of cluster `Aquario`).
+/// Returns whether the name of a place in a paper means this cluster or host. It may be a cluster, a host, or a host counted from
+/// 1 (`a1` is the first host of cluster `a`, or of cluster `Aquario`).
 fn is_place(place: &str, cluster: &str, host: &str) -> bool {
     let counted = || {
         let name = place.trim_end_matches(|digit: char| digit.is_ascii_digit());
@@ -435,10 +442,10 @@ fn is_place(place: &str, cluster: &str, host: &str) -> bool {
     place == cluster || place == host || counted().unwrap_or(false)
 }
 
-/// Whether the moves start from, or lead to, the places that a paper gives: one place, a place for each process, or a number for each
-/// cluster.
-fn agree(place: &Value, moves: &[Moved], named: &[u64], side: fn(&Moved) -> (&str, &str)) -> bool {
-    let is_at = |one: &Moved, place: &str| {
+/// Returns whether the moves start from (or lead to, depending on `side`) the places that a paper gives. A paper gives one place,
+/// a place for each process, or a number of moves for each cluster.
+fn agree_with_places(place: &Value, moves: &[PaperMove], named: &[u64], side: fn(&PaperMove) -> (&str, &str)) -> bool {
+    let is_at = |one: &PaperMove, place: &str| {
         let (cluster, host) = side(one);
         is_place(place, cluster, host)
     };
@@ -458,7 +465,7 @@ fn agree(place: &Value, moves: &[Moved], named: &[u64], side: fn(&Moved) -> (&st
                 count.as_u64() == Some(there as u64)
             }
             Value::String(place) => {
-                let those = numbers(std::slice::from_ref(key));
+                let those = process_numbers(std::slice::from_ref(key));
                 // The text "Corisco (second round)" means the cluster.
                 let place = place.split(" (").next().unwrap_or(place);
                 moves
@@ -472,18 +479,19 @@ fn agree(place: &Value, moves: &[Moved], named: &[u64], side: fn(&Moved) -> (&st
     }
 }
 
-/// Whether a decision reports a move of `call`, or a move of the same call within two supersteps.
-pub(super) fn reports(decision: &Decision, calls: &[Told], call: &Told, one: &Moved) -> bool {
+/// Returns whether a decision reports a move of `call`, or a move of the same call within two supersteps.
+pub(super) fn reports_move(decision: &Decision, calls: &[PaperCall], call: &PaperCall, one: &PaperMove) -> bool {
     let is_near = |(from, to): (u64, u64)| {
         (from.saturating_sub(2)..=to.saturating_add(2)).contains(&call.superstep)
     };
     decision.kind == "migration"
-        && range(decision, calls).is_some_and(is_near)
-        && is_told(decision, &numbers(names(decision)), one)
+        && superstep_range(decision, calls).is_some_and(is_near)
+        && is_reported(decision, &process_numbers(process_names(decision)), one)
 }
 
-/// Whether a paper reports the move: its process is named or, if no process is named, it leaves the reported place.
-fn is_told(decision: &Decision, named: &[u64], one: &Moved) -> bool {
+/// Returns whether the paper reports the move: its process is named or, if no process is named, the move starts from the reported
+/// place.
+fn is_reported(decision: &Decision, named: &[u64], one: &PaperMove) -> bool {
     if !named.is_empty() {
         return named.contains(&one.process);
     }
@@ -491,9 +499,9 @@ fn is_told(decision: &Decision, named: &[u64], one: &Moved) -> bool {
     place.is_none_or(|place| is_place(place, &one.from_cluster, &one.from_host))
 }
 
-fn judge_migration(decision: &Decision, moves: &[Moved], call: Option<&Told>) -> Verdict {
-    let named = numbers(names(decision));
-    if !moves.iter().any(|one| is_told(decision, &named, one)) {
+fn verdict_on_migration(decision: &Decision, moves: &[PaperMove], call: Option<&PaperCall>) -> Verdict {
+    let named = process_numbers(process_names(decision));
+    if !moves.iter().any(|one| is_reported(decision, &named, one)) {
         return Verdict::Mismatch;
     }
     let moved: Vec<u64> = moves.iter().map(|one| one.process).collect();
@@ -508,16 +516,16 @@ fn judge_migration(decision: &Decision, moves: &[Moved], call: Option<&Told>) ->
             .count
             .is_none_or(|count| count == moves.len() as u64),
         named.is_empty() || named == moved || !in_order && sorted(&named) == sorted(&moved),
-        agree(&decision.from, moves, &named, |one| {
+        agree_with_places(&decision.from, moves, &named, |one| {
             (&one.from_cluster, &one.from_host)
         }),
-        agree(&decision.to, moves, &named, |one| {
+        agree_with_places(&decision.to, moves, &named, |one| {
             (&one.to_cluster, &one.to_host)
         }),
-        agree(&decision.nodes, moves, &named, |one| {
+        agree_with_places(&decision.nodes, moves, &named, |one| {
             (&one.to_cluster, &one.to_host)
         }),
-        call.is_none_or(|call| agree_candidates(decision, call)),
+        call.is_none_or(|call| agree_with_candidates(decision, call)),
     ];
     if agrees.iter().all(|&agrees| agrees) {
         Verdict::Match
@@ -526,9 +534,9 @@ fn judge_migration(decision: &Decision, moves: &[Moved], call: Option<&Told>) ->
     }
 }
 
-/// Whether a call has the candidates that a paper names. If the paper names none, the number of candidates is compared.
-fn agree_candidates(decision: &Decision, call: &Told) -> bool {
-    let named: BTreeSet<u64> = numbers(&decision.candidate_processes).into_iter().collect();
+/// Returns whether a call has the candidates that a paper names. If the paper names none, the number of candidates is compared.
+fn agree_with_candidates(decision: &Decision, call: &PaperCall) -> bool {
+    let named: BTreeSet<u64> = process_numbers(&decision.candidate_processes).into_iter().collect();
     if named.is_empty() {
         let count = decision.candidates.as_u64();
         return count.is_none_or(|count| count == call.candidates.len() as u64);
@@ -537,8 +545,8 @@ fn agree_candidates(decision: &Decision, call: &Told) -> bool {
     named == found.collect()
 }
 
-/// Judges whether the interval between calls grows (as it does when the system is stable) or stays.
-fn judge_growth(calls: &[&Told], grows: bool) -> Verdict {
+/// Returns the verdict on whether the interval between calls grows (as it does if the system is stable) or does not grow.
+fn verdict_on_growth(calls: &[&PaperCall], grows: bool) -> Verdict {
     let alphas: Vec<(u64, u64)> = calls.iter().filter_map(|call| call.alpha).collect();
     let (Some((first, _)), Some((_, last))) = (alphas.first(), alphas.last()) else {
         return Verdict::NotCheckable;

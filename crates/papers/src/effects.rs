@@ -1,56 +1,59 @@
-//! Effects: the overhead of the calls and the gain of the moves, published and simulated, with three references that need no model.
+//! Effects of rescheduling: the overhead of the calls and the gain of the moves, published and simulated, with three reference
+//! predictions that need no model.
 //!
 //! ```text
 //! overhead = T_ii - T_i,   gain = T_i - T_iii        [s]
 //! error    = simulated / published - 1
 //! ```
-//! A paper about a scheduler publishes effects; its times mostly measure the application. If the whole overhead is 1 %, a time of scenario
-//! ii within 2.5 % says little about the scheduler. Three references show this. *Copy* takes the published time of scenario i for ii and iii.
-//! *Constant* takes one overhead and one gain for a whole paper, in seconds or as a share of `T_i`, chosen so that the largest number of
-//! rows comes within 25 %. *Constants of columns* does the same for each column of a table, such as one α: this is the best that a reader
-//! of the tables can do without a model.
+//! A paper about a scheduler publishes effects; its times mostly measure the application. If the whole overhead is 1 %, a time of
+//! scenario ii within 2.5 % says little about the scheduler. Three references show this. *Copy* takes the published time of
+//! scenario i for ii and iii. *Constant* takes one overhead and one gain for a whole paper, in seconds or as a share of `T_i`,
+//! chosen so that the largest number of rows comes within 25 %. *Constants of columns* does the same for each column of a table,
+//! such as one α: this is the best that a reader of the tables can do without a model.
 
 use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::cells::{CellResult, column, median, with_alone};
+use super::cells::{CellResult, column_name, median, pairs_with_scenario_i};
 use super::reproduce::PaperResults;
 
-/// The relative errors within which effects are counted.
+/// Relative errors within which effects are counted as reproduced, in three counts.
 pub const BOUNDS: [f64; 3] = [0.10, 0.25, 0.50];
-/// Index of the bound for which the constant of a paper is chosen.
-const CHOSEN: usize = 1;
-/// Relative tolerance of a bound, because a constant is chosen at the end of a row's range.
+/// Index in [`BOUNDS`] of the bound for which the constant of a paper is chosen.
+const CONSTANT_BOUND: usize = 1;
+/// Relative tolerance for comparing an effect with a bound; it is needed because a chosen constant often lies exactly on the
+/// bound of a row.
 const ROUNDING: f64 = 1e-9;
-/// Relative error within which a time counts as reproduced.
+/// Maximum relative error with which a time counts as reproduced.
 const TIGHT: f64 = 0.025;
 
-/// The effect of a scenario on a run.
+/// Effect of rescheduling on a run (overhead or gain), published and simulated.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Effect {
-    /// The paper.
+    /// Name of the paper.
     pub paper: &'static str,
-    /// The id of the cell of scenario ii or iii.
+    /// Identifier of the published time of scenario ii or iii.
     pub id: String,
-    /// The table of the cell.
+    /// Name of the table that contains the time.
     pub table: String,
-    /// The column of the table: all settings except the size of the run.
+    /// Name of the column of the table: all settings except the size of the run.
     #[serde(skip)]
     pub column: String,
-    /// The settings of the cell.
+    /// Settings of the run, without the scenario.
     pub case: String,
-    /// `overhead` (time of scenario ii minus i) or `gain` (time of scenario i minus iii).
+    /// Kind of the effect: `overhead` (time of scenario ii minus that of i) or `gain` (time of scenario i minus that of iii).
     pub effect: &'static str,
-    /// The published time of scenario i \[s\].
+    /// Published time of scenario i in the same configuration \[s\].
     pub alone_s: f64,
     /// The published effect \[s\].
     pub published_s: f64,
     /// The simulated effect \[s\].
     pub simulated_s: f64,
-    /// The relative error: simulated over published effect, minus 1; none if the published effect is 0 and the simulated one is not.
+    /// Relative error: simulated over published effect, minus 1; `None` if the published effect is 0 and the simulated effect is
+    /// not.
     pub error: Option<f64>,
-    /// Whether both effects have the same sign.
+    /// Whether the published and the simulated effect have the same sign.
     pub has_sign: bool,
 }
 
@@ -67,7 +70,7 @@ impl Effect {
             paper,
             id: cell.id.clone(),
             table: cell.table.clone(),
-            column: column(&cell.table, &cell.config),
+            column: column_name(&cell.table, &cell.config),
             case: cell.case.clone(),
             effect,
             alone_s: alone.published_s,
@@ -83,9 +86,9 @@ impl Effect {
     }
 }
 
-/// The name of the effect of scenario ii.
+/// Name of the effect of scenario ii in tables.
 pub(super) const OVERHEAD: &str = "overhead";
-/// The name of the effect of scenario iii.
+/// Name of the effect of scenario iii in tables.
 const GAIN: &str = "gain";
 
 fn error(value: f64, published: f64) -> Option<f64> {
@@ -95,68 +98,71 @@ fn error(value: f64, published: f64) -> Option<f64> {
     Some(value / published - 1.0).filter(|error| error.is_finite())
 }
 
-/// Formats an effect \[s\] as the papers print it, with two decimals; 0 has no sign.
-pub(super) fn printed(effect: f64) -> String {
+/// Formats an effect \[s\] with two decimals, as in the papers; an effect that counts as 0 has no sign.
+pub(super) fn effect_text(effect: f64) -> String {
     format!("{:.2}", if sign_of(effect) == 0 { 0.0 } else { effect })
 }
 
-/// Returns 1, 0 or -1. The smallest digit of the published times is 10 ms, so that an effect of less than half of it counts as 0.
+/// Returns the sign of an effect: 1, 0 or -1. The last digit of the published times is 10 ms, so that an effect below 5 ms counts
+/// as 0.
 fn sign_of(effect: f64) -> i8 {
     i8::from(effect >= 0.005) - i8::from(effect <= -0.005)
 }
 
-/// Computes the effects of the tables of a paper, in their order; times that are quoted from figures are left out.
+/// Computes the effects for the tables of a paper, in the order of the tables. Times that are quoted from figures are left out.
 pub(super) fn effects(paper: &'static str, cells: &[CellResult]) -> Vec<Effect> {
-    let pairs = with_alone(cells).filter(|(cell, alone)| !cell.in_figure && !alone.in_figure);
+    let pairs = pairs_with_scenario_i(cells).filter(|(cell, alone)| !cell.in_figure && !alone.in_figure);
     pairs
         .map(|(cell, alone)| Effect::new(paper, cell, alone))
         .collect()
 }
 
-/// Counts the effects of the tables of a paper that come within 25 %, and all its effects.
-pub(super) fn within_a_quarter(paper: &'static str, cells: &[CellResult]) -> (usize, usize) {
+/// Counts the effects of a paper that are reproduced within 25 %, and all its effects.
+pub(super) fn count_within_quarter(paper: &'static str, cells: &[CellResult]) -> (usize, usize) {
     let effects = effects(paper, cells);
-    let within = effects.iter().filter(|one| one.is_within(BOUNDS[CHOSEN]));
+    let within = effects.iter().filter(|one| one.is_within(BOUNDS[CONSTANT_BOUND]));
     (within.count(), effects.len())
 }
 
-/// Counts of effects of one kind.
+/// Numbers of effects of one kind that are reproduced, and that reference predictions reproduce.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EffectCounts {
-    /// The paper, or `all`.
+    /// Name of the paper, or `all`.
     pub paper: String,
-    /// The table; empty if there are several.
+    /// Name of the table; empty if the counts are about several tables.
     pub table: String,
-    /// `overhead`, `gain`, or empty for both.
+    /// Kind of the effects: `overhead`, `gain`, or empty for both.
     pub effect: String,
     /// The number of effects.
     pub rows: usize,
-    /// Numbers of effects within 10, 25 and 50 %.
+    /// Numbers of effects reproduced within 10 %, 25 % and 50 %.
     pub within: [usize; 3],
-    /// Median error without sign; an effect without an error counts as infinite.
+    /// Median of the absolute relative errors; an effect without a relative error counts as infinite. `None` if there are no
+    /// effects.
     pub median_error: Option<f64>,
-    /// Number of effects with the published sign.
+    /// Number of effects whose simulated sign is the published sign.
     pub right_sign: usize,
-    /// Numbers of effects within 10, 25 and 50 % that the best constant of the paper gives.
+    /// Numbers of effects that the best constant of the paper predicts within 10 %, 25 % and 50 %.
     pub constant_within: [usize; 3],
-    /// Number of effects within 25 % that the best constant of each column gives.
+    /// Number of effects that the best constant of each column predicts within 25 %.
     pub columns_within: usize,
-    /// Number of these constants.
+    /// Number of columns, and thus of constants of columns.
     pub columns: usize,
-    /// Number of simulated times of scenarios ii and iii within 2.5 %.
+    /// Number of simulated times of scenarios ii and iii within 2.5 % of the published times.
     pub times: usize,
-    /// Number of times within 2.5 % if the published time of scenario i is copied.
+    /// Number of published times of scenarios ii and iii that are within 2.5 % of the published time of scenario i.
     pub copied_times: usize,
 }
 
-/// Counts the effects of papers by table and kind, with the sum of each paper that has several, and the sum of all.
+/// Counts the effects of papers by table and kind; adds the sum of each paper with several such counts, and the sum of all
+/// papers.
 pub fn effect_counts(papers: &[PaperResults]) -> Vec<EffectCounts> {
     let all = papers.iter();
     let parts = all.flat_map(|one| parts(one.paper, &one.effects, &one.cells));
-    counted(&parts.collect::<Vec<_>>())
+    counts_of_parts(&parts.collect::<Vec<_>>())
 }
 
-/// Counts the effects (overheads and gains) that the cells of each named paper reproduce.
+/// Counts the effects (overheads and gains) that are reproduced in the times `cells` of each named paper.
 pub(super) fn counts_of_cells<'p>(
     papers: impl IntoIterator<Item = (&'static str, &'p [CellResult])>,
 ) -> Vec<EffectCounts> {
@@ -165,20 +171,20 @@ pub(super) fn counts_of_cells<'p>(
     let papers: Vec<_> = papers.collect();
     let all = papers.iter();
     let parts = all.flat_map(|(paper, effects, cells)| parts(paper, effects, cells));
-    counted(&parts.collect::<Vec<_>>())
+    counts_of_parts(&parts.collect::<Vec<_>>())
 }
 
-/// Computes the counts of each part, and of all parts together.
-fn counted(parts: &[Part<'_>]) -> Vec<EffectCounts> {
-    let mut counts: Vec<EffectCounts> = parts.iter().map(|part| count(&[part])).collect();
+/// Computes the counts of each part, and the counts of all parts together.
+fn counts_of_parts(parts: &[Part<'_>]) -> Vec<EffectCounts> {
+    let mut counts: Vec<EffectCounts> = parts.iter().map(|part| counts_together(&[part])).collect();
     if parts.len() > 1 {
         let all: Vec<&Part<'_>> = parts.iter().collect();
-        counts.push(count(&all));
+        counts.push(counts_together(&all));
     }
     counts
 }
 
-/// The effects of one kind in one table, with the effects that the best constant of the paper gives.
+/// Effects of one kind in one table, with the best constant of the paper for effects of this kind.
 struct Part<'p> {
     paper: &'static str,
     effects: Vec<&'p Effect>,
@@ -187,7 +193,7 @@ struct Part<'p> {
 }
 
 impl<'p> Part<'p> {
-    /// The effects by column.
+    /// Groups the effects by the column of the table.
     fn columns(&self) -> Vec<Vec<&'p Effect>> {
         let names: BTreeSet<&str> = self.effects.iter().map(|one| one.column.as_str()).collect();
         let of = |name: &&str| {
@@ -220,20 +226,21 @@ fn parts<'p>(paper: &'static str, effects: &'p [Effect], cells: &'p [CellResult]
     parts
 }
 
-/// One effect that is used for all rows.
+/// One effect that is used as the prediction for all rows of a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Constant {
-    /// An effect in seconds.
+    /// The same effect in seconds for all rows \[s\].
     Seconds(f64),
-    /// An effect as a share of the time of scenario i.
+    /// An effect that is the same share of the time of scenario i for all rows.
     Share(f64),
 }
 
 impl Constant {
-    /// Finds the constant with the most effects within 25 %; of equal constants the first that is tried, seconds before shares.
+    /// Finds the constant that is within 25 % of the most effects. Of equal constants, the first that is tried is taken; seconds
+    /// are tried before shares.
     fn best(effects: &[&Effect]) -> Self {
         let ends =
-            |value: f64| [1.0 - BOUNDS[CHOSEN], 1.0, 1.0 + BOUNDS[CHOSEN]].map(|end| end * value);
+            |value: f64| [1.0 - BOUNDS[CONSTANT_BOUND], 1.0, 1.0 + BOUNDS[CONSTANT_BOUND]].map(|end| end * value);
         let seconds = effects.iter().flat_map(|one| ends(one.published_s));
         let shares = effects
             .iter()
@@ -241,7 +248,7 @@ impl Constant {
         let all = seconds.map(Self::Seconds).chain(shares.map(Self::Share));
         let first = (Self::Seconds(0.0), 0);
         let best = all.fold(first, |best, constant| {
-            let count = constant.met(effects);
+            let count = constant.count_within(effects);
             if count > best.1 {
                 (constant, count)
             } else {
@@ -252,9 +259,9 @@ impl Constant {
     }
 
     /// Counts the effects for which the constant is within 25 %.
-    fn met(self, effects: &[&Effect]) -> usize {
+    fn count_within(self, effects: &[&Effect]) -> usize {
         let all = effects.iter();
-        all.filter(|one| self.is_within(one, BOUNDS[CHOSEN]))
+        all.filter(|one| self.is_within(one, BOUNDS[CONSTANT_BOUND]))
             .count()
     }
 
@@ -267,7 +274,7 @@ impl Constant {
     }
 }
 
-fn count(parts: &[&Part<'_>]) -> EffectCounts {
+fn counts_together(parts: &[&Part<'_>]) -> EffectCounts {
     let effects = || parts.iter().flat_map(|part| &part.effects);
     let within = BOUNDS.map(|bound| effects().filter(|one| one.is_within(bound)).count());
     let by_constant = |part: &Part<'_>, bound: f64| {
@@ -278,7 +285,7 @@ fn count(parts: &[&Part<'_>]) -> EffectCounts {
     let constant_within =
         BOUNDS.map(|bound| parts.iter().map(|part| by_constant(part, bound)).sum());
     let columns: Vec<Vec<&Effect>> = parts.iter().flat_map(|part| part.columns()).collect();
-    let met = columns.iter().map(|one| Constant::best(one).met(one));
+    let met = columns.iter().map(|one| Constant::best(one).count_within(one));
     let errors = effects().map(|one| one.error.map_or(f64::INFINITY, f64::abs));
     let is_near = |one: &&&Effect| {
         let published = one.alone_s
@@ -349,7 +356,7 @@ mod tests {
         assert_eq!((opposite.error, opposite.has_sign), (Some(-2.0), false));
         assert_eq!(effect(0.0, 0.0, 1.0).error, Some(0.0));
         assert_eq!(effect(0.0, 1.0, 1.0).error, None);
-        let texts = [-0.004, 0.005, -0.3].map(printed);
+        let texts = [-0.004, 0.005, -0.3].map(effect_text);
         assert_eq!(texts, ["0.00", "0.01", "-0.30"]);
     }
 

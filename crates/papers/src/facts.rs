@@ -1,6 +1,8 @@
-//! The facts of a paper: cells of its tables, decisions, call schedules, claims, contradictions; read from `facts/<paper>.json`.
+//! The facts of a paper: published times, decisions, schedules of rescheduling calls, claims and contradictions; read from
+//! `facts/<paper>.json`.
 //!
-//! The facts were taken from the papers by hand and have ids. They are only compared with results; no fact reaches a simulation.
+//! The facts were taken from the papers by hand and have identifiers. They are only compared with results; no fact is an input of
+//! a simulation.
 
 use std::collections::BTreeMap;
 
@@ -9,29 +11,29 @@ use serde_json::{Map, Value};
 
 use migsim_base::error::{Error, Problem};
 
-/// The facts of one paper.
+/// Facts that were taken from one paper.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Facts {
-    /// The cells of its tables.
+    /// Execution times in the tables of the paper.
     pub tables: Vec<Cell>,
-    /// Numbers that its text quotes from figures.
+    /// Numbers that the text of the paper quotes from figures.
     #[serde(default)]
     pub figures: Vec<Figure>,
-    /// Statements of its text about calls and migrations.
+    /// Statements of the text about rescheduling calls and migrations.
     pub decisions: Vec<Decision>,
-    /// The supersteps of calls that the paper lists.
+    /// Lists of the supersteps after which calls take place, as far as the paper gives them.
     pub call_schedules: Vec<Schedule>,
-    /// The claims of the paper.
+    /// Claims of the paper that can be checked in a simulation.
     pub claims: Vec<Claim>,
-    /// Contradictions within the paper.
+    /// Contradictions between statements of the paper.
     pub contradictions: Vec<Contradiction>,
-    /// Constants that this project fitted to its published numbers.
+    /// Constants and options that this project fitted to the published numbers of the paper.
     #[serde(default)]
     pub fitted: Vec<Fitted>,
-    /// The reasons of this project why a cell, a decision or a schedule is not reproduced, by id.
+    /// Reasons that this project gives why a published time, decision or schedule is not reproduced, by its identifier.
     #[serde(default)]
     pub reasons: BTreeMap<String, String>,
-    /// Facts for an auditor of the reproduction.
+    /// Additional facts for the audit of the reproduction.
     #[serde(default)]
     pub audit: AuditFacts,
 }
@@ -39,110 +41,115 @@ pub struct Facts {
 /// A constant or an option of this project's experiments that was fitted to published numbers.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Fitted {
-    /// The meaning of the constant or option.
+    /// Description of the constant or option.
     pub what: String,
-    /// The keys that the constant or option sets: of the experiment of the paper, of its platform (`platform:<key>`) or of another
-    /// experiment of the paper (`<name>:<key>`).
+    /// Keys of the settings that the constant or option determines: keys of the experiment of the paper, of its platform
+    /// (`platform:<key>`) or of another experiment of the paper (`<name>:<key>`).
     pub keys: Vec<String>,
-    /// The paper that counts the same constant already; it counts once in the total.
+    /// Name of the paper that already counts the same constant, which then counts once in the total; `None` if no other paper
+    /// does.
     pub shared_with: Option<String>,
 }
 
-/// Facts about the work on the reproduction, the searches, and facts about the paper, the cells that contradict its rest.
+/// Facts for the audit: the searches that were made for the reproduction, and published times that contradict the rest of the
+/// paper.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct AuditFacts {
-    /// Number of constants in an earlier count, which missed options that were chosen for published numbers under other names.
+    /// Number of constants in an earlier count, which missed options that were chosen for published numbers under other names;
+    /// `None` if there was no such count.
     pub former_constants: Option<usize>,
-    /// The searches.
+    /// Searches for settings that reproduce the published numbers.
     #[serde(default)]
     pub searched: Vec<Searched>,
-    /// Cells that contradict the rest of the paper.
+    /// Published times that contradict the rest of the paper, in groups with the same contradiction.
     #[serde(default)]
     pub contradictory_cells: Vec<ContradictoryCells>,
 }
 
-/// A search over settings.
+/// A search in which many settings were tried to reproduce the published numbers.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Searched {
-    /// Number of settings, as it was recorded.
+    /// Number of combinations of settings that were tried, as it was recorded.
     pub settings: u64,
-    /// The settings that were tried.
+    /// Description of the settings that were tried.
     pub what: String,
-    /// The day of the search (year-month-day).
+    /// Date of the search (year-month-day).
     pub date: String,
-    /// The source: a file of this project.
+    /// File of this project that records the search.
     pub source: String,
 }
 
-/// Cells with one contradiction.
+/// Published times that contradict the same statement of the paper.
 #[derive(Clone, Debug, Deserialize)]
 pub struct ContradictoryCells {
-    /// The ids of the cells.
+    /// Identifiers of the published times.
     pub cells: Vec<String>,
-    /// The fact that they contradict, in one sentence.
+    /// The statement that they contradict, in one sentence.
     pub because: String,
 }
 
-/// The configuration of a fact; a list as a value stands for each of its entries.
+/// Settings of the run that a fact is about. A list as a value stands for each of its entries, so that the fact is about several
+/// runs.
 pub type Config = Map<String, Value>;
 
-/// A published time.
+/// A published execution time (a cell of a table).
 #[derive(Clone, Debug, Deserialize)]
 pub struct Cell {
-    /// The id of the cell.
+    /// Identifier of the published time.
     pub id: String,
-    /// The table that contains the time.
+    /// Name of the table that contains the time.
     pub table: String,
-    /// The settings of the cell.
+    /// Settings of the run whose time is published.
     pub config: Config,
-    /// The time \[s\].
+    /// Published execution time \[s\].
     pub seconds: f64,
-    /// A remark by this project.
+    /// Remark of this project on the published time; `None` if there is none.
     pub note: Option<String>,
 }
 
-/// A number quoted from a figure.
+/// A number that the text of a paper quotes from a figure.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Figure {
-    /// The id of the number.
+    /// Identifier of the number.
     pub id: String,
-    /// The figure.
+    /// Name of the figure in the paper.
     pub figure: String,
-    /// The meaning of the number.
+    /// Description of the quantity.
     pub what: String,
-    /// The number, or a structure of numbers.
+    /// The quoted number, or a structure of several numbers.
     pub value: Value,
     /// The unit of the number.
     pub unit: String,
-    /// The settings of the number; empty if it is not about a run.
+    /// Settings of the run that the number is about; empty if it is not about a run.
     #[serde(default)]
     pub config: Config,
-    /// A remark by this project.
+    /// Remark of this project on the number; `None` if there is none.
     pub note: Option<String>,
 }
 
-/// A paper's statement about a call.
+/// A statement of a paper about a rescheduling call: when it takes place, which processes it moves, or that it moves none.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Decision {
-    /// The id of the decision.
+    /// Identifier of the decision.
     pub id: String,
-    /// The run.
+    /// Settings of the run that the decision is about.
     pub config: Config,
-    /// The superstep before the call, counted from 1: a number, a range in words, or empty.
+    /// Superstep after which the call takes place, counted from 1: a number, a range in words, or empty.
     pub superstep: Value,
-    /// The superstep that it must be if the paper contradicts itself, as this project reads it.
+    /// Superstep that this project uses instead of the printed one if the paper contradicts itself; `None` if the printed one is
+    /// used.
     pub superstep_likely: Option<u64>,
-    /// The time of the call \[s\], if a paper gives it.
+    /// Time of the call after the start of the run \[s\]; `None` if the paper does not give it.
     pub elapsed_s: Option<f64>,
-    /// `call`, `migration`, `no_migration`, `not_viable`, `stable` or `unstable`.
+    /// Kind of the decision: `call`, `migration`, `no_migration`, `not_viable`, `stable` or `unstable`.
     pub kind: String,
-    /// The processes that are named (`p21`).
+    /// Names of the processes that the paper gives (`p21`); may be empty.
     #[serde(default)]
     pub processes: Vec<String>,
-    /// The processes that follow from the mapping although they are not named.
+    /// Names of processes that follow from the mapping, if the paper does not give names.
     #[serde(default)]
     pub processes_inferred: Vec<String>,
-    /// The number of migrations.
+    /// Number of migrations; `None` if the paper does not give it.
     pub count: Option<u64>,
     /// The cluster of the origins; in some papers the host of each process.
     #[serde(default)]
@@ -150,98 +157,99 @@ pub struct Decision {
     /// The cluster of the destinations; in some papers the host of each process.
     #[serde(default)]
     pub to: Value,
-    /// The number of candidates.
+    /// Number of candidates of the call; null if the paper does not give it.
     #[serde(default)]
     pub candidates: Value,
-    /// The candidates, if a paper names them; they count more than their number.
+    /// Names of the candidates, if the paper gives them; they are then compared instead of the number of candidates.
     #[serde(default)]
     pub candidate_processes: Vec<String>,
-    /// The destination host of each process, if a paper names it (`p5`: `a1`).
+    /// Destination host of each process, if the paper gives it (`p5`: `a1`); null otherwise.
     #[serde(default)]
     pub nodes: Value,
-    /// A remark by this project.
+    /// Remark of this project on the decision; `None` if there is none.
     pub note: Option<String>,
 }
 
 impl Decision {
-    /// Returns the superstep for the comparison: the printed one, or its correction.
+    /// Returns the superstep with which the simulation is compared: the corrected one if there is a correction, otherwise the
+    /// printed one.
     pub fn superstep(&self) -> Value {
         self.superstep_likely
             .map_or_else(|| self.superstep.clone(), Value::from)
     }
 }
 
-/// The calls that a paper lists for a run.
+/// Supersteps of the rescheduling calls that a paper lists for a run.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Schedule {
-    /// The id of the schedule.
+    /// Identifier of the schedule.
     pub id: String,
-    /// The run.
+    /// Settings of the run that the schedule is about.
     pub config: Config,
-    /// The supersteps after which the calls come, counted from 1.
+    /// Supersteps after which the calls take place, counted from 1.
     pub calls: Vec<u64>,
 }
 
-/// A statement of a paper.
+/// A claim of a paper that can be checked in a simulation.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Claim {
-    /// The id of the claim.
+    /// Identifier of the claim.
     pub id: String,
-    /// The statement of the claim, in other words than in the paper.
+    /// The claim in this project's words, not in those of the paper.
     pub statement: String,
-    /// The way to check it.
+    /// Description of how the claim is checked.
     pub check: String,
-    /// The published number.
+    /// Published number on which the claim is based; `None` if the paper gives none.
     pub published_value: Option<Value>,
-    /// The comparisons that it consists of; none if a function evaluates it.
+    /// Comparisons of percentages of which the claim consists; empty if a function in the paper's file checks the claim.
     #[serde(default)]
     pub compare: Vec<Comparison>,
-    /// Whether the published numbers agree with the claim.
+    /// Whether the published numbers confirm the claim; `None` if they do not decide it.
     pub consistent_with_published_numbers: Option<bool>,
 }
 
-/// A percentage of a run that is compared with a published percentage.
+/// Comparison of a simulated percentage of a run (gain or overhead) with the published percentage.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Comparison {
-    /// The compared quantity.
+    /// Percentage that is compared.
     pub measure: Measure,
-    /// The run.
+    /// Settings of the run.
     pub config: Config,
-    /// The published number \[%\]; without it, the published number of the claim is used.
+    /// Published percentage \[%\]; `None` stands for the published number of the claim.
     pub published: Option<f64>,
 }
 
-/// A percentage of a run.
+/// Percentage that compares two scenarios of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Measure {
-    /// `100 (T_i - T_iii) / T_i`.
+    /// Gain of scenario iii: `100 (T_i - T_iii) / T_i`.
     Gain,
-    /// `100 (T_ii - T_i) / T_i`.
+    /// Overhead of scenario ii: `100 (T_ii - T_i) / T_i`.
     Overhead,
 }
 
 impl Claim {
-    /// Returns the published number.
+    /// Returns the published number of the claim.
     ///
     /// # Errors
-    /// There is none, which is a fault of the program, since the facts are part of it.
+    /// The claim has no published number, which is a fault of the program, since the facts are part of it.
     pub fn number(&self) -> Result<f64, Error> {
         let number = self.published_value.as_ref().and_then(Value::as_f64);
-        number.ok_or_else(|| self.names_no_number())
+        number.ok_or_else(|| self.missing_number())
     }
 
-    /// Returns the published numbers.
+    /// Returns the published numbers of a claim that has a list of numbers.
     ///
     /// # Errors
-    /// As [`Self::number`].
+    /// The claim has no list of published numbers, which is a fault of the program, since the facts are part of it.
     pub fn numbers(&self) -> Result<Vec<f64>, Error> {
         let numbers = self.published_value.as_ref().and_then(Value::as_array);
         let numbers = numbers.map(|all| all.iter().filter_map(Value::as_f64).collect());
-        numbers.ok_or_else(|| self.names_no_number())
+        numbers.ok_or_else(|| self.missing_number())
     }
 
-    fn names_no_number(&self) -> Error {
+    fn missing_number(&self) -> Error {
         Problem::new(format!("the claim `{}` names no number", self.id)).into()
     }
 }
@@ -249,20 +257,20 @@ impl Claim {
 /// Two statements of a paper that cannot both be true.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Contradiction {
-    /// The id of the contradiction.
+    /// Identifier of the contradiction.
     pub id: String,
-    /// The subject of the contradiction.
+    /// Description of what the two statements are about.
     pub what: String,
     /// The value in one statement.
     pub value_a: Value,
     /// The value in the other statement.
     pub value_b: Value,
-    /// The statement, or the interpretation of both statements, that this project uses.
+    /// Statement, or interpretation of both statements, that this project uses.
     pub suggested_reading: String,
 }
 
 impl Facts {
-    /// Reads the facts of a paper.
+    /// Parses the facts of a paper; `text` is the content of its JSON file.
     ///
     /// # Errors
     /// The format of the text is wrong, which is a fault of the program, since the text is part of it.
@@ -273,7 +281,7 @@ impl Facts {
     }
 }
 
-/// Lists all configurations without lists for which `config` stands.
+/// Lists all configurations that `config` stands for: each entry of a list becomes a configuration of its own.
 pub fn expand(config: &Config) -> Vec<Config> {
     let mut all = vec![Config::new()];
     for (key, value) in config {

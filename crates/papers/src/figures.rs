@@ -1,30 +1,31 @@
-//! Figures of a reproduction: published and simulated times, errors, gains and overheads.
+//! Figures about the reproduction of a paper: published and simulated times, errors, gains and overheads.
 //!
-//! *Times*: simulated against published times, with the diagonal. *Errors*: a row per case. *Gains* and *overheads*: scenarios iii and ii
-//! compared with i; rings are published values, dots are simulated ones.
+//! *Times*: simulated against published times, with the diagonal. *Errors*: a row per case. *Gains* and *overheads*: scenarios
+//! iii and ii compared with i; rings are published values, dots are simulated values.
 
-use super::cells::{CellResult, against_i};
+use super::cells::{CellResult, relative_to_i};
 use super::reproduce::PaperResults;
 use migsim_base::error::{Error, Problem};
 use migsim_output::figure::{
-    Dot, Drawing, Figure, Group, Key, Mark, Point, Row, Rows, SCENARIOS, Scatter, Style, chosen,
-    scenario,
+    Dot, Drawing, Figure, Group, Mark, Point, Row, Rows, SCENARIOS, Scatter, SeriesKey, Style,
+    scenario_label, select_figures,
 };
 
-/// The scenarios in the order of their colours.
+/// Names of the scenarios in the order of their colours.
 const NAMES: [&str; 3] = ["i", "ii", "iii"];
 
-/// Maximum number of rows that fit beside a text; with more, cases that differ only in their last key share a row.
+/// Maximum number of rows of a figure that fits beside a text. If there are more, cases that differ only in their last key share
+/// a row.
 const MOST_ROWS: usize = 36;
 
-/// A figure: its name, a sentence about it, and its drawing.
-type Picture = (
+/// A figure that a paper can have: its name, a sentence about it, and the function that draws it.
+type FigureEntry = (
     &'static str,
     &'static str,
     fn(&PaperResults, &Style) -> Drawing,
 );
 
-const PICTURES: [Picture; 4] = [
+const PICTURES: [FigureEntry; 4] = [
     (
         "times",
         "simulated against published times, with the diagonal and ± 5 %",
@@ -35,7 +36,7 @@ const PICTURES: [Picture; 4] = [
         "gains",
         "the gain of scenario iii over i, published as rings and simulated as dots",
         |paper, style| {
-            let title = style.say(
+            let title = style.translate(
                 "gain of iii over i [% of i]",
                 "ganho de iii sobre i [% de i]",
             );
@@ -46,7 +47,7 @@ const PICTURES: [Picture; 4] = [
         "overheads",
         "the overhead of scenario ii over i, published as rings and simulated as dots",
         |paper, style| {
-            let title = style.say(
+            let title = style.translate(
                 "overhead of ii over i [% of i]",
                 "sobrecusto de ii sobre i [% de i]",
             );
@@ -55,9 +56,9 @@ const PICTURES: [Picture; 4] = [
     ),
 ];
 
-/// Lists the names of the figures of a paper.
-pub(super) fn names(paper: &PaperResults) -> impl Iterator<Item = &'static str> {
-    let has = |scenario: &str| !against_i(&paper.cells, scenario).is_empty();
+/// Lists the names of the figures that can be drawn for a paper.
+pub(super) fn figure_names(paper: &PaperResults) -> impl Iterator<Item = &'static str> {
+    let has = |scenario: &str| !relative_to_i(&paper.cells, scenario).is_empty();
     let (gains, overheads) = (has("iii"), has("ii"));
     let is_empty = paper.cells.is_empty();
     PICTURES
@@ -70,74 +71,76 @@ pub(super) fn names(paper: &PaperResults) -> impl Iterator<Item = &'static str> 
         })
 }
 
-/// Draws the figures of a paper, named `PAPER-FIGURE`.
-pub(super) fn figures(paper: &PaperResults, style: &Style) -> Vec<Figure> {
-    let wanted: Vec<&str> = names(paper).collect();
+/// Draws all figures of a paper; each is named `PAPER-FIGURE`.
+pub(super) fn draw_figures(paper: &PaperResults, style: &Style) -> Vec<Figure> {
+    let wanted: Vec<&str> = figure_names(paper).collect();
     let pictures = PICTURES.iter().filter(|(name, ..)| wanted.contains(name));
     pictures
         .map(|(name, _, draw)| Figure::new(format!("{}-{name}", paper.paper), draw(paper, style)))
         .collect()
 }
 
-/// Draws the figure `wanted` of each paper that has it, or all figures for `all`.
+/// Draws the figure `wanted` of each paper that has it, or all figures of all papers if `wanted` is `all`.
 ///
 /// # Errors
-/// No paper has the figure; the error lists the names of those that exist.
+/// No paper has the figure; the error lists the names of the existing figures.
 pub fn figures_named(
     papers: &[PaperResults],
     wanted: &str,
     style: &Style,
 ) -> Result<Vec<Figure>, Error> {
-    let known = names_of(papers);
+    let known = all_figure_names(papers);
     if known.is_empty() {
         let problem = Problem::new("the paper publishes no times, so that it has no figure");
         return Err(problem
             .hint("name another paper: `migsim list papers`")
             .into());
     }
-    let wanted = chosen(wanted, &known)?;
+    let wanted = select_figures(wanted, &known)?;
     let is_wanted = |paper: &PaperResults, figure: &Figure| {
         let name = figure.name.strip_prefix(&format!("{}-", paper.paper));
         name.is_some_and(|name| wanted.contains(&name))
     };
     let all = papers.iter().flat_map(|paper| {
-        let own = figures(paper, style).into_iter();
+        let own = draw_figures(paper, style).into_iter();
         own.filter(move |figure| is_wanted(paper, figure))
     });
     Ok(all.collect())
 }
 
-/// Lists the names of the figures of some papers, each with a sentence about it.
+/// Lists the names of the figures that at least one of the papers has, each with a sentence about it.
 pub fn figure_list(papers: &[PaperResults]) -> Vec<(&'static str, &'static str)> {
-    let known = names_of(papers);
+    let known = all_figure_names(papers);
     let pictures = PICTURES.iter().filter(|(name, ..)| known.contains(name));
     pictures.map(|(name, about, _)| (*name, *about)).collect()
 }
 
-/// Lists the names of the figures of some papers, sorted.
-fn names_of(papers: &[PaperResults]) -> Vec<&'static str> {
-    let mut known: Vec<&str> = papers.iter().flat_map(names).collect();
+/// Lists the names of the figures that at least one of the papers has, sorted.
+fn all_figure_names(papers: &[PaperResults]) -> Vec<&'static str> {
+    let mut known: Vec<&str> = papers.iter().flat_map(figure_names).collect();
     known.sort_unstable();
     known.dedup();
     known
 }
 
-/// The rows of some cells: their labels, the names of the keys in them, the row of each cell, and whether several cases share one.
-struct Cases {
+/// Rows of a chart of published times: their labels, the names of the keys in the labels, and the row of each published time. A
+/// row is shared if it shows several cases.
+struct CaseRows {
     labels: Vec<String>,
     keys: String,
     rows: Vec<usize>,
     is_shared: bool,
 }
 
-impl Cases {
-    /// Shortens cases to the values in which they differ; if there are too many, the last keys are left out.
-    fn of(cells: &[&CellResult]) -> Self {
-        let keys = varying(cells);
-        let whole = Self::with(cells, &keys);
+impl CaseRows {
+    /// Creates the rows with labels that contain only the settings in which the cases differ. If there are too many rows, the
+    /// last keys are left out.
+    fn from_cells(cells: &[&CellResult]) -> Self {
+        let keys = varying_keys(cells);
+        let whole = Self::with_keys(cells, &keys);
         (1..=keys.len())
             .rev()
-            .map(|count| Self::with(cells, &keys[..count]))
+            .map(|count| Self::with_keys(cells, &keys[..count]))
             .find(|cases| cases.labels.len() <= MOST_ROWS)
             .map(|cases| Self {
                 is_shared: cases.labels.len() < whole.labels.len(),
@@ -146,11 +149,11 @@ impl Cases {
             .unwrap_or(whole)
     }
 
-    fn with(cells: &[&CellResult], keys: &[String]) -> Self {
+    fn with_keys(cells: &[&CellResult], keys: &[String]) -> Self {
         let mut labels: Vec<String> = Vec::new();
         let mut rows = Vec::new();
         for cell in cells {
-            let pairs = pairs(&cell.case);
+            let pairs = keys_and_values(&cell.case);
             let value = |key: &String| {
                 let pair = pairs.iter().find(|pair| pair.0 == key)?;
                 Some(pair.1)
@@ -175,8 +178,8 @@ impl Cases {
         }
     }
 
-    /// Creates the rows with their dots.
-    fn group(self, dots: impl Iterator<Item = Vec<Dot>>) -> Group {
+    /// Creates a group of rows for a chart; `dots` are the dots of each published time.
+    fn into_group(self, dots: impl Iterator<Item = Vec<Dot>>) -> Group {
         let labels = self.labels.into_iter();
         let mut rows: Vec<Row> = labels
             .map(|label| Row {
@@ -194,16 +197,16 @@ impl Cases {
     }
 }
 
-/// Splits a case into its keys and values.
-fn pairs(case: &str) -> Vec<(&str, &str)> {
+/// Splits the description of a case into its keys and values.
+fn keys_and_values(case: &str) -> Vec<(&str, &str)> {
     case.split(' ')
         .filter_map(|pair| pair.split_once('='))
         .collect()
 }
 
-/// Lists the keys whose values differ between cells, in the order of the cells.
-fn varying(cells: &[&CellResult]) -> Vec<String> {
-    let all: Vec<(&str, &str)> = cells.iter().flat_map(|cell| pairs(&cell.case)).collect();
+/// Lists the keys whose values differ between the published times, in the order of their first occurrence.
+fn varying_keys(cells: &[&CellResult]) -> Vec<String> {
+    let all: Vec<(&str, &str)> = cells.iter().flat_map(|cell| keys_and_values(&cell.case)).collect();
     let mut keys: Vec<String> = Vec::new();
     for (key, value) in &all {
         let differs = all.iter().any(|other| other.0 == *key && other.1 != *value);
@@ -214,41 +217,41 @@ fn varying(cells: &[&CellResult]) -> Vec<String> {
     keys
 }
 
-fn position(cell: &CellResult) -> usize {
+fn scenario_index(cell: &CellResult) -> usize {
     let found = NAMES.iter().position(|name| *name == cell.scenario);
     found.expect("cells are of scenarios i, ii and iii")
 }
 
-/// Lists the scenarios that cells have, and the index of each cell's scenario in this list.
-fn present(cells: &[CellResult]) -> Vec<usize> {
+/// Lists the indices of the scenarios that occur among the published times.
+fn scenarios_of(cells: &[CellResult]) -> Vec<usize> {
     (0..NAMES.len())
-        .filter(|one| cells.iter().any(|cell| position(cell) == *one))
+        .filter(|one| cells.iter().any(|cell| scenario_index(cell) == *one))
         .collect()
 }
 
-fn index(present: &[usize], cell: &CellResult) -> usize {
-    let wanted = position(cell);
+fn index_in(present: &[usize], cell: &CellResult) -> usize {
+    let wanted = scenario_index(cell);
     present.iter().position(|one| *one == wanted).unwrap_or(0)
 }
 
 fn draw_times(paper: &PaperResults, style: &Style) -> Drawing {
-    let present = present(&paper.cells);
+    let present = scenarios_of(&paper.cells);
     let key = |one: &usize| {
         let (colour, mark) = SCENARIOS[*one];
-        (scenario(style, NAMES[*one]), colour, mark)
+        (scenario_label(style, NAMES[*one]), colour, mark)
     };
     let point = |cell: &CellResult| Point {
-        key: index(&present, cell),
-        at: (cell.published_s, cell.simulated_s),
+        key: index_in(&present, cell),
+        values: (cell.published_s, cell.simulated_s),
     };
     let chart = Scatter {
         name: format!("{}: simulated against published times", paper.paper),
         axes: [
             style
-                .say("published time [s]", "tempo publicado [s]")
+                .translate("published time [s]", "tempo publicado [s]")
                 .to_owned(),
             style
-                .say("simulated time [s]", "tempo simulado [s]")
+                .translate("simulated time [s]", "tempo simulado [s]")
                 .to_owned(),
         ],
         keys: present.iter().map(key).collect(),
@@ -260,42 +263,43 @@ fn draw_times(paper: &PaperResults, style: &Style) -> Drawing {
 
 fn draw_errors(paper: &PaperResults, style: &Style) -> Drawing {
     let cells: Vec<&CellResult> = paper.cells.iter().collect();
-    let present = present(&paper.cells);
+    let present = scenarios_of(&paper.cells);
     let dot = |cell: &&CellResult| {
         vec![Dot {
-            key: index(&present, cell),
+            key: index_in(&present, cell),
             value: 100.0 * cell.error,
             interval: None,
         }]
     };
-    let key = |one: &usize| Key::of(scenario(style, NAMES[*one]), *one);
+    let key = |one: &usize| SeriesKey::of(scenario_label(style, NAMES[*one]), *one);
     let chart = Rows {
         name: format!("{}: errors of simulated times", paper.paper),
         axis: style
-            .say(
+            .translate(
                 "error of the simulated time [%]",
                 "erro do tempo simulado [%]",
             )
             .to_owned(),
         keys: present.iter().map(key).collect(),
-        groups: vec![Cases::of(&cells).group(cells.iter().map(dot))],
-        has_zero: true,
+        groups: vec![CaseRows::from_cells(&cells).into_group(cells.iter().map(dot))],
+        has_zero_line: true,
         ..Rows::default()
     };
     chart.draw(style)
 }
 
-/// Draws the times of a scenario compared with those of scenario i \[%\]; with `sign`, a faster run is a gain.
+/// Draws the relative difference of a scenario from scenario i \[%\], published and simulated. If `sign` is -1, a shorter time is
+/// shown as a positive gain.
 fn draw_relative(
     (paper, name): (&PaperResults, &str),
     title: &str,
     sign: f64,
     style: &Style,
 ) -> Drawing {
-    let relative = against_i(&paper.cells, name);
+    let relative = relative_to_i(&paper.cells, name);
     let cells: Vec<&CellResult> = relative.iter().map(|one| one.cell).collect();
-    let colour = SCENARIOS[cells.first().map_or(0, |cell| position(cell))].0;
-    let key = |name: &str, is_filled| Key {
+    let colour = SCENARIOS[cells.first().map_or(0, |cell| scenario_index(cell))].0;
+    let key = |name: &str, is_filled| SeriesKey {
         name: name.to_owned(),
         colour,
         mark: Mark::Circle,
@@ -309,17 +313,17 @@ fn draw_relative(
         };
         [(0, one.published), (1, one.simulated)].map(dot).to_vec()
     });
-    let cases = Cases::of(&cells);
+    let cases = CaseRows::from_cells(&cells);
     let chart = Rows {
         name: format!("{}: {title}", paper.paper),
         axis: title.to_owned(),
         keys: vec![
-            key(style.say("published", "publicado"), false),
-            key(style.say("simulated", "simulado"), true),
+            key(style.translate("published", "publicado"), false),
+            key(style.translate("simulated", "simulado"), true),
         ],
         is_joined: !cases.is_shared,
-        groups: vec![cases.group(dots)],
-        has_zero: true,
+        groups: vec![cases.into_group(dots)],
+        has_zero_line: true,
         ..Rows::default()
     };
     chart.draw(style)

@@ -1,28 +1,28 @@
-//! MigBSP on Grid'5000: the future work that two of the papers name, with the applications of all papers.
+//! Predictions for MigBSP on Grid'5000, with the applications of all papers: the future work that two of the papers name.
 //!
 //! ```text
 //! cases x starts ─> scenarios i, ii, iii under neutral settings ─> grid5000.md, grid5000.csv
 //! ```
-//! No constant is fitted and no number was published: each result is a prediction. A gain is compared both with scenario i from the same
-//! start and with the best start of the case, since a poor start makes any gain look large. Source: da Rosa Righi et al., the conclusions
-//! of the papers on Lattice Boltzmann and on irregular Smith-Waterman.
+//! No constant is fitted and no number was published: each result is a prediction. A gain is compared both with scenario i from
+//! the same starting placement and with the best starting placement of the case, since a poor start makes any gain look large.
+//! Source: da Rosa Righi et al., the conclusions of the papers on Lattice Boltzmann and on irregular Smith-Waterman.
 
 use rayon::prelude::*;
 use serde_json::json;
 
-use super::markdown::{put, table};
+use super::markdown::{put, push_table};
 use migsim_base::error::Error;
 use migsim_bsp::Scenario;
 use migsim_experiment::{Experiment, Layers, Limits, Progress};
 use migsim_platform::Rule;
 
-/// The platform.
+/// Name of the built-in platform on which all cases run.
 const PLATFORM: &str = "grid5000";
 
-/// An application: name, order and processes.
+/// A case: the name of the application, its order (size), and the number of processes; `None` stands for the default.
 type Case = (&'static str, Option<u64>, Option<u64>);
 
-/// The applications, with sizes of the papers.
+/// Applications that are simulated, with sizes from the papers.
 const CASES: [Case; 9] = [
     ("lu", Some(500), Some(25)),
     ("lu", Some(1000), Some(50)),
@@ -35,33 +35,34 @@ const CASES: [Case; 9] = [
     ("lbm", None, None),
 ];
 
-/// The other reading of the viability test: t2 counts the messages of a process at its destination.
+/// Value of the option `viability_communication` for the other interpretation of the viability test, in which t2 includes the
+/// messages of a process at its destination.
 const WITH_MESSAGES: &str = "uncontended";
 
-/// A case from one start.
+/// Results of a case from one starting placement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GridRun {
-    /// The application with its size.
+    /// Name of the application with its size.
     pub case: String,
-    /// The rules that give this placement.
+    /// Placement rules that produce this starting placement.
     pub starts: Vec<&'static str>,
-    /// Makespans of scenarios i, ii and iii \[s\].
+    /// Makespan of scenario i, of scenario ii and of scenario iii \[s\].
     pub makespans_s: [f64; 3],
-    /// Calls of scenario iii.
+    /// Number of rescheduling calls in scenario iii.
     pub calls: usize,
-    /// Migrations of scenario iii.
+    /// Number of migrations in scenario iii.
     pub moves: usize,
-    /// The makespan of scenario iii if the viability test counts messages at the destination \[s\].
+    /// Makespan of scenario iii if the viability test includes the messages at the destination \[s\].
     pub with_messages_s: f64,
-    /// Migrations of scenario iii if the viability test counts messages at the destination.
+    /// Number of migrations in scenario iii if the viability test includes the messages at the destination.
     pub moves_with_messages: usize,
 }
 
-/// Simulates all cases from all starts.
+/// Simulates all cases from all different starting placements.
 ///
 /// # Errors
 /// A run fails.
-pub fn grid5000(progress: &Progress) -> Result<Vec<GridRun>, Error> {
+pub fn grid5000_runs(progress: &Progress) -> Result<Vec<GridRun>, Error> {
     let mut different: Vec<(&Case, Vec<Rule>)> = Vec::new();
     for case in &CASES {
         let mut placements = Vec::new();
@@ -83,7 +84,8 @@ pub fn grid5000(progress: &Progress) -> Result<Vec<GridRun>, Error> {
         .collect()
 }
 
-/// Creates the experiment of a case from one start, with a value for `policy.migbsp.viability_communication` if one is given.
+/// Creates the experiment of a case from one starting placement. `viability` is the value of
+/// `policy.migbsp.viability_communication`; `None` keeps the default.
 fn experiment(
     (app, order, processes): &Case,
     rule: Rule,
@@ -98,7 +100,7 @@ fn experiment(
     settings.extend(processes.map(|procs| ("workload.procs", json!(procs))));
     let key = "policy.migbsp.viability_communication";
     settings.extend(viability.map(|value| (key, json!(value))));
-    Experiment::load(&Layers::of(settings), Limits::default())
+    Experiment::load(&Layers::from_pairs(settings), Limits::default())
 }
 
 fn simulate(case: &Case, rules: &[Rule], progress: &Progress) -> Result<GridRun, Error> {
@@ -112,7 +114,7 @@ fn simulate(case: &Case, rules: &[Rule], progress: &Progress) -> Result<GridRun,
         .run_scenario(Scenario::Iii, progress, &mut (), None)?
         .outcome;
     Ok(GridRun {
-        case: title(app, order, processes),
+        case: case_title(app, order, processes),
         starts: rules.iter().map(|rule| rule.name()).collect(),
         makespans_s: [Scenario::I, Scenario::Ii, Scenario::Iii].map(makespan),
         calls: outcome.calls.len(),
@@ -122,8 +124,8 @@ fn simulate(case: &Case, rules: &[Rule], progress: &Progress) -> Result<GridRun,
     })
 }
 
-/// Describes the case.
-fn title(app: &str, order: Option<u64>, processes: Option<u64>) -> String {
+/// Describes a case: the application, its order and its number of processes.
+fn case_title(app: &str, order: Option<u64>, processes: Option<u64>) -> String {
     let name = match app {
         "lu" => "LU",
         "lbm" => "Lattice Boltzmann",
@@ -135,18 +137,18 @@ fn title(app: &str, order: Option<u64>, processes: Option<u64>) -> String {
 }
 
 /// Computes the relative change `100 (b - a) / a` \[%\].
-fn change(a: f64, b: f64) -> f64 {
+fn relative_change(a: f64, b: f64) -> f64 {
     100.0 * (b - a) / a
 }
 
-/// Finds the shortest scenario i for the case of a run \[s\].
+/// Returns the shortest makespan of scenario i from any starting placement of the case of `run` \[s\].
 fn best_start_s(run: &GridRun, all: &[GridRun]) -> f64 {
     let same = all.iter().filter(|other| other.case == run.case);
     same.map(|other| other.makespans_s[0])
         .fold(f64::INFINITY, f64::min)
 }
 
-/// Creates the page of the runs on platforms of Grid'5000.
+/// Creates the Markdown page about the runs on Grid'5000.
 pub fn grid5000_page(all: &[GridRun]) -> String {
     let mut text = String::from(
         "# MigBSP on Grid'5000\n\n\
@@ -161,7 +163,7 @@ pub fn grid5000_page(all: &[GridRun]) -> String {
     let count =
         |is_meant: &dyn Fn(&GridRun) -> bool| all.iter().filter(|run| is_meant(run)).count();
     let best = |run: &GridRun| best_start_s(run, all);
-    table(
+    push_table(
         &mut text,
         &format!("scenario iii, of {number} runs | messages left out | messages counted"),
         [
@@ -201,7 +203,7 @@ pub fn grid5000_page(all: &[GridRun]) -> String {
              with the best scenario i of the case.\n";
     let columns = "case | start | i \\[s\\] | ii: overhead | iii \\[s\\] | over i | over the best start | calls | moves | \
                    iii, messages counted \\[s\\] | over i, messages counted | moves, messages counted";
-    table(&mut text, columns, all.iter().map(|run| row(run, all)));
+    push_table(&mut text, columns, all.iter().map(|run| row(run, all)));
     text
 }
 
@@ -211,18 +213,18 @@ fn row(run: &GridRun, all: &[GridRun]) -> String {
         "{} | {} | {i:.2} | {:+.1} % | {iii:.2} | {:+.1} % | {:+.1} % | {} | {} | {:.2} | {:+.1} % | {}",
         run.case,
         run.starts.join(", "),
-        change(i, ii),
-        change(i, iii),
-        change(best_start_s(run, all), iii),
+        relative_change(i, ii),
+        relative_change(i, iii),
+        relative_change(best_start_s(run, all), iii),
         run.calls,
         run.moves,
         run.with_messages_s,
-        change(i, run.with_messages_s),
+        relative_change(i, run.with_messages_s),
         run.moves_with_messages
     )
 }
 
-/// Writes all numbers of the page as CSV.
+/// Creates the CSV table with all numbers of the page.
 pub fn grid5000_csv(all: &[GridRun]) -> String {
     let mut text = String::from(
         "case,starts,makespan_i_s,makespan_ii_s,makespan_iii_s,calls,moves,makespan_iii_with_messages_s,moves_with_messages\n",

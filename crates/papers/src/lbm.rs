@@ -1,28 +1,28 @@
-//! The Lattice Boltzmann paper: da Rosa Righi, Pilla, Carissimi, Navaux, *Analyzing the Frequency of Processes Migration Calls on BSP
-//! Application Execution*. Its Tables 1 and 2, three times of its Figure 3, its decisions, and its 24 claims.
+//! The Lattice Boltzmann paper: da Rosa Righi, Pilla, Carissimi, Navaux, *Analyzing the Frequency of Processes Migration Calls on
+//! BSP Application Execution*. Its Tables 1 and 2, three times of its Figure 3, its decisions, and its 24 claims.
 //!
-//! Test A computes, test B communicates; mapping 1 starts on two Sets, mapping 2 on four. Table 1 is test A on mapping 1, Table 2 test B
-//! on mapping 2, Figure 3 test B on mapping 1, Figure 4 test A on mapping 2.
+//! Test A mainly computes, test B mainly communicates; mapping 1 starts on two Sets (clusters), mapping 2 on four. Table 1 is
+//! test A on mapping 1, Table 2 test B on mapping 2, Figure 3 test B on mapping 1, Figure 4 test A on mapping 2.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use super::calls::Calls;
-use super::claims::{over, rising, told};
+use super::claims::{try_map, is_increasing, decided};
 use super::facts::{Cell, Config};
-use super::runs::{Case, Done, Runs};
-use super::{Evaluation, Paper, Rule};
+use super::runs::{Case, FinishedRun, Runs};
+use super::{ClaimCheck, Paper, DecisionCheck};
 use migsim_base::error::Error;
 use migsim_bsp::Scenario;
 
-/// Parts of the model that are switched off by fit.
+/// Parts of the model that are switched off in the fitted experiment of this paper, as a text for its page.
 const SWITCHED_OFF: &str = "No part of the model is switched off. But the simulation cannot reproduce the overheads of Table 1: a call \
 overlaps the next superstep, and in this test a superstep (1.01 s) is longer than a call (0.99 s). So all 21 overheads of Table 1 are \
 simulated as exactly 0 s, where the paper publishes 0.01 to 13.87 s: **they are not reproduced**. The times of scenario ii still count as \
 reproduced, since these overheads are at most 1.4 % of them";
 
-/// The paper.
+/// Description of the paper for the reproduction.
 pub(super) const PAPER: Paper = Paper {
     name: "lbm",
     title: "da Rosa Righi, Pilla, Carissimi, Navaux: Analyzing the Frequency of Processes Migration Calls on BSP Application Execution",
@@ -30,14 +30,14 @@ pub(super) const PAPER: Paper = Paper {
     facts: include_str!("facts/lbm.json"),
     case,
     in_sample,
-    claims: CLAIMS,
-    rules: RULES,
+    claim_checks: CLAIMS,
+    decision_checks: RULES,
     switched_off: SWITCHED_OFF,
     notes: include_str!("notes/lbm.md"),
 };
 
-/// Returns the run of a configuration. Test A on mapping 1 is the experiment itself, and the others extend it. Scenario i has no α; if the
-/// text names none, α is 4.
+/// Returns the run of a configuration. Test A on mapping 1 is the experiment itself, and the other tests extend it. Scenario i
+/// has no interval α; if the text names none, α is 4.
 fn case(config: &Config) -> Case {
     let is_b = config.get("test").and_then(Value::as_str) == Some("B");
     let is_second = config.get("mapping").and_then(Value::as_u64) == Some(2);
@@ -49,7 +49,7 @@ fn case(config: &Config) -> Case {
     };
     let alpha = config.get("alpha").and_then(Value::as_u64).unwrap_or(4);
     let supersteps = config.get("supersteps").and_then(Value::as_u64);
-    of_length(experiment, supersteps.unwrap_or(2000), alpha)
+    case_of_length(experiment, supersteps.unwrap_or(2000), alpha)
 }
 
 const A1: &str = "lbm";
@@ -59,7 +59,7 @@ const B2: &str = "lbm-b2";
 const ALPHAS: [u64; 3] = [4, 8, 16];
 const LENGTHS: [u64; 7] = [10, 50, 100, 500, 1000, 1500, 2000];
 
-fn of_length(experiment: &'static str, supersteps: u64, alpha: u64) -> Case {
+fn case_of_length(experiment: &'static str, supersteps: u64, alpha: u64) -> Case {
     Case::new(experiment)
         .with("workload.supersteps", supersteps)
         .with("policy.migbsp.alpha", alpha)
@@ -74,8 +74,8 @@ fn alpha(cell: &Cell) -> Option<u64> {
     cell.config.get("alpha").and_then(Value::as_u64)
 }
 
-/// Whether a cell was used for the fit. Scenario ii of Table 1, in which the price of a call is hidden, is held out. Scenario iii of Table
-/// 2 for α = 16 is held out, too.
+/// Returns whether a published time was used for the fit. Scenario ii of Table 1, in which the cost of a call is hidden, is held
+/// out; scenario iii of Table 2 for α = 16 is held out as well.
 fn in_sample(cell: &Cell) -> bool {
     match (cell.table.as_str(), scenario(cell)) {
         ("Table 1", "ii") => false,
@@ -84,29 +84,29 @@ fn in_sample(cell: &Cell) -> bool {
     }
 }
 
-const RULES: &[(&str, Rule)] = &[
+const RULES: &[(&str, DecisionCheck)] = &[
     // "One migration with 10 supersteps" is impossible for α = 16, whose first call would come later (lbm-x01). Table 1 has none there.
     ("lbm-d03", |runs| {
         let moves = |alpha| -> Result<Vec<String>, Error> {
-            Ok(moves(&*run(runs, A1, 10, alpha)?, Scenario::Iii))
+            Ok(move_texts(&*run(runs, A1, 10, alpha)?, Scenario::Iii))
         };
         let all = [moves(4)?, moves(8)?, moves(16)?];
         let one = ["p9: a-0 to s-0"];
-        told(
+        decided(
             all[0] == one && all[1] == one && all[2].is_empty(),
             json!(all),
         )
     }),
 ];
 
-/// Returns the run of an experiment with a number of supersteps and an initial α.
+/// Returns the finished run of an experiment with a number of supersteps and an initial interval α.
 fn run(
     runs: &Runs<'_>,
     experiment: &'static str,
     supersteps: u64,
     alpha: u64,
-) -> Result<Arc<Done>, Error> {
-    runs.run(&of_length(experiment, supersteps, alpha))
+) -> Result<Arc<FinishedRun>, Error> {
+    runs.run(&case_of_length(experiment, supersteps, alpha))
 }
 
 fn time(
@@ -114,30 +114,30 @@ fn time(
     (experiment, supersteps, alpha): (&'static str, u64, u64),
     scenario: Scenario,
 ) -> Result<f64, Error> {
-    Ok(run(runs, experiment, supersteps, alpha)?.time(scenario))
+    Ok(run(runs, experiment, supersteps, alpha)?.makespan(scenario))
 }
 
-/// Returns the times of the three α.
-fn by_alpha(
+/// Returns the execution times of a scenario for the three values of α \[s\].
+fn times_by_alpha(
     runs: &Runs<'_>,
     experiment: &'static str,
     supersteps: u64,
     scenario: Scenario,
 ) -> Result<Vec<f64>, Error> {
-    over(&ALPHAS, |alpha| {
+    try_map(&ALPHAS, |alpha| {
         time(runs, (experiment, supersteps, alpha), scenario)
     })
 }
 
-/// Computes by how much the largest time exceeds the smallest \[%\].
-fn spread(times: &[f64]) -> f64 {
+/// Computes by how much the largest time exceeds the smallest time \[%\].
+fn relative_spread(times: &[f64]) -> f64 {
     let least = times.iter().copied().fold(f64::MAX, f64::min);
     let most = times.iter().copied().fold(f64::MIN, f64::max);
     100.0 * (most / least - 1.0)
 }
 
-/// Lists the moves of a run, in order.
-fn moves(done: &Done, scenario: Scenario) -> Vec<String> {
+/// Lists the moves of all calls in a scenario of a run as texts, in order of time.
+fn move_texts(done: &FinishedRun, scenario: Scenario) -> Vec<String> {
     let calls = done.calls(scenario);
     let moves = calls.iter().flat_map(|call| &call.moves);
     moves
@@ -145,25 +145,27 @@ fn moves(done: &Done, scenario: Scenario) -> Vec<String> {
         .collect()
 }
 
-/// Lists the call interval α (supersteps between two calls) before and after each call.
+/// Lists the interval α between calls \[supersteps\] before and after each call.
 fn intervals(calls: &Calls) -> Vec<(u64, u64)> {
     calls.iter().filter_map(|call| call.alpha).collect()
 }
 
-/// Checks the largest overhead of scenario ii \[%\] over all lengths with α = 4 and over all α with 2000 supersteps. A value of 2 % counts
-/// as little, since the paper's own Table 1 has up to 1.4 %.
-fn little_overhead(runs: &Runs<'_>, experiment: &'static str) -> super::Outcome {
-    let mut all = over(&LENGTHS, |supersteps| {
-        Ok(run(runs, experiment, supersteps, 4)?.overhead())
+/// Checks the claim that calls cost little: the largest overhead of scenario ii \[%\], over all lengths with α = 4 and over all α
+/// with 2000 supersteps.
+///
+/// An overhead below 2 % counts as little, since the paper's own Table 1 has up to 1.4 %.
+fn check_little_overhead(runs: &Runs<'_>, experiment: &'static str) -> super::Outcome {
+    let mut all = try_map(&LENGTHS, |supersteps| {
+        Ok(run(runs, experiment, supersteps, 4)?.overhead_percent())
     })?;
-    all.extend(over(&ALPHAS, |alpha| {
-        Ok(run(runs, experiment, 2000, alpha)?.overhead())
+    all.extend(try_map(&ALPHAS, |alpha| {
+        Ok(run(runs, experiment, 2000, alpha)?.overhead_percent())
     })?);
     let most = all.into_iter().fold(f64::MIN, f64::max);
-    told(most < 2.0, most)
+    decided(most < 2.0, most)
 }
 
-/// Computes the share of a superstep of scenario i in which the slowest host computes.
+/// Computes the fraction of the time of a superstep in scenario i for which the slowest host computes.
 fn computing_share(runs: &Runs<'_>, experiment: &'static str) -> Result<f64, Error> {
     let done = run(runs, experiment, 100, 4)?;
     let mut plan = migsim_workloads::Plan::default();
@@ -174,17 +176,17 @@ fn computing_share(runs: &Runs<'_>, experiment: &'static str) -> Result<f64, Err
     for (work, host) in plan.work.iter().zip(&done.experiment.placement) {
         busy[host.index()] += work.get() / hosts[host.index()].speed.get();
     }
-    Ok(busy.into_iter().fold(0.0, f64::max) * 100.0 / done.time(Scenario::I))
+    Ok(busy.into_iter().fold(0.0, f64::max) * 100.0 / done.makespan(Scenario::I))
 }
 
-const CLAIMS: &[(&str, Evaluation)] = &[
-    ("lbm-c01", |runs, _| little_overhead(runs, A1)),
+const CLAIMS: &[(&str, ClaimCheck)] = &[
+    ("lbm-c01", |runs, _| check_little_overhead(runs, A1)),
     ("lbm-c03", |runs, _| {
         let spreads = [
-            spread(&by_alpha(runs, A1, 2000, Scenario::Ii)?),
-            spread(&by_alpha(runs, A1, 2000, Scenario::Iii)?),
+            relative_spread(&times_by_alpha(runs, A1, 2000, Scenario::Ii)?),
+            relative_spread(&times_by_alpha(runs, A1, 2000, Scenario::Iii)?),
         ];
-        told(spreads.iter().all(|&spread| spread < 1.0), spreads.to_vec())
+        decided(spreads.iter().all(|&spread| spread < 1.0), spreads.to_vec())
     }),
     ("lbm-c04", |runs, _| {
         // The claim is read as: each scenario across α (lbm-x12). It is checked from 500 supersteps on, where the paper's own columns
@@ -192,20 +194,20 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         let mut spreads = Vec::new();
         for supersteps in [500, 1000, 1500, 2000] {
             for scenario in [Scenario::Ii, Scenario::Iii] {
-                spreads.push(spread(&by_alpha(runs, A1, supersteps, scenario)?));
+                spreads.push(relative_spread(&times_by_alpha(runs, A1, supersteps, scenario)?));
             }
         }
-        told(spreads.iter().all(|&spread| spread < 4.0), spreads)
+        decided(spreads.iter().all(|&spread| spread < 4.0), spreads)
     }),
     ("lbm-c05", |runs, _| {
         let mut all = Vec::new();
         for experiment in [A1, A2] {
             for alpha in ALPHAS {
-                all.extend(moves(&*run(runs, experiment, 2000, alpha)?, Scenario::Iii));
+                all.extend(move_texts(&*run(runs, experiment, 2000, alpha)?, Scenario::Iii));
             }
         }
         let is_right = !all.is_empty() && all.iter().all(|one| one.ends_with(" to s-0"));
-        told(is_right, all)
+        decided(is_right, all)
     }),
     ("lbm-c06", |runs, _| {
         // A run has as many calls as intervals fit in, and each call has the same excess.
@@ -214,17 +216,17 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         for alpha in ALPHAS {
             for supersteps in [100, 500, 1500] {
                 let done = run(runs, B1, supersteps, alpha)?;
-                let calls = done.records(Scenario::Ii).len() as u64;
+                let calls = done.call_records(Scenario::Ii).len() as u64;
                 is_regular &= calls == supersteps / alpha;
-                let excess = done.time(Scenario::Ii) - done.time(Scenario::I);
+                let excess = done.makespan(Scenario::Ii) - done.makespan(Scenario::I);
                 per_call.push(excess / calls as f64);
             }
         }
-        told(is_regular && spread(&per_call) < 1.0, per_call)
+        decided(is_regular && relative_spread(&per_call) < 1.0, per_call)
     }),
     ("lbm-c07", |runs, _| {
-        let times = by_alpha(runs, B1, 1500, Scenario::Iii)?;
-        told(times.is_sorted_by(|a, b| a > b), times)
+        let times = times_by_alpha(runs, B1, 1500, Scenario::Iii)?;
+        decided(times.is_sorted_by(|a, b| a > b), times)
     }),
     ("lbm-c08", |runs, _| {
         // After the second move α grows at each call. With 10 supersteps there is no call after that move.
@@ -240,66 +242,66 @@ const CLAIMS: &[(&str, Evaluation)] = &[
                 last.push(after.last().map_or(0, |(_, next)| *next));
             }
         }
-        told(is_stable, last)
+        decided(is_stable, last)
     }),
-    ("lbm-c09", |runs, _| little_overhead(runs, A2)),
+    ("lbm-c09", |runs, _| check_little_overhead(runs, A2)),
     ("lbm-c10", |runs, _| {
-        let gains = over(&LENGTHS, |supersteps| {
-            Ok(run(runs, A2, supersteps, 4)?.gain())
+        let gains = try_map(&LENGTHS, |supersteps| {
+            Ok(run(runs, A2, supersteps, 4)?.gain_percent())
         })?;
-        told(rising(&gains), gains)
+        decided(is_increasing(&gains), gains)
     }),
     ("lbm-c12", |runs, _| {
-        let ratios = over(&LENGTHS, |supersteps| {
+        let ratios = try_map(&LENGTHS, |supersteps| {
             let second = time(runs, (A2, supersteps, 4), Scenario::I)?;
             Ok(second / time(runs, (A1, supersteps, 4), Scenario::I)?)
         })?;
-        told(ratios.iter().all(|&ratio| ratio > 1.0), ratios)
+        decided(ratios.iter().all(|&ratio| ratio > 1.0), ratios)
     }),
     ("lbm-c13", |runs, _| {
-        let gains = over(&LENGTHS, |supersteps| {
-            Ok(run(runs, B2, supersteps, 4)?.gain())
+        let gains = try_map(&LENGTHS, |supersteps| {
+            Ok(run(runs, B2, supersteps, 4)?.gain_percent())
         })?;
-        told(gains.iter().all(|&gain| gain < 0.0), gains)
+        decided(gains.iter().all(|&gain| gain < 0.0), gains)
     }),
     ("lbm-c14", |runs, _| {
         let mut counts = Vec::new();
         for supersteps in LENGTHS {
-            counts.push(run(runs, B2, supersteps, 4)?.records(Scenario::Iii).len() as u64);
+            counts.push(run(runs, B2, supersteps, 4)?.call_records(Scenario::Iii).len() as u64);
         }
         let expected: Vec<u64> = LENGTHS.iter().map(|supersteps| supersteps / 4).collect();
-        told(counts == expected, counts)
+        decided(counts == expected, counts)
     }),
     ("lbm-c15", |runs, _| {
         let counts: Vec<usize> = LENGTHS
             .iter()
-            .map(|&supersteps| Ok(run(runs, B2, supersteps, 8)?.migrations()))
+            .map(|&supersteps| Ok(run(runs, B2, supersteps, 8)?.migration_count()))
             .collect::<Result<_, Error>>()?;
-        told(counts == [1, 6, 11, 11, 11, 11, 11], counts)
+        decided(counts == [1, 6, 11, 11, 11, 11, 11], counts)
     }),
     ("lbm-c16", |runs, _| {
         let done = run(runs, B2, 2000, 16)?;
         let calls = done.calls(Scenario::Iii);
         let last = intervals(&calls).last().map_or(0, |(_, next)| *next);
-        let is_constant = |call: &super::Told| call.alpha == Some((16, 16));
+        let is_constant = |call: &super::PaperCall| call.alpha == Some((16, 16));
         let first = calls.iter().take_while(|call| call.superstep <= 100);
         let is_as_told = first.clone().all(is_constant) && last > 16;
-        told(
+        decided(
             is_as_told,
-            json!({ "last_alpha": last, "gain_percent": done.gain() }),
+            json!({ "last_alpha": last, "gain_percent": done.gain_percent() }),
         )
     }),
     ("lbm-c17", |runs, _| {
         let mut wrong = Vec::new();
         for supersteps in LENGTHS {
             for scenario in [Scenario::Ii, Scenario::Iii] {
-                let times = by_alpha(runs, B2, supersteps, scenario)?;
+                let times = times_by_alpha(runs, B2, supersteps, scenario)?;
                 if !times.is_sorted_by(|a, b| a > b) {
                     wrong.push(json!({ "supersteps": supersteps, "scenario": scenario.name(), "times_s": times }));
                 }
             }
         }
-        told(wrong.is_empty(), json!({ "rows_in_another_order": wrong }))
+        decided(wrong.is_empty(), json!({ "rows_in_another_order": wrong }))
     }),
     ("lbm-c18", |runs, _| {
         let mut all = Vec::new();
@@ -310,7 +312,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             }
         }
         let doubles = all.iter().all(|(before, next)| *next == 2 * before);
-        told(doubles && !all.is_empty(), json!(all))
+        decided(doubles && !all.is_empty(), json!(all))
     }),
     ("lbm-c19", |runs, _| {
         let mut least = Vec::new();
@@ -322,23 +324,23 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             }
         }
         let is_floor = least.iter().all(|(alpha, next)| *next >= Some(*alpha));
-        told(is_floor, json!(least))
+        decided(is_floor, json!(least))
     }),
     ("lbm-c20", |runs, _| {
         // D grows after ω successive calls without a move, as in the later papers.
-        let adapted = of_length(B2, 500, 4)
+        let adapted = case_of_length(B2, 500, 4)
             .with("policy.migbsp.d_growth", "multiply")
             .with("policy.migbsp.quiet_call", "moved");
         let times = [
-            runs.run(&adapted)?.time(Scenario::Ii),
+            runs.run(&adapted)?.makespan(Scenario::Ii),
             time(runs, (B2, 500, 4), Scenario::Ii)?,
         ];
-        told(times[0] < times[1], times.to_vec())
+        decided(times[0] < times[1], times.to_vec())
     }),
     ("lbm-c21", |runs, _| {
-        let computes = over(&[A1, A2], |name| computing_share(runs, name))?;
-        let communicates = over(&[B1, B2], |name| computing_share(runs, name))?;
-        told(
+        let computes = try_map(&[A1, A2], |name| computing_share(runs, name))?;
+        let communicates = try_map(&[B1, B2], |name| computing_share(runs, name))?;
+        decided(
             computes.iter().all(|&share| share > 0.5)
                 && communicates.iter().all(|&share| share < 0.5),
             json!({ "computing_share_of_a": computes, "of_b": communicates }),
@@ -353,9 +355,9 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         for one in outcome.map_or(&[][..], |outcome| &outcome.migrations) {
             taken.push(one.end.since(one.start).get());
             let cluster = platform.cluster_of(one.to).index();
-            let calls = done.records(Scenario::Iii).iter();
+            let calls = done.call_records(Scenario::Iii).iter();
             let call = calls.clone().find(|call| call.superstep == one.superstep);
-            let terms = call.map(|call| call.decision.explained());
+            let terms = call.map(|call| call.decision.explanation_json());
             let terms = terms
                 .as_ref()
                 .and_then(|terms| terms["potentials"].as_array());
@@ -368,7 +370,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             }));
         }
         let is_equal = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-9;
-        told(
+        decided(
             !taken.is_empty() && taken.iter().zip(&priced).all(is_equal),
             json!({ "taken_s": taken, "mem_s": priced }),
         )
@@ -382,7 +384,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             let runs = results.runs.iter();
             runs.map(|run| run.outcome.event_hash.clone()).collect()
         };
-        told(hashes(&again) == hashes(&done.results), hashes(&again))
+        decided(hashes(&again) == hashes(&done.results), hashes(&again))
     }),
     ("lbm-c24", |runs, _| {
         // For each call, check whether more supersteps of the interval passed the test of the times than failed it, and whether α grew.
@@ -390,8 +392,8 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         for experiment in [A1, B1, B2] {
             for alpha in ALPHAS {
                 let done = run(runs, experiment, 2000, alpha)?;
-                for call in done.records(Scenario::Iii) {
-                    let terms = call.decision.outlined();
+                for call in done.call_records(Scenario::Iii) {
+                    let terms = call.decision.outline_json();
                     let votes = terms["votes"].as_str().unwrap_or_default();
                     let is_even = votes.matches('+').count() > votes.matches('-').count();
                     let grows = terms["next_alpha"].as_u64() > terms["alpha"].as_u64();
@@ -399,7 +401,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
                 }
             }
         }
-        told(
+        decided(
             counts[0][1] == 0 && counts[1][0] == 0 && counts[1][1] > 0,
             json!({ "uneven_calls": counts[0][0], "even_calls_after_which_alpha_grows": counts[1][1], "others": counts[0][1] + counts[1][0] }),
         )

@@ -1,15 +1,17 @@
-//! The papers, reproduced: published values are compared with simulated ones, by cell, decision and claim.
+//! The reproduction of the papers: published values are compared with simulated values, for each published time, decision and
+//! claim.
 //!
 //! ```text
 //! facts/<paper>.json ─> configurations ─> experiments ─> runs ─┬─> cells
 //!                                                             ├─> decisions and call schedules
 //!                                                             └─> claims (comparisons in the facts, or a function in the paper's file)
 //! ```
-//! No published number reaches a simulation. The file of a paper names the built-in experiment and the settings for each configuration; all
-//! other code only compares. To add a paper, write one file here and one row of [`PAPERS`].
+//! No published number reaches a simulation. The file of a paper names the built-in experiment and the settings for each
+//! configuration; all other code only compares. To add a paper, write one file here and one row of [`PAPERS`].
 //!
-//! The central type is [`Paper`]. The study of [rivals] compares all policies on the papers' cases and on others. [`reality`] compares
-//! recorded MPI programs, and [`authors`] the calls of the authors' program. No crate below this one contains a published number.
+//! The central type is [`Paper`]. The study of [rivals] compares all policies on the papers' cases and on others. [`reality`]
+//! compares recorded MPI programs, and [`authors`] the calls of the authors' program. No crate below this one contains a
+//! published number.
 //!
 //! ```
 //! let names: Vec<&str> = migsim_papers::PAPERS.iter().map(|paper| paper.name).collect();
@@ -55,10 +57,10 @@ pub mod wsppd2007;
 
 pub use ambiguities::Answer;
 pub use audit::{
-    Ablation, Achieved, Contradictions, Contradictory, Freedom, GRID, HeldOut, Refitted, Rounding,
+    Ablation, Achieved, Contradictions, Contradictory, Freedom, WINDOW_STEPS, HeldOut, Refitted, Rounding,
     Score, Sensitivity, TIGHT, Tables, WIDE, audit,
 };
-pub use calls::{Calls, Told};
+pub use calls::{Calls, PaperCall};
 pub use cells::CellResult;
 pub use changes::Changes;
 pub use claim_counts::{ClaimCounts, claim_counts};
@@ -70,9 +72,9 @@ pub use facts::{
     Facts, Figure, Fitted, Measure, Schedule, Searched, expand,
 };
 pub use figures::{figure_list, figures_named};
-pub use grid5000::{GridRun, grid5000, grid5000_csv, grid5000_page};
+pub use grid5000::{GridRun, grid5000_runs, grid5000_csv, grid5000_page};
 pub use one_reading::{
-    Difference, Reading, differences, one_reading, priced_by_messages, rule_sets,
+    Difference, Reading, differences, apply_all_rule_sets, priced_by_messages, rule_sets,
 };
 pub use one_reading_page::one_reading_page;
 pub use page::Page;
@@ -81,15 +83,15 @@ pub use reproduce::{
     ClaimResult, Compared, Constant, PaperResults, Reproduction, fitted_keys, reproduce,
     reproduce_changed,
 };
-pub use runs::{Case, Done, Evaluation, Paper, Rule, Runs};
-pub use single_set::{Step, search};
+pub use runs::{Case, FinishedRun, ClaimCheck, Paper, DecisionCheck, Runs};
+pub use single_set::{Step, search_rule_set};
 pub use text::text;
 pub use unreported::UnreportedMoves;
-pub use weighted::{Weighted, weighted};
+pub use weighted::{Weighted, compare_weights};
 
 use migsim_base::error::{Error, Problem};
 
-/// All papers.
+/// All papers that are reproduced.
 pub const PAPERS: &[Paper] = &[
     lu::PAPER,
     lbm::PAPER,
@@ -98,11 +100,11 @@ pub const PAPERS: &[Paper] = &[
     wsppd2007::PAPER,
 ];
 
-/// Finds the paper `name`.
+/// Returns the paper with this name.
 ///
 /// # Errors
 /// There is no paper of this name.
-pub fn find(name: &str) -> Result<&'static Paper, Error> {
+pub fn find_paper(name: &str) -> Result<&'static Paper, Error> {
     PAPERS
         .iter()
         .find(|paper| paper.name == name)

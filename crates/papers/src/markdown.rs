@@ -1,4 +1,4 @@
-//! Tables of the committed pages, in Markdown.
+//! Writes tables in Markdown for the committed pages.
 
 /// Appends formatted text to a `String`.
 macro_rules! put {
@@ -9,8 +9,8 @@ macro_rules! put {
 }
 pub(super) use put;
 
-/// Appends a blank line and a table: ` | ` separates the names of the columns, and the cells of each row.
-pub(super) fn table(text: &mut String, columns: &str, rows: impl IntoIterator<Item = String>) {
+/// Appends a blank line and a table to `text`. The names of the columns, and the cells of each row, are separated by ` | `.
+pub(super) fn push_table(text: &mut String, columns: &str, rows: impl IntoIterator<Item = String>) {
     let rule = "---|".repeat(columns.split(" | ").count());
     put!(text, "\n| {columns} |\n|{rule}\n");
     for row in rows {
@@ -18,7 +18,7 @@ pub(super) fn table(text: &mut String, columns: &str, rows: impl IntoIterator<It
     }
 }
 
-/// Escapes a text for a cell of a table: it may contain bars, and it becomes one line.
-pub(super) fn cell(text: &str) -> String {
+/// Escapes a text for a cell of a table: bars are escaped, and line ends become blanks.
+pub(super) fn escape_cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }

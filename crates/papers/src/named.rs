@@ -1,12 +1,12 @@
-//! The name of a run or a cell in words: `LU n=1000, 25 processes, scenario iii`.
+//! Describes a run or a published time in words: `LU n=1000, 25 processes, scenario iii`.
 
 use serde_json::Value;
 
 use super::Paper;
 use super::facts::Config;
 
-/// Returns the application of a paper for people.
-pub(super) fn subject(paper: &str) -> &str {
+/// Returns the name of the application of a paper for people.
+pub(super) fn application_of(paper: &str) -> &str {
     match paper {
         "lu" => "LU",
         "lbm" => "Lattice Boltzmann",
@@ -16,8 +16,8 @@ pub(super) fn subject(paper: &str) -> &str {
     }
 }
 
-/// Describes the run of a configuration, without its scenario.
-pub(super) fn run(paper: &Paper, config: &Config) -> String {
+/// Describes the run of a configuration in words, without its scenario.
+pub(super) fn describe_run(paper: &Paper, config: &Config) -> String {
     let get = |key: &str| config.get(key).filter(|value| !value.is_null());
     let text = |value: &Value| {
         value
@@ -40,13 +40,13 @@ pub(super) fn run(paper: &Paper, config: &Config) -> String {
     // If a paper has only one initial interval, its facts do not name it.
     let alpha = get("alpha").filter(|_| !is_alone && paper.name != "lu");
     parts.extend(alpha.map(|alpha| format!("alpha {alpha}")));
-    format!("{} {}", subject(paper.name), parts.join(", "))
+    format!("{} {}", application_of(paper.name), parts.join(", "))
 }
 
-/// Describes the run and its scenario.
-pub(super) fn cell(paper: &Paper, config: &Config) -> String {
+/// Describes the run of a configuration and its scenario in words.
+pub(super) fn describe_cell(paper: &Paper, config: &Config) -> String {
     let scenario = config.get("scenario").and_then(Value::as_str);
-    let run = run(paper, config);
+    let run = describe_run(paper, config);
     scenario.map_or(run.clone(), |scenario| {
         format!("{run}, scenario {scenario}")
     })
@@ -60,10 +60,10 @@ mod tests {
     #[test]
     fn cells_have_words() {
         let words = |name: &str, id: &str| {
-            let paper = crate::find(name).unwrap();
+            let paper = crate::find_paper(name).unwrap();
             let facts = Facts::parse(paper.name, paper.facts).unwrap();
             let found = facts.tables.iter().find(|cell| cell.id == id).unwrap();
-            cell(paper, &found.config)
+            describe_cell(paper, &found.config)
         };
         assert_eq!(
             words("lu", "lu-t2-n1000-p25-iii"),

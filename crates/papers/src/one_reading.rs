@@ -1,9 +1,10 @@
-//! One reading for all papers: applies the rules of each paper's scheduler to every other paper.
+//! One interpretation for all papers: applies the scheduling rules with which each paper was reproduced to every other paper.
 //!
-//! The papers describe one scheduler, but where their texts are silent, each was reproduced with its own options. If the options of one
-//! paper also reproduce another, this is the strongest evidence about the real MigBSP. A rule set consists of all options of the policy
-//! except those of [`KEPT`], which a paper states for its runs or which are costs measured on its machines. The options of [`KEPT`] stay
-//! with the judged paper, as do its application, its platform and the prices of its calls and moves.
+//! The papers describe one scheduler, but where their texts are silent, each was reproduced with its own options. If the options
+//! of one paper also reproduce another, this is the strongest evidence about the real MigBSP. A rule set consists of all options
+//! of the policy except those of [`KEPT`], which a paper states for its runs or which are costs measured on its machines. The
+//! options of [`KEPT`] stay with the paper that is reproduced, as do its application, its platform and the costs of its calls and
+//! moves.
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -11,9 +12,9 @@ use serde_json::{Map, Value};
 
 use super::cells::{CellResult, median, share_within};
 use super::changes::Changes;
-use super::changes::source_of;
+use super::changes::experiment_document;
 use super::decisions::Verdict;
-use super::effects::within_a_quarter;
+use super::effects::count_within_quarter;
 use super::reproduce::{Compared, compare_all, facts_of};
 use super::runs::Runs;
 use super::{PAPERS, Paper};
@@ -21,7 +22,7 @@ use migsim_base::error::Error;
 use migsim_experiment::Registry;
 use migsim_experiment::{COMMON_RULES, Experiment, Flag, Layers, Limits, Progress, built_in};
 
-/// The options that are not exchanged, but stay with the judged paper.
+/// Names of the options that are not part of a rule set, but stay with the paper that is reproduced.
 pub(super) const KEPT: [&str; 9] = [
     "alpha",
     "d",
@@ -34,17 +35,17 @@ pub(super) const KEPT: [&str; 9] = [
     "viability_cost",
 ];
 
-/// The policy whose options are exchanged.
+/// Name of the policy whose options form a rule set.
 const POLICY: &str = "migbsp";
 
-/// The name of the rule set that `migsim run` uses for a user's application.
+/// Name of the rule set that `migsim run` uses by default for a user's application.
 pub(super) const DEFAULT: &str = "default";
 
-/// The name of the plainest reading, with the answers of the authors' program of 2015 to questions that the papers leave open.
+/// Name of the rule set that answers the open questions of the papers as the authors' program of 2015 does.
 const AUTHORS: &str = "authors-2015";
 
-/// The answers of that program to questions that the papers leave open, with the numbers of the questions. All other options have their
-/// defaults.
+/// Options in which the rule set `authors-2015` differs from the defaults: the program's answers to open questions, with the
+/// numbers of the questions.
 const AUTHORS_ANSWERS: [(&str, &str); 9] = [
     ("floor", "initial"),                  // A1
     ("d_trigger", "every"),                // A5
@@ -57,37 +58,37 @@ const AUTHORS_ANSWERS: [(&str, &str); 9] = [
     ("calling_superstep", "before"),       // A37
 ];
 
-/// A rule set applied to a paper.
+/// Results of reproducing a paper with a rule set.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reading {
-    /// The owner of the rules: the name of a paper, `default` or `authors-2015`.
+    /// Name of the rule set: the name of a paper, `default` or `authors-2015`.
     pub rules: &'static str,
-    /// The paper that is judged.
+    /// Name of the paper that is reproduced.
     pub paper: &'static str,
-    /// Decisions and call schedules that match.
+    /// Number of published decisions and call schedules that match.
     pub matched: usize,
-    /// Decisions and call schedules that can be checked.
+    /// Number of published decisions and call schedules that can be checked.
     pub checkable: usize,
-    /// Number of effects (overheads and gains) in the tables of the paper that are within 25 %.
+    /// Number of effects (overheads and gains) in the tables of the paper that are reproduced within 25 %.
     pub effects_within_25_percent: usize,
-    /// The number of its effects.
+    /// Number of effects in the tables of the paper.
     pub effects: usize,
-    /// Number of cells of scenarios ii and iii; the scheduler has no part in scenario i.
+    /// Number of published times of scenarios ii and iii. The scheduler has no part in scenario i.
     pub cells: usize,
-    /// The share of these cells within 5 %.
+    /// Fraction of these times that are reproduced within 5 %.
     pub within_5_percent: f64,
-    /// Median of the relative errors of these cells, without sign.
+    /// Median of the absolute relative errors of these times.
     pub median_error: f64,
 }
 
-/// Applies all rule sets to all papers with runs.
+/// Reproduces all papers that publish runs with all rule sets.
 ///
 /// # Errors
 /// A run fails.
-pub fn one_reading(progress: &Progress) -> Result<Vec<Reading>, Error> {
+pub fn apply_all_rule_sets(progress: &Progress) -> Result<Vec<Reading>, Error> {
     let sets = rule_sets();
     let differences = differences()?;
-    let judged = with_runs();
+    let judged = papers_with_runs();
     let pairs: Vec<_> = sets
         .into_iter()
         .enumerate()
@@ -95,28 +96,28 @@ pub fn one_reading(progress: &Progress) -> Result<Vec<Reading>, Error> {
         .collect();
     pairs
         .par_iter()
-        .map(|&(set, paper)| read(set, &differences, paper, progress))
+        .map(|&(set, paper)| apply_set(set, &differences, paper, progress))
         .collect()
 }
 
 /// Lists the papers that publish runs.
-pub(super) fn with_runs() -> Vec<&'static Paper> {
+pub(super) fn papers_with_runs() -> Vec<&'static Paper> {
     let papers = PAPERS.iter();
     papers.filter(|paper| paper.experiment.is_some()).collect()
 }
 
-/// An option in which rule sets differ.
+/// An option in which the rule sets differ, with its values.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
     /// The name of the option.
     pub option: String,
-    /// The value of the option in each set, in the order of [`rule_sets`].
+    /// Value of the option in each rule set, in the order of [`rule_sets`].
     pub values: Vec<Value>,
 }
 
-/// Lists the names of the rule sets.
+/// Lists the names of all rule sets: one per paper with runs, `default` and `authors-2015`.
 pub fn rule_sets() -> Vec<&'static str> {
-    let papers = with_runs().into_iter().map(|paper| paper.name);
+    let papers = papers_with_runs().into_iter().map(|paper| paper.name);
     papers.chain([DEFAULT, AUTHORS]).collect()
 }
 
@@ -146,7 +147,10 @@ pub fn differences() -> Result<Vec<Difference>, Error> {
     Ok(rows.filter(differs).collect())
 }
 
-/// Returns all options of a rule set, with their values.
+/// Returns all options of a rule set with their values.
+///
+/// # Errors
+/// There is no such rule set, or its experiment cannot be read.
 pub(super) fn options_of(rules: &str) -> Result<Map<String, Value>, Error> {
     let resolve = |own: &Value| {
         let policy = *Registry::standard().policies().find(POLICY)?;
@@ -161,27 +165,28 @@ pub(super) fn options_of(rules: &str) -> Result<Map<String, Value>, Error> {
         let answers = answers.map(|(option, value)| (option.to_owned(), value.into()));
         resolve(&Value::Object(answers.collect()))?
     } else {
-        let experiment = super::find(rules)?.experiment.unwrap_or_default();
+        let experiment = super::find_paper(rules)?.experiment.unwrap_or_default();
         let mut layers = Layers::default();
-        layers.push_file(source_of(experiment)?);
+        layers.push_file(experiment_document(experiment)?);
         Experiment::load(&layers, Limits::default())?.resolved["policy"][POLICY].clone()
     };
     Ok(options.as_object().cloned().unwrap_or_default())
 }
 
-/// Settings for calls that cost only their messages, one after the other, without a fitted number.
-const MESSAGES: [(&str, &str); 3] = [
+/// Settings with which a rescheduling call costs only its messages, sent one after the other, without a fitted number.
+const MESSAGE_COSTS: [(&str, &str); 3] = [
     ("costs.call.model", "messages"),
     ("costs.call.order", "sequential"),
     ("costs.call.waiting", "blocking"),
 ];
 
-/// The rule sets of [`priced_by_messages`]; the first one stands for each paper's own rules.
+/// Names of the rule sets in the result of [`priced_by_messages`]; `own` stands for each paper's own rules.
 pub(super) const PRICED: [&str; 3] = ["own", DEFAULT, AUTHORS];
 
-/// Applies the rules of each paper and the two common readings with two costs of calls. The first cost is the fitted cost. With the second,
-/// a call costs only its messages, one after the other, as in the authors' program of 2015. The result has a row for each paper with runs,
-/// in the order of `PRICED`.
+/// Reproduces the papers with two costs of calls, for the rules of each paper and for the two common rule sets. The first cost is
+/// the fitted cost. With the second, a call costs only its messages, one after the other, as in the authors' program of 2015.
+///
+/// The result has a row for each rule set and paper with runs, in the order of `PRICED`.
 ///
 /// # Errors
 /// A run fails.
@@ -189,7 +194,7 @@ pub fn priced_by_messages(progress: &Progress) -> Result<Vec<[Reading; 2]>, Erro
     let differences = differences()?;
     let sets = rule_sets();
     let pairs = PRICED.iter().flat_map(|&rules| {
-        let papers = with_runs().into_iter();
+        let papers = papers_with_runs().into_iter();
         papers.map(move |paper| (rules, paper))
     });
     let one = |(rules, paper): (&'static str, &Paper)| {
@@ -197,21 +202,21 @@ pub fn priced_by_messages(progress: &Progress) -> Result<Vec<[Reading; 2]>, Erro
         let values = differences
             .iter()
             .filter_map(|one| Some((one.option.clone(), one.values[set?].clone())));
-        let rule_flags = flags_of(rules, &values.collect());
-        let messages = MESSAGES.map(|(key, value)| Flag {
+        let rule_flags = rule_flags(rules, &values.collect());
+        let messages = MESSAGE_COSTS.map(|(key, value)| Flag {
             key: key.to_owned(),
             flag: format!("{key}={value}"),
             value: value.into(),
         });
-        let fitted = judge_flags(rules, rule_flags.clone(), paper, progress)?;
+        let fitted = apply_flags(rules, rule_flags.clone(), paper, progress)?;
         let flags = rule_flags.into_iter().chain(messages).collect();
-        Ok([fitted, judge_flags(rules, flags, paper, progress)?])
+        Ok([fitted, apply_flags(rules, flags, paper, progress)?])
     };
     let pairs: Vec<_> = pairs.collect();
     pairs.into_par_iter().map(one).collect()
 }
 
-fn read(
+fn apply_set(
     (set, rules): (usize, &'static str),
     differences: &[Difference],
     paper: &Paper,
@@ -220,21 +225,24 @@ fn read(
     let options = differences
         .iter()
         .map(|one| (one.option.clone(), one.values[set].clone()));
-    judge(rules, &options.collect(), paper, progress)
+    apply_options(rules, &options.collect(), paper, progress)
 }
 
-/// Applies a rule set, given by the options in which it differs from others, to a paper.
-pub(super) fn judge(
+/// Reproduces a paper with a rule set, which is given by the options in which it differs from other rule sets.
+///
+/// # Errors
+/// A run fails.
+pub(super) fn apply_options(
     rules: &'static str,
     options: &Map<String, Value>,
     paper: &Paper,
     progress: &Progress,
 ) -> Result<Reading, Error> {
-    judge_flags(rules, flags_of(rules, options), paper, progress)
+    apply_flags(rules, rule_flags(rules, options), paper, progress)
 }
 
-/// Returns the options of a rule set as settings.
-fn flags_of(rules: &str, options: &Map<String, Value>) -> Vec<Flag> {
+/// Converts the options of a rule set to settings of an experiment.
+fn rule_flags(rules: &str, options: &Map<String, Value>) -> Vec<Flag> {
     let flags = options.iter().map(|(option, value)| Flag {
         key: format!("policy.{POLICY}.{option}"),
         flag: format!("rules of {rules}: {option}"),
@@ -243,14 +251,17 @@ fn flags_of(rules: &str, options: &Map<String, Value>) -> Vec<Flag> {
     flags.collect()
 }
 
-/// Applies settings to a paper.
-fn judge_flags(
+/// Reproduces a paper with additional settings.
+///
+/// # Errors
+/// A run fails.
+fn apply_flags(
     rules: &'static str,
     flags: Vec<Flag>,
     paper: &Paper,
     progress: &Progress,
 ) -> Result<Reading, Error> {
-    let runs = Runs::new(paper, Changes::everywhere(flags), progress)?;
+    let runs = Runs::new(paper, Changes::in_all_experiments(flags), progress)?;
     let compared = compare_all(paper, &facts_of(paper)?, &runs)?;
     Ok(sum_up(rules, paper.name, compared))
 }
@@ -261,7 +272,7 @@ fn sum_up(rules: &'static str, paper: &'static str, compared: Compared) -> Readi
         decisions.chain(compared.call_schedules.iter().map(|one| one.verdict))
     };
     let count = |is_meant: fn(Verdict) -> bool| verdicts().filter(|&one| is_meant(one)).count();
-    let (effects_within_25_percent, effects) = within_a_quarter(paper, &compared.cells);
+    let (effects_within_25_percent, effects) = count_within_quarter(paper, &compared.cells);
     let cells: Vec<CellResult> = compared
         .cells
         .into_iter()

@@ -1,12 +1,12 @@
-//! The page `results/one-reading.md`: the rules of each paper applied to every other paper, the common readings, and calls that cost only
-//! their messages.
+//! Creates the page `results/one-reading.md`: the rules of each paper applied to every other paper, the common rule sets, and
+//! calls that cost only their messages.
 
-use super::markdown::{put, table};
-use super::one_reading::{PRICED, Reading, differences, rule_sets, with_runs};
+use super::markdown::{put, push_table};
+use super::one_reading::{PRICED, Reading, differences, rule_sets, papers_with_runs};
 use super::page::Page;
 use super::pages::rounded;
 use super::reproduce::facts_of;
-use super::weighted::{Weighted, section};
+use super::weighted::{Weighted, push_section};
 use migsim_base::error::Error;
 
 const ONE_READING: &str = "# One reading
@@ -31,7 +31,7 @@ A9 (the sum of free power), A12, A29 (rank), A31 (the own cluster competes) and 
 in ageing, viability and the second adaptation, the set follows the papers. It scores less than `default`, which was searched for its score.
 ";
 
-/// The introduction to the section on calls that cost only their messages.
+/// Text that introduces the section on calls that cost only their messages.
 const MESSAGES: &str = "
 ## Calls that cost their messages alone
 
@@ -41,7 +41,7 @@ cell has two results: with the cost of a call in the paper's own experiment, the
 
 ";
 
-/// The result of the comparison and its consequences.
+/// Text that describes the result of this section and its consequences.
 const MESSAGES_FOUND: &str = "
 For the paper on dynamic platforms, messages alone explain as much, with fewer constants, so its experiment uses them. For the three other papers they do not. A message in the authors'
 program takes at least 3.9 ms, on one host or in a cluster: 13.01 times the latency of its platform file. The times of LU allow a latency of only 5.55 us, about a 700th. So its 13 calls of order 2000 on 50 processes would cost a few milliseconds in
@@ -49,7 +49,7 @@ all. The platforms of the other papers have no latency, since their times do not
 But this cost grows with the number of processes, and the published cost does not: only 19 instead of 32 effects come within 25 %.
 ";
 
-/// Creates the page of the rule sets of all papers, each applied to every paper.
+/// Creates the page about rule sets: how well the rules of each paper reproduce every paper.
 ///
 /// # Errors
 /// An experiment cannot be read.
@@ -80,7 +80,7 @@ pub fn one_reading_page(
                 let cells: Vec<String> = cells.chain([total(&row)]).collect();
                 format!("{set} | {}", cells.join(" | "))
             });
-            table(&mut text, &columns, rows);
+            push_table(&mut text, &columns, rows);
         };
     let sum = |row: &[&Reading], of: fn(&Reading) -> usize| -> usize {
         row.iter().map(|one| of(one)).sum()
@@ -109,15 +109,15 @@ pub fn one_reading_page(
             format!("{:.0} % of {cells}", 100.0 * within / cells.max(1) as f64)
         },
     );
-    messages(&mut text, &papers, priced)?;
-    section(&mut text, weighted);
+    push_message_costs(&mut text, &papers, priced)?;
+    push_section(&mut text, weighted);
     text += "\n## The options in which the sets differ\n";
     let differences = differences()?;
     let rows = differences.iter().map(|one| {
         let values: Vec<String> = one.values.iter().map(rounded).collect();
         format!("{} | {}", one.option, values.join(" | "))
     });
-    table(&mut text, &format!("option | {}", sets.join(" | ")), rows);
+    push_table(&mut text, &format!("option | {}", sets.join(" | ")), rows);
     Ok(Page {
         name: "one-reading.md".into(),
         text,
@@ -125,7 +125,7 @@ pub fn one_reading_page(
 }
 
 /// Writes the section on calls that cost only their messages.
-fn messages(text: &mut String, papers: &[&str], priced: &[[Reading; 2]]) -> Result<(), Error> {
+fn push_message_costs(text: &mut String, papers: &[&str], priced: &[[Reading; 2]]) -> Result<(), Error> {
     *text += MESSAGES;
     let columns = format!("rules | counted | {} | all", papers.join(" | "));
     let measures: [Measure; 3] = [
@@ -162,9 +162,9 @@ fn messages(text: &mut String, papers: &[&str], priced: &[[Reading; 2]]) -> Resu
             rows.push(format!("{rules} | {name} | {}", shown.join(" | ")));
         }
     }
-    table(text, &columns, rows);
+    push_table(text, &columns, rows);
     let mut fitted = Vec::new();
-    for paper in with_runs() {
+    for paper in papers_with_runs() {
         let facts = facts_of(paper)?;
         let is_price = |key: &String| key.starts_with("costs.call.");
         let prices = facts
@@ -182,5 +182,5 @@ fn messages(text: &mut String, papers: &[&str], priced: &[[Reading; 2]]) -> Resu
     Ok(())
 }
 
-/// A count with its name: the number that match, and the total.
+/// A column of a table: its name, and the function that returns the number of matching items and the total number.
 type Measure = (&'static str, fn(&Reading) -> (usize, usize));

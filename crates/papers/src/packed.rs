@@ -1,4 +1,4 @@
-//! Texts that are stored compressed.
+//! Texts that are stored in compressed form in the program.
 
 use std::io::Read as _;
 
@@ -8,7 +8,7 @@ use migsim_base::error::{Error, Problem};
 ///
 /// # Errors
 /// The bytes are not such a text, which would be a fault of the program.
-pub(super) fn unpacked(file: &[u8]) -> Result<String, Error> {
+pub(super) fn unpack(file: &[u8]) -> Result<String, Error> {
     let mut text = String::new();
     let mut unpacked = brotli_decompressor::Decompressor::new(file, file.len());
     (unpacked.read_to_string(&mut text)).map_err(|error| Problem::new(error.to_string()))?;

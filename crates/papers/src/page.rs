@@ -1,9 +1,9 @@
-//! A file of the committed results.
+//! A file with results that is committed to the repository.
 
-/// A file to be written.
+/// A file of results: its name and its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// The name of the file.
+    /// Name of the file in the folder of results.
     pub name: String,
     /// The text of the file.
     pub text: String,

@@ -1,20 +1,20 @@
-//! The files of `results/`: one Markdown page, one CSV and two figures per paper.
+//! Creates the files of `results/`: one Markdown page, one CSV table and several figures per paper.
 
 use serde_json::Value;
 
 use super::decisions::Verdict;
-use super::effects::{effect_counts, printed};
-use super::figures::{figures, names};
-use super::markdown::{cell, put, table};
+use super::effects::{effect_counts, effect_text};
+use super::figures::{draw_figures, figure_names};
+use super::markdown::{escape_cell, put, push_table};
 use super::page::Page;
 use super::plain;
-use super::readme::{contradiction_table, effect_table, note, readme};
+use super::readme::{push_contradiction_table, push_effect_table, note_cell, readme_page};
 use super::reproduce::{PaperResults, Reproduction};
 use super::text::summary;
 use migsim_base::error::{Error, Problem};
 use migsim_output::figure::Style;
 
-/// Creates all files of a reproduction.
+/// Creates all files of results of a reproduction.
 ///
 /// # Errors
 /// A table cannot be written as CSV.
@@ -30,7 +30,7 @@ pub fn pages(reproduction: &Reproduction) -> Result<Vec<Page>, Error> {
             name: format!("{}.csv", paper.paper),
             text,
         });
-        pages.extend(figures(paper, &Style::default()).iter().map(|figure| Page {
+        pages.extend(draw_figures(paper, &Style::default()).iter().map(|figure| Page {
             name: format!("{}.svg", figure.name),
             text: figure.svg(),
         }));
@@ -38,7 +38,7 @@ pub fn pages(reproduction: &Reproduction) -> Result<Vec<Page>, Error> {
     if reproduction.papers.len() > 1 {
         pages.push(Page {
             name: "README.md".into(),
-            text: readme(reproduction)?,
+            text: readme_page(reproduction)?,
         });
     }
     Ok(pages)
@@ -79,29 +79,29 @@ fn markdown(paper: &PaperResults) -> String {
     if !paper.switched_off.is_empty() {
         put!(text, "\n{}.\n", paper.switched_off);
     }
-    effects(&mut text, paper);
-    times(&mut text, paper);
-    decisions(&mut text, paper);
-    unreported(&mut text, paper);
-    schedules(&mut text, paper);
-    claims(&mut text, paper);
-    constants(&mut text, paper);
-    ambiguities(&mut text, paper);
+    push_effects(&mut text, paper);
+    push_times(&mut text, paper);
+    push_decisions(&mut text, paper);
+    push_unreported(&mut text, paper);
+    push_schedules(&mut text, paper);
+    push_claims(&mut text, paper);
+    push_constants(&mut text, paper);
+    push_ambiguities(&mut text, paper);
     if !paper.notes.is_empty() {
         put!(text, "\n{}\n", paper.notes.trim_end());
     }
-    contradictions(&mut text, paper);
+    push_contradictions(&mut text, paper);
     text
 }
 
-fn effects(text: &mut String, paper: &PaperResults) {
+fn push_effects(text: &mut String, paper: &PaperResults) {
     if paper.effects.is_empty() {
         return;
     }
     *text += "\n## Effects\n\nThe *overhead* is the time of scenario ii less that of i, and the *gain* is the time of i less that of iii. The error is that of the overhead or gain.\n";
-    effect_table(text, &effect_counts(std::slice::from_ref(paper)));
+    push_effect_table(text, &effect_counts(std::slice::from_ref(paper)));
     let rows = paper.effects.iter().map(|one| {
-        let effects = [one.published_s, one.simulated_s].map(printed).join(" | ");
+        let effects = [one.published_s, one.simulated_s].map(effect_text).join(" | ");
         let error = one.error.map(|error| format!("{:+.0} %", 100.0 * error));
         let sign = if one.has_sign { "" } else { ", other sign" };
         let error = error.unwrap_or_else(|| "-".into());
@@ -111,15 +111,15 @@ fn effects(text: &mut String, paper: &PaperResults) {
         )
     });
     let columns = "table | run | effect | published \\[s\\] | simulated \\[s\\] | error";
-    table(text, columns, rows);
+    push_table(text, columns, rows);
 }
 
-fn times(text: &mut String, paper: &PaperResults) {
+fn push_times(text: &mut String, paper: &PaperResults) {
     if paper.cells.is_empty() {
         return;
     }
     *text += "\n## Times\n\n";
-    for name in names(paper) {
+    for name in figure_names(paper) {
         put!(text, "![{name}]({}-{name}.svg)\n", paper.paper);
     }
     *text += "\nConstants were fitted to the cells marked with *. The other cells were not used for this, but options were chosen with knowledge of\nall cells.\n";
@@ -129,15 +129,15 @@ fn times(text: &mut String, paper: &PaperResults) {
         let error = format!(
             "{:+.1} %{mark} | {}",
             100.0 * one.error,
-            note(one.note.as_ref())
+            note_cell(one.note.as_ref())
         );
         format!("{} | {} | {times} | {error}", one.id, one.table)
     });
     let columns = "cell | table | published \\[s\\] | simulated \\[s\\] | error | remark";
-    table(text, columns, rows);
+    push_table(text, columns, rows);
 }
 
-fn decisions(text: &mut String, paper: &PaperResults) {
+fn push_decisions(text: &mut String, paper: &PaperResults) {
     let head = if paper.cells.is_empty() {
         "The paper publishes no run, so each row is a rule of its text, without a simulated run. The section *How the rules were checked* says what was compared."
     } else {
@@ -145,28 +145,28 @@ fn decisions(text: &mut String, paper: &PaperResults) {
     };
     put!(text, "\n## Decisions\n\n{head}\n");
     let rows = paper.decisions.iter().map(|one| {
-        let published = cell(&plain::decision(&one.published));
+        let published = escape_cell(&plain::describe_published(&one.published));
         let runs = one.simulated.as_array().into_iter().flatten();
         let calls = runs.flat_map(|run| run.as_array().into_iter().flatten());
         let simulated: Vec<&str> = calls.filter_map(Value::as_str).collect();
-        let simulated = cell(&simulated.join("; "));
+        let simulated = escape_cell(&simulated.join("; "));
         let margin = one.margin_s.map(|margin| format!("{:.2}", 1e3 * margin));
         let margin = margin.unwrap_or_default();
         let verdict = match one.verdict {
             Verdict::Match => one.verdict.name().to_owned(),
             other => format!("**{}**", other.name()),
         };
-        let note = note(one.note.as_ref());
+        let note = note_cell(one.note.as_ref());
         format!(
             "{} | {verdict} | {published} | {simulated} | {margin} | {note}",
             one.id
         )
     });
     let columns = "id | verdict | published | simulated | margin \\[ms\\] | remark";
-    table(text, columns, rows);
+    push_table(text, columns, rows);
 }
 
-fn schedules(text: &mut String, paper: &PaperResults) {
+fn push_schedules(text: &mut String, paper: &PaperResults) {
     if paper.call_schedules.is_empty() {
         return;
     }
@@ -175,10 +175,10 @@ fn schedules(text: &mut String, paper: &PaperResults) {
         let calls = format!("{:?} | {:?}", one.published, one.simulated);
         format!("{} | {} | {calls}", one.id, one.verdict.name())
     });
-    table(text, "id | verdict | published | simulated", rows);
+    push_table(text, "id | verdict | published | simulated", rows);
 }
 
-fn unreported(text: &mut String, paper: &PaperResults) {
+fn push_unreported(text: &mut String, paper: &PaperResults) {
     if paper.unreported.is_empty() {
         return;
     }
@@ -198,14 +198,14 @@ fn unreported(text: &mut String, paper: &PaperResults) {
         };
         format!("{} | {} | {} | {others}", run.case, run.moves, run.reported)
     });
-    table(
+    push_table(
         text,
         "run | simulated moves | moves in the paper | other moves",
         rows,
     );
 }
 
-fn claims(text: &mut String, paper: &PaperResults) {
+fn push_claims(text: &mut String, paper: &PaperResults) {
     put!(
         text,
         "\n## Claims\n\n{}.\n",
@@ -217,7 +217,7 @@ fn claims(text: &mut String, paper: &PaperResults) {
             Some(false) => "contradict it",
             None => "-",
         };
-        let (statement, value) = (cell(&claim.statement), cell(&rounded(&claim.value)));
+        let (statement, value) = (escape_cell(&claim.statement), escape_cell(&rounded(&claim.value)));
         let verdict = claim.verdict;
         format!(
             "{} | {verdict} | {published} | {statement} | {value}",
@@ -225,10 +225,10 @@ fn claims(text: &mut String, paper: &PaperResults) {
         )
     });
     let columns = "id | verdict | published numbers | claim | simulated value";
-    table(text, columns, rows);
+    push_table(text, columns, rows);
 }
 
-fn constants(text: &mut String, paper: &PaperResults) {
+fn push_constants(text: &mut String, paper: &PaperResults) {
     put!(
         text,
         "\n## Fitted constants\n\n{} in all.\n",
@@ -237,13 +237,13 @@ fn constants(text: &mut String, paper: &PaperResults) {
     let rows = paper.constants.iter().map(|one| {
         let shared = one.shared_with.as_ref();
         let shared = shared.map_or_else(String::new, |paper| format!(" (counted with {paper})"));
-        let (keys, evidence) = (one.keys.join(", "), cell(&one.evidence));
+        let (keys, evidence) = (one.keys.join(", "), escape_cell(&one.evidence));
         format!("{}{shared} | {keys} | {evidence}", one.what)
     });
-    table(text, "constant | keys | evidence", rows);
+    push_table(text, "constant | keys | evidence", rows);
 }
 
-fn ambiguities(text: &mut String, paper: &PaperResults) {
+fn push_ambiguities(text: &mut String, paper: &PaperResults) {
     if paper.answers.is_empty() {
         return;
     }
@@ -258,21 +258,21 @@ fn ambiguities(text: &mut String, paper: &PaperResults) {
             value => format!("`{key}`: {}", rounded(value)),
         });
         let settings = or(settings.collect(), ", ", "-");
-        let reasons = cell(&or(answer.origins.clone(), "; ", "not of this paper"));
+        let reasons = escape_cell(&or(answer.origins.clone(), "; ", "not of this paper"));
         format!(
             "{} | {} | {settings} | {reasons}",
             answer.id, answer.question
         )
     });
-    table(text, "id | question | our settings | reason", rows);
+    push_table(text, "id | question | our settings | reason", rows);
 }
 
-fn contradictions(text: &mut String, paper: &PaperResults) {
+fn push_contradictions(text: &mut String, paper: &PaperResults) {
     *text += "\n## Contradictions in the paper\n";
-    contradiction_table(text, &paper.contradictions);
+    push_contradiction_table(text, &paper.contradictions);
 }
 
-/// Formats a value with its floats shortened for reading.
+/// Formats a JSON value with its floats rounded, so that it is easy to read.
 pub(super) fn rounded(value: &Value) -> String {
     match value {
         Value::Number(number) if number.is_f64() => {

@@ -1,12 +1,12 @@
-//! Values and published decisions in plain words, for pages and terminals.
+//! Formats values and published decisions in plain words, for pages and terminals.
 
 use serde_json::Value;
 
-/// Maximum length of a list of values that is printed in full.
-const LONGEST: usize = 12;
+/// Maximum number of values of a list that are printed in full.
+const MOST_ITEMS: usize = 12;
 
-/// Formats a value in words: numbers with at most four decimals, lists with commas, lists of lists with semicolons.
-pub(super) fn value(value: &Value) -> String {
+/// Formats a JSON value in words: numbers with at most four decimals, lists with commas, lists of lists with semicolons.
+pub(super) fn value_text(value: &Value) -> String {
     match value {
         Value::Null => "none".into(),
         Value::Bool(true) => "yes".into(),
@@ -22,18 +22,18 @@ pub(super) fn value(value: &Value) -> String {
             } else {
                 "; "
             };
-            join(items.iter().map(self::value).collect(), separator)
+            join(items.iter().map(self::value_text).collect(), separator)
         }
         Value::Object(map) => {
             let named = |(key, item): (&String, &Value)| {
-                format!("{} {}", key.replace('_', " "), self::value(item))
+                format!("{} {}", key.replace('_', " "), self::value_text(item))
             };
             join(map.iter().map(named).collect(), "; ")
         }
     }
 }
 
-/// Formats a number with at most four decimals, and a small one with four digits.
+/// Formats a number with at most four decimals; very small and very large numbers with four significant digits and an exponent.
 fn decimal(number: f64) -> String {
     if number == 0.0 || (1e-3..1e9).contains(&number.abs()) {
         let text = format!("{number:.4}");
@@ -44,16 +44,16 @@ fn decimal(number: f64) -> String {
 
 fn join(mut items: Vec<String>, separator: &str) -> String {
     let count = items.len();
-    if count > LONGEST {
-        items.drain(LONGEST / 2..count - 1);
-        items.insert(LONGEST / 2, "...".into());
+    if count > MOST_ITEMS {
+        items.drain(MOST_ITEMS / 2..count - 1);
+        items.insert(MOST_ITEMS / 2, "...".into());
         return format!("{} ({count} values)", items.join(separator));
     }
     items.join(separator)
 }
 
-/// Describes a published decision in a few words: time, kind, processes, origin and destination.
-pub(super) fn decision(published: &Value) -> String {
+/// Describes a published decision in a few words: superstep, kind, processes, origin and destination.
+pub(super) fn describe_published(published: &Value) -> String {
     let word = |key: &str| match &published[key] {
         Value::Null => None,
         Value::Array(items) if items.is_empty() => None,
@@ -64,11 +64,11 @@ pub(super) fn decision(published: &Value) -> String {
         Value::Object(places) => {
             let places = places
                 .iter()
-                .map(|(key, place)| format!("{key} {}", value(place)));
+                .map(|(key, place)| format!("{key} {}", value_text(place)));
             Some(places.collect::<Vec<_>>().join(", "))
         }
         Value::Number(number) => Some(number.to_string()),
-        other => Some(value(other)),
+        other => Some(value_text(other)),
     };
     let mut parts = vec![
         word("superstep").unwrap_or_else(|| "?".into()),
@@ -83,18 +83,18 @@ pub(super) fn decision(published: &Value) -> String {
     parts.join(" ")
 }
 
-/// Describes the simulated runs of a decision, call by call; bars separate the runs.
-pub(super) fn simulated(runs: &Value) -> String {
+/// Describes the simulated runs with which a decision is compared, call by call; runs are separated by bars.
+pub(super) fn describe_simulated(runs: &Value) -> String {
     let Some(runs) = runs.as_array() else {
-        return value(runs);
+        return value_text(runs);
     };
     let of_run = |run: &Value| match run.as_array() {
         Some(calls) if calls.is_empty() => "no call there".into(),
         Some(calls) => {
-            let calls: Vec<String> = calls.iter().map(value).collect();
+            let calls: Vec<String> = calls.iter().map(value_text).collect();
             calls.join("; ")
         }
-        None => value(run),
+        None => value_text(run),
     };
     let runs: Vec<String> = runs.iter().map(of_run).collect();
     runs.join(" | ")
@@ -109,23 +109,23 @@ mod tests {
     fn values_are_words_and_not_json() {
         let nested = json!({ "static_percent": 1.269_352, "all": [[1, 2.5], [true, null]] });
         assert_eq!(
-            value(&nested),
+            value_text(&nested),
             "static percent 1.2694; all 1, 2.5; yes, none"
         );
-        assert_eq!(value(&json!([1e-14, 0.0, 3e10])), "1.000e-14, 0, 3.000e10");
+        assert_eq!(value_text(&json!([1e-14, 0.0, 3e10])), "1.000e-14, 0, 3.000e10");
         let long: Vec<u32> = (1..=20).collect();
-        assert_eq!(value(&json!(long)), "1, 2, 3, 4, 5, 6, ..., 20 (20 values)");
+        assert_eq!(value_text(&json!(long)), "1, 2, 3, 4, 5, 6, ..., 20 (20 values)");
     }
 
     #[test]
     fn a_decision_names_its_places() {
         let told = json!({ "superstep": 22, "kind": "not_viable", "processes": ["p1", "p2"], "from": { "A": 11, "B": 1 }, "to": "E", "date_s": 25.0 });
         assert_eq!(
-            decision(&told),
+            describe_published(&told),
             "22 not viable p1 p2 from A 11, B 1 to E (at 25.0 s)"
         );
         assert_eq!(
-            simulated(&json!([["4: none moves"], []])),
+            describe_simulated(&json!([["4: none moves"], []])),
             "4: none moves | no call there"
         );
     }

@@ -1,4 +1,4 @@
-//! The page `results/README.md`: reproduced results, results that are not reproduced, fitted constants, and predictions.
+//! Creates the page `results/README.md`: results that are reproduced, results that are not, fitted constants, and predictions.
 
 use std::fmt::Write as _;
 
@@ -8,10 +8,10 @@ use super::audit::{SPLIT_COLUMNS, splits};
 use super::cells::median;
 use super::claim_counts::{ClaimCounts, claim_counts};
 use super::decisions::Verdict;
-use super::effects::{BOUNDS, Effect, EffectCounts, OVERHEAD, effect_counts, printed};
+use super::effects::{BOUNDS, Effect, EffectCounts, OVERHEAD, effect_counts, effect_text};
 use super::facts::Contradiction;
-use super::markdown::{cell, put, table};
-use super::named::subject;
+use super::markdown::{escape_cell, put, push_table};
+use super::named::application_of;
 use super::reproduce::{PaperResults, Reproduction};
 use super::text::Totals;
 use migsim_base::error::Error;
@@ -84,45 +84,48 @@ Reasons to doubt these values, and where to check them:
   cost more, scenario iii would be longer than published. The paper on irregular Smith-Waterman has other times for these runs (swd-x09).
 ";
 
-/// Makes the page.
-pub(super) fn readme(reproduction: &Reproduction) -> Result<String, Error> {
+/// Creates the text of the page.
+///
+/// # Errors
+/// The committed table of predictions cannot be read.
+pub(super) fn readme_page(reproduction: &Reproduction) -> Result<String, Error> {
     let papers = &reproduction.papers;
     let mut text = String::from(START);
     let counts = effect_counts(papers);
-    effect_table(&mut text, &counts);
-    against_columns(&mut text, &counts, papers);
+    push_effect_table(&mut text, &counts);
+    push_column_constants(&mut text, &counts, papers);
     text += TIMES;
-    totals(&mut text, papers);
-    claims(&mut text, papers);
-    misses(&mut text, papers);
-    fitted(&mut text, papers);
-    predicted(&mut text)?;
+    push_totals(&mut text, papers);
+    push_claims(&mut text, papers);
+    push_misses(&mut text, papers);
+    push_fitted(&mut text, papers);
+    push_predictions(&mut text)?;
     text += "\n## 5. Where the papers contradict themselves\n\nEach row has two statements of the papers that contradict each other. The last column says which statement the simulation or the comparison follows, or why both may be true.\n";
     let all = papers.iter().flat_map(|paper| &paper.contradictions);
-    contradiction_table(&mut text, all);
+    push_contradiction_table(&mut text, all);
     Ok(text)
 }
 
-/// Appends a table of contradictions, with both statements and the reading in use.
-pub(super) fn contradiction_table<'c>(
+/// Appends a table of contradictions in the papers, with both statements and the interpretation that is used.
+pub(super) fn push_contradiction_table<'c>(
     text: &mut String,
     all: impl IntoIterator<Item = &'c Contradiction>,
 ) {
     let value = |value: &Value| {
         let text = value.as_str().map(str::to_owned);
-        cell(&text.unwrap_or_else(|| value.to_string()))
+        escape_cell(&text.unwrap_or_else(|| value.to_string()))
     };
     let rows = all.into_iter().map(|one| {
         let values = format!("{} | {}", value(&one.value_a), value(&one.value_b));
-        let reading = cell(&one.suggested_reading);
-        format!("{} | {} | {values} | {reading}", one.id, cell(&one.what))
+        let reading = escape_cell(&one.suggested_reading);
+        format!("{} | {} | {values} | {reading}", one.id, escape_cell(&one.what))
     });
     let columns = "id | what | one statement | the other | our reading";
-    table(text, columns, rows);
+    push_table(text, columns, rows);
 }
 
-/// Appends the table of counted effects.
-pub(super) fn effect_table(text: &mut String, counts: &[EffectCounts]) {
+/// Appends a table of the numbers of reproduced effects.
+pub(super) fn push_effect_table(text: &mut String, counts: &[EffectCounts]) {
     let rows = counts.iter().map(|one| {
         let name = if one.table.is_empty() {
             one.paper.clone()
@@ -153,15 +156,16 @@ pub(super) fn effect_table(text: &mut String, counts: &[EffectCounts]) {
     let columns = format!(
         "paper and table | effect | rows | {bounds} | median error | right sign | best constant: within 25 % | constant of each column: within 25 % (constants) | times within 2.5 % | copied: times within 2.5 %"
     );
-    table(text, &columns, rows);
+    push_table(text, &columns, rows);
 }
 
-/// Compares the model with the constants of columns: the effects within 25 %, and the numbers of constants.
-fn against_columns(text: &mut String, counts: &[EffectCounts], papers: &[PaperResults]) {
+/// Compares the model with the reference that uses one constant per column: the numbers of effects within 25 %, and the numbers
+/// of constants.
+fn push_column_constants(text: &mut String, counts: &[EffectCounts], papers: &[PaperResults]) {
     let Some(all) = counts.last() else {
         return;
     };
-    let (fitted, within) = (Totals::of(papers).constants, all.within[1]);
+    let (fitted, within) = (Totals::from_papers(papers).constants, all.within[1]);
     let _ = write!(
         text,
         "\nThe fair comparison is with one constant for each column. The simulation brings {within} of {} effects within 25 %, with {fitted} fitted constants. \
@@ -172,20 +176,20 @@ fn against_columns(text: &mut String, counts: &[EffectCounts], papers: &[PaperRe
     );
 }
 
-/// Writes the counts of each paper and of all papers.
-fn totals(text: &mut String, papers: &[PaperResults]) {
+/// Writes the numbers of reproduced results for each paper, and for all papers together.
+fn push_totals(text: &mut String, papers: &[PaperResults]) {
     let row = |name: &str, totals: &Totals| {
         let of = |(part, all): (usize, usize)| format!("{part} of {all}");
         let percent = |bound: f64| match totals.errors[..] {
             [] => "-".into(),
-            _ => format!("{:.0} %", totals.within(bound)),
+            _ => format!("{:.0} %", totals.share_within(bound)),
         };
         let cells = [
             name.to_owned(),
             totals.errors.len().to_string(),
             percent(0.025),
             percent(0.05),
-            two_decimals(totals.median()),
+            two_decimals(totals.median_error()),
             of(totals.decisions),
             totals.by_kind.map(of).join(" | "),
             of(totals.unreported),
@@ -196,15 +200,15 @@ fn totals(text: &mut String, papers: &[PaperResults]) {
     };
     let linked = |paper: &PaperResults| {
         let name = format!("[{0}]({0}.md)", paper.paper);
-        row(&name, &Totals::of([paper]))
+        row(&name, &Totals::from_papers([paper]))
     };
-    let all = row("all", &Totals::of(papers));
+    let all = row("all", &Totals::from_papers(papers));
     let columns = "paper | cells | within 2.5 % | within 5 % | median error | decisions | calls | stays | stability | migrations | moves not reported | call schedules | fitted";
-    table(text, columns, papers.iter().map(linked).chain([all]));
+    push_table(text, columns, papers.iter().map(linked).chain([all]));
 }
 
-/// Writes the claims in groups, according to the published numbers.
-fn claims(text: &mut String, papers: &[PaperResults]) {
+/// Writes the numbers of claims that hold, in groups by whether the published numbers confirm the claims.
+fn push_claims(text: &mut String, papers: &[PaperResults]) {
     *text += "\n### Claims\n\nA *claim* is a statement in the text of a paper. A claim tests the simulation only if the paper's own numbers confirm it (columns 2 and 3).\nColumn 4 counts claims that the paper's numbers neither confirm nor contradict. Some of them state a gain for which the paper prints no times. Two of these gains are reproduced (lu-c01, lu-c18), and five are not (lbm-c11, swd-c04, swd-c05, swd-c19, swd-c20). The stated mean overhead of 5.4 % is not reproduced either (swd-c03).\nThree claims on overheads hold, but say little, since the simulated overheads are below 0.002 % (lbm-c01, lbm-c09, swd-c31). The page of each paper lists its claims by these ids.\n";
     let row = |name: &str, counts: ClaimCounts| {
         format!(
@@ -222,22 +226,22 @@ fn claims(text: &mut String, papers: &[PaperResults]) {
         .iter()
         .map(|paper| row(paper.paper, paper.claim_counts()));
     let columns = "paper | confirmed by published numbers: holds | confirmed by published numbers: fails | no other published number: holds | contradicted by published numbers: simulated as claimed";
-    table(text, columns, rows.chain([row("all", all)]));
+    push_table(text, columns, rows.chain([row("all", all)]));
 }
 
-/// Writes the effects, cells, decisions and claims that are not reproduced.
-fn misses(text: &mut String, papers: &[PaperResults]) {
+/// Writes which effects, times, decisions and claims are not reproduced.
+fn push_misses(text: &mut String, papers: &[PaperResults]) {
     *text += "\n## 2. What is not reproduced\n\nAll overheads of Table 1 of the Lattice Boltzmann paper are simulated as 0; section 3 says why. The effects in the following table do not have the published sign. The id of a cell names the paper, the table (t), the size (n) or the number of supersteps (s), the processes (p), the scenario and α (a):\n";
     let effects = papers.iter().flat_map(|paper| &paper.effects);
     let is_zero =
         |one: &&Effect| (one.paper, one.effect) == ("lbm", OVERHEAD) && one.table == "Table 1";
     let wrong = effects.filter(|one| !one.has_sign && !is_zero(one));
     let rows = wrong.map(|one| {
-        let effects = [one.published_s, one.simulated_s].map(printed).join(" | ");
+        let effects = [one.published_s, one.simulated_s].map(effect_text).join(" | ");
         format!("{} | {} | {effects}", one.id, one.effect)
     });
     let columns = "cell | effect | published \\[s\\] | simulated \\[s\\]";
-    table(text, columns, rows);
+    push_table(text, columns, rows);
     *text += SIGNS;
     *text +=
         "\nThe following simulated times differ by more than 5 % from a table or figure (f):\n";
@@ -248,11 +252,11 @@ fn misses(text: &mut String, papers: &[PaperResults]) {
         format!(
             "{} | {times} | {error:+.1} % | {}",
             one.id,
-            note(one.note.as_ref())
+            note_cell(one.note.as_ref())
         )
     });
     let columns = "cell | published \\[s\\] | simulated \\[s\\] | error | why";
-    table(text, columns, rows);
+    push_table(text, columns, rows);
     *text += "\nThese decisions and claims are not reproduced. The page of each paper says what is published and what is simulated:\n\n";
     for paper in papers {
         put!(
@@ -264,7 +268,7 @@ fn misses(text: &mut String, papers: &[PaperResults]) {
     }
 }
 
-/// Lists the ids of decisions that are near or do not match, and of claims that fail.
+/// Lists the identifiers of decisions that do not match (or only nearly), and of claims that fail.
 fn missed_ids(paper: &PaperResults) -> String {
     let of = |name: &'static str, verdict: Verdict| {
         let all = paper.decisions.iter();
@@ -286,15 +290,16 @@ fn missed_ids(paper: &PaperResults) -> String {
     }
 }
 
-/// Writes the number of constants, the parts that are switched off in each paper, and the cells to which constants were fitted.
-fn fitted(text: &mut String, papers: &[PaperResults]) {
+/// Writes the number of fitted constants, the parts of the model that are switched off for each paper, and the published times to
+/// which constants were fitted.
+fn push_fitted(text: &mut String, papers: &[PaperResults]) {
     put!(
         text,
         "\n## 3. What was fitted\n\n{} constants and options were fitted; the last column of the table on times and decisions counts them by paper. A constant that several papers share counts once in the sum.\nSome constants switch off a part of the model, or stand for something that is not modelled:\n\n",
-        Totals::of(papers).constants
+        Totals::from_papers(papers).constants
     );
     for paper in papers.iter().filter(|paper| !paper.switched_off.is_empty()) {
-        let name = subject(paper.paper);
+        let name = application_of(paper.paper);
         put!(text, "- **{name}**: {}.\n", paper.switched_off);
     }
     *text += DOUBT;
@@ -322,23 +327,23 @@ fn fitted(text: &mut String, papers: &[PaperResults]) {
         format!("{} | {parts}", paper.paper)
     });
     let columns = "paper | in sample | median error | out of sample | median error";
-    table(text, columns, rows);
+    push_table(text, columns, rows);
 }
 
-/// Writes the held-out cells, and where to find predictions that were made before any fit.
-fn predicted(text: &mut String) -> Result<(), Error> {
+/// Writes the section about held-out published times, and where predictions made before any fit are found.
+fn push_predictions(text: &mut String) -> Result<(), Error> {
     *text += "\n## 4. What was predicted\n\nNo published time was predicted before a fit, since options were chosen with knowledge of all times. Instead, some times are held out: the numeric constants\nare fitted again to the other times, and then predict the times held out. Fitted options stay as they are ([audit](audit.md), section 2). In this fit the simulated times are approximated as linear functions of the constants.\nA split says which times are held out together. The mildest split has the most predictions within 2.5 %, the harshest split the fewest:\n";
-    table(text, SPLIT_COLUMNS, splits()?);
+    push_table(text, SPLIT_COLUMNS, splits()?);
     *text += "\nTwo more pages use no fitted constant:\n\n- [The authors' own program](authors-2015.md): a copy of its rules, written from a description, repeats the stored calls of the program and nearly all of its runs.\n  This shows that the copy is faithful. The page also applies MigBSP with one set of rules for all papers ([one-reading](one-reading.md)) to the same cases.\n- [Grid'5000](grid5000.md): the papers' applications on the platform that two papers plan to use. No results are published to compare with.\n";
     Ok(())
 }
 
-/// Formats a percentage with two decimals, or as a dash.
+/// Formats a percentage with two decimals; `None` becomes a dash.
 fn two_decimals(percent: Option<f64>) -> String {
     percent.map_or("-".into(), |percent| format!("{percent:.2} %"))
 }
 
-/// Formats a remark as a cell, which may be empty.
-pub(super) fn note(note: Option<&String>) -> String {
-    cell(note.map_or("", String::as_str))
+/// Formats a remark as a cell of a table; `None` becomes an empty cell.
+pub(super) fn note_cell(note: Option<&String>) -> String {
+    escape_cell(note.map_or("", String::as_str))
 }

@@ -1,4 +1,4 @@
-//! Runs all simulations of a paper in parallel, and compares.
+//! Runs all simulations of a paper in parallel, and compares their results with the published facts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,97 +10,98 @@ use super::ambiguities::{Answer, answers};
 use super::calls::Calls;
 use super::cells::CellResult;
 use super::changes::Changes;
-use super::changes::source_of;
+use super::changes::experiment_document;
 use super::claim_counts::ClaimCounts;
 use super::comparisons::compare_percentages;
-use super::decisions::{DecisionResult, Run, ScheduleResult, compare, compare_schedule, of_rule};
+use super::decisions::{DecisionResult, Run, ScheduleResult, compare_with_runs, compare_schedule, result_of_check};
 use super::effects::{Effect, effects};
 use super::facts::{Cell, Config, Contradiction, Decision, Facts, Fitted, expand};
 use super::runs::{Case, Runs};
-use super::unreported::{UnreportedMoves, unreported};
+use super::unreported::{UnreportedMoves, count_unreported};
 use super::{PAPERS, Paper};
 use migsim_base::error::{Error, Problem};
 use migsim_bsp::Scenario;
 use migsim_experiment::{Experiment, Layers, Limits, Progress, built_in_names};
 
-/// The result of a claim.
+/// Result of checking a claim of a paper in the simulation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClaimResult {
-    /// The id of the claim.
+    /// Identifier of the claim in the facts of the paper.
     pub id: String,
-    /// The statement of the paper, in other words.
+    /// The claim in this project's words, not in those of the paper.
     pub statement: String,
-    /// `holds`, `fails` or `not checkable`.
+    /// Verdict on the claim in the simulation: `holds`, `fails` or `not checkable`.
     pub verdict: &'static str,
     /// The simulated value on which the verdict depends.
     pub value: Value,
-    /// Whether the published numbers agree with the claim; none if they cannot decide it.
+    /// Whether the published numbers confirm the claim; `None` if they do not decide it.
     pub published_numbers_agree: Option<bool>,
 }
 
-/// A constant that was fitted.
+/// A constant or option of the reproduction that was fitted to published numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Constant {
-    /// The meaning of the constant.
+    /// Description of the constant.
     pub what: String,
-    /// The keys that it sets.
+    /// Keys of the settings that the constant determines.
     pub keys: Vec<String>,
-    /// The paper that counts the same constant already.
+    /// Name of the paper that already counts the same constant; `None` if no other paper does.
     pub shared_with: Option<String>,
     /// The value of the constant in the experiment.
     pub value: Value,
-    /// The numbers to which the constant was fitted.
+    /// Published numbers to which the constant was fitted, in words.
     pub evidence: String,
 }
 
-/// All comparisons of a paper.
+/// All comparisons of a paper with its reproduction.
 #[derive(Clone, Debug, Serialize)]
 pub struct PaperResults {
     /// The name of the paper.
     pub paper: &'static str,
-    /// Authors and title.
+    /// Authors and title of the paper.
     pub title: &'static str,
-    /// Parts of the model that are switched off by fit in the experiment of the paper, in one sentence; empty for a paper without runs.
+    /// Parts of the model that are switched off in the fitted experiment of the paper, in one sentence; empty for a paper without
+    /// runs.
     pub switched_off: &'static str,
-    /// The effects in the tables of the paper: overheads and gains.
+    /// Effects of rescheduling in the tables of the paper: overheads and gains, published and simulated.
     pub effects: Vec<Effect>,
-    /// The cells of its tables and the times of its figures.
+    /// Published times of tables and figures, compared with simulated times.
     pub cells: Vec<CellResult>,
-    /// The decisions of the paper.
+    /// Published decisions, compared with simulated decisions.
     pub decisions: Vec<DecisionResult>,
-    /// The call schedules of the paper.
+    /// Published schedules of rescheduling calls, compared with simulated schedules.
     pub call_schedules: Vec<ScheduleResult>,
-    /// The claims of the paper.
+    /// Claims of the paper with their verdicts in the simulation.
     pub claims: Vec<ClaimResult>,
-    /// The moves in the runs of the paper that the paper does not report.
+    /// Moves in the simulated runs that the paper does not report, for each run.
     pub unreported: Vec<UnreportedMoves>,
-    /// The fitted constants.
+    /// Constants and options that were fitted to the numbers of the paper.
     pub constants: Vec<Constant>,
     /// The answers of the paper's experiment to questions that the papers leave open.
     pub answers: Vec<Answer>,
-    /// The contradictions within the paper.
+    /// Contradictions between statements of the paper.
     pub contradictions: Vec<Contradiction>,
-    /// Notes on attempts to reproduce the rest (Markdown).
+    /// Notes on attempts to reproduce the results that are not reproduced (Markdown).
     #[serde(skip)]
     pub notes: &'static str,
 }
 
 impl PaperResults {
-    /// Counts its claims, in groups according to the published numbers.
+    /// Counts the claims of the paper that hold or fail, in groups by whether the published numbers confirm them.
     pub fn claim_counts(&self) -> ClaimCounts {
-        ClaimCounts::of(&self.claims)
+        ClaimCounts::from_claims(&self.claims)
     }
 }
 
-/// The results of the requested papers.
+/// Results of the reproduction of the requested papers.
 #[derive(Clone, Debug, Serialize)]
 pub struct Reproduction {
-    /// One entry for each paper.
+    /// Results of each paper.
     pub papers: Vec<PaperResults>,
 }
 
 impl Reproduction {
-    /// Whether each cell is near the published value, or has a reason why it is not.
+    /// Returns whether each published time is reproduced, or has a reason why it is not.
     pub fn is_explained(&self) -> bool {
         self.papers
             .iter()
@@ -109,15 +110,15 @@ impl Reproduction {
     }
 }
 
-/// Reproduces a paper, or all of them (`all`).
+/// Reproduces the paper with this name, or all papers if the name is `all`.
 ///
 /// # Errors
-/// The name is unknown, or a run fails.
+/// There is no paper of this name, or a run fails.
 pub fn reproduce(name: &str, progress: &Progress) -> Result<Reproduction, Error> {
     let wanted: Vec<&Paper> = if name == "all" {
         PAPERS.iter().collect()
     } else {
-        vec![super::find(name)?]
+        vec![super::find_paper(name)?]
     };
     let papers = wanted
         .into_par_iter()
@@ -126,7 +127,7 @@ pub fn reproduce(name: &str, progress: &Progress) -> Result<Reproduction, Error>
     Ok(Reproduction { papers })
 }
 
-/// Reproduces the cells, decisions and call schedules of a paper with changes; its claims are left out.
+/// Reproduces the times, decisions and call schedules of a paper with changed settings; its claims are left out.
 ///
 /// # Errors
 /// The changes are invalid, or a run fails.
@@ -146,7 +147,7 @@ fn reproduce_one(paper: &Paper, progress: &Progress) -> Result<PaperResults, Err
     let claims = facts
         .claims
         .iter()
-        .map(|claim| evaluate(paper, claim, &runs))
+        .map(|claim| check_claim(paper, claim, &runs))
         .collect::<Result<_, _>>()?;
     Ok(PaperResults {
         paper: paper.name,
@@ -158,32 +159,38 @@ fn reproduce_one(paper: &Paper, progress: &Progress) -> Result<PaperResults, Err
         call_schedules: compared.call_schedules,
         claims,
         unreported: compare_moves(paper, &facts, &runs)?,
-        constants: constants(paper, &facts, &runs)?,
+        constants: fitted_constants(paper, &facts, &runs)?,
         answers: answers_of(paper, &runs)?,
         contradictions: facts.contradictions,
         notes: paper.notes,
     })
 }
 
-/// Reads the facts of a paper, with the times of its figures among the cells.
+/// Reads the facts of a paper, and adds the times that its text quotes from figures to its published times.
+///
+/// # Errors
+/// The facts cannot be read, which is a fault of the program.
 pub(super) fn facts_of(paper: &Paper) -> Result<Facts, Error> {
     let mut facts = Facts::parse(paper.name, paper.facts)?;
     facts.tables.extend(times_of_figures(&facts));
     Ok(facts)
 }
 
-/// The comparisons that need only the facts of a paper.
+/// Comparisons of a paper that follow from its facts alone, without the functions that check its claims.
 #[derive(Clone, Debug)]
 pub struct Compared {
-    /// The cells of its tables and the times of its figures.
+    /// Published times of tables and figures, compared with simulated times.
     pub cells: Vec<CellResult>,
-    /// The decisions of the paper.
+    /// Published decisions, compared with simulated decisions.
     pub decisions: Vec<DecisionResult>,
-    /// The call schedules of the paper.
+    /// Published schedules of rescheduling calls, compared with simulated schedules.
     pub call_schedules: Vec<ScheduleResult>,
 }
 
-/// Simulates all runs that the facts name, and compares them.
+/// Simulates all runs that the facts name, and compares their times, decisions and call schedules.
+///
+/// # Errors
+/// A run fails.
 pub(super) fn compare_all(
     paper: &Paper,
     facts: &Facts,
@@ -222,7 +229,7 @@ pub(super) fn compare_all(
     })
 }
 
-/// Returns the times that the text quotes from figures as cells, except times that a table has as well.
+/// Returns the times that the text quotes from figures as published times, except those that are also in a table.
 fn times_of_figures(facts: &Facts) -> Vec<Cell> {
     let scenario = |config: &Config| config.get("scenario").is_some();
     // Scenario i has no alpha, and some keys exist only in tables.
@@ -252,7 +259,7 @@ fn times_of_figures(facts: &Facts) -> Vec<Cell> {
 /// Simulates all runs that the facts name, in parallel.
 fn simulate_all(paper: &Paper, facts: &Facts, runs: &Runs<'_>) -> Result<(), Error> {
     let cells = facts.tables.iter().map(|cell| &cell.config);
-    let is_run = |decision: &&Decision| !paper.rules.iter().any(|(id, _)| *id == decision.id);
+    let is_run = |decision: &&Decision| !paper.decision_checks.iter().any(|(id, _)| *id == decision.id);
     let decisions = facts
         .decisions
         .iter()
@@ -272,7 +279,7 @@ fn simulate_all(paper: &Paper, facts: &Facts, runs: &Runs<'_>) -> Result<(), Err
         .collect()
 }
 
-/// Maximum relative error of a cell that needs no reason.
+/// Maximum relative error of a simulated time that needs no reason.
 const NEAR: f64 = 0.025;
 
 fn compare_cell(
@@ -281,7 +288,7 @@ fn compare_cell(
     cell: &Cell,
     runs: &Runs<'_>,
 ) -> Result<CellResult, Error> {
-    let done = runs.of_config(&cell.config)?;
+    let done = runs.run_of_config(&cell.config)?;
     let scenario = scenario_of(&cell.config)
         .ok_or_else(|| Problem::new(format!("cell `{}` has no scenario", cell.id)))?;
     let run = done
@@ -311,7 +318,8 @@ fn compare_cell(
     })
 }
 
-/// Describes the settings of a configuration in its own keys; settings that all configurations of a paper share are left out.
+/// Describes the settings of a configuration with its keys (`n=1000 procs=25`). The scenario and settings that follow from other
+/// settings are left out.
 fn case_of(config: &Config) -> String {
     let keys = [
         "test",
@@ -356,20 +364,20 @@ fn scenario_of(config: &Config) -> Option<Scenario> {
 }
 
 fn calls_of(config: &Config, runs: &Runs<'_>) -> Result<Calls, Error> {
-    let done = runs.of_config(config)?;
+    let done = runs.run_of_config(config)?;
     Ok(done.calls(scenario_of(config).unwrap_or(Scenario::Iii)))
 }
 
-/// Compares a decision with the calls of its runs, or with the function that the paper's file has for it.
+/// Compares a decision with the calls of its runs, or checks it with the function that the paper's file has for it.
 fn compare_decision(
     paper: &Paper,
     decision: &Decision,
     facts: &Facts,
     runs: &Runs<'_>,
 ) -> Result<DecisionResult, Error> {
-    if let Some((_, evaluate)) = paper.rules.iter().find(|(id, _)| *id == decision.id) {
+    if let Some((_, evaluate)) = paper.decision_checks.iter().find(|(id, _)| *id == decision.id) {
         let (holds, value) = evaluate(runs)?;
-        return Ok(of_rule(decision, holds, value));
+        return Ok(result_of_check(decision, holds, value));
     }
     let configs = expand(&decision.config);
     let told: Vec<Calls> = configs
@@ -384,15 +392,15 @@ fn compare_decision(
             calls,
         })
         .collect();
-    Ok(compare(decision, &facts.decisions, &compared))
+    Ok(compare_with_runs(decision, &facts.decisions, &compared))
 }
 
-fn evaluate(
+fn check_claim(
     paper: &Paper,
     claim: &super::facts::Claim,
     runs: &Runs<'_>,
 ) -> Result<ClaimResult, Error> {
-    let evaluation = paper.claims.iter().find(|(id, _)| *id == claim.id);
+    let evaluation = paper.claim_checks.iter().find(|(id, _)| *id == claim.id);
     let (holds, value) = match evaluation {
         Some((_, evaluate)) => evaluate(runs, claim)?,
         None => compare_percentages(claim, runs)?,
@@ -411,14 +419,14 @@ fn evaluate(
     })
 }
 
-/// Compares the moves of each run whose migrations the paper reports.
+/// Compares the moves of each run whose migrations the paper reports with the reported moves.
 fn compare_moves(
     paper: &Paper,
     facts: &Facts,
     runs: &Runs<'_>,
 ) -> Result<Vec<UnreportedMoves>, Error> {
     let mut of_runs: BTreeMap<String, (Config, Vec<&Decision>)> = BTreeMap::new();
-    let judged = |decision: &&Decision| !paper.rules.iter().any(|(id, _)| *id == decision.id);
+    let judged = |decision: &&Decision| !paper.decision_checks.iter().any(|(id, _)| *id == decision.id);
     for decision in facts.decisions.iter().filter(judged) {
         for config in expand(&decision.config) {
             let moves = scenario_of(&config) != Some(Scenario::Ii);
@@ -431,13 +439,13 @@ fn compare_moves(
     }
     let mut rows = Vec::new();
     for (config, decisions) in of_runs.values() {
-        let calls = runs.of_config(config)?.calls(Scenario::Iii);
-        rows.extend(unreported(case_of(config), decisions, &calls));
+        let calls = runs.run_of_config(config)?.calls(Scenario::Iii);
+        rows.extend(count_unreported(case_of(config), decisions, &calls));
     }
     Ok(rows)
 }
 
-/// Returns the answers of a paper's experiment to open questions; none for a paper without runs.
+/// Returns the answers of a paper's experiment to open questions of the papers; empty for a paper without runs.
 fn answers_of(paper: &Paper, runs: &Runs<'_>) -> Result<Vec<Answer>, Error> {
     let Some(experiment) = paper.experiment else {
         return Ok(Vec::new());
@@ -445,8 +453,8 @@ fn answers_of(paper: &Paper, runs: &Runs<'_>) -> Result<Vec<Answer>, Error> {
     answers(&runs.load(&Case::new(experiment))?)
 }
 
-/// Lists the fitted constants, with their evidence from the files of the experiment and the platform.
-fn constants(paper: &Paper, facts: &Facts, runs: &Runs<'_>) -> Result<Vec<Constant>, Error> {
+/// Lists the fitted constants, with their values and evidence from the files of the experiment and the platform.
+fn fitted_constants(paper: &Paper, facts: &Facts, runs: &Runs<'_>) -> Result<Vec<Constant>, Error> {
     let Some(experiment) = paper.experiment else {
         return Ok(Vec::new());
     };
@@ -475,17 +483,17 @@ fn constants(paper: &Paper, facts: &Facts, runs: &Runs<'_>) -> Result<Vec<Consta
     facts.fitted.iter().map(one).collect()
 }
 
-/// Lists the keys whose origin says that they were fitted: those of an experiment, those of its platform (as `platform:<key>`), and those
-/// of the experiments that extend it (as `<experiment>:<key>`).
+/// Lists the keys whose origin says that they were fitted. They are keys of the experiment of a paper, of its platform (as
+/// `platform:<key>`), and of the experiments that extend it (as `<experiment>:<key>`).
 ///
 /// # Errors
-/// The experiment of the paper cannot be run.
+/// An experiment of the paper cannot be read.
 pub fn fitted_keys(paper: &Paper) -> Result<BTreeSet<String>, Error> {
     let Some(experiment) = paper.experiment else {
         return Ok(BTreeSet::new());
     };
     let mut layers = Layers::default();
-    layers.push_file(source_of(experiment)?);
+    layers.push_file(experiment_document(experiment)?);
     let experiment = Experiment::load(&layers, Limits::default())?;
     let is_fitted = |origin: &(&String, &String)| origin.1.starts_with("fitted");
     let own = experiment.config.origins.iter().filter(is_fitted);
@@ -495,7 +503,7 @@ pub fn fitted_keys(paper: &Paper) -> Result<BTreeSet<String>, Error> {
         .chain(platform.map(|(key, _)| format!("platform:{key}")))
         .collect();
     for other in built_in_names() {
-        let document = source_of(other)?.value;
+        let document = experiment_document(other)?.value;
         if document["extends"].as_str() == paper.experiment {
             let origins = document["origins"].as_object().into_iter().flatten();
             let fitted = origins.filter(|(_, origin)| {
@@ -521,7 +529,7 @@ mod tests {
             let facts = facts_of(paper).unwrap();
             let runs = Runs::new(paper, Changes::default(), &progress).unwrap();
             simulate_all(paper, &facts, &runs).unwrap();
-            for done in runs.all() {
+            for done in runs.finished_runs() {
                 for run in &done.results.runs {
                     let Some(ledger) = done.results.ledger(run) else {
                         continue;
@@ -529,7 +537,7 @@ mod tests {
                     ledgers += 1;
                     let (ours, base) = (
                         run.outcome.makespan.get(),
-                        done.time(migsim_bsp::Scenario::I),
+                        done.makespan(migsim_bsp::Scenario::I),
                     );
                     let bits = |seconds: f64| seconds.to_bits();
                     assert_eq!(

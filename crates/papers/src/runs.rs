@@ -1,12 +1,12 @@
-//! The runs of a paper: its experiments with their settings, each simulated once.
+//! The runs of a paper: its experiments with their settings, each of which is simulated once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 
-use super::calls::{Calls, of};
-use super::changes::{Changes, source_of};
+use super::calls::{Calls, calls_of_scenario};
+use super::changes::{Changes, experiment_document};
 use super::claims::Outcome;
 use super::facts::{Cell, Claim, Config};
 use migsim_base::error::Error;
@@ -14,99 +14,102 @@ use migsim_bsp::{CallRecord, Scenario};
 use migsim_experiment::Registry;
 use migsim_experiment::{Experiment, Flag, Layers, Limits, Progress, Results, Shared};
 
-/// A paper that can be reproduced.
+/// A paper whose published results can be reproduced.
 #[derive(Clone, Copy, Debug)]
 pub struct Paper {
-    /// The name of the paper in `migsim reproduce`.
+    /// Name of the paper in the command `migsim reproduce`.
     pub name: &'static str,
-    /// Authors and title.
+    /// Authors and title of the paper.
     pub title: &'static str,
-    /// The built-in experiment with its calibration, if the paper publishes runs; other experiments of the paper extend it.
+    /// Name of the built-in experiment that is fitted to the paper, which other experiments of the paper extend; `None` if the
+    /// paper publishes no runs.
     pub experiment: Option<&'static str>,
-    /// The facts of the paper.
+    /// Facts of the paper as the text of a JSON file.
     pub facts: &'static str,
-    /// The run that a configuration of its facts stands for.
+    /// Function that returns the run for a configuration in the facts of the paper.
     pub case: fn(&Config) -> Case,
-    /// Whether a cell was used to fit constants.
+    /// Function that returns whether a published time was used to fit constants.
     pub in_sample: fn(&Cell) -> bool,
-    /// The functions for claims that the facts do not describe as comparisons, each with the id of its claim.
-    pub claims: &'static [(&'static str, Evaluation)],
-    /// The functions that judge decisions which the paper gives only in words, each with the id of its decision.
-    pub rules: &'static [(&'static str, Rule)],
-    /// Parts of the model that are switched off or replaced by fit in its experiment, in one sentence (Markdown; empty for a paper without
-    /// runs). Its page starts with this sentence.
+    /// Functions that check claims which the facts do not describe as comparisons, each with the identifier of its claim.
+    pub claim_checks: &'static [(&'static str, ClaimCheck)],
+    /// Functions that check decisions which the paper gives only in words, each with the identifier of its decision.
+    pub decision_checks: &'static [(&'static str, DecisionCheck)],
+    /// Parts of the model that are switched off or replaced in the fitted experiment, in one sentence (Markdown; empty for a
+    /// paper without runs). The page of the paper starts with this sentence.
     pub switched_off: &'static str,
-    /// Notes on attempts to reproduce the rest (Markdown; may be empty).
+    /// Notes on attempts to reproduce the results that are not reproduced (Markdown; may be empty).
     pub notes: &'static str,
 }
 
-/// Evaluates a claim on the simulated runs.
-pub type Evaluation = fn(&Runs<'_>, &Claim) -> Outcome;
+/// Function that checks a claim in the simulated runs.
+pub type ClaimCheck = fn(&Runs<'_>, &Claim) -> Outcome;
 
-/// Judges a decision on the simulated runs.
-pub type Rule = fn(&Runs<'_>) -> Outcome;
+/// Function that checks a published decision in the simulated runs.
+pub type DecisionCheck = fn(&Runs<'_>) -> Outcome;
 
-/// A finished run: the experiment and its three scenarios.
+/// A finished run of a paper: the experiment with the results of its three scenarios.
 #[derive(Debug)]
-pub struct Done {
-    /// The experiment.
+pub struct FinishedRun {
+    /// The experiment that was simulated.
     pub experiment: Experiment,
-    /// The results of the run.
+    /// Results of all scenarios.
     pub results: Results,
 }
 
-impl Done {
-    /// Returns the time of a scenario \[s\].
-    pub fn time(&self, scenario: Scenario) -> f64 {
+impl FinishedRun {
+    /// Returns the makespan of a scenario \[s\].
+    pub fn makespan(&self, scenario: Scenario) -> f64 {
         self.results
             .get(scenario)
             .map_or(f64::NAN, |run| run.outcome.makespan.get())
     }
 
-    /// Computes the gain `100 (T_i - T_iii) / T_i` \[%\].
-    pub fn gain(&self) -> f64 {
-        let alone = self.time(Scenario::I);
-        100.0 * (alone - self.time(Scenario::Iii)) / alone
+    /// Computes the gain of scenario iii: `100 (T_i - T_iii) / T_i` \[%\].
+    pub fn gain_percent(&self) -> f64 {
+        let alone = self.makespan(Scenario::I);
+        100.0 * (alone - self.makespan(Scenario::Iii)) / alone
     }
 
-    /// Computes the overhead `100 (T_ii - T_i) / T_i` \[%\].
-    pub fn overhead(&self) -> f64 {
-        let alone = self.time(Scenario::I);
-        100.0 * (self.time(Scenario::Ii) - alone) / alone
+    /// Computes the overhead of scenario ii: `100 (T_ii - T_i) / T_i` \[%\].
+    pub fn overhead_percent(&self) -> f64 {
+        let alone = self.makespan(Scenario::I);
+        100.0 * (self.makespan(Scenario::Ii) - alone) / alone
     }
 
-    /// Lists the calls of a scenario in the terms of a paper.
+    /// Lists the rescheduling calls of a scenario in the terms of the papers.
     pub fn calls(&self, scenario: Scenario) -> Calls {
-        of(&self.experiment, &self.results, scenario)
+        calls_of_scenario(&self.experiment, &self.results, scenario)
     }
 
-    /// Returns the calls of a scenario, as the run recorded them.
-    pub fn records(&self, scenario: Scenario) -> &[CallRecord] {
+    /// Returns the rescheduling calls of a scenario as the runtime recorded them.
+    pub fn call_records(&self, scenario: Scenario) -> &[CallRecord] {
         self.results
             .get(scenario)
             .map_or(&[], |run| &run.outcome.calls)
     }
 
-    /// Counts the migrations in scenario iii.
-    pub fn migrations(&self) -> usize {
-        let calls = self.records(Scenario::Iii).iter();
+    /// Returns the number of migrations in scenario iii.
+    pub fn migration_count(&self) -> usize {
+        let calls = self.call_records(Scenario::Iii).iter();
         calls.map(|call| call.decision.migrations.len()).sum()
     }
 }
 
-/// The runs of a paper; each is simulated once, at the first request.
+/// Runs of a paper; each is simulated when it is requested for the first time, and then stored.
 #[derive(Debug)]
 pub struct Runs<'p> {
     paper: &'p Paper,
-    /// The changes that apply to all runs.
+    /// Changed settings that apply to all runs.
     changes: Changes,
-    /// Platforms and experiments that were read.
+    /// Platforms and experiments that have already been read.
     shared: Shared,
     progress: &'p Progress,
-    done: Mutex<BTreeMap<String, Arc<Done>>>,
+    done: Mutex<BTreeMap<String, Arc<FinishedRun>>>,
 }
 
 impl<'p> Runs<'p> {
+    /// Creates an empty collection of runs of a paper, all of them with `changes`.
+    ///
     /// # Errors
     /// A platform cannot have the changed values.
     pub(super) fn new(
@@ -116,18 +119,18 @@ impl<'p> Runs<'p> {
     ) -> Result<Self, Error> {
         Ok(Self {
             paper,
-            shared: changes.shared()?,
+            shared: changes.changed_platforms()?,
             changes,
             progress,
             done: Mutex::new(BTreeMap::new()),
         })
     }
 
-    /// Returns the run of a case.
+    /// Returns the finished run of a case; simulates it if this has not been done before.
     ///
     /// # Errors
     /// The settings are wrong, or the run fails.
-    pub fn run(&self, case: &Case) -> Result<Arc<Done>, Error> {
+    pub fn run(&self, case: &Case) -> Result<Arc<FinishedRun>, Error> {
         let key = case.key();
         let known = self
             .done
@@ -140,7 +143,7 @@ impl<'p> Runs<'p> {
         }
         let experiment = self.load(case)?;
         let results = experiment.run(self.progress)?;
-        let done = Arc::new(Done {
+        let done = Arc::new(FinishedRun {
             experiment,
             results,
         });
@@ -151,21 +154,21 @@ impl<'p> Runs<'p> {
         Ok(done)
     }
 
-    /// Returns all runs so far.
+    /// Returns all runs that have been simulated so far.
     #[cfg(test)]
-    pub(super) fn all(&self) -> Vec<Arc<Done>> {
+    pub(super) fn finished_runs(&self) -> Vec<Arc<FinishedRun>> {
         let done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         done.values().cloned().collect()
     }
 
-    /// Loads the experiment of a case, and does not run it.
+    /// Loads the experiment of a case with the changes of these runs, without simulating it.
     ///
     /// # Errors
     /// The settings are wrong.
     pub(super) fn load(&self, case: &Case) -> Result<Experiment, Error> {
         let mut layers = Layers::default();
-        layers.push_file(source_of(case.experiment)?);
-        layers.push_flags(self.changes.flags_of(case.experiment)?);
+        layers.push_file(experiment_document(case.experiment)?);
+        layers.push_flags(self.changes.flags_for(case.experiment)?);
         layers.push_flags(case.flags.clone());
         Experiment::load_shared(
             &Registry::standard(),
@@ -175,23 +178,26 @@ impl<'p> Runs<'p> {
         )
     }
 
-    /// Returns the run of a configuration without lists.
-    pub(super) fn of_config(&self, config: &Config) -> Result<Arc<Done>, Error> {
+    /// Returns the finished run for a configuration in the facts, which must not contain lists.
+    ///
+    /// # Errors
+    /// The settings are wrong, or the run fails.
+    pub(super) fn run_of_config(&self, config: &Config) -> Result<Arc<FinishedRun>, Error> {
         self.run(&(self.paper.case)(config))
     }
 }
 
-/// A run of a paper: a built-in experiment, and the settings above it.
+/// A run of a paper: a built-in experiment, and settings that override those of the experiment.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The name of the experiment.
+    /// Name of the built-in experiment.
     pub experiment: &'static str,
-    /// The settings.
+    /// Settings that override those of the experiment.
     pub flags: Vec<Flag>,
 }
 
 impl Case {
-    /// Creates a case from an experiment without further settings.
+    /// Creates a case that is an experiment without further settings.
     pub const fn new(experiment: &'static str) -> Self {
         Self {
             experiment,
@@ -199,7 +205,7 @@ impl Case {
         }
     }
 
-    /// Adds a setting.
+    /// Returns the case with a further setting.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
         let value = value.into();
@@ -211,27 +217,28 @@ impl Case {
         self
     }
 
-    /// Adds the value of a key of a configuration, if it has one that is not null.
+    /// Returns the case with the setting `key` taken from the entry `name` of a configuration; unchanged if the entry is missing
+    /// or null.
     #[must_use]
-    pub fn with_given(self, key: &str, config: &Config, name: &str) -> Self {
+    pub fn with_config_value(self, key: &str, config: &Config, name: &str) -> Self {
         match config.get(name) {
             None | Some(Value::Null) => self,
             Some(value) => self.with(key, value.clone()),
         }
     }
 
-    /// Loads the experiment of the case, and does not run it.
+    /// Loads the experiment of the case, without simulating it.
     ///
     /// # Errors
     /// The settings are wrong.
     pub(super) fn load(&self) -> Result<Experiment, Error> {
         let mut layers = Layers::default();
-        layers.push_file(source_of(self.experiment)?);
+        layers.push_file(experiment_document(self.experiment)?);
         layers.push_flags(self.flags.clone());
         Experiment::load(&layers, Limits::default())
     }
 
-    /// Returns the key that identifies a run; settings in another order are the same run.
+    /// Returns a text that identifies the run; it does not depend on the order of the settings.
     pub(super) fn key(&self) -> String {
         let pairs: BTreeSet<String> = self
             .flags

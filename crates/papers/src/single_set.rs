@@ -1,12 +1,12 @@
-//! The best single set of rules for all papers, found by changing one option at a time.
+//! Searches for the best single set of rules for all papers, by changing one option at a time.
 //!
 //! ```text
 //! score(set) = mean over papers of (decisions and call schedules that match / all that can be checked)
 //!            + mean over papers of (cells of scenarios ii and iii within 5 % / all of them)
 //! ```
-//! Every paper has the same weight, however many cells it has. From a start, each option of the policy takes each of its values in turn,
-//! and the best value is kept. Rounds repeat until one changes nothing. The result is a local optimum: no change of a single option
-//! improves it.
+//! Every paper has the same weight, however many published times (cells) it has. From a starting set, each option of the policy
+//! is given each of its values in turn, and the best value is kept. Rounds repeat until one changes nothing. The result is a
+//! local optimum: no change of a single option improves it.
 
 use std::fmt;
 
@@ -14,24 +14,25 @@ use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::one_reading::{KEPT, Reading, judge, options_of, with_runs};
+use super::one_reading::{KEPT, Reading, apply_options, options_of, papers_with_runs};
 use migsim_base::error::Error;
 use migsim_experiment::Progress;
 use migsim_policies::migbsp::MigBspConfig;
 
-/// The values of x that are tried. The papers state 0.8, and the paper on irregular Smith-Waterman was reproduced with 0.676.
+/// Values of the threshold x for candidates that are tried. The papers state 0.8, and the paper on irregular Smith-Waterman was
+/// reproduced with 0.676.
 const THRESHOLDS: [f64; 4] = [0.676, 0.75, 0.8, 0.9];
 
-/// A change that improved the set.
+/// A step of the search: a change of one option that improved the score.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Step {
-    /// The option; none for the start.
+    /// Name of the changed option; `None` for the starting set.
     pub option: Option<String>,
     /// The new value of the option.
     pub value: Value,
-    /// Score of the set after the change, a number without unit.
+    /// Score of the set of rules after the change, dimensionless (at most 2).
     pub score: f64,
-    /// The results of the changed set for each paper.
+    /// Results of the changed set of rules for each paper.
     pub readings: Vec<Reading>,
 }
 
@@ -56,14 +57,15 @@ impl fmt::Display for Step {
     }
 }
 
-/// Searches from the rules of `start` (a paper, or `default`) for a set that no change of a single option improves; returns the steps.
+/// Searches, from the rules of `start` (the name of a paper, or `default`), for a set of rules that no change of a single option
+/// improves. Returns the steps of the search.
 ///
 /// # Errors
 /// There are no rules of that name, or a run fails.
-pub fn search(start: &str, progress: &Progress) -> Result<Vec<Step>, Error> {
+pub fn search_rule_set(start: &str, progress: &Progress) -> Result<Vec<Step>, Error> {
     let mut set = options_of(start)?;
     set.retain(|option, _| !KEPT.contains(&option.as_str()));
-    let mut steps = vec![step(None, score(&set, progress)?)];
+    let mut steps = vec![new_step(None, score_of(&set, progress)?)];
     loop {
         let before = steps.len();
         for (option, values) in alternatives() {
@@ -77,13 +79,13 @@ pub fn search(start: &str, progress: &Progress) -> Result<Vec<Step>, Error> {
                     let mut changed = set.clone();
                     changed.insert(option.clone(), value.clone());
                     // Options that contradict each other are not a set of rules.
-                    Some((value, score(&changed, progress).ok()?))
+                    Some((value, score_of(&changed, progress).ok()?))
                 })
                 .collect();
             for (value, outcome) in tried {
                 if outcome.0 > steps.last().map_or(0.0, |step| step.score) + 1e-9 {
                     set.insert(option.clone(), value.clone());
-                    steps.push(step(Some((&option, value)), outcome));
+                    steps.push(new_step(Some((&option, value)), outcome));
                 }
             }
         }
@@ -93,7 +95,7 @@ pub fn search(start: &str, progress: &Progress) -> Result<Vec<Step>, Error> {
     }
 }
 
-fn step(change: Option<(&String, Value)>, (score, readings): (f64, Vec<Reading>)) -> Step {
+fn new_step(change: Option<(&String, Value)>, (score, readings): (f64, Vec<Reading>)) -> Step {
     let (option, value) = change.unzip();
     Step {
         option: option.cloned(),
@@ -103,12 +105,12 @@ fn step(change: Option<(&String, Value)>, (score, readings): (f64, Vec<Reading>)
     }
 }
 
-/// Computes the score of a set, and its results for each paper.
-fn score(set: &Map<String, Value>, progress: &Progress) -> Result<(f64, Vec<Reading>), Error> {
-    let papers = with_runs();
+/// Computes the score of a set of rules, and its results for each paper.
+fn score_of(set: &Map<String, Value>, progress: &Progress) -> Result<(f64, Vec<Reading>), Error> {
+    let papers = papers_with_runs();
     let readings = papers
         .par_iter()
-        .map(|paper| judge("a set that is tried", set, paper, progress))
+        .map(|paper| apply_options("a set that is tried", set, paper, progress))
         .collect::<Result<Vec<_>, Error>>()?;
     let of_paper =
         |one: &Reading| one.matched as f64 / one.checkable.max(1) as f64 + one.within_5_percent;
@@ -116,7 +118,7 @@ fn score(set: &Map<String, Value>, progress: &Progress) -> Result<(f64, Vec<Read
     Ok((sum / readings.len() as f64, readings))
 }
 
-/// Lists every option of the policy that is a choice or a switch, and x, with their possible values.
+/// Lists the options of the policy that are tried, with their possible values: all choices, all switches, and the threshold x.
 fn alternatives() -> Vec<(String, Vec<Value>)> {
     let schema = schemars::schema_for!(MigBspConfig).to_value();
     let values = |property: &Value| -> Option<Vec<Value>> {

@@ -11,12 +11,12 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::calls::{Calls, Moved};
-use super::claims::{Outcome, about, over, told};
+use super::calls::{Calls, PaperMove};
+use super::claims::{Outcome, rounds_to, try_map, decided};
 use super::facts::Config;
-use super::runs::{Case, Done, Runs};
+use super::runs::{Case, FinishedRun, Runs};
 use super::sw_irregular::plans;
-use super::{Evaluation, Paper, Rule};
+use super::{ClaimCheck, Paper, DecisionCheck};
 use migsim_base::error::Error;
 use migsim_base::units::HostId;
 use migsim_bsp::{Recorder, Scenario};
@@ -24,13 +24,13 @@ use migsim_experiment::{Experiment, Progress, Results};
 use migsim_platform as platform;
 use migsim_policies::Measures;
 
-/// Parts of the model that are switched off by fit.
+/// Parts of the model that are switched off in the fitted experiment of this paper, as a text for its page.
 const SWITCHED_OFF: &str = "No part of the model is switched off. A call costs only its messages, sent one after the other, which take \
 less than a millisecond on links without latency. So the mean overhead of 5.4 % that the paper states is not reproduced (swd-c03). The \
 fixed cost of a migration, Mig(i,j), is 0 for section 5.2 of the paper. For section 5.1 it is 0.68 s, as for the same program and clusters \
 in the paper on irregular Smith-Waterman. D grows after five calls without moves (ω = 5), where the other papers state three";
 
-/// The paper.
+/// Description of the paper for the reproduction.
 pub(super) const PAPER: Paper = Paper {
     name: "sw-dynamic",
     title: "Graebin, da Rosa Righi, Navaux: Process Migration: Controlling Application and Resource Dynamics by Combining Computation, Communication and Memory Metrics (WSCAD 2011, doi:10.5753/wscad.2011.17274)",
@@ -38,8 +38,8 @@ pub(super) const PAPER: Paper = Paper {
     facts: include_str!("facts/sw-dynamic.json"),
     case,
     in_sample: |_| true,
-    claims: CLAIMS,
-    rules: RULES,
+    claim_checks: CLAIMS,
+    decision_checks: RULES,
     switched_off: SWITCHED_OFF,
     notes: include_str!("notes/sw-dynamic.md"),
 };
@@ -48,11 +48,12 @@ const ALPHA: &str = "policy.migbsp.alpha";
 const ORDERS: [u64; 5] = [10, 25, 50, 100, 200];
 const ALPHAS: [u64; 2] = [4, 16];
 
-/// A run: the time at which D and E lose half of their power \[s\] (`None` if they do not), n, α.
-type Which = (Option<u64>, u64, u64);
+/// Parameters of a run: the time at which clusters D and E lose half of their power \[s\] (`None` if they do not), the order n,
+/// and the interval α.
+type RunParameters = (Option<u64>, u64, u64);
 
-/// The runs that section 5.2 describes.
-const TOLD: [Which; 6] = [
+/// Runs that section 5.2 of the paper describes.
+const DESCRIBED_RUNS: [RunParameters; 6] = [
     (Some(10), 25, 4),
     (Some(25), 50, 4),
     (Some(75), 50, 16),
@@ -61,21 +62,21 @@ const TOLD: [Which; 6] = [
     (Some(25), 200, 4),
 ];
 
-/// The run that section 5.1 describes.
-const STATIC: Which = (None, 200, 4);
+/// Run that section 5.1 of the paper describes.
+const STATIC_RUN: RunParameters = (None, 200, 4);
 
-/// Returns the run of a configuration. Scenario i has no α and shares the run of α = 4, as do facts without α.
+/// Returns the run of a configuration. Scenario i has no interval α and shares the run of α = 4, as do facts that name no α.
 fn case(config: &Config) -> Case {
     let number = |key: &str| config.get(key).and_then(Value::as_u64);
     let order = number("n").unwrap_or(ORDERS[0]);
-    of((
+    case_of((
         number("x_seconds"),
         order,
         number("alpha").unwrap_or(ALPHAS[0]),
     ))
 }
 
-fn of((halved_after, order, alpha): Which) -> Case {
+fn case_of((halved_after, order, alpha): RunParameters) -> Case {
     let case = match halved_after {
         None => Case::new("sw-dynamic-static"),
         Some(10) => Case::new("sw-dynamic"),
@@ -84,27 +85,28 @@ fn of((halved_after, order, alpha): Which) -> Case {
     case.with("workload.n", order).with(ALPHA, alpha)
 }
 
-const RULES: &[(&str, Rule)] = &[
+const RULES: &[(&str, DecisionCheck)] = &[
     // The paper calls the placement "stable": from then on, each host of D and E has at most one process.
-    ("swd-d14", |runs| alone_on_d_and_e(runs, 268)),
+    ("swd-d14", |runs| check_alone_on_d_and_e(runs, 268)),
 ];
 
-fn run(runs: &Runs<'_>, which: Which) -> Result<Arc<Done>, Error> {
-    runs.run(&of(which))
+fn run(runs: &Runs<'_>, which: RunParameters) -> Result<Arc<FinishedRun>, Error> {
+    runs.run(&case_of(which))
 }
 
-fn gain(runs: &Runs<'_>, which: Which) -> Result<f64, Error> {
-    Ok(run(runs, which)?.gain())
+fn gain(runs: &Runs<'_>, which: RunParameters) -> Result<f64, Error> {
+    Ok(run(runs, which)?.gain_percent())
 }
 
-fn calls(runs: &Runs<'_>, which: Which) -> Result<Calls, Error> {
+fn calls(runs: &Runs<'_>, which: RunParameters) -> Result<Calls, Error> {
     Ok(run(runs, which)?.calls(Scenario::Iii))
 }
 
-/// Returns one number for the run of each α and each n.
-fn by_order(
+/// Computes a number for each order n and each α with the function `one`; the result has a row for each order and a column for
+/// each α.
+fn for_all_sizes(
     halved_after: Option<u64>,
-    mut one: impl FnMut(Which) -> Result<f64, Error>,
+    mut one: impl FnMut(RunParameters) -> Result<f64, Error>,
 ) -> Result<Vec<[f64; 2]>, Error> {
     let mut of_order = |order: u64| -> Result<[f64; 2], Error> {
         Ok([
@@ -115,11 +117,11 @@ fn by_order(
     ORDERS.iter().map(|&order| of_order(order)).collect()
 }
 
-/// Lists the gains of the dynamic runs: those of Table 2 and those that the text states \[%\].
+/// Lists the gains of scenario iii in the runs on dynamic platforms \[%\]: those of Table 2 and those that the text states.
 fn gains_on_dynamic(runs: &Runs<'_>) -> Result<Vec<f64>, Error> {
-    let table = by_order(Some(10), |which| gain(runs, which))?;
+    let table = for_all_sizes(Some(10), |which| gain(runs, which))?;
     let mut gains = table.concat();
-    gains.extend(over(&TOLD, |which| gain(runs, which))?);
+    gains.extend(try_map(&DESCRIBED_RUNS, |which| gain(runs, which))?);
     Ok(gains)
 }
 
@@ -131,36 +133,36 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Observations of each superstep of a run: the computation time of each process \[s\], and its host.
+/// Recorder of each superstep of a run: the computation time of each process \[s\], and the host of each process.
 #[derive(Debug, Default)]
-struct Watched {
+struct SuperstepLog {
     compute: Vec<Vec<f64>>,
     placement: Vec<Vec<HostId>>,
 }
 
-impl Recorder for Watched {
-    fn superstep(&mut self, _: usize, measures: &Measures, placement: &[HostId]) {
+impl Recorder for SuperstepLog {
+    fn on_superstep(&mut self, _: usize, measures: &Measures, placement: &[HostId]) {
         let times = measures.compute.iter().map(|time| time.get());
         self.compute.push(times.collect());
         self.placement.push(placement.to_vec());
     }
 }
 
-/// Simulates a scenario again with a recorder, and returns its records and its time \[s\].
-fn watch(experiment: &Experiment, scenario: Scenario) -> Result<(Watched, f64), Error> {
-    let mut watched = Watched::default();
+/// Simulates a scenario again with a recorder; returns the records and the makespan \[s\].
+fn run_with_log(experiment: &Experiment, scenario: Scenario) -> Result<(SuperstepLog, f64), Error> {
+    let mut watched = SuperstepLog::default();
     let run = experiment.run_scenario(scenario, &Progress::default(), &mut watched, None)?;
     Ok((watched, run.outcome.makespan.get()))
 }
 
-/// Counts, for each superstep of the run of section 5.1, the processes that compute on the host of D and E with the most processes.
-fn most_on_d_and_e(runs: &Runs<'_>) -> Result<Vec<usize>, Error> {
-    let done = run(runs, STATIC)?;
-    let (watched, _) = watch(&done.experiment, Scenario::Iii)?;
+/// Counts for each superstep of the run of section 5.1 the computing processes on the fullest host of clusters D and E.
+fn most_per_host_on_d_and_e(runs: &Runs<'_>) -> Result<Vec<usize>, Error> {
+    let done = run(runs, STATIC_RUN)?;
+    let (watched, _) = run_with_log(&done.experiment, Scenario::Iii)?;
     let most = |(times, hosts): (&Vec<f64>, &Vec<HostId>)| {
         let mut counts: BTreeMap<HostId, usize> = BTreeMap::new();
         for (time, &host) in times.iter().zip(hosts) {
-            if *time > 0.0 && ["D", "E"].contains(&cluster(&done.experiment, host)) {
+            if *time > 0.0 && ["D", "E"].contains(&cluster_name(&done.experiment, host)) {
                 *counts.entry(host).or_default() += 1;
             }
         }
@@ -170,76 +172,76 @@ fn most_on_d_and_e(runs: &Runs<'_>) -> Result<Vec<usize>, Error> {
     Ok(supersteps.map(most).collect())
 }
 
-fn alone_on_d_and_e(runs: &Runs<'_>, after: usize) -> Outcome {
-    let most = most_on_d_and_e(runs)?;
+fn check_alone_on_d_and_e(runs: &Runs<'_>, after: usize) -> Outcome {
+    let most = most_per_host_on_d_and_e(runs)?;
     let most = most.iter().skip(after).copied().max().unwrap_or(0);
-    told(most <= 1, json!({ "most_on_one_host": most }))
+    decided(most <= 1, json!({ "most_on_one_host": most }))
 }
 
-fn cluster(experiment: &Experiment, host: HostId) -> &str {
+fn cluster_name(experiment: &Experiment, host: HostId) -> &str {
     let platform = &experiment.platform.platform;
     &platform.clusters[platform.cluster_of(host).index()].name
 }
 
-/// Lists the moves away from D and E after they have lost power.
-fn moves_back(runs: &Runs<'_>, which: Which) -> Result<Vec<Moved>, Error> {
+/// Lists the moves away from clusters D and E after these clusters have lost half of their power.
+fn moves_off_d_and_e(runs: &Runs<'_>, which: RunParameters) -> Result<Vec<PaperMove>, Error> {
     let halved_after = which.0.map_or(f64::MAX, |seconds| seconds as f64);
     let calls = calls(runs, which)?;
-    let later = calls.iter().filter(|call| call.date_s >= halved_after);
+    let later = calls.iter().filter(|call| call.superstep_end_s >= halved_after);
     let moves = later.flat_map(|call| call.moves.clone());
-    let leaves = |one: &Moved| ["D", "E"].contains(&one.from_cluster.as_str());
+    let leaves = |one: &PaperMove| ["D", "E"].contains(&one.from_cluster.as_str());
     Ok(moves.filter(leaves).collect())
 }
 
-fn name_of((halved_after, order, alpha): Which) -> String {
+fn run_name((halved_after, order, alpha): RunParameters) -> String {
     halved_after.map_or_else(
         || format!("{order}/a{alpha}"),
         |seconds| format!("{order}/t{seconds}/a{alpha}"),
     )
 }
 
-const CLAIMS: &[(&str, Evaluation)] = &[
+const CLAIMS: &[(&str, ClaimCheck)] = &[
     ("swd-c01", |runs, claim| {
         let most = largest(&gains_on_dynamic(runs)?);
-        told(about(most, claim.number()?), most)
+        decided(rounds_to(most, claim.number()?), most)
     }),
     ("swd-c02", |runs, claim| {
         let most = largest(&gains_on_dynamic(runs)?);
-        told(about(most, claim.number()?), most)
+        decided(rounds_to(most, claim.number()?), most)
     }),
     ("swd-c03", |runs, claim| {
-        let overhead = |which| Ok(run(runs, which)?.overhead());
-        let on_static = mean(&by_order(None, overhead)?.concat());
-        let on_dynamic = mean(&by_order(Some(10), overhead)?.concat());
+        let overhead = |which| Ok(run(runs, which)?.overhead_percent());
+        let on_static = mean(&for_all_sizes(None, overhead)?.concat());
+        let on_dynamic = mean(&for_all_sizes(Some(10), overhead)?.concat());
         let published = claim.number()?;
-        told(
-            about(on_static, published) || about(on_dynamic, published),
+        decided(
+            rounds_to(on_static, published) || rounds_to(on_dynamic, published),
             json!({ "static_percent": on_static, "dynamic_percent": on_dynamic }),
         )
     }),
     ("swd-c04", |runs, claim| {
-        let mean = mean(&by_order(None, |which| gain(runs, which))?.concat());
-        told(about(mean, claim.number()?), mean)
+        let mean = mean(&for_all_sizes(None, |which| gain(runs, which))?.concat());
+        decided(rounds_to(mean, claim.number()?), mean)
     }),
     ("swd-c05", |runs, claim| {
         // The paper gives no α here, so that for each order one of them is sufficient.
-        let gains = |order| over(&ALPHAS, |alpha| gain(runs, (None, order, alpha)));
+        let gains = |order| try_map(&ALPHAS, |alpha| gain(runs, (None, order, alpha)));
         let (fifty, two_hundred) = (gains(50)?, gains(200)?);
-        let has = |gains: &[f64], published: f64| gains.iter().any(|&gain| about(gain, published));
+        let has = |gains: &[f64], published: f64| gains.iter().any(|&gain| rounds_to(gain, published));
         let published = claim.numbers()?;
-        told(
+        decided(
             has(&fifty, published[0]) && has(&two_hundred, published[1]),
             json!({ "50": fifty, "200": two_hundred }),
         )
     }),
     ("swd-c06", |runs, _| {
-        let overheads = by_order(None, |which| Ok(run(runs, which)?.overhead()))?;
+        let overheads = for_all_sizes(None, |which| Ok(run(runs, which)?.overhead_percent()))?;
         let falls = |alpha: usize| overheads.is_sorted_by(|a, b| a[alpha] > b[alpha]);
-        told(falls(0) && falls(1), json!(overheads))
+        decided(falls(0) && falls(1), json!(overheads))
     }),
     ("swd-c07", |runs, _| {
         // In each run, take the first call that moves a process from A or B. "Early" is read as the first half of a run.
-        let is_meant = |one: &&Moved| ["A", "B"].contains(&one.from_cluster.as_str());
+        let is_meant = |one: &&PaperMove| ["A", "B"].contains(&one.from_cluster.as_str());
         let mut places = BTreeSet::new();
         let mut latest = 0.0_f64;
         for order in ORDERS {
@@ -259,7 +261,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             }
         }
         let only_fast = places.iter().all(|place| place == "D" || place == "E");
-        told(
+        decided(
             only_fast && latest < 0.5,
             json!({ "to": places, "latest_at_this_part_of_a_run": latest }),
         )
@@ -277,59 +279,59 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             holds &= (first / 1e6 - 1.0).abs() < 1e-9 && (last / 1e9 - 1.0).abs() < 1e-9;
             ends.push([first, last]);
         }
-        told(holds, json!(ends))
+        decided(holds, json!(ends))
     }),
     ("swd-c09", |runs, _| {
-        let shared = most_on_d_and_e(runs)?
+        let shared = most_per_host_on_d_and_e(runs)?
             .into_iter()
             .filter(|&most| most > 1)
             .count();
-        told(
+        decided(
             shared > 0,
             json!({ "supersteps_with_a_shared_host": shared }),
         )
     }),
     ("swd-c10", |runs, _| {
-        let done = run(runs, STATIC)?;
-        let first = done.records(Scenario::Iii).iter().take(4);
+        let done = run(runs, STATIC_RUN)?;
+        let first = done.call_records(Scenario::Iii).iter().take(4);
         let highest: Vec<f64> = first
-            .filter_map(|call| call.decision.outlined()["highest_potential_s"].as_f64())
+            .filter_map(|call| call.decision.outline_json()["highest_potential_s"].as_f64())
             .collect();
-        told(
+        decided(
             highest.len() == 4 && highest.iter().all(|&potential| potential < 0.0),
             highest,
         )
     }),
-    ("swd-c11", |runs, _| alone_on_d_and_e(runs, 268)),
+    ("swd-c11", |runs, _| check_alone_on_d_and_e(runs, 268)),
     ("swd-c12", |runs, _| {
         // Check each run of section 5.2 that has a call after the slowdown.
         let mut holds = true;
         let mut all = serde_json::Map::new();
-        for which in TOLD {
+        for which in DESCRIBED_RUNS {
             let halved_after = which.0.map_or(f64::MAX, |seconds| seconds as f64);
             let has_call = calls(runs, which)?
                 .iter()
-                .any(|call| call.date_s >= halved_after);
-            let back = moves_back(runs, which)?;
-            let is_back = |one: &&Moved| ["A", "B"].contains(&one.to_cluster.as_str());
+                .any(|call| call.superstep_end_s >= halved_after);
+            let back = moves_off_d_and_e(runs, which)?;
+            let is_back = |one: &&PaperMove| ["A", "B"].contains(&one.to_cluster.as_str());
             let count = back.iter().filter(is_back).count();
             holds &= count > 0 || !has_call;
             if has_call {
-                all.insert(name_of(which), count.into());
+                all.insert(run_name(which), count.into());
             }
         }
-        told(holds && !all.is_empty(), all)
+        decided(holds && !all.is_empty(), all)
     }),
     ("swd-c13", |runs, _| {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-        for which in TOLD {
-            for one in moves_back(runs, which)? {
+        for which in DESCRIBED_RUNS {
+            for one in moves_off_d_and_e(runs, which)? {
                 *counts.entry(one.to_cluster).or_default() += 1;
             }
         }
         // "Suitable" has no number. It is read as: most processes that leave D and E move to A.
         let to_a = counts.get("A").copied().unwrap_or(0);
-        told(2 * to_a > counts.values().sum(), json!(counts))
+        decided(2 * to_a > counts.values().sum(), json!(counts))
     }),
     ("swd-c21", |runs, _| {
         // The call at 66 comes before the slowdown, and the next one 48 supersteps later.
@@ -338,9 +340,9 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         let next = at
             .and_then(|at| calls.get(at + 1))
             .map(|call| call.superstep);
-        let is_before = at.is_some_and(|at| calls[at].date_s < 25.0);
+        let is_before = at.is_some_and(|at| calls[at].superstep_end_s < 25.0);
         let dates: Vec<u64> = calls.iter().map(|call| call.superstep).collect();
-        told(is_before && next == Some(114), dates)
+        decided(is_before && next == Some(114), dates)
     }),
     ("swd-c22", |runs, _| {
         // Find when the processes that have moved to E compute for the last time.
@@ -360,7 +362,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             })
             .collect();
         ends.sort_by(f64::total_cmp);
-        told(largest(&ends) < 25.0 && !ends.is_empty(), ends)
+        decided(largest(&ends) < 25.0 && !ends.is_empty(), ends)
     }),
     ("swd-c23", |runs, _| {
         let mut holds = true;
@@ -377,7 +379,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             holds &= supersteps == 2 * order - 1 && busy.iter().all(|&count| count == order);
             counts.push(supersteps);
         }
-        told(holds, counts)
+        decided(holds, counts)
     }),
     ("swd-c24", |runs, _| {
         let done = run(runs, (Some(10), 50, 4))?;
@@ -388,7 +390,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             messages += plan.messages.len();
         }
         // Each of 49 of the 50 columns sends in 50 supersteps.
-        told(holds && messages == 49 * 50, messages)
+        decided(holds && messages == 49 * 50, messages)
     }),
     ("swd-c25", |runs, _| {
         let counts: Vec<u64> = ORDERS
@@ -398,35 +400,35 @@ const CLAIMS: &[(&str, Evaluation)] = &[
                 Ok(done.experiment.workload.processes() as u64)
             })
             .collect::<Result<_, Error>>()?;
-        told(counts == ORDERS, counts)
+        decided(counts == ORDERS, counts)
     }),
     ("swd-c26", |runs, _| {
-        let done = run(runs, STATIC)?;
-        let (watched, _) = watch(&done.experiment, Scenario::I)?;
+        let done = run(runs, STATIC_RUN)?;
+        let (watched, _) = run_with_log(&done.experiment, Scenario::I)?;
         let mut supersteps = watched.compute.iter().zip(&watched.placement);
         let on_d = |(times, hosts): (&Vec<f64>, &Vec<HostId>)| {
             let mut all = times.iter().zip(hosts);
-            all.any(|(time, &host)| *time > 0.0 && cluster(&done.experiment, host) == "D")
+            all.any(|(time, &host)| *time > 0.0 && cluster_name(&done.experiment, host) == "D")
         };
         let first = supersteps.position(on_d).map_or(0, |at| at + 1);
-        told(first == 43, first)
+        decided(first == 43, first)
     }),
     ("swd-c27", |runs, _| {
         // The processes compute little and send large messages, and the link between the clusters is slow.
-        let case = |first: usize| two_clusters(runs, "10 Mbps", first, "1e6 instr");
+        let case = |first: usize| simulate_chain(runs, "10 Mbps", first, "1e6 instr");
         let times = [case(SLOW)?.1, case(FAST)?.1];
-        told(times[1] > times[0], times.to_vec())
+        decided(times[1] > times[0], times.to_vec())
     }),
     ("swd-c28", |runs, _| {
-        let first = |of: &Watched| of.compute[0][0];
-        let case = |at: usize| two_clusters(runs, "1 Gbps", at, "1e9 instr");
+        let first = |of: &SuperstepLog| of.compute[0][0];
+        let case = |at: usize| simulate_chain(runs, "1 Gbps", at, "1e9 instr");
         let times = [first(&case(FAST)?.0), first(&case(SLOW)?.0)];
-        told((times[1] / times[0] - 2.0).abs() < 1e-9, times.to_vec())
+        decided((times[1] / times[0] - 2.0).abs() < 1e-9, times.to_vec())
     }),
     ("swd-c29", |runs, _| {
         // The first call is compared for processes that pass the test of their pattern, and for processes that fail it.
         let of_margin = |delta: f64| -> Result<Vec<f64>, Error> {
-            let case = of((Some(10), 25, 16)).with("policy.migbsp.delta", delta);
+            let case = case_of((Some(10), 25, 16)).with("policy.migbsp.delta", delta);
             let done = runs.run(&case)?;
             Ok(potentials(&done, Scenario::Iii, 0)
                 .map(|term| term.compute_s)
@@ -438,7 +440,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             .zip(&irregular)
             .filter(|(regular, _)| **regular > 0.0);
         let most = [largest(&irregular), largest(&regular)];
-        told(
+        decided(
             gaining.all(|(regular, irregular)| irregular <= regular) && most[0] < most[1],
             most.to_vec(),
         )
@@ -446,9 +448,9 @@ const CLAIMS: &[(&str, Evaluation)] = &[
     ("swd-c30", |runs, _| {
         // Compute the highest PM of a process that is not a candidate over the lowest PM of a candidate; it must not exceed 1.
         let mut most = f64::MIN;
-        for which in TOLD.into_iter().chain([STATIC]) {
+        for which in DESCRIBED_RUNS.into_iter().chain([STATIC_RUN]) {
             let done = run(runs, which)?;
-            for (index, call) in done.records(Scenario::Iii).iter().enumerate() {
+            for (index, call) in done.call_records(Scenario::Iii).iter().enumerate() {
                 let candidates = &call.decision.candidates;
                 let least = candidates
                     .iter()
@@ -464,38 +466,38 @@ const CLAIMS: &[(&str, Evaluation)] = &[
                 most = others.map(|term| term.total_s / least).fold(most, f64::max);
             }
         }
-        told(most <= 1.0, most)
+        decided(most <= 1.0, most)
     }),
     ("swd-c31", |runs, _| {
-        let overheads = by_order(None, |which| Ok(run(runs, which)?.overhead()))?;
-        told(
+        let overheads = for_all_sizes(None, |which| Ok(run(runs, which)?.overhead_percent()))?;
+        decided(
             overheads.iter().all(|[often, rarely]| rarely < often),
             json!(overheads),
         )
     }),
     ("swd-c32", |runs, _| {
         let [fast, slow] = same_work_at_two_clocks(runs)?;
-        let ratio = slow.foreseen_s / fast.foreseen_s;
-        told((ratio - 2.0).abs() < 1e-9, ratio)
+        let ratio = slow.predicted_s / fast.predicted_s;
+        decided((ratio - 2.0).abs() < 1e-9, ratio)
     }),
     ("swd-c33", |runs, _| {
         let [fast, slow] = same_work_at_two_clocks(runs)?;
-        let regularities = [fast, slow].map(|one| one.foreseen_s / one.measured_s);
+        let regularities = [fast, slow].map(|one| one.predicted_s / one.measured_s);
         let is_same = (regularities[0] / regularities[1] - 1.0).abs() < 1e-9;
-        told(is_same && regularities[0] > 0.0, regularities.to_vec())
+        decided(is_same && regularities[0] > 0.0, regularities.to_vec())
     }),
     ("swd-c34", |runs, _| {
         let done = run(runs, (Some(10), 50, 4))?;
         let evaluated = potentials(&done, Scenario::Iii, 0).count();
         // PM is evaluated for 50 processes and the five Sets (section 2.2: n functions PM(i,j) for n Sets), not for 174 processors.
-        told(evaluated == 50 * 5, evaluated)
+        decided(evaluated == 50 * 5, evaluated)
     }),
     ("swd-c35", |runs, _| {
         // For each call, check whether more supersteps passed the test than failed it, and whether α grew or fell.
         let (mut against, mut grows, mut falls) = (0, 0, 0);
-        for which in TOLD.into_iter().chain([STATIC]) {
-            for call in run(runs, which)?.records(Scenario::Iii) {
-                let terms = call.decision.outlined();
+        for which in DESCRIBED_RUNS.into_iter().chain([STATIC_RUN]) {
+            for call in run(runs, which)?.call_records(Scenario::Iii) {
+                let terms = call.decision.outline_json();
                 let votes = terms["votes"].as_str().unwrap_or_default();
                 let (stable, unstable) = (votes.matches('+').count(), votes.matches('-').count());
                 let (before, next) = (terms["alpha"].as_u64(), terms["next_alpha"].as_u64());
@@ -508,43 +510,43 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         // Compare runs without and with the second adaptation. A call whose decided moves did not happen counts as a call without
         // migration.
         let of_growth = |growth: &str| -> Result<usize, Error> {
-            let case = of(STATIC)
+            let case = case_of(STATIC_RUN)
                 .with("policy.migbsp.d_growth", growth)
                 .with("policy.migbsp.quiet_call", "moved");
-            Ok(runs.run(&case)?.records(Scenario::Ii).len())
+            Ok(runs.run(&case)?.call_records(Scenario::Ii).len())
         };
         let counts = [of_growth("never")?, of_growth("multiply")?];
-        told(
+        decided(
             against == 0 && grows > 0 && falls > 0 && counts[1] < counts[0],
             json!({ "alpha_grows": grows, "falls": falls, "against_the_votes": against, "calls_without_and_with_the_second": counts }),
         )
     }),
     ("swd-c36", |runs, _| {
         let (mut holds, mut checked) = (true, 0);
-        for which in TOLD.into_iter().chain([STATIC]) {
+        for which in DESCRIBED_RUNS.into_iter().chain([STATIC_RUN]) {
             let done = run(runs, which)?;
-            let calls = done.records(Scenario::Iii);
+            let calls = done.call_records(Scenario::Iii);
             for (index, call) in calls.iter().enumerate() {
-                let terms = call.decision.outlined();
+                let terms = call.decision.outline_json();
                 let number = |key: &str| terms[key].as_u64().unwrap_or_default();
                 let votes = terms["votes"].as_str().unwrap_or_default();
                 // The record keeps the first 64 votes of an interval.
                 if votes.len() as u64 != number("alpha") {
                     continue;
                 }
-                holds &= voted(which.2, number("alpha"), votes) == number("next_alpha");
+                holds &= alpha_after_votes(which.2, number("alpha"), votes) == number("next_alpha");
                 if let Some(next) = calls.get(index + 1) {
                     holds &= (next.superstep - call.superstep) as u64 == number("next_alpha");
                 }
                 checked += 1;
             }
         }
-        told(holds && checked > 0, json!({ "calls": checked }))
+        decided(holds && checked > 0, json!({ "calls": checked }))
     }),
     ("swd-c37", |runs, _| {
-        let shares = over(&ORDERS, |order| {
+        let shares = try_map(&ORDERS, |order| {
             let done = run(runs, (None, order, 4))?;
-            let (watched, time) = watch(&done.experiment, Scenario::I)?;
+            let (watched, time) = run_with_log(&done.experiment, Scenario::I)?;
             Ok(watched
                 .compute
                 .iter()
@@ -553,7 +555,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
                 / time)
         })?;
         // More than half of the time is computation.
-        told(shares.iter().all(|&share| share > 0.5), shares)
+        decided(shares.iter().all(|&share| share > 0.5), shares)
     }),
     ("swd-c38", |runs, _| {
         let done = run(runs, (Some(10), 50, 4))?;
@@ -562,12 +564,13 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             let runs = results.runs.iter();
             runs.map(|run| run.outcome.event_hash.clone()).collect()
         };
-        told(hashes(&again) == hashes(&done.results), hashes(&again))
+        decided(hashes(&again) == hashes(&done.results), hashes(&again))
     }),
 ];
 
-/// Computes α after an interval: each vote adds or subtracts one, and α stays at least at its initial value.
-fn voted(initial: u64, alpha: u64, votes: &str) -> u64 {
+/// Computes the interval α after some supersteps: each `+` in `votes` adds 1, each `-` subtracts 1, and α stays at least at its
+/// initial value.
+fn alpha_after_votes(initial: u64, alpha: u64, votes: &str) -> u64 {
     votes.chars().fold(alpha, |alpha, vote| match vote {
         '+' => alpha + 1,
         '-' => (alpha - 1).max(initial),
@@ -575,20 +578,20 @@ fn voted(initial: u64, alpha: u64, votes: &str) -> u64 {
     })
 }
 
-/// A term PM(i,j) of a call.
+/// Potential of migration PM(i,j) of process i to cluster j, as a call recorded it.
 #[derive(Clone, Debug)]
 struct Potential {
-    /// The process, counted from 1.
+    /// Number of the process, counted from 1.
     process: u64,
     cluster: String,
     compute_s: f64,
     total_s: f64,
 }
 
-/// Lists all PM(i,j) of a call.
-fn potentials(done: &Done, scenario: Scenario, call: usize) -> impl Iterator<Item = Potential> {
-    let call = done.records(scenario).get(call);
-    let terms = call.map(|call| call.decision.explained());
+/// Lists the potentials of migration PM(i,j) of a call in a scenario of a run; empty if the call does not exist.
+fn potentials(done: &FinishedRun, scenario: Scenario, call: usize) -> impl Iterator<Item = Potential> {
+    let call = done.call_records(scenario).get(call);
+    let terms = call.map(|call| call.decision.explanation_json());
     let terms = terms.and_then(|mut terms| terms.remove("potentials"));
     let terms = match terms {
         Some(Value::Array(terms)) => terms,
@@ -603,52 +606,56 @@ fn potentials(done: &Done, scenario: Scenario, call: usize) -> impl Iterator<Ite
     terms.into_iter().map(read)
 }
 
-/// Computation of p43 on D in a superstep \[s\]: predicted as Pcomp·CTP, and measured in the superstep of the call.
+/// Computation time of process p43 on cluster D in a superstep \[s\]: as the policy predicts it (Pcomp·CTP), and as measured in
+/// the superstep of the call.
 #[derive(Clone, Copy, Debug)]
 struct PredictedWork {
-    foreseen_s: f64,
+    predicted_s: f64,
     measured_s: f64,
 }
 
-/// Share of its time that a process of D saves on E, at full and at half power: 1 - 1.6 GHz / 2.0 GHz.
+/// Fraction of its computation time that a process of cluster D saves on cluster E, at full and at half power: 1 - 1.6 GHz / 2.0
+/// GHz.
 const SAVED_ON_E: f64 = 0.2;
 
-/// Simulates the call at 60 of 50 processes with constant work, with D and E at full power and at half power.
+/// Simulates 50 processes with constant work, with clusters D and E at full power and at half power, and examines the call after
+/// superstep 60 in both runs.
 fn same_work_at_two_clocks(runs: &Runs<'_>) -> Result<[PredictedWork; 2], Error> {
     let one = |seconds: u64| -> Result<PredictedWork, Error> {
-        let case = of((Some(seconds), 50, 4))
+        let case = case_of((Some(seconds), 50, 4))
             .with("workload.first_instructions", "3e8 instr")
             .with("workload.last_instructions", "3e8 instr");
         let done = runs.run(&case)?;
-        let (watched, _) = watch(&done.experiment, Scenario::Ii)?;
-        let calls = done.records(Scenario::Ii);
+        let (watched, _) = run_with_log(&done.experiment, Scenario::Ii)?;
+        let calls = done.call_records(Scenario::Ii);
         let call = calls.iter().position(|call| call.superstep + 1 == 60);
         let call = call.unwrap_or(usize::MAX);
         let next_alpha = calls
             .get(call)
-            .map(|call| call.decision.outlined()["next_alpha"].as_f64());
+            .map(|call| call.decision.outline_json()["next_alpha"].as_f64());
         let horizon = next_alpha.flatten().unwrap_or(f64::NAN);
         let mut terms = potentials(&done, Scenario::Ii, call);
         let wanted = terms.find(|term| term.process == 43 && term.cluster == "E");
         Ok(PredictedWork {
-            foreseen_s: wanted.map_or(f64::NAN, |term| term.compute_s) / horizon / SAVED_ON_E,
+            predicted_s: wanted.map_or(f64::NAN, |term| term.compute_s) / horizon / SAVED_ON_E,
             measured_s: watched.compute[59][42],
         })
     };
     Ok([one(100)?, one(10)?])
 }
 
-/// Indices of a cluster of 500 MHz and a cluster of 1 GHz (section 2.1).
+/// Index of the cluster of 500 MHz in the example of section 2.1; the constant below is the index of the cluster of 1 GHz.
 const SLOW: usize = 0;
 const FAST: usize = 1;
 
-/// Simulates six processes that send in a chain, p1 in one of the two clusters and the others in the slow one; returns their time \[s\].
-fn two_clusters(
+/// Simulates six processes that send messages along a chain, p1 on the cluster `first` and the other processes on the slow
+/// cluster. Returns the records and the makespan \[s\].
+fn simulate_chain(
     runs: &Runs<'_>,
     between: &str,
     first: usize,
     instructions: &str,
-) -> Result<(Watched, f64), Error> {
+) -> Result<(SuperstepLog, f64), Error> {
     let cluster = |name: &str, speed: &str, router: &str| json!({ "name": name, "hosts": 10, "speed": speed, "router": router, "link": { "bandwidth": "1 Gbps", "latency": "0 s" } });
     let text = json!({
         "schema": "migsim-platform-1",
@@ -668,5 +675,5 @@ fn two_clusters(
     if first == FAST {
         experiment.placement[0] = HostId::from_index(hosts.len() - 1);
     }
-    watch(&experiment, Scenario::I)
+    run_with_log(&experiment, Scenario::I)
 }

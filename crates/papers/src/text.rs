@@ -1,4 +1,4 @@
-//! A reproduction for a terminal.
+//! Formats the results of a reproduction for a terminal.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use super::effects::effect_counts;
 use super::plain;
 use super::reproduce::{PaperResults, Reproduction};
 
-/// Formats tables of cells, decisions, schedules and claims of each paper, with a summary and the fitted constants.
+/// Formats tables of times, decisions, schedules and claims of each paper, with a summary and the fitted constants.
 pub fn text(reproduction: &Reproduction) -> String {
     let mut text = String::new();
     for paper in &reproduction.papers {
-        push(
+        push_line(
             &mut text,
             &format!(
                 "{}\n{}",
@@ -21,41 +21,41 @@ pub fn text(reproduction: &Reproduction) -> String {
                 "=".repeat(paper.title.chars().count())
             ),
         );
-        effects(&mut text, std::slice::from_ref(paper));
+        push_effects(&mut text, std::slice::from_ref(paper));
         if !paper.switched_off.is_empty() {
-            push(&mut text, &format!("\n{}.", paper.switched_off));
+            push_line(&mut text, &format!("\n{}.", paper.switched_off));
         }
-        cells(&mut text, paper);
-        decisions(&mut text, paper);
-        claims(&mut text, paper);
-        constants(&mut text, paper);
-        push(&mut text, &format!("\n{}", summary(paper)));
+        push_cells(&mut text, paper);
+        push_decisions(&mut text, paper);
+        push_claims(&mut text, paper);
+        push_constants(&mut text, paper);
+        push_line(&mut text, &format!("\n{}", summary(paper)));
         text.push('\n');
     }
     if reproduction.papers.len() > 1 {
-        push(&mut text, "All papers\n==========");
-        effects(&mut text, &reproduction.papers);
+        push_line(&mut text, "All papers\n==========");
+        push_effects(&mut text, &reproduction.papers);
         text.push('\n');
-        push(
+        push_line(
             &mut text,
-            &sentence("all papers", &Totals::of(&reproduction.papers)),
+            &sentence("all papers", &Totals::from_papers(&reproduction.papers)),
         );
     }
     text
 }
 
-fn push(text: &mut String, line: &str) {
+fn push_line(text: &mut String, line: &str) {
     text.push_str(line.trim_end());
     text.push('\n');
 }
 
-/// Writes the counted effects, and those that the best constant of each paper gives.
-fn effects(text: &mut String, papers: &[PaperResults]) {
+/// Appends the numbers of reproduced effects, and of effects that the best constant of each paper predicts.
+fn push_effects(text: &mut String, papers: &[PaperResults]) {
     let counts = effect_counts(papers);
     if counts.is_empty() {
         return;
     }
-    push(
+    push_line(
         text,
         &format!(
             "\nEffects: overhead (ii less i) and gain (i less iii)\n{:<24} {:<9} {:>5} {:>7} {:>5} {:>5} {:>7} {:>10} {:>14} {:>6} {:>7}",
@@ -80,7 +80,7 @@ fn effects(text: &mut String, papers: &[PaperResults]) {
             &one.effect
         };
         let [tight, middle, wide] = one.within;
-        push(
+        push_line(
             text,
             &format!(
                 "{name:<24} {effect:<9} {:>5} {tight:>7} {middle:>5} {wide:>5} {:>6.0}% {:>10} {:>14} {:>6} {:>7}",
@@ -93,17 +93,17 @@ fn effects(text: &mut String, papers: &[PaperResults]) {
             ),
         );
     }
-    push(
+    push_line(
         text,
         "constant: the best overhead and gain of each paper; times within 2.5 %, as simulated and if scenario i is copied",
     );
 }
 
-fn cells(text: &mut String, paper: &PaperResults) {
+fn push_cells(text: &mut String, paper: &PaperResults) {
     let mut table = "";
     for cell in &paper.cells {
         if cell.table != table {
-            push(
+            push_line(
                 text,
                 &format!(
                     "\n{}\n{:<24} {:>12} {:>12} {:>8}",
@@ -123,7 +123,7 @@ fn cells(text: &mut String, paper: &PaperResults) {
             .as_ref()
             .map(|note| format!("  [{note}]"))
             .unwrap_or_default();
-        push(
+        push_line(
             text,
             &format!(
                 "{:<24} {:>12.2} {:>12.2} {:>+7.1}%{mark}{lost}{note}",
@@ -136,31 +136,31 @@ fn cells(text: &mut String, paper: &PaperResults) {
     }
 }
 
-fn decisions(text: &mut String, paper: &PaperResults) {
-    push(text, "\nDecisions (those that match are counted only)");
+fn push_decisions(text: &mut String, paper: &PaperResults) {
+    push_line(text, "\nDecisions (those that match are counted only)");
     for decision in paper
         .decisions
         .iter()
         .filter(|decision| decision.verdict != Verdict::Match)
     {
         let note = decision.note.as_ref().map(|note| format!("  [{note}]"));
-        push(
+        push_line(
             text,
             &format!(
                 "{:<10} {:<13} published: {}; simulated: {}{}",
                 decision.id,
                 decision.verdict.name(),
-                plain::decision(&decision.published),
-                plain::simulated(&decision.simulated),
+                plain::describe_published(&decision.published),
+                plain::describe_simulated(&decision.simulated),
                 note.unwrap_or_default()
             ),
         );
     }
-    push(
+    push_line(
         text,
         &format!(
             "{}",
-            Counts(count(
+            Counts(count_by_name(
                 paper
                     .decisions
                     .iter()
@@ -169,51 +169,51 @@ fn decisions(text: &mut String, paper: &PaperResults) {
         ),
     );
     if !paper.call_schedules.is_empty() {
-        push(text, "\nCall schedules");
+        push_line(text, "\nCall schedules");
     }
     for schedule in &paper.call_schedules {
-        push(
+        push_line(
             text,
             &format!(
                 "{:<10} {:<13} published: {}; simulated: {}",
                 schedule.id,
                 schedule.verdict.name(),
-                supersteps(&schedule.published),
-                supersteps(&schedule.simulated)
+                superstep_list(&schedule.published),
+                superstep_list(&schedule.simulated)
             ),
         );
     }
 }
 
-fn supersteps(calls: &[u64]) -> String {
+fn superstep_list(calls: &[u64]) -> String {
     let calls: Vec<String> = calls.iter().map(u64::to_string).collect();
     calls.join(", ")
 }
 
-fn claims(text: &mut String, paper: &PaperResults) {
-    push(text, "\nClaims (those that hold are counted only)");
+fn push_claims(text: &mut String, paper: &PaperResults) {
+    push_line(text, "\nClaims (those that hold are counted only)");
     for claim in paper.claims.iter().filter(|claim| claim.verdict != "holds") {
-        push(
+        push_line(
             text,
             &format!(
                 "{:<10} {:<13} {} Simulated: {}",
                 claim.id,
                 claim.verdict,
                 claim.statement,
-                plain::value(&claim.value)
+                plain::value_text(&claim.value)
             ),
         );
     }
-    push(text, &paper.claim_counts().sentence());
+    push_line(text, &paper.claim_counts().sentence());
 }
 
-fn constants(text: &mut String, paper: &PaperResults) {
-    push(
+fn push_constants(text: &mut String, paper: &PaperResults) {
+    push_line(
         text,
         &format!("\n{} fitted constants", paper.constants.len()),
     );
     for (index, constant) in paper.constants.iter().enumerate() {
-        push(
+        push_line(
             text,
             &format!(
                 "{:>2}. {} ({}): {}",
@@ -226,7 +226,7 @@ fn constants(text: &mut String, paper: &PaperResults) {
     }
 }
 
-fn count<'a>(verdicts: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, usize> {
+fn count_by_name<'a>(verdicts: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, usize> {
     let mut counts = BTreeMap::new();
     for verdict in verdicts {
         *counts.entry(verdict).or_default() += 1;
@@ -247,36 +247,37 @@ impl std::fmt::Display for Counts<'_> {
     }
 }
 
-/// The counts of one or more papers.
+/// Numbers of reproduced results of one or more papers together.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Totals {
-    /// The relative errors of the cells of tables, without sign.
+    /// Absolute relative errors of the simulated times for tables.
     pub errors: Vec<f64>,
-    /// Number of cells that the text quotes from figures.
-    pub in_figures: usize,
-    /// Decisions that match, and decisions that can be checked.
+    /// Number of published times that the text quotes from figures.
+    pub times_in_figures: usize,
+    /// Number of published decisions that match, and number of decisions that can be checked.
     pub decisions: (usize, usize),
-    /// Decisions that match and can be checked for each kind of decision, in the order of [`DecisionKind::ALL`].
+    /// Number of decisions that match and number that can be checked, for each kind of decision in the order of
+    /// [`DecisionKind::ALL`].
     pub by_kind: [(usize, usize); 4],
-    /// Moves of the runs whose migrations are reported: moves that the paper does not report, and all moves.
+    /// Moves of the runs whose migrations are reported: number of moves that the paper does not report, and number of all moves.
     pub unreported: (usize, usize),
-    /// Call schedules that match, and all call schedules.
+    /// Number of published call schedules that match, and number of all call schedules.
     pub schedules: (usize, usize),
-    /// Claims in groups, according to the published numbers.
+    /// Numbers of claims that hold or fail, in groups by whether the published numbers confirm them.
     pub claims: ClaimCounts,
-    /// Number of fitted constants; a constant that papers share counts once.
+    /// Number of fitted constants; a constant that several papers share counts once.
     pub constants: usize,
 }
 
 impl Totals {
     /// Computes the totals of some papers.
-    pub(super) fn of<'p>(papers: impl IntoIterator<Item = &'p PaperResults>) -> Self {
+    pub(super) fn from_papers<'p>(papers: impl IntoIterator<Item = &'p PaperResults>) -> Self {
         let papers: Vec<&PaperResults> = papers.into_iter().collect();
         let mut totals = Self::default();
         for paper in &papers {
             let in_tables = paper.cells.iter().filter(|cell| !cell.in_figure);
             totals.errors.extend(in_tables.map(|cell| cell.error.abs()));
-            totals.in_figures += paper.cells.iter().filter(|cell| cell.in_figure).count();
+            totals.times_in_figures += paper.cells.iter().filter(|cell| cell.in_figure).count();
             let decisions = paper.decisions.iter().map(|one| one.verdict);
             count_verdicts(&mut totals.decisions, decisions);
             for (kind, counts) in DecisionKind::ALL.iter().zip(&mut totals.by_kind) {
@@ -298,14 +299,14 @@ impl Totals {
         totals
     }
 
-    /// Computes the share of the cells within a relative error \[%\].
-    pub(super) fn within(&self, bound: f64) -> f64 {
+    /// Computes the share of simulated times for tables whose relative error is at most `bound` \[%\].
+    pub(super) fn share_within(&self, bound: f64) -> f64 {
         let within = self.errors.iter().filter(|&&error| error <= bound).count();
         100.0 * within as f64 / self.errors.len().max(1) as f64
     }
 
-    /// Computes the median error \[%\].
-    pub(super) fn median(&self) -> Option<f64> {
+    /// Computes the median of the absolute relative errors \[%\]; `None` if there are no times.
+    pub(super) fn median_error(&self) -> Option<f64> {
         median(self.errors.iter().copied()).map(|median| 100.0 * median)
     }
 }
@@ -317,24 +318,24 @@ fn count_verdicts(counts: &mut (usize, usize), verdicts: impl Iterator<Item = Ve
     }
 }
 
-/// Summarises the paper in one sentence.
+/// Summarises the reproduction of a paper in one sentence.
 pub(super) fn summary(paper: &PaperResults) -> String {
-    sentence(paper.paper, &Totals::of([paper]))
+    sentence(paper.paper, &Totals::from_papers([paper]))
 }
 
-/// Describes totals in short sentences.
+/// Describes the totals of the paper or papers called `name` in short sentences.
 pub(super) fn sentence(name: &str, totals: &Totals) -> String {
     let mut parts = Vec::new();
-    if let Some(median) = totals.median() {
-        let more = match totals.in_figures {
+    if let Some(median) = totals.median_error() {
+        let more = match totals.times_in_figures {
             0 => String::new(),
             count => format!(" (and {count} times of figures)"),
         };
         parts.push(format!(
             "{} cells{more}, {:.0} % within 2.5 %, {:.0} % within 5 %, median error {median:.2} %",
             totals.errors.len(),
-            totals.within(0.025),
-            totals.within(0.05),
+            totals.share_within(0.025),
+            totals.share_within(0.05),
         ));
     }
     let (matched, checkable) = totals.decisions;

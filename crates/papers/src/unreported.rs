@@ -1,34 +1,34 @@
-//! Unreported moves in the runs whose migrations a paper reports.
+//! Counts the moves that a paper does not report, in the runs whose migrations it reports.
 //!
-//! A decision is reproduced if the run makes the reported moves. The run may make further moves that the paper does not mention. They are
-//! counted here call by call, so that a reader sees which share of a run's moves is reported.
+//! A decision counts as reproduced if the run makes the reported moves. The run may make further moves that the paper does not
+//! mention. They are counted here call by call, so that a reader sees which share of a run's moves is reported.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::calls::Told;
-use super::decisions::reports;
+use super::calls::PaperCall;
+use super::decisions::reports_move;
 use super::facts::Decision;
 
-/// The moves of a run in scenario iii.
+/// Numbers of reported and unreported moves of a run in scenario iii.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UnreportedMoves {
-    /// The run, in the keys of its paper.
+    /// Settings of the run, with the keys that its paper uses.
     pub case: String,
-    /// All moves.
+    /// Number of all moves in the run.
     pub moves: usize,
-    /// Moves that the paper reports.
+    /// Number of moves that the paper reports.
     pub reported: usize,
-    /// The other moves: superstep, cluster of the origin, cluster of the destination, number of processes.
+    /// Unreported moves in groups: superstep of the call, cluster of the origin, cluster of the destination, number of processes.
     pub others: Vec<(u64, String, String, usize)>,
 }
 
-/// Counts the moves of a run about which `decisions` report migrations; `None` if they report none.
-pub(super) fn unreported(
+/// Counts the reported and unreported moves of a run; returns `None` if `decisions` report no migrations of this run.
+pub(super) fn count_unreported(
     case: String,
     decisions: &[&Decision],
-    calls: &[Told],
+    calls: &[PaperCall],
 ) -> Option<UnreportedMoves> {
     let is_reported = |decision: &&&Decision| decision.kind == "migration";
     decisions.iter().find(is_reported)?;
@@ -44,7 +44,7 @@ pub(super) fn unreported(
             result.moves += 1;
             if decisions
                 .iter()
-                .any(|decision| reports(decision, calls, call, one))
+                .any(|decision| reports_move(decision, calls, call, one))
             {
                 result.reported += 1;
             } else {
@@ -65,20 +65,20 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::calls::Moved;
+    use crate::calls::PaperMove;
 
     #[test]
     fn a_move_counts_as_reported_at_its_call_alone() {
-        let moved = |process: u64, from: &str| Moved {
+        let moved = |process: u64, from: &str| PaperMove {
             process,
             from_cluster: from.into(),
             to_cluster: "A".into(),
             from_host: format!("{from}-0"),
             to_host: "A-0".into(),
         };
-        let call = |superstep: u64, moves: Vec<Moved>| Told {
+        let call = |superstep: u64, moves: Vec<PaperMove>| PaperCall {
             superstep,
-            date_s: 1.0,
+            superstep_end_s: 1.0,
             alpha: None,
             candidates: Vec::new(),
             moves,
@@ -92,7 +92,7 @@ mod tests {
             json!({ "id": "x", "config": {}, "superstep": 4, "kind": "migration", "from": "C", "to": "A", "count": 1 }),
         )
         .unwrap();
-        let found = unreported("n=1".into(), &[&decision], &calls).unwrap();
+        let found = count_unreported("n=1".into(), &[&decision], &calls).unwrap();
         assert_eq!((found.moves, found.reported), (5, 1));
         let rows: Vec<(u64, &str, usize)> = found
             .others
@@ -100,6 +100,6 @@ mod tests {
             .map(|(superstep, from, _, count)| (*superstep, from.as_str(), *count))
             .collect();
         assert_eq!(rows, [(4, "L", 1), (11, "C", 1), (11, "L", 2)]);
-        assert_eq!(unreported(String::new(), &[], &calls), None);
+        assert_eq!(count_unreported(String::new(), &[], &calls), None);
     }
 }

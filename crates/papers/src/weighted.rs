@@ -1,51 +1,53 @@
-//! Weights of the metrics that adjust themselves, on the cases of the papers. This is a prediction, since no paper publishes a run with
-//! them.
+//! Simulates the cases of the papers with weights of the metrics (computation, communication, memory) that adjust themselves.
+//! This is a prediction, since no paper publishes a run with such weights.
 
 use rayon::prelude::*;
 use serde::Serialize;
 
 use super::Paper;
-use super::cells::{CellResult, against_i};
+use super::cells::{CellResult, relative_to_i};
 use super::changes::Changes;
-use super::markdown::{put, table};
-use super::one_reading::with_runs;
+use super::markdown::{put, push_table};
+use super::one_reading::papers_with_runs;
 use super::reproduce::{compare_all, facts_of};
 use super::runs::Runs;
 use migsim_base::error::Error;
 use migsim_experiment::{Flag, Progress};
 
-/// Minimum relative difference between two times that count as different.
-const DIFFERENT: f64 = 1e-3;
+/// Minimum relative difference of two times that count as different.
+const MIN_DIFFERENCE: f64 = 1e-3;
 
-/// A paper's runs with fixed weights and with weights that adjust themselves.
+/// Comparison of the runs of a paper with fixed weights and with weights that adjust themselves.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Weighted {
-    /// The paper.
+    /// Name of the paper.
     pub paper: &'static str,
-    /// Number of cells of scenario iii in the tables of the paper.
+    /// Number of published times of scenario iii in the tables of the paper.
     pub cells: usize,
-    /// Number of cells that are shorter by more than 0.1 % with adjusted weights.
+    /// Number of simulated times of scenario iii that are shorter by more than 0.1 % with adjusted weights than with fixed
+    /// weights.
     pub shorter: usize,
-    /// Number of cells that are longer by more than 0.1 % with adjusted weights.
+    /// Number of simulated times of scenario iii that are longer by more than 0.1 % with adjusted weights than with fixed
+    /// weights.
     pub longer: usize,
-    /// Mean gain of scenario iii over i with fixed and with adjusted weights \[%\].
+    /// Mean gain of scenario iii over scenario i, with fixed and with adjusted weights \[%\].
     pub mean_gains_percent: [f64; 2],
-    /// Largest gain and largest loss by the adjusted weights: `100 (fixed - adjusted) / fixed` of a cell's time \[%\].
+    /// Largest gain and largest loss by adjusted weights over all times: `100 (fixed - adjusted) / fixed` \[%\].
     pub extremes_percent: [f64; 2],
 }
 
-/// Runs each paper with its rules, with fixed and with adjusted weights.
+/// Simulates each paper with its rules, with fixed weights and with weights that adjust themselves.
 ///
 /// # Errors
 /// A run fails.
-pub fn weighted(progress: &Progress) -> Result<Vec<Weighted>, Error> {
-    with_runs()
+pub fn compare_weights(progress: &Progress) -> Result<Vec<Weighted>, Error> {
+    papers_with_runs()
         .into_par_iter()
-        .map(|paper| one(paper, progress))
+        .map(|paper| compare_weights_of(paper, progress))
         .collect()
 }
 
-fn one(paper: &'static Paper, progress: &Progress) -> Result<Weighted, Error> {
+fn compare_weights_of(paper: &'static Paper, progress: &Progress) -> Result<Weighted, Error> {
     let adaptive = Flag {
         key: "policy.migbsp.weights".into(),
         flag: "weights that adjust themselves".into(),
@@ -59,7 +61,7 @@ fn one(paper: &'static Paper, progress: &Progress) -> Result<Weighted, Error> {
     };
     let both = [
         cells(Changes::default())?,
-        cells(Changes::everywhere([adaptive]))?,
+        cells(Changes::in_all_experiments([adaptive]))?,
     ];
     let times = both.each_ref().map(|cells| {
         let moved = cells.iter().filter(|cell| cell.scenario == "iii");
@@ -70,15 +72,15 @@ fn one(paper: &'static Paper, progress: &Progress) -> Result<Weighted, Error> {
         .map(|(fixed, adjusted)| 1.0 - adjusted / fixed)
         .collect();
     let mean_gain = |cells: &Vec<CellResult>| {
-        let gains = against_i(cells, "iii");
+        let gains = relative_to_i(cells, "iii");
         let sum: f64 = gains.iter().map(|one| -one.simulated).sum();
         sum / gains.len().max(1) as f64
     };
     Ok(Weighted {
         paper: paper.name,
         cells: won.len(),
-        shorter: won.iter().filter(|&&won| won > DIFFERENT).count(),
-        longer: won.iter().filter(|&&won| won < -DIFFERENT).count(),
+        shorter: won.iter().filter(|&&won| won > MIN_DIFFERENCE).count(),
+        longer: won.iter().filter(|&&won| won < -MIN_DIFFERENCE).count(),
         mean_gains_percent: both.each_ref().map(mean_gain),
         extremes_percent: [
             100.0 * won.iter().copied().fold(0.0, f64::max),
@@ -87,7 +89,7 @@ fn one(paper: &'static Paper, progress: &Progress) -> Result<Weighted, Error> {
     })
 }
 
-/// The introduction to the section.
+/// Text that introduces the section about weights.
 const HEAD: &str = "
 ## Weights that adjust themselves
 
@@ -98,8 +100,8 @@ with fixed and with adjusted weights, under the rules of each paper. *Shorter* a
 
 ";
 
-/// Writes the section.
-pub(super) fn section(text: &mut String, papers: &[Weighted]) {
+/// Writes the section about weights that adjust themselves.
+pub(super) fn push_section(text: &mut String, papers: &[Weighted]) {
     put!(text, "{HEAD}");
     let rows = papers.iter().map(|one| {
         let [fixed, adjusted] = one.mean_gains_percent;
@@ -110,5 +112,5 @@ pub(super) fn section(text: &mut String, papers: &[Weighted]) {
         )
     });
     let columns = "paper | cells | shorter | longer | mean gain, fixed weights | mean gain, adjusted weights | largest decrease of a time | largest increase of a time";
-    table(text, columns, rows);
+    push_table(text, columns, rows);
 }

@@ -1,6 +1,6 @@
-//! The first paper: da Rosa Righi, Carissimi, Navaux, *On the Dynamic Load-Rebalancing of BSP Application Using Process Migration*,
-//! WSPPD 2007. The paper publishes a model and no runs. Its rules and claims are therefore checked on the policy itself
-//! ([`migsim_policies::migbsp_2007`]).
+//! The first paper: da Rosa Righi, Carissimi, Navaux, *On the Dynamic Load-Rebalancing of BSP Application Using Process
+//! Migration*, WSPPD 2007. The paper publishes a model and no runs. Its rules and claims are therefore checked on the policy
+//! itself ([`migsim_policies::migbsp_2007`]).
 
 pub mod model;
 
@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use super::claims::Outcome;
 use super::runs::Case;
-use super::{Evaluation, Paper, Rule};
-use model::claim;
+use super::{ClaimCheck, Paper, DecisionCheck};
+use model::check_claim;
 
-/// The paper.
+/// Description of the paper for the reproduction.
 pub(super) const PAPER: Paper = Paper {
     name: "wsppd2007",
     title: "da Rosa Righi, Carissimi, Navaux: On the Dynamic Load-Rebalancing of BSP Application Using Process Migration",
@@ -19,13 +19,13 @@ pub(super) const PAPER: Paper = Paper {
     facts: include_str!("facts/wsppd2007.json"),
     case: |_| Case::new(""),
     in_sample: |_| false,
-    claims: CLAIMS,
-    rules: RULES,
+    claim_checks: CLAIMS,
+    decision_checks: RULES,
     switched_off: "",
     notes: NOTES,
 };
 
-/// What was compared for each rule that counts as a decision.
+/// Text for the page of the paper: how each rule that counts as a decision was checked.
 const NOTES: &str = "\
 ## How the rules were checked
 
@@ -41,41 +41,41 @@ Each rule is compared with what the policy does in the check of a claim above. T
 ";
 
 #[expect(clippy::unnecessary_wraps, reason = "the result of every evaluation")]
-fn judged(id: &str) -> Outcome {
-    Ok(claim(id).map_or((None, Value::Null), |claim| {
-        (Some(claim.holds), claim.seen.into())
+fn check_by_claim(id: &str) -> Outcome {
+    Ok(check_claim(id).map_or((None, Value::Null), |claim| {
+        (Some(claim.holds), claim.observation.into())
     }))
 }
 
-/// Each rule of the paper's call, with the check of the claim that it implements.
-const RULES: &[(&str, Rule)] = &[
-    ("w07-d01", |_| judged("w07-c02")),
-    ("w07-d02", |_| judged("w07-c01")),
-    ("w07-d03", |_| judged("w07-c03")),
-    ("w07-d04", |_| judged("w07-c12")),
-    ("w07-d05", |_| judged("w07-c18")),
+/// Rules of the paper about a rescheduling call, each with the check of the claim to which it corresponds.
+const RULES: &[(&str, DecisionCheck)] = &[
+    ("w07-d01", |_| check_by_claim("w07-c02")),
+    ("w07-d02", |_| check_by_claim("w07-c01")),
+    ("w07-d03", |_| check_by_claim("w07-c03")),
+    ("w07-d04", |_| check_by_claim("w07-c12")),
+    ("w07-d05", |_| check_by_claim("w07-c18")),
 ];
 
-const CLAIMS: &[(&str, Evaluation)] = &[
-    ("w07-c01", |_, _| judged("w07-c01")),
-    ("w07-c02", |_, _| judged("w07-c02")),
-    ("w07-c03", |_, _| judged("w07-c03")),
-    ("w07-c04", |_, _| judged("w07-c04")),
-    ("w07-c05", |_, _| judged("w07-c05")),
-    ("w07-c06", |_, _| judged("w07-c06")),
-    ("w07-c07", |_, _| judged("w07-c07")),
-    ("w07-c08", |_, _| judged("w07-c08")),
-    ("w07-c09", |_, _| judged("w07-c09")),
-    ("w07-c10", |_, _| judged("w07-c10")),
-    ("w07-c11", |_, _| judged("w07-c11")),
-    ("w07-c12", |_, _| judged("w07-c12")),
-    ("w07-c13", |_, _| judged("w07-c13")),
-    ("w07-c14", |_, _| judged("w07-c14")),
-    ("w07-c15", |_, _| judged("w07-c15")),
-    ("w07-c16", |_, _| judged("w07-c16")),
-    ("w07-c17", |_, _| judged("w07-c17")),
-    ("w07-c18", |_, _| judged("w07-c18")),
-    ("w07-c19", |_, _| judged("w07-c19")),
+const CLAIMS: &[(&str, ClaimCheck)] = &[
+    ("w07-c01", |_, _| check_by_claim("w07-c01")),
+    ("w07-c02", |_, _| check_by_claim("w07-c02")),
+    ("w07-c03", |_, _| check_by_claim("w07-c03")),
+    ("w07-c04", |_, _| check_by_claim("w07-c04")),
+    ("w07-c05", |_, _| check_by_claim("w07-c05")),
+    ("w07-c06", |_, _| check_by_claim("w07-c06")),
+    ("w07-c07", |_, _| check_by_claim("w07-c07")),
+    ("w07-c08", |_, _| check_by_claim("w07-c08")),
+    ("w07-c09", |_, _| check_by_claim("w07-c09")),
+    ("w07-c10", |_, _| check_by_claim("w07-c10")),
+    ("w07-c11", |_, _| check_by_claim("w07-c11")),
+    ("w07-c12", |_, _| check_by_claim("w07-c12")),
+    ("w07-c13", |_, _| check_by_claim("w07-c13")),
+    ("w07-c14", |_, _| check_by_claim("w07-c14")),
+    ("w07-c15", |_, _| check_by_claim("w07-c15")),
+    ("w07-c16", |_, _| check_by_claim("w07-c16")),
+    ("w07-c17", |_, _| check_by_claim("w07-c17")),
+    ("w07-c18", |_, _| check_by_claim("w07-c18")),
+    ("w07-c19", |_, _| check_by_claim("w07-c19")),
     // No run can show that a programmer needs to do nothing.
     ("w07-c20", |_, _| {
         Ok((

@@ -1,11 +1,13 @@
-//! Assembles a platform from clusters: hosts, access links or the shared medium, and the paths between clusters.
+//! Assembles a platform from the descriptions of its clusters: creates the hosts and their access links or shared medium, and
+//! stores the paths between clusters.
 //!
-//! Both formats use it: JSON, and SimGrid's `<cluster>`. The memory of a platform is estimated before it is allocated.
+//! Two readers use this module: that of the JSON format and that of SimGrid's `<cluster>`. They estimate the memory of a platform
+//! before they allocate it.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use super::router_paths::{MOST_TABLED, RouterPaths};
+use super::router_paths::{MAX_TABLE_CLUSTERS, RouterPaths};
 use super::{Cluster, ClusterPath, Host, Link, Platform, Profile, Routes};
 use migsim_base::error::Problem;
 use migsim_base::memory::Limits;
@@ -14,24 +16,27 @@ use migsim_base::units::{
 };
 use migsim_base::words::counted;
 
-/// Maximum number of hosts of a platform.
-pub(super) const MOST_HOSTS: u64 = 50_000_000;
-/// Maximum memory of the description of a platform \[B\], if no other limit is given.
-const MOST_MEMORY: f64 = 16e9;
+/// Maximum number of hosts that a platform may have; a larger platform is refused.
+pub(super) const MAX_HOSTS: u64 = 50_000_000;
+/// Maximum memory of a platform \[B\], used if the caller sets no other limit; a larger platform is refused.
+const DEFAULT_MAX_MEMORY: f64 = 16e9;
 
-/// A link without its name.
+/// Properties of a link that is not yet part of a platform; the name is added when the link is created.
 #[derive(Clone, Debug)]
 pub(super) struct LinkParts {
     pub(super) bandwidth: BytesPerSecond,
     pub(super) latency: Seconds,
+    /// Whether concurrent flows share the bandwidth; if not, each flow can use all of it (SimGrid's `FATPIPE`).
     pub(super) is_shared: bool,
+    /// Whether each direction has the whole bandwidth, so that two links are created.
     pub(super) is_duplex: bool,
     pub(super) bandwidth_profile: Option<Profile>,
     pub(super) latency_profile: Option<Profile>,
 }
 
 impl LinkParts {
-    pub(super) fn named(self, name: String) -> Link {
+    /// Creates the link with these properties and this name.
+    pub(super) fn into_link(self, name: String) -> Link {
         Link {
             name,
             bandwidth: self.bandwidth,
@@ -44,56 +49,64 @@ impl LinkParts {
         }
     }
 
-    /// Adds the link, or both directions of a duplex link; returns the id of the first.
+    /// Appends the link to `links`, or the two directions of a duplex link (`NAME_UP` and `NAME_DOWN`); returns the id of the
+    /// first appended link.
     pub(super) fn add_to(self, links: &mut Vec<Link>, name: String) -> LinkId {
         let id = LinkId::from_index(links.len());
         if self.is_duplex {
-            links.push(self.clone().named(format!("{name}_UP")));
+            links.push(self.clone().into_link(format!("{name}_UP")));
             let second = Self {
                 is_duplex: false,
                 ..self
             };
-            links.push(second.named(format!("{name}_DOWN")));
+            links.push(second.into_link(format!("{name}_DOWN")));
         } else {
-            links.push(self.named(name));
+            links.push(self.into_link(name));
         }
         id
     }
 }
 
-/// A cluster before it is part of a platform.
+/// Description of a cluster from which its hosts and links are created.
 #[derive(Clone, Debug)]
 pub(super) struct ClusterParts {
-    /// The name of the cluster. The name of a host is this name, `-`, and the number of the host, counted from 0.
+    /// Name of the cluster. Its hosts are named after the cluster and numbered from 0: `ice-0`, `ice-1`, and so on.
     pub(super) name: String,
-    /// The hosts of the cluster, in order.
+    /// Groups of equal hosts; the hosts of the cluster are created in the order of this list.
     pub(super) groups: Vec<GroupParts>,
-    /// The shared medium or backbone that every flow to, from or inside the cluster crosses once, with its name.
+    /// Name and properties of the shared medium or backbone that every flow to, from or inside the cluster crosses once; `None`
+    /// if the cluster has neither.
     pub(super) medium: Option<(String, LinkParts)>,
 }
 
-/// Equal hosts of a cluster.
+/// Description of a group of equal hosts of a cluster.
 #[derive(Clone, Debug)]
 pub(super) struct GroupParts {
+    /// Number of hosts in the group.
     pub(super) hosts: u32,
+    /// Speed of one core of each host \[instructions/s\].
     pub(super) speed: InstructionsPerSecond,
     pub(super) cores: u32,
+    /// Memory of each host for processes \[B\]; `None` if it is not limited.
     pub(super) memory: Option<Bytes>,
     pub(super) speed_profile: Option<Profile>,
-    /// The access link of every host.
+    /// Properties of the access link that each host of the group gets; `None` if hosts have no access link.
     pub(super) access: Option<LinkParts>,
 }
 
-/// Hosts and links of a platform under construction.
+/// A platform under construction: its hosts and links exist, the paths between its clusters do not yet.
 #[derive(Debug)]
 pub(super) struct Assembly {
+    /// The platform as far as it exists.
     platform: Platform,
+    /// Access link of each host, in the order of hosts; `None` for a host without one.
     access: Vec<Option<LinkId>>,
+    /// Shared medium of each cluster, in the order of clusters; `None` for a cluster without one.
     medium: Vec<Option<LinkId>>,
 }
 
 impl Assembly {
-    /// Creates hosts and links; `between` are the links between clusters, which get the first ids.
+    /// Creates the hosts and links of all clusters. The links between clusters (`between`) get the first link ids.
     pub(super) fn new(name: String, between: Vec<Link>, clusters: Vec<ClusterParts>) -> Self {
         let count = clusters.len();
         let mut assembly = Self {
@@ -119,6 +132,7 @@ impl Assembly {
         assembly
     }
 
+    /// Creates the hosts, access links and shared medium of a cluster.
     fn add_cluster(&mut self, parts: ClusterParts) {
         let id = ClusterId::from_index(self.platform.clusters.len());
         let first = self.platform.hosts.len();
@@ -131,11 +145,11 @@ impl Assembly {
         let mut index = 0;
         for group in &parts.groups {
             for _ in 0..group.hosts {
-                let name = numbered(&parts.name, index, "");
+                let name = member_name(&parts.name, index, "");
                 let access = group.access.clone();
                 let links = &mut self.platform.links;
                 let access =
-                    access.map(|link| link.add_to(links, numbered(&parts.name, index, "-link")));
+                    access.map(|link| link.add_to(links, member_name(&parts.name, index, "-link")));
                 self.access.push(access);
                 self.platform.hosts.push(Host {
                     name,
@@ -156,12 +170,13 @@ impl Assembly {
         });
     }
 
-    /// Returns the shared medium of each cluster.
+    /// Returns the shared medium of each cluster, in the order of clusters; `None` for a cluster without one.
     pub(super) fn media(&self) -> &[Option<LinkId>] {
         &self.medium
     }
 
-    /// Completes the platform by the paths between its clusters, in a table if the platform is small.
+    /// Completes the platform with the paths between its clusters. They are tabulated for a small platform, and computed on
+    /// demand for a large one.
     pub(super) fn finish(self, paths: RouterPaths) -> Platform {
         let access = self.access;
         let routes = match paths.table() {
@@ -182,15 +197,16 @@ impl Assembly {
     }
 }
 
-/// Returns the name of a member of a cluster with a suffix, without spare capacity.
-fn numbered(cluster: &str, index: usize, suffix: &str) -> String {
+/// Returns the name of a host or access link: `CLUSTER-INDEX` and the suffix. The text is allocated without spare capacity.
+fn member_name(cluster: &str, index: usize, suffix: &str) -> String {
     let digits = index.checked_ilog10().unwrap_or_default() as usize + 1;
     let mut name = String::with_capacity(cluster.len() + 1 + digits + suffix.len());
     write!(name, "{cluster}-{index}{suffix}").expect("a text takes everything");
     name
 }
 
-/// Returns the memory of a cluster's hosts and links \[B\].
+/// Estimates the memory of the hosts of a cluster with their names, links and profiles \[B\]; `links` counts the links of each
+/// host.
 pub(super) fn memory_of_hosts(hosts: u64, name: &str, links: u64, profile_steps: usize) -> u64 {
     let name = name.len() as u64 + 24; // digits, suffix and what the allocator adds
     let host = size_of::<Host>() as u64 + size_of::<Option<LinkId>>() as u64 + name;
@@ -198,19 +214,19 @@ pub(super) fn memory_of_hosts(hosts: u64, name: &str, links: u64, profile_steps:
     hosts.saturating_mul(host + link + 16 * profile_steps as u64)
 }
 
-/// Returns the memory of clusters and the paths between them \[B\].
+/// Estimates the memory of the paths between `clusters` clusters \[B\].
 pub(super) fn memory_of_clusters(clusters: usize) -> u64 {
     let clusters = clusters as u64;
-    if clusters <= MOST_TABLED as u64 {
+    if clusters <= MAX_TABLE_CLUSTERS as u64 {
         clusters * clusters * size_of::<Option<ClusterPath>>() as u64
     } else {
-        clusters.saturating_mul(CLUSTER)
+        clusters.saturating_mul(CLUSTER_MEMORY)
     }
 }
 
-/// Returns the memory of an existing platform \[B\].
+/// Returns the approximate memory that an existing platform takes: names, hosts, links and routes \[B\].
 pub fn memory_of(platform: &Platform) -> f64 {
-    let names = NAME * (platform.hosts.len() + platform.links.len());
+    let names = NAME_MEMORY * (platform.hosts.len() + platform.links.len());
     let routes = match &platform.routes {
         Routes::Clustered { pairs, links, .. } => size_of_val(&pairs[..]) + size_of_val(&links[..]),
         Routes::Routers { paths, .. } => paths.memory(),
@@ -222,13 +238,13 @@ pub fn memory_of(platform: &Platform) -> f64 {
     (names + routes + lists) as f64
 }
 
-/// Memory of a cluster with its router, if paths are found on demand \[B\].
-const CLUSTER: u64 = 512;
+/// Estimated memory of one cluster with its router if paths between clusters are computed on demand \[B\].
+const CLUSTER_MEMORY: u64 = 512;
 
-/// Memory that the allocator uses for a short name \[B\].
-const NAME: usize = 32;
+/// Estimated memory that the allocator uses for the name of a host or link \[B\].
+const NAME_MEMORY: usize = 32;
 
-/// Refuses a platform that is too large.
+/// Checks that a platform of `hosts` hosts and `bytes` bytes is within the limits; returns an error if it is too large.
 pub(super) fn check_size(
     hosts: u64,
     clusters: usize,
@@ -237,13 +253,13 @@ pub(super) fn check_size(
 ) -> Result<(), Problem> {
     let size = format!("{hosts} hosts in {}", counted(clusters, "cluster"));
     let limits = Limits {
-        memory: limits.memory.or(Some(MOST_MEMORY)),
+        memory: limits.memory.or(Some(DEFAULT_MAX_MEMORY)),
         ..limits
     };
     limits.check("the platform", bytes as f64, &size)?;
-    if hosts > MOST_HOSTS {
+    if hosts > MAX_HOSTS {
         let problem = Problem::new(format!("the platform has {size}"));
-        return Err(problem.hint(format!("at most {MOST_HOSTS} hosts are accepted")));
+        return Err(problem.hint(format!("at most {MAX_HOSTS} hosts are accepted")));
     }
     Ok(())
 }

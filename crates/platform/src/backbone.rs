@@ -1,4 +1,4 @@
-//! The links between clusters; the narrowest of them is the backbone of a platform.
+//! Determines which links of a platform lie between its clusters. The narrowest of these links is the backbone of the platform.
 //!
 //! ```text
 //! a-0 --link--+                          +-- b-0
@@ -6,16 +6,17 @@
 //!     inside       between        inside
 //! ```
 //!
-//! A link lies inside a cluster if messages between hosts of that cluster cross it. Examples are an access link, the shared medium of a
-//! cluster in JSON, and the backbone of a `<cluster>`. A link that lies inside several clusters joins them, and counts as a link between
-//! clusters. The rule depends on routes only, so that a platform and its export have the same backbone.
+//! A link lies inside a cluster if messages between hosts of that cluster cross the link. Examples are an access link, the shared
+//! medium of a cluster in JSON, and the backbone of a `<cluster>`. A link that lies inside several clusters joins these clusters,
+//! and counts as a link between clusters. The rule depends on routes only, so that a platform and its export to SimGrid have the
+//! same backbone.
 
 use std::collections::BTreeMap;
 
 use super::{Platform, Route, Routes};
 use migsim_base::units::{BytesPerSecond, ClusterId, HostId, LinkId};
 
-/// The clusters inside which a link lies: none, one, or several.
+/// The cluster inside which a link lies, or a mark that the link lies inside several clusters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Inside {
     One(ClusterId),
@@ -23,11 +24,11 @@ enum Inside {
 }
 
 impl Platform {
-    /// Nominal bandwidth of the narrowest link between clusters; `None` if there is no such link. Access links, the medium inside a
-    /// cluster and links that only have a latency do not count.
+    /// Returns the nominal bandwidth of the narrowest link between clusters; `None` if there is no such link. Access links, the
+    /// medium inside a cluster and links that only have a latency do not count.
     ///
-    /// In nested zones, the searched routes are those between the first hosts of clusters, and inside a cluster those between its first and
-    /// last host. In a cluster of one host the link next to the host counts as its access link.
+    /// In nested zones, only the routes between the first hosts of two clusters, and between the first and last host of a
+    /// cluster, are searched. In a cluster of one host, the link next to the host counts as its access link.
     pub fn backbone(&self) -> Option<BytesPerSecond> {
         let inside = self.links_inside();
         let rate = |link: LinkId| self.links[link.index()].bandwidth;
@@ -52,7 +53,7 @@ impl Platform {
                 let clusters = || (0..self.clusters.len()).map(ClusterId::from_index);
                 let pairs = clusters().flat_map(|a| clusters().map(move |b| (a, b)));
                 let narrowest = pairs.filter(|(a, b)| a != b).filter_map(|(a, b)| {
-                    let between = self.without_access(a, b)?.into_iter().filter(is_between);
+                    let between = self.limiting_links(a, b)?.into_iter().filter(is_between);
                     between.map(rate).reduce(narrower)
                 });
                 narrowest.reduce(narrower)
@@ -60,7 +61,7 @@ impl Platform {
         }
     }
 
-    /// Returns the links that lie inside clusters.
+    /// Returns every link that lies inside at least one cluster, with that cluster or [`Inside::Several`].
     fn links_inside(&self) -> BTreeMap<LinkId, Inside> {
         let mut inside: BTreeMap<LinkId, Inside> = BTreeMap::new();
         for index in 0..self.clusters.len() {
@@ -91,7 +92,8 @@ impl Platform {
         inside
     }
 
-    /// Returns the routes from the first to the last host of a cluster, and back.
+    /// Returns the route from the first to the last host of a cluster, and the route back; `None` for both in a cluster of one
+    /// host.
     fn routes_inside(&self, cluster: ClusterId) -> [Option<Route<'_>>; 2] {
         let hosts = &self.clusters[cluster.index()].hosts;
         let (first, last) = (HostId(hosts.start), HostId(hosts.end - 1));
@@ -101,8 +103,9 @@ impl Platform {
         [(first, last), (last, first)].map(|(from, to)| self.route(from, to))
     }
 
-    /// Returns the links that limit flows on the route between the first hosts of two clusters, without the access links of clusters of one host.
-    fn without_access(&self, a: ClusterId, b: ClusterId) -> Option<Vec<LinkId>> {
+    /// Returns the links that limit the rate of flows on the route between the first hosts of two clusters. Links that only delay
+    /// are left out, and so is the access link of a cluster of one host. `None` if there is no route.
+    fn limiting_links(&self, a: ClusterId, b: ClusterId) -> Option<Vec<LinkId>> {
         let route = self.route(self.manager(a), self.manager(b))?;
         let mut links: Vec<LinkId> = (route.links())
             .filter(|link| !self.links[link.index()].only_delays())

@@ -1,4 +1,4 @@
-//! The built-in platforms: copies of the files in `platforms/`.
+//! The built-in platforms: copies of the files in `platforms/` that are compiled into the program.
 
 use serde_json::Value;
 
@@ -43,13 +43,13 @@ const BUILT_IN: &[(&str, &str)] = &[
     ),
 ];
 
-/// Returns the platforms that are part of the program: file name and text.
+/// Returns the platforms that are compiled into the program, each as file name and content.
 pub fn built_in() -> &'static [(&'static str, &'static str)] {
     BUILT_IN
 }
 
-/// Returns the name of the built-in platform that a file is a copy of.
-pub(super) fn copied(file: &Value) -> Option<&'static str> {
+/// Returns the name of the built-in platform whose content is equal to `file`; `None` if there is none.
+pub(super) fn matching_built_in(file: &Value) -> Option<&'static str> {
     let name = file.get("name")?.as_str()?;
     let known = BUILT_IN.iter().find_map(|(file, text)| {
         let stem = file.strip_suffix(".json")?;

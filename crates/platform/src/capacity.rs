@@ -1,38 +1,44 @@
-//! The available capacity of a host or link over time: its profile, reduced by background load.
+//! Computes the available capacity of a host or link over time: its profile, reduced by background load.
 //!
 //! ```text
 //! capacity(t) = base(t) · (1 - u_1(t)) · (1 - u_2(t)) · ...
 //! ```
-//! The base is the profile, or the nominal value if there is none; u is a load. The product is computed in this order, so that a load gives
-//! the same bits as a profile with the products written out.
+//! base(t) is the profile of the host or link, or its nominal capacity if it has no profile. Each u is the share that one
+//! background load takes. The factors are multiplied in this order, so that a load gives bit for bit the same capacity as a
+//! profile that contains the products.
 
 use std::fmt;
 use std::sync::Arc;
 
 use super::profile::{Profile, StepsAhead};
 
-/// The share of a host or link that other users take; the same in every run.
+/// A background load on a host or link: other users take part of the capacity, in the same way in every run.
 pub trait Background: fmt::Debug + Send + Sync {
-    /// Returns the share of the capacity that is left, above 0 and at most 1, from the start of a run on.
-    fn shares(&self) -> Box<dyn StepsAhead>;
+    /// Returns the share of the capacity that other users leave to the application over time, from the start of the run on; each
+    /// value is above 0 and at most 1.
+    fn remaining_shares(&self) -> Box<dyn StepsAhead>;
 }
 
-/// A capacity over time: the product of its parts.
+/// Available capacity of a host or link over time: the product of the base capacity and the share that each background load
+/// leaves.
 #[derive(Clone, Debug)]
 pub(super) struct Capacity {
-    parts: Vec<Part>,
+    /// The base capacity, and the share that each background load leaves.
+    factors: Vec<Factor>,
 }
 
-/// A factor of a capacity.
+/// One factor of the capacity of a host or link: the base capacity, or the share that one background load leaves.
 #[derive(Clone, Debug)]
-struct Part {
+struct Factor {
+    /// Present value of the factor.
     value: f64,
+    /// Time of the next change of the factor \[s\] and its value from then on; `None` if it never changes again.
     next: Option<(f64, f64)>,
-    /// The values of the factor over time; none if it is constant.
+    /// The changes of the factor after `next`; `None` if the factor is constant.
     steps: Option<Box<dyn StepsAhead>>,
 }
 
-impl Part {
+impl Factor {
     fn new(value: f64, mut steps: Option<Box<dyn StepsAhead>>) -> Self {
         Self {
             value,
@@ -43,22 +49,24 @@ impl Part {
 }
 
 impl Capacity {
-    /// Creates the capacity of a host or link of nominal capacity `nominal`.
+    /// Creates the capacity of a host or link from its nominal value, its profile and its background loads.
     pub(super) fn new(
         nominal: f64,
         profile: Option<&Profile>,
         loads: &[Arc<dyn Background>],
     ) -> Self {
         let base = profile.map(|profile| Box::new(profile.steps()) as Box<dyn StepsAhead>);
-        let shares = loads.iter().map(|load| Part::new(1.0, Some(load.shares())));
+        let shares = loads
+            .iter()
+            .map(|load| Factor::new(1.0, Some(load.remaining_shares())));
         Self {
-            parts: std::iter::once(Part::new(nominal, base))
+            factors: std::iter::once(Factor::new(nominal, base))
                 .chain(shares)
                 .collect(),
         }
     }
 
-    /// Returns this capacity over time, or none if it is constant.
+    /// Returns the changes of the capacity over time as (time \[s\], capacity); `None` if the capacity is constant.
     pub(super) fn steps(
         nominal: f64,
         profile: Option<&Profile>,
@@ -67,7 +75,9 @@ impl Capacity {
         match (profile, loads) {
             (None, []) => None,
             (Some(profile), []) => Some(Box::new(profile.steps())),
-            (None, [load]) if nominal.to_bits() == 1.0_f64.to_bits() => Some(load.shares()),
+            (None, [load]) if nominal.to_bits() == 1.0_f64.to_bits() => {
+                Some(load.remaining_shares())
+            }
             _ => Some(Box::new(Self::new(nominal, profile, loads))),
         }
     }
@@ -83,10 +93,10 @@ impl Iterator for Capacity {
     type Item = (f64, f64);
 
     fn next(&mut self) -> Option<(f64, f64)> {
-        let dates = self.parts.iter().filter_map(|part| part.next);
+        let dates = self.factors.iter().filter_map(|part| part.next);
         let date = dates.map(|step| step.0).reduce(f64::min)?;
         let mut capacity = 1.0;
-        for part in &mut self.parts {
+        for part in &mut self.factors {
             if let Some((_, value)) = part.next.filter(|step| step.0 <= date) {
                 part.value = value;
                 part.next = part.steps.as_mut().and_then(Iterator::next);
@@ -111,7 +121,7 @@ mod tests {
     }
 
     impl Background for Written {
-        fn shares(&self) -> Box<dyn StepsAhead> {
+        fn remaining_shares(&self) -> Box<dyn StepsAhead> {
             Box::new(self.0.iter().copied())
         }
     }

@@ -1,4 +1,4 @@
-//! Expands the entries of a platform file that represent several clusters or links.
+//! Expands each entry of a platform file that stands for several clusters or links (`copies`) into one entry per cluster or link.
 //!
 //! ```text
 //! { "name": "c#", "copies": 3, "router": "r#", ... }   ─>   c0 at r0, c1 at r1, c2 at r2
@@ -8,19 +8,22 @@ use super::format::{ClusterEntry, LinkEntry, PlatformFile};
 use migsim_base::document::Document;
 use migsim_base::error::Error;
 
-/// Maximum number of copies in a file, summed over all entries.
-const MOST_COPIES: u64 = 1_000_000;
+/// Maximum number of copies in a platform file, summed over all entries.
+const MAX_COPIES: u64 = 1_000_000;
 
-/// The entry of the file from which each cluster and each link was made.
+/// Maps each cluster and link of the expanded platform to the entry of the file from which it was copied.
 #[derive(Debug, Default)]
 pub(super) struct Sources {
+    /// For each expanded cluster, the index of its entry in the list `clusters` of the file.
     clusters: Vec<usize>,
+    /// For each expanded link, the index of its entry in the list `links` of the file.
     links: Vec<usize>,
 }
 
 impl Sources {
-    /// Converts a key of the expanded platform to the key in the file: `clusters[7].name` may be `clusters[0].name`.
-    pub(super) fn key(&self, key: &str) -> String {
+    /// Converts a key of the expanded platform to the corresponding key in the file, for messages: `clusters[7].name` may be
+    /// `clusters[0].name`.
+    pub(super) fn key_in_file(&self, key: &str) -> String {
         let in_file = |list: &str, sources: &[usize]| {
             let (index, rest) = key.strip_prefix(list)?.strip_prefix('[')?.split_once(']')?;
             let source = sources.get(index.parse::<usize>().ok()?)?;
@@ -32,11 +35,15 @@ impl Sources {
     }
 }
 
-/// Expands all copies of clusters and links.
+/// Replaces all entries with `copies` in `file` by their copies; returns the entry of the file that each cluster and link comes
+/// from.
 ///
 /// # Errors
 /// A number of copies is out of range, or copies would all have the same name.
-pub(super) fn write_out(document: &Document, file: &mut PlatformFile) -> Result<Sources, Error> {
+pub(super) fn expand_copies(
+    document: &Document,
+    file: &mut PlatformFile,
+) -> Result<Sources, Error> {
     let clusters = file.clusters.iter().map(|cluster| {
         let groups = cluster.groups.as_ref().map_or(1, Vec::len);
         (cluster.copies, groups.max(1) as u64, &cluster.name)
@@ -44,7 +51,7 @@ pub(super) fn write_out(document: &Document, file: &mut PlatformFile) -> Result<
     let links = file.links.iter().map(|link| (link.copies, 1, &link.name));
     let entries = (clusters.enumerate().map(|entry| ("clusters", entry)))
         .chain(links.enumerate().map(|entry| ("links", entry)));
-    let mut left = MOST_COPIES;
+    let mut left = MAX_COPIES;
     let problems: Vec<_> = entries
         .filter_map(|(list, (index, (copies, groups, name)))| {
             let copies = copies?;
@@ -59,7 +66,7 @@ pub(super) fn write_out(document: &Document, file: &mut PlatformFile) -> Result<
                 };
                 let problem = document.problem(&format!("{list}[{index}].copies"), what);
                 Some(problem.hint(format!(
-                    "from 1 on, and up to {MOST_COPIES} in the whole file"
+                    "from 1 on, and up to {MAX_COPIES} in the whole file"
                 )))
             } else if !name.contains('#') {
                 let problem = document.problem(
@@ -78,22 +85,22 @@ pub(super) fn write_out(document: &Document, file: &mut PlatformFile) -> Result<
         return Err(Error::Input(problems));
     }
     let mut sources = Sources::default();
-    file.clusters = each_copy(
+    file.clusters = expand_entries(
         &file.clusters,
         |cluster| cluster.copies,
-        ClusterEntry::copy,
+        ClusterEntry::numbered_copy,
         &mut sources.clusters,
     );
-    file.links = each_copy(
+    file.links = expand_entries(
         &file.links,
         |link| link.copies,
-        LinkEntry::copy,
+        LinkEntry::numbered_copy,
         &mut sources.links,
     );
     Ok(sources)
 }
 
-fn each_copy<T: Clone>(
+fn expand_entries<T: Clone>(
     entries: &[T],
     copies: fn(&T) -> Option<u64>,
     copy: fn(&T, u64) -> T,
@@ -110,13 +117,14 @@ fn each_copy<T: Clone>(
     all
 }
 
-/// Replaces the `#` in a name by the number of the copy.
+/// Replaces each `#` in a name by the number of the copy.
 fn numbered(name: &str, number: u64) -> String {
     name.replace('#', &number.to_string())
 }
 
 impl ClusterEntry {
-    fn copy(&self, number: u64) -> Self {
+    /// Returns the copy of this entry with the number `number` in its names.
+    fn numbered_copy(&self, number: u64) -> Self {
         Self {
             name: numbered(&self.name, number),
             router: self
@@ -130,7 +138,8 @@ impl ClusterEntry {
 }
 
 impl LinkEntry {
-    fn copy(&self, number: u64) -> Self {
+    /// Returns the copy of this entry with the number `number` in its names.
+    fn numbered_copy(&self, number: u64) -> Self {
         Self {
             name: numbered(&self.name, number),
             from: numbered(&self.from, number),

@@ -1,6 +1,6 @@
-//! Finds a platform by name: first a file of that path, then a file in `platforms/`, then a built-in platform. Files of that name that are
-//! experiments are skipped, since experiments often have the name of their platform. A name that begins with a brace is the text of a
-//! platform, as in an experiment that contains its platform.
+//! Finds a platform by name: first as a file with that path, then as a file in `platforms/`, then as a built-in platform. A file
+//! with that name that contains an experiment is skipped, since an experiment often has the name of its platform. A name that
+//! begins with a brace is itself the JSON text of a platform, as in an experiment that contains its platform.
 
 use std::path::Path;
 
@@ -14,8 +14,8 @@ use migsim_base::document::{FileKind, read_text};
 use migsim_base::error::{Error, Problem};
 use migsim_base::memory::Limits;
 
-/// Reads the platform `name`: a file of that path, then `platforms/<name>`, then the built-in platform; `.json` may be left out.
-/// SimGrid XML is recognised by its first character.
+/// Reads the platform `name`: from the file with that path, else from `platforms/<name>`, else from the built-in platforms. The
+/// suffix `.json` may be left out. SimGrid XML is recognised by its first character, `<`.
 ///
 /// ```
 /// let loaded = migsim_platform::open("ufrgs")?;
@@ -29,13 +29,13 @@ pub fn open(name: &str) -> Result<LoadedPlatform, Error> {
     open_within(name, Limits::default())
 }
 
-/// Reads a platform as [`open`] does, but refuses a platform that takes too much memory.
+/// Reads a platform as [`open`] does, but refuses a platform that exceeds the memory limits.
 ///
 /// # Errors
-/// As [`open`], or the platform is too large.
+/// The errors of [`open`], or the platform is too large.
 pub fn open_within(name: &str, limits: Limits) -> Result<LoadedPlatform, Error> {
     if is_text(name) {
-        return from_json_within(INSIDE, name, limits);
+        return from_json_within(EMBEDDED_SOURCE, name, limits);
     }
     let candidates = [
         name.to_owned(),
@@ -61,31 +61,33 @@ pub fn open_within(name: &str, limits: Limits) -> Result<LoadedPlatform, Error> 
             return from_json(&format!("built-in {file}"), text);
         }
     }
-    Err(not_found(name).into())
+    Err(not_found_error(name).into())
 }
 
-/// The source of a platform inside an experiment, in messages.
-const INSIDE: &str = "the platform of the experiment";
+/// Text that messages show in place of a file name for a platform that is part of an experiment.
+const EMBEDDED_SOURCE: &str = "the platform of the experiment";
 
-/// Whether the name of a platform is its text: a JSON object inside an experiment.
+/// Whether the name of a platform is not a file name but the JSON text of the platform, as in an experiment that contains its
+/// platform.
 pub fn is_text(name: &str) -> bool {
     name.starts_with('{')
 }
 
-/// Returns the name of a platform for output: the name inside its text, or the name by which it is found.
-pub fn shown_name(name: &str) -> String {
+/// Returns the name of a platform for output: the name inside its JSON text, or else the name by which the platform was
+/// requested.
+pub fn display_name(name: &str) -> String {
     let text = || {
         let value: Value = serde_json::from_str(name).ok()?;
         Some(value["name"].as_str()?.to_owned())
     };
     if is_text(name) {
-        text().unwrap_or_else(|| INSIDE.to_owned())
+        text().unwrap_or_else(|| EMBEDDED_SOURCE.to_owned())
     } else {
         name.to_owned()
     }
 }
 
-/// Whether the text of a file is an experiment and not a platform.
+/// Whether the text of a JSON file describes an experiment and not a platform.
 pub fn is_experiment(text: &str) -> bool {
     #[derive(serde::Deserialize)]
     struct Head {
@@ -103,6 +105,7 @@ pub fn is_experiment(text: &str) -> bool {
     })
 }
 
+/// Reads a platform from the text of a file, in JSON or SimGrid XML.
 fn from_text(path: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, Error> {
     let is_xml = text
         .trim_start_matches('\u{feff}')
@@ -113,13 +116,14 @@ fn from_text(path: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, E
     } else {
         from_json_within(path, text, limits)
     };
-    read.map_err(|error| match FileKind::of(text) {
+    read.map_err(|error| match FileKind::of_text(text) {
         None | Some(FileKind::Platform) => error,
-        Some(kind) => kind.instead_of("a platform", path).into(),
+        Some(kind) => kind.wrong_kind_error("a platform", path).into(),
     })
 }
 
-fn not_found(name: &str) -> Problem {
+/// Creates the error that no platform has this name, with the built-in platforms as suggestions.
+fn not_found_error(name: &str) -> Problem {
     let message = if !name.is_empty() && Path::new(name).is_dir() {
         format!("`{name}` is a directory, not a platform file")
     } else {
@@ -130,12 +134,14 @@ fn not_found(name: &str) -> Problem {
             _ => format!("no platform `{name}`: no such file, and none of this name is built in"),
         }
     };
-    Problem::new(message).names_no("platform", name).known(
-        "platforms",
-        built_in()
-            .iter()
-            .map(|(file, _)| file.strip_suffix(".json").unwrap_or(file)),
-    )
+    Problem::new(message)
+        .with_unknown_name("platform", name)
+        .known(
+            "platforms",
+            built_in()
+                .iter()
+                .map(|(file, _)| file.strip_suffix(".json").unwrap_or(file)),
+        )
 }
 
 #[cfg(test)]
@@ -167,7 +173,10 @@ mod tests {
     fn a_platform_may_be_its_text() {
         let text = r#"{"schema": "migsim-platform-1", "name": "pair", "clusters": [{"name": "a", "hosts": 2, "speed": "1 GHz", "link": {"bandwidth": "1 Gbps", "latency": "5 us"}}]}"#;
         assert_eq!(open(text).unwrap().platform.hosts[1].name, "a-1");
-        assert_eq!([shown_name(text), shown_name("x.json")], ["pair", "x.json"]);
+        assert_eq!(
+            [display_name(text), display_name("x.json")],
+            ["pair", "x.json"]
+        );
         let error = open("{\"schema\": 1}").unwrap_err().to_string();
         assert!(
             error.contains("the platform of the experiment:1:"),

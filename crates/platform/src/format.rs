@@ -1,7 +1,7 @@
-//! The platform format `migsim-platform-1` in JSON: clusters, links and routes here, trees of zones in `zone_format.rs`. Its JSON Schema is
-//! generated from these types.
+//! The JSON platform format `migsim-platform-1`: this file defines clusters, links and routes; `zone_format.rs` defines trees of
+//! zones. The JSON Schema of the format is generated from these types.
 //!
-//! `read.rs` decides what a file of clusters means, and whether its parts are consistent.
+//! `read.rs` converts a file of clusters into a platform and checks that its parts are consistent.
 
 use std::collections::BTreeMap;
 
@@ -11,147 +11,153 @@ use serde::Deserialize;
 use super::zone_format::ZonesFile;
 use migsim_base::units::{Bytes, BytesPerSecond, InstructionsPerSecond, Seconds};
 
-/// A cluster of clusters: hosts, links and the routes between them. Every quantity is a text with its unit.
+/// A platform file with clusters: hosts, links and the routes between them. Every quantity is a text with its unit.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlatformFile {
-    /// The schema for editors; it does not affect the platform.
+    /// Address of the JSON Schema with which an editor checks this file; the simulation ignores it.
     #[serde(rename = "$schema", default)]
     pub editor_schema: Option<String>,
-    /// The format and its version.
+    /// Name and version of the file format, `migsim-platform-1`.
     pub schema: SchemaName,
-    /// The name of the platform in output.
+    /// Name of the platform, as shown in output.
     pub name: String,
-    /// A description of the platform and of the source of its numbers.
+    /// Description of the platform, and of the sources of its numbers.
     pub description: Option<String>,
-    /// The clusters; hosts are counted through all of them in this order.
+    /// Clusters of the platform. Hosts are numbered through all clusters, in the order of this list.
     pub clusters: Vec<ClusterEntry>,
-    /// The routers. If the list is given, clusters and links may name only these routers; otherwise every router that clusters and links
-    /// name exists.
+    /// Names of the routers. If the list is given, clusters and links may refer only to these routers; otherwise the routers are
+    /// all those that clusters and links refer to.
     pub routers: Option<Vec<String>>,
-    /// The links between routers.
+    /// Links between routers.
     #[serde(default)]
     pub links: Vec<LinkEntry>,
-    /// Routes between clusters that differ from the shortest path.
+    /// Routes between clusters that differ from the shortest path through the routers.
     #[serde(default)]
     pub routes: Vec<RouteEntry>,
-    /// One-way latencies from host to host for pairs of clusters; each replaces the sum of the latencies of the links.
+    /// One-way latencies from host to host for pairs of clusters. Each replaces the sum of the latencies of the links on the
+    /// route.
     #[serde(default)]
     pub latencies: Vec<LatencyEntry>,
-    /// Capacities over time, by name; clusters and links refer to them.
+    /// Named changes of speed, bandwidth or latency over time. Clusters and links refer to these profiles by name.
     #[serde(default)]
     pub profiles: BTreeMap<String, ProfileEntry>,
-    /// The origins of values: the key of a value in this file (`clusters[1].speed`), and a text that begins with `stated`, `inferred` or
-    /// `fitted`.
+    /// Origin of each value in this file. The key is the path of the value (`clusters[1].speed`); the text begins with `stated`,
+    /// `inferred` or `fitted`.
     #[serde(default)]
     pub origins: BTreeMap<String, String>,
 }
 
-/// The format and its version.
+/// Name and version of the file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 pub enum SchemaName {
-    /// The only version so far.
+    /// Version 1 of the platform format, the only version so far.
     #[serde(rename = "migsim-platform-1")]
     Version1,
 }
 
-/// Hosts that share a local network and a manager (a "Set" of the papers): equal hosts, or `groups` of equal hosts. They are named after
-/// the cluster and counted through all groups: `ice-0`, `ice-1`, and so on. The manager runs on the first host.
+/// A cluster (a "Set" of the papers): hosts that share a local network and a manager process, either all equal or in `groups` of
+/// equal hosts. Hosts are named after the cluster and numbered through all groups: `ice-0`, `ice-1`, and so on. The manager runs
+/// on the first host.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("oneOf" = [{ "required": ["hosts", "speed"] }, { "required": ["groups"] }]))]
 pub struct ClusterEntry {
-    /// The name of the cluster, unique on the platform.
+    /// Name of the cluster, unique on the platform.
     pub name: String,
-    /// The number of equal clusters; a `#` in `name` and `router` stands for the number of each, from 0 on. Default 1.
+    /// Number of equal clusters for which this entry stands. Each `#` in `name` and `router` is replaced by the number of the
+    /// copy, counted from 0. Default 1.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub copies: Option<u64>,
-    /// The number of hosts, if they are equal; then `speed` must be given, too.
+    /// Number of hosts of a cluster whose hosts are all equal; it requires `speed`.
     #[schemars(range(min = 1))]
     pub hosts: Option<u64>,
-    /// The speed of one core.
+    /// Speed of one core of each host.
     pub speed: Option<InstructionsPerSecond>,
-    /// The cores of each host; one if absent.
+    /// Number of cores of each host; one if absent.
     #[schemars(range(min = 1))]
     pub cores: Option<u32>,
-    /// The memory of each host for processes; not limited if absent.
+    /// Memory of each host that is available for processes; not limited if absent.
     pub memory: Option<Bytes>,
-    /// Hosts of several kinds, in the order in which they are counted; they replace `hosts`, `speed`, `cores`, `memory` and `speed_profile`.
+    /// Groups of equal hosts, for a cluster with several kinds of hosts. Hosts are numbered in this order. `groups` replaces
+    /// `hosts`, `speed`, `cores`, `memory` and `speed_profile`.
     pub groups: Option<Vec<GroupEntry>>,
-    /// The network between the hosts of the cluster.
+    /// Kind of network between the hosts of the cluster.
     #[serde(default)]
     pub network: NetworkKind,
-    /// The access link of each host (`switch`, `unshared`), or the medium that all hosts share (`shared-medium`).
+    /// Bandwidth and latency of the access link of each host (`switch`, `unshared`), or of the medium that all hosts share
+    /// (`shared-medium`).
     pub link: LinkValues,
-    /// The link inside each host, which all messages between its processes share. If absent, each of these messages has the loopback of
-    /// the network model to itself.
+    /// Link inside each host, whose bandwidth all messages between processes on that host share. If absent, each such message has
+    /// the loopback bandwidth of the network model for itself.
     pub loopback: Option<LoopbackValues>,
-    /// The router to which the cluster is connected. No link lies between clusters at one router.
+    /// Router to which the cluster is connected. Messages between clusters at the same router cross no link between routers.
     pub router: Option<String>,
-    /// The profile of the available fraction of the speed of every host.
+    /// Name of the profile, in `profiles`, of the fraction of its nominal speed that every host has over time.
     pub speed_profile: Option<String>,
 }
 
-/// Equal hosts of a cluster.
+/// A group of equal hosts of a cluster.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GroupEntry {
-    /// The number of hosts in the group.
+    /// Number of hosts in the group.
     #[schemars(range(min = 1))]
     pub hosts: u64,
-    /// The speed of one core.
+    /// Speed of one core of each host.
     pub speed: InstructionsPerSecond,
-    /// The cores of each host.
+    /// Number of cores of each host.
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub cores: u32,
-    /// The memory of each host for processes; not limited if absent.
+    /// Memory of each host that is available for processes; not limited if absent.
     pub memory: Option<Bytes>,
-    /// The profile of the available fraction of the speed of every host.
+    /// Name of the profile, in `profiles`, of the fraction of its nominal speed that every host has over time.
     pub speed_profile: Option<String>,
-    /// The access link of each host of this group, instead of the `link` of the cluster; not with a `shared-medium`.
+    /// Bandwidth and latency of the access link of each host of this group, instead of the `link` of the cluster. Not allowed if
+    /// the network of the cluster is a `shared-medium`.
     pub link: Option<LinkValues>,
 }
 
-/// The network between the hosts of a cluster.
+/// Kind of network between the hosts of a cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NetworkKind {
-    /// Each host has a separate access link; the switch between the access links is never a bottleneck.
+    /// Each host has a separate access link. The switch between the access links is never a bottleneck.
     #[default]
     Switch,
-    /// Each host has an access link that gives every flow its whole bandwidth, however many flows there are (SimGrid's `FATPIPE`); the
-    /// bandwidth is the maximum of one flow. Such a link has no profiles.
+    /// Each host has an access link that gives every flow the whole bandwidth, however many flows cross the link at the same time
+    /// (SimGrid's `FATPIPE`). The bandwidth is thus the maximum rate of one flow. Such a link cannot have profiles.
     Unshared,
-    /// One medium that every flow to, from or inside the cluster crosses once (Ethernet with a hub).
+    /// All hosts share one medium that every flow to, from or inside the cluster crosses once (Ethernet with a hub).
     SharedMedium,
 }
 
-/// The capacity and delay of a link.
+/// Bandwidth and latency of the access links or of the shared medium of a cluster.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkValues {
-    /// The capacity, shared by both directions unless the link is duplex.
+    /// Bandwidth of the link, shared by both directions unless the link is duplex.
     pub bandwidth: BytesPerSecond,
-    /// The one-way delay.
+    /// One-way latency of the link.
     pub latency: Seconds,
-    /// Whether each direction has the whole capacity for itself (Ethernet on a switch; SimGrid's `SPLITDUPLEX`); only with the network
-    /// `switch`. Default false.
+    /// Whether each direction has the whole bandwidth for itself (Ethernet on a switch; SimGrid's `SPLITDUPLEX`). Allowed only
+    /// with the network `switch`. Default false.
     #[serde(default)]
     pub duplex: bool,
-    /// The profile of the capacity.
+    /// Name of the profile, in `profiles`, of the bandwidth over time.
     pub bandwidth_profile: Option<String>,
-    /// The profile of the delay.
+    /// Name of the profile, in `profiles`, of the latency over time.
     pub latency_profile: Option<String>,
 }
 
-/// The capacity and delay of the link inside a host.
+/// Bandwidth and latency of the loopback link inside each host of a cluster.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LoopbackValues {
-    /// The capacity that all messages inside the host share.
+    /// Bandwidth that all messages between processes on the same host share.
     pub bandwidth: BytesPerSecond,
-    /// The delay of a message.
+    /// Latency of a message between processes on the same host.
     pub latency: Seconds,
 }
 
@@ -161,72 +167,77 @@ pub struct LoopbackValues {
 pub struct LinkEntry {
     /// The name of the link, unique on the platform.
     pub name: String,
-    /// The number of equal links; a `#` in `name`, `from` and `to` stands for the number of each, from 0 on. Default 1.
+    /// Number of equal links for which this entry stands. Each `#` in `name`, `from` and `to` is replaced by the number of the
+    /// copy, counted from 0. Default 1.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub copies: Option<u64>,
-    /// The router at one end.
+    /// Name of the router at one end of the link.
     pub from: String,
-    /// The router at the other end.
+    /// Name of the router at the other end of the link.
     pub to: String,
-    /// The capacity, shared by both directions unless the link is duplex.
+    /// Bandwidth of the link, shared by both directions unless the link is duplex.
     pub bandwidth: BytesPerSecond,
-    /// The one-way delay.
+    /// One-way latency of the link.
     pub latency: Seconds,
-    /// Whether each direction has the whole capacity for itself. Default false.
+    /// Whether each direction has the whole bandwidth for itself. Default false.
     #[serde(default)]
     pub duplex: bool,
-    /// The profile of the capacity.
+    /// Name of the profile, in `profiles`, of the bandwidth over time.
     pub bandwidth_profile: Option<String>,
-    /// The profile of the delay.
+    /// Name of the profile, in `profiles`, of the latency over time.
     pub latency_profile: Option<String>,
 }
 
-/// The links between two clusters, in order. The route back is the reverse, unless it is given, too.
+/// A route between two clusters: the links in the order in which a message crosses them. The route back uses the same links in
+/// reverse order unless an entry of its own defines it.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RouteEntry {
-    /// The cluster at the beginning.
+    /// Name of the cluster at which the route begins.
     pub from: String,
-    /// The cluster at the end.
+    /// Name of the cluster at which the route ends.
     pub to: String,
-    /// The names of the links between their routers.
+    /// Names of the links between the routers of the two clusters, in the order in which a message crosses them.
     pub links: Vec<String>,
 }
 
-/// The one-way latency from any host of a cluster to any host of another cluster, or of the same cluster, in both directions.
+/// One-way latency from any host of a cluster to any host of another cluster, or of the same cluster; it holds for both
+/// directions.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LatencyEntry {
-    /// The two clusters; the same cluster twice for messages inside the cluster.
+    /// Names of the two clusters; the same name twice for messages inside a cluster.
     pub between: [String; 2],
-    /// The latency of the whole route.
+    /// One-way latency of the whole route from host to host.
     pub latency: Seconds,
 }
 
-/// A capacity over time. A value holds until the time of the next value; before the first value, the nominal value holds.
+/// A profile: a speed, bandwidth or latency that changes over time. Each value holds until the time of the next value; before the
+/// first one, the nominal value holds.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProfileEntry {
-    /// Times since the start of the run, increasing, each with the value from then on: a fraction of the nominal speed (`0.5`), a bandwidth
-    /// (`"50 Mbps"`) or a latency (`"1 ms"`).
+    /// Times since the start of the run, in increasing order, each with the value that holds from then on: a fraction of the
+    /// nominal speed (`0.5`), a bandwidth (`"50 Mbps"`) or a latency (`"1 ms"`).
     pub steps: Vec<(Seconds, StepValue)>,
-    /// The time after which the steps repeat; if absent, they happen once.
+    /// Time after which the steps repeat; if absent, they happen only once.
     pub period: Option<Seconds>,
 }
 
-/// The value of a step.
+/// Value that a profile takes at a step.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(
     untagged,
     expecting = "a value is a fraction of the speed (0.5), a bandwidth (\"50 Mbps\") or a latency (\"1 ms\")"
 )]
 pub enum StepValue {
-    /// A fraction of the nominal speed.
+    /// A fraction of the nominal speed, without a unit.
     Factor(f64),
     /// A bandwidth or a latency with its unit.
     Quantity(String),
 }
 
+/// Returns the default number of cores of a host.
 fn one() -> u32 {
     1
 }

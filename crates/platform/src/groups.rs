@@ -1,4 +1,5 @@
-//! The hosts that form a cluster: the hosts of a zone, of the zones below a level, of one name, or of a table.
+//! Forms clusters from the hosts of a platform of nested zones: by innermost zone, by zones of a given depth, by host name, or by
+//! a table such as this one.
 //!
 //! ```text
 //! host,cluster
@@ -18,12 +19,12 @@ use migsim_base::units::{ClusterId, HostId};
 
 const COLUMNS: [&str; 2] = ["host", "cluster"];
 
-/// The clusters that a user requests on a platform of zones.
+/// How a user wants the hosts of a platform of nested zones to be grouped into clusters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Clusters {
-    /// By a rule: `zone`, `level=1`, `name`.
+    /// Grouping by a rule, written `zone`, `level=1` or `name`.
     Rule(Grouping),
-    /// By the table in this file.
+    /// Grouping by a table of hosts and clusters, in the file with this path.
     File(String),
 }
 
@@ -52,7 +53,7 @@ impl FromStr for Clusters {
 }
 
 impl Clusters {
-    /// Returns the file of the table, if there is one.
+    /// Returns the path of the table of hosts and clusters; `None` if the clusters follow a rule.
     pub fn file(&self) -> Option<&str> {
         match self {
             Self::Rule(_) => None,
@@ -60,11 +61,11 @@ impl Clusters {
         }
     }
 
-    /// Forms the clusters of a platform as this setting says.
+    /// Groups the hosts of a platform into clusters by this rule or table.
     ///
     /// # Errors
-    /// The platform has no zones, or the table does not give every host one cluster.
-    pub fn form(&self, platform: &mut Platform) -> Result<(), Error> {
+    /// The platform has no zones, or the table does not assign each host to exactly one cluster.
+    pub fn apply_to(&self, platform: &mut Platform) -> Result<(), Error> {
         if !matches!(platform.routes, Routes::Zoned { .. }) {
             let message = format!(
                 "the clusters of platform `{}` are those of its file",
@@ -78,7 +79,7 @@ impl Clusters {
         match self {
             Self::Rule(grouping) => platform.group(*grouping),
             Self::File(file) => {
-                let names = read(file, &read_text(file)?, platform)?;
+                let names = read_cluster_names(file, &read_text(file)?, platform)?;
                 platform.group_as(names);
             }
         }
@@ -86,18 +87,18 @@ impl Clusters {
     }
 }
 
-/// Creates the error of a file whose first line is not that of a table of clusters.
-fn no_table(file: &str, text: &str) -> Problem {
-    if let Some(kind) = FileKind::of(text).filter(|kind| *kind != FileKind::Clusters) {
-        return kind.instead_of("a table of the cluster of each host", file);
+/// Creates the error for a file whose first line is not the heading of a table of hosts and clusters.
+fn not_a_table_error(file: &str, text: &str) -> Problem {
+    if let Some(kind) = FileKind::of_text(text).filter(|kind| *kind != FileKind::Clusters) {
+        return kind.wrong_kind_error("a table of the cluster of each host", file);
     }
     let message = format!("the first line is not `{}`", COLUMNS.join(","));
     let hint = "the columns are a host and the name of its cluster: `node-0,west`";
     Problem::new(message).source(file).at(1, 1).hint(hint)
 }
 
-/// Reads the cluster of each host from a table.
-fn read(file: &str, text: &str, platform: &Platform) -> Result<Vec<String>, Error> {
+/// Reads a table of hosts and clusters; returns the name of the cluster of each host, in the order of hosts.
+fn read_cluster_names(file: &str, text: &str, platform: &Platform) -> Result<Vec<String>, Error> {
     let ids: BTreeMap<&str, usize> = (platform.hosts.iter().enumerate())
         .map(|(index, host)| (&*host.name, index))
         .collect();
@@ -106,10 +107,10 @@ fn read(file: &str, text: &str, platform: &Platform) -> Result<Vec<String>, Erro
     let is_row = |line: &str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
     let lines = text.trim_start_matches('\u{feff}').lines().zip(1..);
     let mut lines = lines.filter(|(line, _)| is_row(line)).peekable();
-    let separator = Separator::of(lines.peek().map_or("", |(line, _)| line));
-    let mut rows = lines.map(|(line, number)| Row::of(line, number, separator));
+    let separator = Separator::from_heading(lines.peek().map_or("", |(line, _)| line));
+    let mut rows = lines.map(|(line, number)| Row::from_line(line, number, separator));
     if rows.next().is_none_or(|head| head.fields != COLUMNS) {
-        return Err(no_table(file, text).into());
+        return Err(not_a_table_error(file, text).into());
     }
     for row in rows {
         match row.fields[..] {
@@ -118,7 +119,7 @@ fn read(file: &str, text: &str, platform: &Platform) -> Result<Vec<String>, Erro
                     let known = platform.hosts.iter().map(|host| &*host.name);
                     let unknown = row
                         .problem(0, format!("unknown host `{host}`"))
-                        .names_no("host", host);
+                        .with_unknown_name("host", host);
                     problems.push(unknown.known("hosts", known));
                 }
                 Some(&id) if clusters[id].is_some() => {
@@ -148,30 +149,31 @@ fn read(file: &str, text: &str, platform: &Platform) -> Result<Vec<String>, Erro
     Err(Error::Input(limited(problems.collect())))
 }
 
-/// The rule by which hosts of nested zones form a cluster.
+/// Rule by which the hosts of nested zones are grouped into clusters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grouping {
     /// Hosts in the same innermost zone form a cluster.
     Zones,
-    /// Hosts in the same zone of this level form a cluster; the root is level 0. Hosts directly in a zone above the level form a cluster
-    /// for each such zone.
+    /// Hosts in the same zone of this depth form a cluster; the root zone has depth 0. Hosts that lie directly in a zone of
+    /// smaller depth form a cluster of that zone.
     Level(u32),
-    /// Hosts with the same name, without the digits at the end and the separator before the digits, form a cluster.
+    /// Hosts whose names are equal without the final digits and the separator before these digits form a cluster.
     Names,
 }
 
 impl Platform {
-    /// Forms the clusters by a rule: hosts are ordered by cluster, clusters by their first hosts. A platform without zones stays as it is.
+    /// Groups the hosts into clusters by a rule. Hosts are ordered by cluster, and clusters by their first hosts. A platform
+    /// without zones remains unchanged.
     pub fn group(&mut self, grouping: Grouping) {
         let Routes::Zoned { zones, points } = &self.routes else {
             return;
         };
         let hosts = self.hosts.iter().zip(points);
-        let names = hosts.map(|(host, &point)| key(zones, host, point, grouping));
+        let names = hosts.map(|(host, &point)| cluster_name(zones, host, point, grouping));
         self.group_as(names.collect());
     }
 
-    /// Forms clusters of the hosts with equal cluster names, given in the order of the hosts.
+    /// Groups hosts with equal cluster names into a cluster; `names` has the cluster name of each host, in the order of hosts.
     pub(super) fn group_as(&mut self, names: Vec<String>) {
         let Routes::Zoned { zones, points } = &self.routes else {
             return;
@@ -187,11 +189,17 @@ impl Platform {
             members[id].1.push(index);
         }
         let points = points.clone();
-        self.arrange(members, &zones, &points);
+        self.set_clusters(members, &zones, &points);
     }
 
-    /// Orders the hosts by these clusters.
-    fn arrange(&mut self, members: Vec<(String, Vec<usize>)>, zones: &Arc<Zones>, points: &[u32]) {
+    /// Replaces the clusters of the platform by `members` (the name and the host indices of each cluster), and orders the hosts
+    /// by cluster.
+    fn set_clusters(
+        &mut self,
+        members: Vec<(String, Vec<usize>)>,
+        zones: &Arc<Zones>,
+        points: &[u32],
+    ) {
         let mut old: Vec<Option<Host>> = std::mem::take(&mut self.hosts)
             .into_iter()
             .map(Some)
@@ -219,8 +227,8 @@ impl Platform {
     }
 }
 
-/// Returns the name of the cluster of a host.
-fn key(zones: &Zones, host: &Host, point: u32, grouping: Grouping) -> String {
+/// Returns the name of the cluster to which a rule assigns a host.
+fn cluster_name(zones: &Zones, host: &Host, point: u32, grouping: Grouping) -> String {
     let zone = zones.zone_of(point);
     match grouping {
         Grouping::Zones => zones.zone(zone).name.clone(),
@@ -229,7 +237,7 @@ fn key(zones: &Zones, host: &Host, point: u32, grouping: Grouping) -> String {
     }
 }
 
-/// Returns a name without the digits at its end and the separator before them.
+/// Returns a host name without the digits at its end and the separator before these digits.
 fn stem(name: &str) -> &str {
     let stem = name
         .trim_end_matches(|c: char| c.is_ascii_digit())
@@ -258,7 +266,7 @@ mod tests {
         let mut platform = nested();
         text.parse::<Clusters>()
             .unwrap()
-            .form(&mut platform)
+            .apply_to(&mut platform)
             .unwrap();
         let size = |cluster: &Cluster| cluster.hosts.end - cluster.hosts.start;
         let all = platform.clusters.iter();
@@ -305,7 +313,7 @@ mod tests {
             let error = file
                 .parse::<Clusters>()
                 .unwrap()
-                .form(&mut nested())
+                .apply_to(&mut nested())
                 .unwrap_err();
             assert!(error.to_string().contains(message), "{error}");
         }
@@ -332,7 +340,7 @@ mod tests {
             return;
         };
         let error = Clusters::Rule(Grouping::Zones)
-            .form(&mut loaded.platform)
+            .apply_to(&mut loaded.platform)
             .unwrap_err();
         assert!(error.to_string().contains("those of its file"));
     }

@@ -7,9 +7,9 @@
 //!                             routers)
 //! ```
 //!
-//! A message crosses the access link of its host, the links between the two clusters, and the access link of the other host. In a cluster
-//! with a shared medium it crosses the medium instead of the access link. Every link has one capacity for both directions, unless it is
-//! duplex.
+//! A message crosses the access link of the sending host, the links between the two clusters, and the access link of the
+//! receiving host. In a cluster with a shared medium, the message crosses that medium instead of the access link. Both directions
+//! share the bandwidth of a link, unless the link is duplex.
 //!
 //! | where | what |
 //! | --- | --- |
@@ -19,7 +19,8 @@
 //! | [`from_simgrid`], [`to_simgrid`] | `SimGrid` XML, versions 3 and 4 |
 //! | [`Mapping`] | the first host of every process |
 //!
-//! The central type is [`Platform`]. Background load is in [`load`]; the engine computes how capacities are shared.
+//! The central type is [`Platform`]. Background load is in [`load`]. The fair shares of capacities among flows and processes are
+//! computed by the simulation engine, not here.
 //!
 //! ```
 //! let ufrgs = migsim_platform::open("ufrgs")?.platform;
@@ -58,7 +59,7 @@ use std::collections::BTreeMap;
 pub use assemble::memory_of;
 pub use built_in::built_in;
 pub use capacity::Background;
-pub use find::{is_experiment, is_text, shown_name};
+pub use find::{display_name, is_experiment, is_text};
 pub use find::{open, open_within};
 pub use format::schema;
 pub use groups::{Clusters, Grouping};
@@ -74,27 +75,30 @@ pub use simgrid::{Export, from_simgrid, to_simgrid, to_simgrid_as_read};
 pub use zones::Zones;
 pub use zones::{Inside, WrittenRoute, ZoneOutline};
 
-/// A platform with the properties of its file.
+/// A platform that was read from a file, with the description, origins and other properties of that file.
 #[derive(Clone, Debug)]
 pub struct LoadedPlatform {
-    /// The platform.
+    /// The platform that was read.
     pub platform: Platform,
-    /// The description in the file.
+    /// Description of the platform as written in its file; `None` if the file has none.
     pub description: Option<String>,
-    /// The origins of values: the key of a value in the file, and a text that begins with `stated`, `inferred` or `fitted`.
+    /// Origin of each value: the key is the path of the value in the file; the text begins with `stated`, `inferred` or `fitted`.
     pub origins: BTreeMap<String, String>,
-    /// The file as it was found, for messages and the manifest.
+    /// Path of the file as it was found, or another description of the source, for messages and the manifest.
     pub source: String,
-    /// The SHA-256 of the file, in hexadecimal.
+    /// SHA-256 of the content of the file, in hexadecimal.
     pub sha256: String,
-    /// The built-in platform (`ufrgs`) that the file copies: all values are equal, whatever the layout.
+    /// Name of the built-in platform of which the file is a copy (`ufrgs`): all values are equal, whatever the layout. `None` if
+    /// the file is no copy.
     pub built_in: Option<&'static str>,
-    /// The settings of an experiment in the file (`SimGrid`'s `<config>`): key and value. Files and flags of the experiment take precedence.
+    /// Settings of an experiment that the platform file contains (`SimGrid`'s `<config>`), as key and value. Settings in
+    /// experiment files and flags take precedence.
     pub settings: Vec<(String, String)>,
-    /// The platform in `SimGrid`'s format, if it is a tree of zones that was read from such a text or translated to one.
+    /// Text of the platform in `SimGrid`'s format, if the platform is a tree of zones that was read from such a text or
+    /// translated to it.
     pub tree: Option<TreeText>,
-    /// Notes for the user on how the file was read.
+    /// Notes for the user about how the file was interpreted.
     pub notes: Vec<String>,
-    /// The profile files that the platform file refers to, with their SHA-256.
+    /// Profile files that the platform file refers to: path and SHA-256 of each.
     pub profile_files: Vec<(String, String)>,
 }

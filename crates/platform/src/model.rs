@@ -1,4 +1,4 @@
-//! The platform: clusters of hosts, links, and the route between any two hosts.
+//! The data model of a platform: clusters of hosts, links, and the route between any two hosts.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,35 +13,37 @@ use migsim_base::units::{
     Bytes, BytesPerSecond, ClusterId, HostId, InstructionsPerSecond, LinkId, Seconds,
 };
 
-/// A complete and checked platform of clusters.
+/// A complete and checked platform: clusters of hosts, joined by links.
 #[derive(Clone, Debug)]
 pub struct Platform {
-    /// The name of the platform in output.
+    /// Name of the platform, as shown in output.
     pub name: String,
     /// The clusters ("Sets" of the papers), in the order of the file.
     pub clusters: Vec<Cluster>,
-    /// The hosts; the hosts of a cluster are consecutive.
+    /// The hosts of all clusters; the hosts of a cluster are consecutive.
     pub hosts: Vec<Host>,
-    /// The links, each one capacity for both directions.
+    /// The links. Both directions share the bandwidth of a link; a duplex link is stored as two consecutive links, one for each
+    /// direction.
     pub links: Vec<Link>,
-    /// The routes from host to host.
+    /// The routes between any two hosts.
     pub routes: Routes,
-    /// The link that all messages inside a host cross and share, of each host; empty if no host has one.
+    /// For each host, the link that all messages between processes on this host cross and share; empty if no host has such a
+    /// link.
     pub loopbacks: Vec<Option<LinkId>>,
-    /// The first failure of a host or link; a run that lasts until then is refused.
+    /// The first failure of a host or link, if there is any; a run that would last until then ends with an error.
     pub failure: Option<Failure>,
 }
 
-/// A host or link that fails.
+/// A failure of a host or link at a given time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
-    /// The name of the host or link.
+    /// Name of the host or link that fails.
     pub name: String,
-    /// Time of the failure since the start of the run.
+    /// Time of the failure, from the start of the run.
     pub date: Seconds,
 }
 
-/// Hosts that share a local network and a manager.
+/// A cluster: hosts that share a local network and a manager process.
 #[derive(Clone, Debug)]
 pub struct Cluster {
     /// The name of the cluster, unique on the platform.
@@ -50,22 +52,22 @@ pub struct Cluster {
     pub hosts: Range<u32>,
 }
 
-/// A computer of a cluster.
+/// A host: a computer of a cluster, with one or more cores.
 #[derive(Clone, Debug)]
 pub struct Host {
     /// The name of the host, unique on the platform.
     pub name: String,
     /// The cluster that the host belongs to.
     pub cluster: ClusterId,
-    /// The nominal speed of one core.
+    /// Nominal speed of one core.
     pub speed: InstructionsPerSecond,
-    /// Number of processes that can run at full speed at the same time.
+    /// Number of cores: the number of processes that can run at full speed at the same time.
     pub cores: u32,
-    /// Memory for processes; `None`: not limited.
+    /// Memory that is available for processes; `None` if it is not limited.
     pub memory: Option<Bytes>,
-    /// The available fraction of the speed over time.
+    /// Profile of the available fraction of the nominal speed over time; `None` if the host has no profile.
     pub speed_profile: Option<Profile>,
-    /// The loads of other users; each leaves a share of what the profile and the earlier loads leave.
+    /// Background loads on the host. Each takes a share of the speed that the profile and the earlier loads leave.
     pub loads: Vec<Arc<dyn Background>>,
 }
 
@@ -81,68 +83,70 @@ impl Host {
     }
 }
 
-/// A network link; its capacity is shared by both directions, unless it is one direction of a duplex link.
+/// A network link. Both directions share its bandwidth, unless it is one direction of a duplex link.
 #[derive(Clone, Debug)]
 pub struct Link {
-    /// The name of the link, unique on the platform.
+    /// Name of the link, unique on the platform.
     pub name: String,
-    /// The nominal capacity.
+    /// Nominal bandwidth of the link.
     pub bandwidth: BytesPerSecond,
-    /// The nominal one-way delay.
+    /// Nominal one-way latency of the link.
     pub latency: Seconds,
-    /// Whether the flows on the link share its capacity; otherwise each flow gets the whole capacity (SimGrid's `FATPIPE`).
+    /// Whether the flows on the link share its bandwidth; otherwise each flow can use the whole bandwidth (SimGrid's `FATPIPE`).
     pub is_shared: bool,
-    /// Whether the link is the first direction of a duplex link; the second direction is then the next link. The first direction leads away
-    /// from a host, or to the second router of a link.
+    /// Whether the link is the first direction of a duplex link; the next link in the list is then the second direction. The
+    /// first direction leads away from a host, or to the second router of a link.
     pub is_duplex: bool,
-    /// The capacity over time \[B/s\].
+    /// Profile of the bandwidth over time \[B/s\]; `None` if the link has no such profile.
     pub bandwidth_profile: Option<Profile>,
-    /// The delay over time \[s\].
+    /// Profile of the latency over time \[s\]; `None` if the link has no such profile.
     pub latency_profile: Option<Profile>,
-    /// The loads of other users; each leaves a share of the capacity that the earlier loads leave.
+    /// Background loads on the link. Each takes a share of the bandwidth that the earlier loads leave.
     pub loads: Vec<Arc<dyn Background>>,
 }
 
 impl Link {
-    /// Whether the capacity or the delay of the link changes over time.
+    /// Whether the bandwidth or the latency of the link changes over time.
     pub fn varies(&self) -> bool {
         self.bandwidth_profile.is_some() || self.latency_profile.is_some() || !self.loads.is_empty()
     }
 
-    /// Whether it limits no flow and only adds its latency.
+    /// Whether the link only adds its latency and never limits the rate of a flow.
     pub(super) fn only_delays(&self) -> bool {
         !self.is_shared && self.bandwidth.get() >= NO_BOTTLENECK
     }
 
-    /// Returns the capacity of the link over time \[B/s\]; `None` if it does not vary.
+    /// Returns the bandwidth of the link over time \[B/s\]; `None` if it is constant.
     pub fn capacity(&self) -> Option<Box<dyn StepsAhead>> {
         let nominal = self.bandwidth.get();
         Capacity::steps(nominal, self.bandwidth_profile.as_ref(), &self.loads)
     }
 }
 
-/// Behind the name of a host: the name of the link that its messages to itself share.
-pub(super) const LOOPBACK: &str = "-loopback";
-/// Bandwidth of a link that only has a delay \[B/s\]: the export writes the latency of a pair of clusters as such a link.
+/// Suffix that makes the name of a host the name of its loopback link, which messages between processes on the host share.
+pub(super) const LOOPBACK_SUFFIX: &str = "-loopback";
+/// Bandwidth of a link that only adds latency \[B/s\]. The export to SimGrid writes the latency of a pair of clusters as such a
+/// link.
 pub(super) const NO_BOTTLENECK: f64 = 1e18;
 
-/// The links between two hosts, in order, and the delay of the whole route.
+/// A route between two hosts: its links in order, and the latency of the whole route.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Route<'a> {
-    /// The access link of the origin, if it has one.
+    /// Access link of the host at which the route begins, if it has one; for a route from a host to itself, the loopback link.
     pub first: Option<LinkId>,
-    /// The links between the access links.
+    /// Links between the two access links; all links of a route in nested zones.
     pub middle: Cow<'a, [LinkId]>,
-    /// The access link of the destination, if it has one.
+    /// Access link of the host at which the route ends, if it has one.
     pub last: Option<LinkId>,
-    /// The delay of the whole route if the platform gives it; otherwise the sum of the latencies of the links.
+    /// Latency of the whole route if the platform states one; if `None`, it is the sum of the latencies of the links.
     pub latency: Option<Seconds>,
-    /// Number of crossings of the loopback of the network model: one for each end that is a gateway of a bypass route between zones.
+    /// Number of times the route crosses the loopback of the network model: once for each of its ends that is the gateway of a
+    /// bypass route between zones.
     pub loopbacks: u32,
 }
 
 impl Route<'_> {
-    /// Returns all links in order.
+    /// Returns all links of the route, in the order in which a message crosses them.
     pub fn links(&self) -> impl Iterator<Item = LinkId> + '_ {
         self.first
             .into_iter()
@@ -150,7 +154,7 @@ impl Route<'_> {
             .chain(self.last)
     }
 
-    /// Whether the route crosses the links of the route `other` in the opposite order, with the same delay.
+    /// Whether the route crosses the links of `other` in the opposite order, with the same latency.
     pub fn is_mirror_of(&self, other: &Self) -> bool {
         // Delays that are not given are sums over the same links; sums of floats in another order may differ.
         self.latency == other.latency
@@ -161,47 +165,49 @@ impl Route<'_> {
     }
 }
 
-/// The routes of a platform, stored per pair of clusters where that suffices.
+/// The routes between all hosts of a platform, stored by pair of clusters where that is sufficient.
 #[derive(Clone, Debug)]
 pub enum Routes {
-    /// Access link, path between the clusters, access link.
+    /// A route is an access link, a path between two clusters and another access link; the paths of all pairs of clusters are
+    /// stored.
     Clustered {
-        /// The access link of each host.
+        /// Access link of each host; `None` for a host without one.
         access: Vec<Option<LinkId>>,
-        /// Entry `a * clusters + b`: the path from cluster a to cluster b; `None`: no route.
+        /// Path from cluster a to cluster b, at index `a * clusters + b`; `None` if there is no route.
         pairs: Vec<Option<ClusterPath>>,
-        /// The links of all paths.
+        /// The links of all paths, one path after the other.
         links: Vec<LinkId>,
     },
-    /// The same, but the paths between many clusters are found on demand.
+    /// A route is an access link, a path between two clusters and another access link; the paths are computed on demand, because
+    /// there are many clusters.
     Routers {
-        /// The access link of each host.
+        /// Access link of each host; `None` for a host without one.
         access: Vec<Option<LinkId>>,
-        /// The paths.
+        /// The paths between clusters.
         paths: Arc<RouterPaths>,
     },
-    /// Routes in nested zones, found on demand (SimGrid's platforms).
+    /// Routes in nested zones (platforms of SimGrid), computed on demand.
     Zoned {
-        /// The zones.
+        /// The tree of zones that determines the routes.
         zones: Arc<Zones>,
-        /// The number of each host in the zones.
+        /// Number of each host among the hosts and routers of all zones.
         points: Vec<u32>,
     },
 }
 
-/// The path between two clusters.
+/// The path between two clusters: the links from the access link of one host to that of the other host.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClusterPath {
-    /// Range in [`Routes::Clustered::links`].
+    /// Range of the links of the path in [`Routes::Clustered::links`].
     pub links: Range<u32>,
-    /// The delay of the whole route from host to host, if it is given for this pair of clusters.
+    /// Latency of the whole route from host to host, if the platform states one for this pair of clusters.
     pub latency: Option<Seconds>,
 }
 
 impl Platform {
-    /// Whether routes between hosts cross links that are not shared. Loopbacks do not count: only equal flows cross them, which have no
-    /// effect on each other.
-    pub fn has_pipes(&self) -> bool {
+    /// Whether any route between two hosts crosses a link that is not shared. Loopbacks are ignored: only equal flows cross them,
+    /// and such flows do not affect each other.
+    pub fn has_unshared_links(&self) -> bool {
         if self.links.iter().all(|link| link.is_shared) {
             return false;
         }
@@ -214,16 +220,17 @@ impl Platform {
         has_pipes
     }
 
-    /// Whether each flow has the whole capacity of a link that is not shared, unless the network model differs; otherwise such a link is
-    /// SimGrid's `FATPIPE`.
-    pub fn has_whole_pipes(&self) -> bool {
+    /// Whether each flow gets the whole bandwidth of a link that is not shared, unless the network model sets another rule. If
+    /// not, such a link follows the rule of SimGrid's `FATPIPE`.
+    pub fn unshared_links_have_full_bandwidth(&self) -> bool {
         match &self.routes {
             Routes::Clustered { .. } | Routes::Routers { .. } => true,
-            Routes::Zoned { zones, .. } => zones.are_pipes_whole,
+            Routes::Zoned { zones, .. } => zones.unshared_links_have_full_bandwidth,
         }
     }
 
-    /// Whether messages inside a host take a route of the platform ([`Self::route`]) instead of the loopback of the network model.
+    /// Whether messages inside a host take a route of the platform ([`Self::route`]) instead of the loopback of the network
+    /// model.
     pub fn has_own_loopback(&self, host: HostId) -> bool {
         self.shared_loopback(host).is_some()
             || match &self.routes {
@@ -232,12 +239,13 @@ impl Platform {
             }
     }
 
-    /// The link that all messages inside a host cross and share.
+    /// Returns the link that all messages between processes on a host cross and share, if the host has one.
     fn shared_loopback(&self, host: HostId) -> Option<LinkId> {
         *self.loopbacks.get(host.index())?
     }
 
-    /// Adds to each of these hosts without a loopback of its own a link that all messages inside the host share: `HOST-loopback`.
+    /// Adds a link named `HOST-loopback`, which all messages inside the host share, to each of these hosts that has no loopback
+    /// yet.
     pub fn add_loopbacks(
         &mut self,
         hosts: Range<u32>,
@@ -251,7 +259,7 @@ impl Platform {
             }
             self.loopbacks[host.index()] = Some(LinkId::from_index(self.links.len()));
             self.links.push(Link {
-                name: format!("{}{LOOPBACK}", self.hosts[host.index()].name),
+                name: format!("{}{LOOPBACK_SUFFIX}", self.hosts[host.index()].name),
                 bandwidth,
                 latency,
                 is_shared: true,
@@ -263,7 +271,8 @@ impl Platform {
         }
     }
 
-    /// Returns the route between two hosts; `None` if there is none. A host has a route to itself only if it has its own loopback.
+    /// Returns the route between two hosts; `None` if there is none. A host has a route to itself only if the platform defines a
+    /// loopback for it.
     pub fn route(&self, from: HostId, to: HostId) -> Option<Route<'_>> {
         let slice = |links: &'_ [LinkId], range: &Range<u32>| -> Range<usize> {
             debug_assert!(range.end as usize <= links.len());
@@ -293,7 +302,7 @@ impl Platform {
                 Some(Route {
                     first: access[from.index()],
                     middle: Cow::Borrowed(&links[slice(links, &path.links)]),
-                    last: access[to.index()].map(|link| self.back(link)),
+                    last: access[to.index()].map(|link| self.opposite_link(link)),
                     latency: path.latency,
                     loopbacks: 0,
                 })
@@ -303,7 +312,7 @@ impl Platform {
                 Some(Route {
                     first: access[from.index()],
                     middle: Cow::Owned(paths.path(a, b)?),
-                    last: access[to.index()].map(|link| self.back(link)),
+                    last: access[to.index()].map(|link| self.opposite_link(link)),
                     latency: paths.latency(a, b),
                     loopbacks: 0,
                 })
@@ -327,17 +336,19 @@ impl Platform {
         }
     }
 
-    /// Returns the access link of each host; none if hosts are in zones, whose routes are found as a whole.
-    pub fn access(&self) -> Option<&[Option<LinkId>]> {
+    /// Returns the access link of each host. `None` if hosts are in nested zones, where access links are not stored separately
+    /// from routes.
+    pub fn access_links(&self) -> Option<&[Option<LinkId>]> {
         match &self.routes {
             Routes::Clustered { access, .. } | Routes::Routers { access, .. } => Some(access),
             Routes::Zoned { .. } => None,
         }
     }
 
-    /// Whether the routes from and to two hosts of one cluster differ at most in access links that are equal, not shared and constant.
-    pub fn have_one_way_out(&self, a: HostId, b: HostId) -> bool {
-        let Some(access) = self.access() else {
+    /// Whether two hosts of one cluster have equivalent routes to and from all other hosts: the routes differ at most in access
+    /// links that are equal, not shared and constant.
+    pub fn have_equivalent_routes(&self, a: HostId, b: HostId) -> bool {
+        let Some(access) = self.access_links() else {
             return false;
         };
         if [a, b].map(|host| self.shared_loopback(host)) != [None; 2] {
@@ -355,19 +366,20 @@ impl Platform {
         }
     }
 
-    /// Returns the link that is crossed on the route back: the second direction of a duplex link, otherwise the link itself.
-    pub fn back(&self, link: LinkId) -> LinkId {
+    /// Returns the link that messages cross in the opposite direction: the second direction of a duplex link, otherwise the link
+    /// itself.
+    pub fn opposite_link(&self, link: LinkId) -> LinkId {
         LinkId(link.0 + u32::from(self.links[link.index()].is_duplex))
     }
 
-    /// Returns the first direction of the duplex link that a link belongs to; otherwise the link itself.
-    pub fn undirected(&self, link: LinkId) -> LinkId {
+    /// Returns the first direction of the duplex link to which `link` belongs; `link` itself if it is not duplex.
+    pub fn first_direction(&self, link: LinkId) -> LinkId {
         let before = link.index().checked_sub(1);
         let is_second = before.is_some_and(|before| self.links[before].is_duplex);
         LinkId(link.0 - u32::from(is_second))
     }
 
-    /// Returns the nominal delay of a route.
+    /// Returns the nominal one-way latency of a route.
     pub fn latency(&self, route: &Route<'_>) -> Seconds {
         route.latency.unwrap_or_else(|| {
             route.links().fold(Seconds::default(), |sum, link| {
@@ -376,7 +388,7 @@ impl Platform {
         })
     }
 
-    /// Returns the nominal bandwidth of the narrowest link of a route; `None` if it crosses no link.
+    /// Returns the nominal bandwidth of the narrowest link of a route; `None` if the route has no links.
     pub fn bottleneck(&self, route: &Route<'_>) -> Option<BytesPerSecond> {
         route
             .links()
@@ -384,7 +396,7 @@ impl Platform {
             .reduce(|a, b| if b < a { b } else { a })
     }
 
-    /// Returns the cluster of a host.
+    /// Returns the cluster to which a host belongs.
     pub fn cluster_of(&self, host: HostId) -> ClusterId {
         self.hosts[host.index()].cluster
     }
@@ -394,15 +406,15 @@ impl Platform {
         HostId(self.clusters[cluster.index()].hosts.start)
     }
 
-    /// Assigns a number to the kind of each cluster, in the order of the first cluster of each kind. Clusters are of one kind if routes
-    /// between their first hosts and the first host of any other cluster have equal latencies and bandwidths. A cluster whose kind cannot
-    /// be determined gets a separate kind.
+    /// Assigns a number to the kind of each cluster; kinds are numbered in the order of their first clusters. Clusters are of one
+    /// kind if the routes from their first hosts to the first host of any other cluster have equal latencies and bandwidths. A
+    /// cluster whose kind cannot be determined gets a separate number.
     pub fn kinds_of_clusters(&self) -> Vec<usize> {
         let clusters = 0..self.clusters.len();
         let Routes::Routers { access, paths } = &self.routes else {
             return clusters.collect();
         };
-        let residents = paths.residents();
+        let residents = paths.clusters_at_routers();
         let value = |link: LinkId| {
             let link = &self.links[link.index()];
             let values = [link.bandwidth.get().to_bits(), link.latency.get().to_bits()];
@@ -416,7 +428,7 @@ impl Platform {
             // Clusters that are each alone at the end of equal links are at equal distance from all others.
             Some(match paths.only_link(router) {
                 Some((link, next)) if residents[router] == 1 => {
-                    (own, Some(value(self.undirected(link))), next)
+                    (own, Some(value(self.first_direction(link))), next)
                 }
                 _ => (own, None, router),
             })
@@ -432,7 +444,7 @@ impl Platform {
         clusters.map(number).collect()
     }
 
-    /// Returns the host with this name.
+    /// Returns the host with this name; `None` if there is none.
     pub fn host_named(&self, name: &str) -> Option<HostId> {
         self.hosts
             .iter()
@@ -440,7 +452,7 @@ impl Platform {
             .map(HostId::from_index)
     }
 
-    /// Returns the cluster with this name.
+    /// Returns the cluster with this name; `None` if there is none.
     pub fn cluster_named(&self, name: &str) -> Option<ClusterId> {
         self.clusters
             .iter()

@@ -1,7 +1,9 @@
-//! Capacity that changes over time: steps `(time, value)`, once or repeated with a period.
+//! A profile: a speed, bandwidth or latency that changes over time, in steps `(time, value)` that happen once or repeat with a
+//! period.
 //!
-//! The value of a step holds until the next one; before the first step the nominal value holds. A speed value multiplies the speed of the
-//! host; bandwidth and latency values replace those of the link (SimGrid's rules, see the oracle's notes).
+//! The value of a step holds until the next step; before the first step, the nominal value holds. The value of a speed profile
+//! multiplies the speed of the host; the values of bandwidth and latency profiles replace those of the link. These are the rules
+//! of SimGrid, which the notes on the reference cases describe (`tests/oracle/README.md`).
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,46 +11,49 @@ use std::sync::Arc;
 use migsim_base::error::Problem;
 use migsim_base::units::Seconds;
 
-/// Minimum period of a repetition \[s\]: a limit of this program, which follows every step.
+/// Minimum period after which a profile may repeat \[s\]. It is a limit of this program, which simulates every step.
 pub const SHORTEST_PERIOD: f64 = 1e-6;
-/// Maximum value of a step: of a bandwidth \[B/s\], a latency \[s\] or a fraction.
-const LARGEST: f64 = 1e21;
+/// Maximum value of a step of a profile, in the unit of the value: B/s for a bandwidth, s for a latency, 1 for a fraction.
+const MAX_VALUE: f64 = 1e21;
 
-/// Increasing times \[s\], each with the value that holds from this time on; generated on demand.
+/// A sequence of steps, generated on demand: increasing times \[s\], each with the value that holds from this time on.
 pub trait Steps: Iterator<Item = (f64, f64)> + fmt::Debug + Send + Sync {}
 
 impl<T: Iterator<Item = (f64, f64)> + fmt::Debug + Send + Sync> Steps for T {}
 
-/// Steps some of which may be computed already, so that many can be applied at once.
+/// A sequence of steps of which some may already be computed, so that a caller can apply many steps in one operation.
 pub trait StepsAhead: Steps {
-    /// Returns a second reader at the same position.
+    /// Returns a copy of this sequence at the same position, in a box.
     fn boxed_clone(&self) -> Box<dyn StepsAhead>;
 
-    /// Returns some of the next steps, beginning with the very next one; none if they are not computed yet.
-    fn ahead(&self) -> &[(f64, f64)] {
+    /// Returns the next steps that are already computed, from the very next one on; empty if none are.
+    fn computed_steps(&self) -> &[(f64, f64)] {
         &[]
     }
 
-    /// Skips the next `count` steps, which [`Self::ahead`] has returned.
-    fn pass(&mut self, count: usize) {
+    /// Skips the next `count` steps, which must be among the computed ones that were returned before.
+    fn skip_steps(&mut self, count: usize) {
         for _ in 0..count {
             self.next();
         }
     }
 }
 
-/// A schedule of values, each valid from its time on; copies share it.
+/// A profile: a value that changes over time in steps. Clones share the stored steps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile(Arc<Schedule>);
 
 #[derive(Clone, Debug, PartialEq)]
 struct Schedule {
+    /// Times \[s\] and values of the steps.
     steps: Vec<(f64, f64)>,
+    /// Time after which the steps repeat \[s\]; `None` if they happen once.
     period: Option<f64>,
 }
 
 impl Profile {
-    /// Creates a profile of `steps` (time in seconds since the start, value), repeated every `period` seconds if given.
+    /// Creates a profile from its `steps` (time in seconds since the start of the run, and value), which repeat every `period`
+    /// seconds if a period is given.
     ///
     /// # Errors
     /// A time or value is out of range, times do not increase, or the period is shorter than a microsecond or than the last time.
@@ -60,9 +65,9 @@ impl Profile {
                     index + 1
                 )));
             }
-            if !(0.0..=LARGEST).contains(&value) {
+            if !(0.0..=MAX_VALUE).contains(&value) {
                 return Err(Problem::new(format!(
-                    "step {} has the value {value}; it must be from 0 to {LARGEST:e}",
+                    "step {} has the value {value}; it must be from 0 to {MAX_VALUE:e}",
                     index + 1
                 )));
             }
@@ -85,15 +90,16 @@ impl Profile {
         Ok(Self(Arc::new(Schedule { steps, period })))
     }
 
-    /// Returns the `index`-th change: its time \[s\] and its value; `None` after the last change of a profile without a period. Times never
-    /// decrease: rounding does not put the end of a round after the start of the next one.
+    /// Returns the time \[s\] and value of the change with index `index`, counted from 0 through all repetitions; `None` after
+    /// the last change of a profile without a period. Times never decrease: rounding cannot put the end of a repetition after the
+    /// start of the next one.
     pub fn step(&self, index: usize) -> Option<(f64, f64)> {
         let count = self.0.steps.len();
-        (count > 0).then(|| self.step_of(index / count, index % count))?
+        (count > 0).then(|| self.step_in_round(index / count, index % count))?
     }
 
-    /// Returns the change at index `place` of a round.
-    fn step_of(&self, round: usize, place: usize) -> Option<(f64, f64)> {
+    /// Returns the time \[s\] and value of the step with index `place` in the repetition `round`, both counted from 0.
+    fn step_in_round(&self, round: usize, place: usize) -> Option<(f64, f64)> {
         let Schedule { steps, period } = &*self.0;
         let (date, value) = *steps.get(place)?;
         match (round, *period) {
@@ -107,12 +113,12 @@ impl Profile {
         }
     }
 
-    /// Returns the steps of the first round, each with its time \[s\] and value.
-    pub fn once(&self) -> &[(f64, f64)] {
+    /// Returns the steps of the profile without their repetitions, each with its time \[s\] and value.
+    pub fn steps_without_repetition(&self) -> &[(f64, f64)] {
         &self.0.steps
     }
 
-    /// Returns the time after which the steps repeat \[s\], if they do.
+    /// Returns the time after which the steps repeat \[s\]; `None` if they happen once.
     pub fn period(&self) -> Option<f64> {
         self.0.period
     }
@@ -120,26 +126,26 @@ impl Profile {
     /// Returns the profile with all values multiplied by `factor`, which is not negative.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Self {
-        let steps = self.once().iter();
+        let steps = self.steps_without_repetition().iter();
         Self(Arc::new(Schedule {
             steps: steps.map(|(date, value)| (*date, value * factor)).collect(),
             period: self.period(),
         }))
     }
 
-    /// Writes the profile as a file of `SimGrid`.
+    /// Returns the profile as text in the profile format of `SimGrid`.
     pub fn to_simgrid(&self) -> String {
         let period = self
             .period()
             .map(|period| format!("PERIODICITY {period}\n"));
         let steps = self
-            .once()
+            .steps_without_repetition()
             .iter()
             .map(|(date, value)| format!("{date} {value}\n"));
         period.into_iter().chain(steps).collect()
     }
 
-    /// Returns all changes, from the first one on.
+    /// Returns an iterator over all changes, including repetitions, from the first one on.
     pub fn steps(&self) -> ProfileSteps {
         ProfileSteps {
             profile: self.clone(),
@@ -148,29 +154,30 @@ impl Profile {
         }
     }
 
-    /// Returns the minimum of all values, without the nominal value; infinite without steps.
-    pub fn least(&self) -> f64 {
-        self.once()
+    /// Returns the minimum of all values; the nominal value before the first step is ignored. Infinite if there are no steps.
+    pub fn minimum(&self) -> f64 {
+        self.steps_without_repetition()
             .iter()
             .map(|step| step.1)
             .fold(f64::INFINITY, f64::min)
     }
 }
 
-/// The changes of a profile, one after the other.
+/// Iterator over the changes of a profile with its repetitions: time \[s\] and value.
 #[derive(Clone, Debug)]
 pub struct ProfileSteps {
     profile: Profile,
-    /// Round and index of the next change.
+    /// Repetition that contains the next change, counted from 0.
     round: usize,
+    /// Index of the next change in its repetition.
     place: usize,
 }
 
 impl ProfileSteps {
-    /// Skips to the last change that `is_due`, and returns it (time \[s\] and value); all changes before a due one are due. Returns `None`,
-    /// and does not move, if the next change is not due.
+    /// Skips to the last change whose time `is_due` accepts, and returns its time \[s\] and value. If `is_due` accepts a time, it
+    /// must accept all earlier times. Returns `None`, and does not move, if the next change is not due.
     pub fn skip_to_last(&mut self, is_due: impl Fn(f64) -> bool) -> Option<(f64, f64)> {
-        let count = self.profile.once().len();
+        let count = self.profile.steps_without_repetition().len();
         let begin = self.round * count + self.place;
         let is_due = |index: usize| self.profile.step(index).is_some_and(|step| is_due(step.0));
         // All changes before `due` are due; a change `far` after it is not.
@@ -209,28 +216,32 @@ impl Iterator for ProfileSteps {
     type Item = (f64, f64);
 
     fn next(&mut self) -> Option<(f64, f64)> {
-        let step = self.profile.step_of(self.round, self.place);
+        let step = self.profile.step_in_round(self.round, self.place);
         self.place += 1;
-        if self.place >= self.profile.once().len() {
+        if self.place >= self.profile.steps_without_repetition().len() {
             (self.round, self.place) = (self.round + 1, 0);
         }
         step
     }
 }
 
-/// The integral over time of a value that changes in steps, from time 0 s to times that never decrease.
+/// The integral over time of a value that changes in steps. It starts at time 0 s and can be evaluated at times that never
+/// decrease.
 #[derive(Debug)]
 pub struct Integral {
     steps: Box<dyn Steps>,
+    /// Time \[s\] and value of the next step; `None` after the last step.
     next: Option<(f64, f64)>,
-    /// The time up to which the integral is computed, the value from then on, and the integral.
+    /// Time of the last step that `sum` includes \[s\].
     date: f64,
+    /// Value from that step on, until the next step.
     value: f64,
+    /// Integral from time 0 s to that step \[unit of the value · s\].
     sum: f64,
 }
 
 impl Integral {
-    /// Starts the integral of `steps` over time \[unit of the value · s\]; `nominal` holds before the first one.
+    /// Creates the integral of a value over time; the value is `nominal` before the first of the `steps`.
     pub fn new(nominal: f64, mut steps: Box<dyn Steps>) -> Self {
         Self {
             next: steps.next(),
@@ -241,8 +252,8 @@ impl Integral {
         }
     }
 
-    /// Returns the integral \[unit of the value · s\] from time 0 s to the time `date` \[s\], which must not be before the time of the
-    /// previous request.
+    /// Returns the integral from time 0 s to the time `date` \[s\], in the unit of the value times seconds. Calls must have times
+    /// that do not decrease.
     pub fn up_to(&mut self, date: f64) -> f64 {
         while let Some((change, value)) = self.next.filter(|next| next.0 <= date) {
             self.sum += self.value * (change - self.date);

@@ -1,12 +1,12 @@
-//! Reads a platform in JSON: checks that its parts are consistent, and builds it.
+//! Reads a platform in JSON: checks that its parts are consistent, and builds the platform.
 //!
-//! The steps: names and numbers, profiles, size, hosts and links, paths (given, otherwise shortest), latencies of pairs, origins. Each step
-//! reports all its problems; a step does not begin if its input has errors.
+//! The stages, in order: names and numbers, profiles, size, hosts and links, paths (those in the file, otherwise the shortest),
+//! latencies of pairs, origins. Each stage reports all its problems; a stage does not begin if its input has errors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::assemble::Assembly;
-use super::built_in::copied;
+use super::built_in::matching_built_in;
 use super::copies::{self, Sources};
 use super::format::{LinkValues, PlatformFile};
 use super::{Link, LoadedPlatform, zone_file};
@@ -15,7 +15,8 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::memory::Limits;
 use migsim_base::units::LinkId;
 
-/// Reads a platform in the format `migsim-platform-1`, clusters or a tree of zones; `source` names the file in messages.
+/// Reads a platform in the format `migsim-platform-1`, with clusters or a tree of zones; `source` is the name of the file in
+/// messages.
 ///
 /// ```
 /// let text = r#"{
@@ -31,46 +32,47 @@ use migsim_base::units::LinkId;
 /// ```
 ///
 /// # Errors
-/// All problems of the file, each with its place.
+/// All problems of the file, each with its line and column.
 pub fn from_json(source: &str, text: &str) -> Result<LoadedPlatform, Error> {
     from_json_within(source, text, Limits::default())
 }
 
-/// Reads such a platform within limits of memory.
+/// Reads a platform in the format `migsim-platform-1`; refuses a platform that exceeds the memory limits.
 pub(super) fn from_json_within(
     source: &str,
     text: &str,
     limits: Limits,
 ) -> Result<LoadedPlatform, Error> {
     let hint = "`migsim schema platform` prints the format, with its keys and units";
-    let document = Document::parse(source, text).map_err(|error| error.hinting(hint))?;
-    let loaded = if zone_file::is_one(&document) {
-        zone_file::read(&document, limits)
+    let document = Document::parse(source, text).map_err(|error| error.with_default_hint(hint))?;
+    let loaded = if zone_file::is_zone_file(&document) {
+        zone_file::read_zone_file(&document, limits)
     } else {
-        read(&document, limits)
+        read_clusters(&document, limits)
     };
-    loaded.map_err(|error| error.hinting(hint))
+    loaded.map_err(|error| error.with_default_hint(hint))
 }
 
-fn read(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {
+/// Reads a platform file that lists clusters (not a tree of zones).
+fn read_clusters(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {
     let mut file: PlatformFile = document.deserialize().map_err(hint_at_synonyms)?;
-    let sources = copies::write_out(document, &mut file)?;
+    let sources = copies::expand_copies(document, &mut file)?;
     let mut loader = Loader::new(document, &file, &sources);
     loader.check_names();
     loader.check_links();
     loader.check_hosts();
-    loader.check_counts(limits);
+    loader.check_size(limits);
     loader.check_profiles();
     loader.check_origins();
     let clusters = loader.cluster_parts();
     let between = loader.links_between();
     let given = loader.given_routes();
     let latencies = loader.pair_latencies();
-    loader.stop_if_broken()?;
+    loader.fail_if_problems()?;
     let assembly = Assembly::new(file.name.clone(), between, clusters);
     let paths = loader.paths(assembly.media(), given, &latencies);
     loader.check_connected(&paths);
-    loader.stop_if_broken()?;
+    loader.fail_if_problems()?;
     let mut platform = assembly.finish(paths);
     for (index, cluster) in file.clusters.iter().enumerate() {
         if let Some(loopback) = &cluster.loopback {
@@ -80,14 +82,14 @@ fn read(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {
     }
     let platform = platform;
     loader.check_latency_profiles(&platform, &latencies);
-    loader.stop_if_broken()?;
+    loader.fail_if_problems()?;
     Ok(LoadedPlatform {
         platform,
         description: file.description.clone(),
         origins: file.origins.clone(),
         source: document.source.clone(),
         sha256: sha256(document.text.as_bytes()),
-        built_in: copied(&document.value),
+        built_in: matching_built_in(&document.value),
         tree: None,
         settings: Vec::new(),
         notes: Vec::new(),
@@ -95,10 +97,10 @@ fn read(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {
     })
 }
 
-/// Common words for the kinds of networks.
+/// Other words that users may write for a kind of network, each with the name of that kind in the format.
 const SYNONYMS: [(&str, &str); 2] = [("hub", "shared-medium"), ("bus", "shared-medium")];
 
-/// Adds the kind of network that a common word stands for.
+/// Adds a hint to errors about unknown kinds of network: the name in the format for a common word such as `hub`.
 fn hint_at_synonyms(error: Error) -> Error {
     let Error::Input(problems) = error else {
         return error;
@@ -117,16 +119,20 @@ fn hint_at_synonyms(error: Error) -> Error {
     Error::Input(problems.into_iter().map(hint).collect())
 }
 
-/// A file that is being read.
+/// A platform file of clusters while it is being read and checked.
 #[derive(Debug)]
 pub(super) struct Loader<'a> {
     pub(super) document: &'a Document,
     pub(super) file: &'a PlatformFile,
+    /// Entry of the file from which each cluster and link was copied.
     sources: &'a Sources,
+    /// Index of each cluster by its name.
     pub(super) clusters: BTreeMap<&'a str, usize>,
+    /// Index of each router by its name.
     pub(super) routers: BTreeMap<&'a str, usize>,
+    /// Index of each link between routers by its name.
     pub(super) links: BTreeMap<&'a str, usize>,
-    /// The id of each link between routers, in the direction from its `from` to its `to`.
+    /// Id of each link between routers, for its direction from `from` to `to`.
     pub(super) link_ids: Vec<LinkId>,
     problems: Vec<Problem>,
 }
@@ -161,27 +167,31 @@ impl<'a> Loader<'a> {
         loader
     }
 
+    /// Adds a router if there is none with this name yet.
     fn add_router(&mut self, name: &'a str) {
         let next = self.routers.len();
         self.routers.entry(name).or_insert(next);
     }
 
-    /// Creates a problem at a key; beyond the number of problems that are printed it is only counted.
+    /// Creates a problem at a key of the file. After the maximum number of printed problems, its location is left out, because
+    /// such problems are only counted.
     pub(super) fn problem(&self, key: &str, message: impl Into<String>) -> Problem {
         if self.problems.len() < MOST_PROBLEMS {
-            self.document.problem(&self.sources.key(key), message)
+            self.document
+                .problem(&self.sources.key_in_file(key), message)
         } else {
             Problem::new(message)
         }
     }
 
+    /// Records a problem at a key of the file.
     pub(super) fn report(&mut self, key: &str, message: impl Into<String>) {
         let problem = self.problem(key, message);
-        self.note(problem);
+        self.record(problem);
     }
 
-    /// Reports that there is no `what` of this name, with the existing names. To list these takes time, so it is done only for problems
-    /// that are printed.
+    /// Records the problem that there is no `what` named `name`, and suggests the existing names. Names are only collected for
+    /// problems that will be printed, since this takes time.
     pub(super) fn report_unknown(
         &mut self,
         key: &str,
@@ -189,28 +199,31 @@ impl<'a> Loader<'a> {
         known: fn(&Self) -> Vec<&str>,
     ) {
         let problem = self.problem(key, format!("unknown {what} `{name}`"));
-        let problem = problem.names_no(what, name);
+        let problem = problem.with_unknown_name(what, name);
         let is_printed = self.problems.len() < MOST_PROBLEMS;
-        self.note(if is_printed {
+        self.record(if is_printed {
             problem.known(&format!("{what}s"), known(self))
         } else {
             problem
         });
     }
 
-    pub(super) fn note(&mut self, problem: Problem) {
+    /// Records a problem, unless it is already recorded.
+    pub(super) fn record(&mut self, problem: Problem) {
         if self.problems.len() >= MOST_PROBLEMS || !self.problems.contains(&problem) {
             self.problems.push(problem);
         }
     }
 
-    fn stop_if_broken(&mut self) -> Result<(), Error> {
+    /// Returns all recorded problems as an error, if there are any.
+    fn fail_if_problems(&mut self) -> Result<(), Error> {
         if self.problems.is_empty() {
             return Ok(());
         }
         Err(Error::Input(limited(std::mem::take(&mut self.problems))))
     }
 
+    /// Checks that names of clusters, links and routers are valid and unique.
     fn check_names(&mut self) {
         let file = self.file;
         if file.clusters.is_empty() {
@@ -236,7 +249,7 @@ impl<'a> Loader<'a> {
             if let Some(first) = self.links.insert(&link.name, index) {
                 self.links.insert(&link.name, first);
                 self.report(&key, format!("link `{}` is defined twice", link.name));
-            } else if self.is_generated(&link.name) {
+            } else if self.is_generated_link_name(&link.name) {
                 let message = format!("the name `{}` is taken by a link of a cluster", link.name);
                 self.report(&key, message);
             }
@@ -251,6 +264,7 @@ impl<'a> Loader<'a> {
         }
     }
 
+    /// Records a problem if a name is empty or has characters that are not allowed.
     fn check_name(&mut self, key: &str, name: &str) {
         if name.is_empty() {
             self.report(key, "the name is empty");
@@ -258,12 +272,12 @@ impl<'a> Loader<'a> {
             || name.contains("..")
         {
             let problem = self.problem(key, format!("`{name}` cannot be a name"));
-            self.note(problem.hint("a name has no space, no comma and no `..`"));
+            self.record(problem.hint("a name has no space, no comma and no `..`"));
         }
     }
 
-    /// Whether a link of a cluster will have this name.
-    fn is_generated(&self, name: &str) -> bool {
+    /// Whether `name` is a name that will be generated for an access link, shared medium or direction of a duplex link.
+    fn is_generated_link_name(&self, name: &str) -> bool {
         if let Some(cluster) = name.strip_suffix("-medium") {
             return self.clusters.contains_key(cluster);
         }
@@ -283,6 +297,7 @@ impl<'a> Loader<'a> {
         index.parse::<u64>().is_ok() && self.clusters.contains_key(cluster)
     }
 
+    /// Checks that clusters and links refer to known routers, and that no link joins a router to itself.
     fn check_links(&mut self) {
         let file = self.file;
         for (index, cluster) in file.clusters.iter().enumerate() {
@@ -300,6 +315,7 @@ impl<'a> Loader<'a> {
         }
     }
 
+    /// Records a problem if a router is unknown or its name is not valid.
     fn check_router(&mut self, key: &str, router: &str) {
         if !self.routers.contains_key(router) {
             self.report_unknown(key, ("router", router), |loader| {
@@ -310,6 +326,7 @@ impl<'a> Loader<'a> {
         }
     }
 
+    /// Checks that each origin refers to a value in the file and states its kind (`stated`, `inferred` or `fitted`).
     fn check_origins(&mut self) {
         for (key, text) in &self.file.origins {
             let place = format!("origins.{key}");
@@ -318,7 +335,7 @@ impl<'a> Loader<'a> {
                     &place,
                     format!("origin of `{key}`, which is not in this file"),
                 );
-                self.note(problem.hint("a key is written like `clusters[1].speed`"));
+                self.record(problem.hint("a key is written like `clusters[1].speed`"));
             }
             let word = text.split(|c: char| !c.is_alphabetic()).next();
             if !matches!(word, Some("stated" | "inferred" | "fitted")) {
@@ -326,11 +343,12 @@ impl<'a> Loader<'a> {
                     self.problem(&place, format!("the origin `{text}` does not say its kind"));
                 let hint =
                     "it begins with `stated` (where), `inferred` (why) or `fitted` (to what)";
-                self.note(problem.hint(hint));
+                self.record(problem.hint(hint));
             }
         }
     }
 
+    /// Creates the links between routers.
     fn links_between(&mut self) -> Vec<Link> {
         let file = self.file;
         let mut links = Vec::new();
@@ -348,6 +366,7 @@ impl<'a> Loader<'a> {
         links
     }
 
+    /// Returns the index of the cluster with this name; records a problem and returns `None` if there is none.
     pub(super) fn cluster_named(&mut self, key: &str, name: &str) -> Option<usize> {
         if let Some(&index) = self.clusters.get(name) {
             return Some(index);

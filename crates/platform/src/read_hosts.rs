@@ -1,4 +1,5 @@
-//! The hosts of the clusters of a platform in JSON: equal hosts, or groups of equal hosts that share the network of their cluster.
+//! Reads the hosts of each cluster of a platform in JSON: equal hosts, or groups of equal hosts that share the network of their
+//! cluster.
 
 use super::assemble::{
     ClusterParts, GroupParts, LinkParts, check_size, memory_of_clusters, memory_of_hosts,
@@ -9,20 +10,26 @@ use super::read_profiles::Values;
 use migsim_base::memory::Limits;
 use migsim_base::units::{Bytes, InstructionsPerSecond};
 
-/// Equal hosts as in the file: a group, or a cluster without groups.
+/// Equal hosts as described in the file: one group, or a whole cluster without groups.
 struct Group<'a> {
-    /// The prefix of their keys in the cluster: empty, or `groups[1].`.
+    /// Prefix of the keys of these hosts within their cluster: `groups[1].`, or empty for a cluster without groups.
     prefix: String,
+    /// Number of hosts.
     hosts: u64,
+    /// Speed of one core \[instructions/s\].
     speed: InstructionsPerSecond,
+    /// Number of cores of each host.
     cores: u32,
+    /// Memory of each host for processes; `None` if it is not limited.
     memory: Option<Bytes>,
+    /// Name of the profile of the fraction of the nominal speed that each host has over time.
     speed_profile: Option<&'a String>,
-    /// The key of their link in the cluster, and the link.
+    /// Access link of each host, with the key of this link within the cluster.
     link: (String, &'a LinkValues),
 }
 
-/// Returns the groups of a cluster; [`Loader::check_hosts`] has reported missing values.
+/// Returns the groups of equal hosts of a cluster. A missing value gets a default here, because [`Loader::check_hosts`] has
+/// already reported it.
 fn groups(cluster: &ClusterEntry) -> Vec<Group<'_>> {
     let Some(groups) = &cluster.groups else {
         return vec![Group {
@@ -52,7 +59,7 @@ fn groups(cluster: &ClusterEntry) -> Vec<Group<'_>> {
 }
 
 impl Loader<'_> {
-    /// Checks that hosts are given completely and in one of the two forms.
+    /// Checks that each cluster describes its hosts completely, and either directly or in groups.
     pub(super) fn check_hosts(&mut self) {
         let file = self.file;
         for (index, cluster) in file.clusters.iter().enumerate() {
@@ -69,7 +76,7 @@ impl Loader<'_> {
                 for (field, _) in keys[..2].iter().filter(|(_, is_given)| !is_given) {
                     let key = format!("clusters[{index}]");
                     let problem = self.problem(&key, format!("key `{field}` is missing"));
-                    self.note(problem.hint(
+                    self.record(problem.hint(
                         "a cluster has `hosts` and `speed`, or `groups` of hosts that differ",
                     ));
                 }
@@ -78,11 +85,11 @@ impl Loader<'_> {
             for (field, _) in keys.iter().filter(|(_, is_given)| *is_given) {
                 let message = format!("cluster `{name}` has `{field}` and `groups`");
                 let problem = self.problem(&at(field), message);
-                self.note(problem.hint(format!("give each group its `{field}`")));
+                self.record(problem.hint(format!("give each group its `{field}`")));
             }
             if groups.is_empty() {
                 let problem = self.problem(&at("groups"), format!("cluster `{name}` has no hosts"));
-                self.note(problem.hint("a group is an object with `hosts` and `speed`"));
+                self.record(problem.hint("a group is an object with `hosts` and `speed`"));
             }
             if cluster.network == NetworkKind::SharedMedium {
                 let own = groups.iter().position(|group| group.link.is_some());
@@ -90,7 +97,7 @@ impl Loader<'_> {
                     let message =
                         format!("the hosts of cluster `{name}` have no links of their own");
                     let problem = self.problem(&at(&format!("groups[{group}].link")), message);
-                    self.note(
+                    self.record(
                         problem.hint(
                             "leave the `link` of the group out, or choose the network `switch`",
                         ),
@@ -100,8 +107,8 @@ impl Loader<'_> {
         }
     }
 
-    /// Checks the number of hosts and the memory before any is allocated.
-    pub(super) fn check_counts(&mut self, limits: Limits) {
+    /// Checks the number of hosts and the estimated memory of the platform before any memory is allocated.
+    pub(super) fn check_size(&mut self, limits: Limits) {
         let file = self.file;
         let (mut hosts, mut bytes) = (0_u64, memory_of_clusters(file.clusters.len()));
         let mut largest = (0, String::new());
@@ -135,10 +142,11 @@ impl Loader<'_> {
         if let Err(problem) = check_size(hosts, file.clusters.len(), bytes, limits) {
             let hint = problem.hint.clone().unwrap_or_default();
             let problem = self.problem(&largest.1, problem.message);
-            self.note(problem.hint(hint));
+            self.record(problem.hint(hint));
         }
     }
 
+    /// Checks that a group has hosts, cores, and a link that suits the network of the cluster.
     fn check_group(&mut self, index: usize, cluster: &ClusterEntry, group: &Group<'_>) {
         let at = |field: &str| format!("clusters[{index}].{}{field}", group.prefix);
         let name = &cluster.name;
@@ -158,7 +166,7 @@ impl Loader<'_> {
             let message = format!("cluster `{name}` has a duplex link and is not a switch");
             let key = format!("clusters[{index}].{key}.duplex");
             let problem = self.problem(&key, message);
-            self.note(problem.hint("leave `duplex` out, or choose the network `switch`"));
+            self.record(problem.hint("leave `duplex` out, or choose the network `switch`"));
         }
         let profiles = [
             ("bandwidth_profile", &link.bandwidth_profile),
@@ -170,18 +178,20 @@ impl Loader<'_> {
         {
             let message = format!("cluster `{name}` is unshared and has a `{field}`");
             let problem = self.problem(&format!("clusters[{index}].{key}.{field}"), message);
-            self.note(problem.hint("links that are not shared keep their capacity and delay"));
+            self.record(problem.hint("links that are not shared keep their capacity and delay"));
         }
     }
 
+    /// Returns the descriptions from which the hosts and links of all clusters are created.
     pub(super) fn cluster_parts(&mut self) -> Vec<ClusterParts> {
         let file = self.file;
         (file.clusters.iter().enumerate())
-            .map(|(index, cluster)| self.cluster(index, cluster))
+            .map(|(index, cluster)| self.parts_of_cluster(index, cluster))
             .collect()
     }
 
-    fn cluster(&mut self, index: usize, cluster: &ClusterEntry) -> ClusterParts {
+    /// Returns the description from which the hosts and links of a cluster are created.
+    fn parts_of_cluster(&mut self, index: usize, cluster: &ClusterEntry) -> ClusterParts {
         let is_shared = cluster.network != NetworkKind::Unshared;
         let has_medium = cluster.network == NetworkKind::SharedMedium;
         let all = groups(cluster);
@@ -211,7 +221,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Returns a link without its name; `key` is the path to it.
+    /// Returns the properties of a link that the file describes at the key `key`, with its profiles.
     pub(super) fn link_parts(
         &mut self,
         key: &str,

@@ -1,4 +1,5 @@
-//! The paths between the clusters of a platform in JSON: given routes, shortest paths, latencies of pairs.
+//! Determines the paths between the clusters of a platform in JSON: routes in the file, shortest paths, and latencies of pairs of
+//! clusters.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +10,13 @@ use super::router_paths::{GivenRoutes, RouterPaths, Site};
 use super::shortest::Graph;
 use migsim_base::units::{HostId, LinkId, Seconds};
 
-/// Latencies by pair of clusters (the smaller one first), with their index in the file.
+/// Latency of each pair of clusters, with the index of its entry in the file. The key is the pair of cluster indices, the smaller
+/// one first.
 pub(super) type PairLatencies = BTreeMap<(usize, usize), (usize, Seconds)>;
 
 impl Loader<'_> {
-    /// Returns the routes in the file, by pair of clusters; each is also reversed unless the reverse is given.
+    /// Returns the routes in the file, by pair of clusters. The opposite route is the reverse of a route, unless the file
+    /// contains it.
     pub(super) fn given_routes(&mut self) -> GivenRoutes {
         let file = self.file;
         let mut given = BTreeMap::new();
@@ -43,8 +46,8 @@ impl Loader<'_> {
         given
     }
 
-    /// Returns the other direction of a link between routers, if it has one; otherwise the link.
-    fn back(&self, id: LinkId) -> LinkId {
+    /// Returns the opposite direction of a duplex link between routers; the link itself if it is not duplex.
+    fn opposite_link(&self, id: LinkId) -> LinkId {
         match self.link_ids.binary_search(&id) {
             Ok(at) => LinkId(id.0 + u32::from(self.file.links[at].duplex)),
             // The ids between those of first directions are second directions.
@@ -52,12 +55,13 @@ impl Loader<'_> {
         }
     }
 
-    /// Returns the route back.
+    /// Returns the links of the route in the opposite direction.
     fn reversed(&self, links: &[LinkId]) -> Vec<LinkId> {
-        links.iter().rev().map(|&link| self.back(link)).collect()
+        links.iter().rev().map(|&link| self.opposite_link(link)).collect()
     }
 
-    /// Returns the links of a given route; they must lead from router to router.
+    /// Returns the links of the route with index `index` in the file; records a problem if consecutive links do not meet at a
+    /// router.
     fn route_links(&mut self, index: usize, from: usize, to: usize) -> Vec<LinkId> {
         let file = self.file;
         let mut at = file.clusters[from].router.as_deref();
@@ -73,14 +77,14 @@ impl Loader<'_> {
             };
             if met.contains(&link) {
                 let problem = self.problem(&key, format!("the route crosses link `{name}` twice"));
-                self.note(problem.hint("a route has no cycle: leave the way there and back out"));
+                self.record(problem.hint("a route has no cycle: leave the way there and back out"));
                 return ids;
             }
             met.push(link);
             let entry = &file.links[link];
             let there = self.link_ids[link];
             let is_back = at == Some(&*entry.to);
-            ids.push(if is_back { self.back(there) } else { there });
+            ids.push(if is_back { self.opposite_link(there) } else { there });
             at = match at {
                 Some(router) if router == entry.from => Some(&entry.to),
                 Some(router) if router == entry.to => Some(&entry.from),
@@ -88,7 +92,7 @@ impl Loader<'_> {
                     let message = format!("link `{name}` does not begin at router `{router}`");
                     let problem = self.problem(&key, message);
                     let ends = format!("it joins `{}` and `{}`", entry.from, entry.to);
-                    self.note(problem.hint(ends));
+                    self.record(problem.hint(ends));
                     None
                 }
                 None => None,
@@ -107,6 +111,7 @@ impl Loader<'_> {
         ids
     }
 
+    /// Returns the latencies that the file states for pairs of clusters.
     pub(super) fn pair_latencies(&mut self) -> PairLatencies {
         let file = self.file;
         let mut latencies = PairLatencies::new();
@@ -130,7 +135,8 @@ impl Loader<'_> {
         latencies
     }
 
-    /// Returns the paths between clusters with these shared media: the `given` ones, otherwise paths over the links between their routers.
+    /// Creates the paths between clusters: a route in `given`, or else the shortest path over the links between routers. `media`
+    /// is the shared medium of each cluster.
     pub(super) fn paths(
         &self,
         media: &[Option<LinkId>],
@@ -142,8 +148,8 @@ impl Loader<'_> {
         for (index, link) in file.links.iter().enumerate() {
             let ends = [&link.from, &link.to].map(|name| self.routers[&**name]);
             let there = self.link_ids[index];
-            let both = [there, self.back(there)];
-            graph.add(ends[0], ends[1], both, link.latency.get());
+            let both = [there, self.opposite_link(there)];
+            graph.add_link(ends[0], ends[1], both, link.latency.get());
         }
         let clusters = file.clusters.iter().zip(media);
         let site = |(cluster, medium): (&ClusterEntry, &Option<LinkId>)| Site {
@@ -160,9 +166,10 @@ impl Loader<'_> {
         )
     }
 
-    /// Checks that every pair of clusters has a route; for each cluster without a route, one pair is reported.
+    /// Checks that every pair of clusters has a route. For each cluster without a route to some earlier cluster, one pair is
+    /// reported.
     pub(super) fn check_connected(&mut self, paths: &RouterPaths) {
-        if paths.is_one_part() {
+        if paths.are_all_connected() {
             return;
         }
         let clusters = &self.file.clusters;
@@ -183,11 +190,11 @@ impl Loader<'_> {
                 )),
                 None => problem.known("links", self.links.keys().copied()),
             };
-            self.note(problem);
+            self.record(problem);
         }
     }
 
-    /// Returns the first host of each group of a cluster, and the last host of all.
+    /// Returns the first host of each group of a cluster, and the last host of the cluster.
     fn kinds_of_hosts(&self, platform: &Platform, cluster: usize) -> Vec<HostId> {
         let hosts = &platform.clusters[cluster].hosts;
         let groups = self.file.clusters[cluster].groups.iter().flatten();
@@ -206,7 +213,8 @@ impl Loader<'_> {
         kinds
     }
 
-    /// Reports a latency profile of a link that has no effect, because a latency given for a pair replaces the latencies of the links.
+    /// Records a problem for each link whose latency profile has no effect, because the latency of a pair of clusters replaces
+    /// the latencies of the links.
     pub(super) fn check_latency_profiles(
         &mut self,
         platform: &Platform,
@@ -231,7 +239,7 @@ impl Loader<'_> {
                     platform.clusters[a].name, platform.clusters[b].name, link.name
                 );
                 let problem = self.problem(&format!("latencies[{index}]"), message);
-                self.note(problem.hint("remove one of the two"));
+                self.record(problem.hint("remove one of the two"));
             }
         }
     }

@@ -1,11 +1,11 @@
-//! The profiles of a platform in JSON: one form for speeds, bandwidths and latencies.
+//! Reads the profiles of a platform in JSON. Profiles of speeds, bandwidths and latencies have the same form.
 
 use super::Profile;
 use super::format::StepValue;
 use super::read::Loader;
 use migsim_base::units::{BytesPerSecond, Seconds};
 
-/// The quantity of the values of a profile.
+/// Quantity that the values of a profile express: fractions of the nominal speed, bandwidths or latencies.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Values {
     Factors,
@@ -14,7 +14,7 @@ pub(super) enum Values {
 }
 
 impl Values {
-    /// Reads one value as a number [1, B/s or s].
+    /// Converts the value of a step into a number in the unit of this quantity \[1, B/s or s\].
     fn read(self, value: &StepValue) -> Result<f64, String> {
         match (self, value) {
             (Self::Factors, StepValue::Factor(factor)) if *factor >= 0.0 => Ok(*factor),
@@ -39,7 +39,7 @@ impl Values {
         }
     }
 
-    /// Guesses the quantity of a profile that no host or link refers to.
+    /// Guesses from a value the quantity of a profile that no host or link refers to.
     fn guess(value: &StepValue) -> Self {
         match value {
             StepValue::Factor(_) => Self::Factors,
@@ -50,7 +50,7 @@ impl Values {
 }
 
 impl Loader<'_> {
-    /// Checks all profiles, also those that no host or link refers to.
+    /// Checks all profiles, including those that no host or link refers to.
     pub(super) fn check_profiles(&mut self) {
         let file = self.file;
         for (name, entry) in &file.profiles {
@@ -80,6 +80,7 @@ impl Loader<'_> {
         None
     }
 
+    /// Converts the profile named `name` from the file; records a problem and returns `None` if a value is not valid.
     fn read_profile(&mut self, name: &str, values: Values) -> Option<Profile> {
         let entry = self.file.profiles.get(name)?;
         let mut steps = Vec::with_capacity(entry.steps.len());

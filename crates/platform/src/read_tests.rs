@@ -1,4 +1,4 @@
-//! Tests of platforms in JSON: small ones by hand, invalid ones, and the built-in ones.
+//! Tests of platforms in JSON: small handwritten ones, invalid ones, and the built-in ones.
 
 use proptest::prelude::*;
 
@@ -8,7 +8,8 @@ use migsim_base::document::Document;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, HostId};
 
-/// Clusters a and b at router R1, c (a shared medium) at R2, d at R3, in a triangle of routers.
+/// Platform of four clusters: a and b at router R1, c (with a shared medium) at R2, d at R3; links join the routers in a
+/// triangle.
 const FOUR: &str = r#"{
   "schema": "migsim-platform-1",
   "name": "four",
@@ -39,6 +40,7 @@ fn route(platform: &Platform, from: &str, to: &str) -> Vec<String> {
     names.collect()
 }
 
+/// Returns the problems of a platform file that cannot be read.
 fn problems(text: &str) -> Vec<Problem> {
     match from_json("four.json", text) {
         Err(Error::Input(problems)) => problems,
@@ -46,13 +48,13 @@ fn problems(text: &str) -> Vec<Problem> {
     }
 }
 
-/// Returns FOUR with one piece of text replaced.
+/// Returns the platform file `FOUR` with one piece of text replaced.
 fn with(old: &str, new: &str) -> String {
     assert!(FOUR.contains(old), "{old}");
     FOUR.replacen(old, new, 1)
 }
 
-/// Returns FOUR with cluster `c` made of these groups, on `network`.
+/// Returns the platform file `FOUR` in which cluster `c` consists of the given groups on the given kind of network.
 fn grouped(network: &str, groups: &str) -> String {
     let old = r#""hosts": 2, "speed": "500 MHz", "network": "shared-medium","#;
     with(
@@ -61,7 +63,7 @@ fn grouped(network: &str, groups: &str) -> String {
     )
 }
 
-/// Returns FOUR with more keys at the end.
+/// Returns the platform file `FOUR` with more keys at its end.
 fn and(keys: &str) -> String {
     with("\n  ]\n}", &format!("\n  ],\n  {keys}\n}}"))
 }
@@ -365,10 +367,10 @@ fn profiles_are_read_by_what_refers_to_them() {
     assert!(platform.hosts[2].speed_profile.is_none());
 }
 
-/// A platform file, its first problem, the line and column of the problem, and its key.
+/// A platform file that cannot be read, with its first problem: the message, the line and column, and the key.
 type Broken<'a> = (String, &'a str, (usize, usize), &'a str);
 
-/// Asserts that the first problem of each file is the expected one.
+/// Asserts that the first problem of each platform file is the expected one.
 fn assert_broken(cases: &[Broken<'_>]) {
     for (text, message, place, key) in cases {
         let first = &problems(text)[0];
@@ -760,7 +762,8 @@ fn links_that_are_not_shared_have_no_profiles() {
     assert!(found[0].message.contains("is unshared"), "{found:?}");
 }
 
-/// The time to read a file grows with its size, whatever errors it has: each of these files once took the product of two numbers of thousands.
+/// The time to read a file must grow in proportion to its size, whatever errors it has. Each of these files once took a time in
+/// proportion to the product of two numbers of several thousand.
 #[test]
 fn many_wrong_names_are_found_in_a_moment() {
     let list =

@@ -1,8 +1,10 @@
-//! Paths between clusters, found on demand: a given route, otherwise the shortest path between their routers.
+//! Paths between clusters, computed on demand: a route from the file, or else the shortest path between the routers of the
+//! clusters.
 //!
-//! A table of all pairs of clusters grows with their square. So a platform has a table only if it is small ([`RouterPaths::table`]);
-//! otherwise its paths are found here. If the links between routers have no cycle, a path goes up and down a tree. Otherwise it is read
-//! from the tree of shortest paths of one of its ends, which is computed when it is first needed.
+//! A table of all pairs of clusters grows with the square of the number of clusters. A platform therefore has a table only if it
+//! is small ([`RouterPaths::table`]); otherwise its paths are computed here. If the links between routers have no cycle, a path
+//! goes up and down a tree of routers. Otherwise the path is taken from the tree of shortest paths that starts at one of its
+//! ends; this tree is computed when it is first needed.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -11,42 +13,46 @@ use super::ClusterPath;
 use super::shortest::{Forest, Graph, Tree};
 use migsim_base::units::{ClusterId, LinkId, Seconds};
 
-/// Links by pair of clusters.
+/// Links of each route in the file, by pair of cluster indices (from, to).
 pub(super) type GivenRoutes = BTreeMap<(usize, usize), Vec<LinkId>>;
 
-/// Maximum number of clusters with a table of all pairs.
-pub(super) const MOST_TABLED: usize = 512;
+/// Maximum number of clusters of a platform for which the paths between all pairs are stored in a table.
+pub(super) const MAX_TABLE_CLUSTERS: usize = 512;
 
-/// Maximum number of links in a table of all pairs.
-const MOST_TABLED_LINKS: usize = 50_000_000;
+/// Maximum number of links in a table of the paths between all pairs of clusters.
+const MAX_TABLE_LINKS: usize = 50_000_000;
 
-/// The router and the medium of a cluster.
+/// Position of a cluster in the network: its router and its shared medium.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Site {
-    /// The router of the cluster, if it has one.
+    /// Index of the router to which the cluster is connected, if there is one.
     pub(super) router: Option<usize>,
     /// The shared medium of the cluster, if it has one.
     pub(super) medium: Option<LinkId>,
 }
 
-/// The paths between the clusters of a platform.
+/// The paths between all clusters of a platform, computed on demand.
 #[derive(Debug)]
 pub struct RouterPaths {
+    /// Router and shared medium of each cluster.
     sites: Vec<Site>,
+    /// Routes from the file, which replace shortest paths.
     given: GivenRoutes,
-    /// Delays from host to host by pair of clusters, the smaller one first.
+    /// Latencies from host to host that replace sums over links, by pair of cluster indices, the smaller one first.
     latencies: BTreeMap<(usize, usize), Seconds>,
+    /// The routers and the links between them.
     graph: Graph,
-    /// The connected component of each router.
-    parts: Vec<u32>,
-    /// The routers, if their links have no cycle.
+    /// Number of the connected component to which each router belongs.
+    components: Vec<u32>,
+    /// The routers as trees, if the links between them have no cycle.
     forest: Option<Forest>,
-    /// The trees of shortest paths that were needed so far, by router.
+    /// Tree of shortest paths from each router, computed when first needed; an empty list if `forest` replaces it.
     trees: Vec<OnceLock<Tree>>,
 }
 
 impl RouterPaths {
-    /// Creates the paths over the links of `graph`, except the `given` ones, which have both directions of a pair.
+    /// Creates the paths over the links of `graph`. The routes in `given`, which must contain both directions of a pair, replace
+    /// shortest paths.
     pub(super) fn new(
         sites: Vec<Site>,
         graph: Graph,
@@ -59,7 +65,7 @@ impl RouterPaths {
             sites,
             given,
             latencies,
-            parts: graph.parts(),
+            components: graph.connected_components(),
             forest,
             trees: (0..trees).map(|_| OnceLock::new()).collect(),
             graph,
@@ -68,33 +74,34 @@ impl RouterPaths {
 
     /// Whether there is a path from cluster `a` to cluster `b`.
     pub(super) fn is_connected(&self, a: usize, b: usize) -> bool {
-        let part = |cluster: usize| Some(self.parts[self.sites[cluster].router?]);
+        let part = |cluster: usize| Some(self.components[self.sites[cluster].router?]);
         a == b || self.given.contains_key(&(a, b)) || (part(a).is_some() && part(a) == part(b))
     }
 
-    /// Whether all clusters have routers that are connected.
-    pub(super) fn is_one_part(&self) -> bool {
+    /// Whether every cluster has a router and all these routers are connected.
+    pub(super) fn are_all_connected(&self) -> bool {
         (1..self.sites.len()).all(|cluster| {
             let ends = [0, cluster].map(|one| self.sites[one].router);
-            matches!(ends, [Some(a), Some(b)] if self.parts[a] == self.parts[b])
+            matches!(ends, [Some(a), Some(b)] if self.components[a] == self.components[b])
         })
     }
 
-    /// Returns the links from cluster `a` to cluster `b` in order: medium of a, links between routers, medium of b. Inside a cluster its
-    /// medium is listed once. Returns none if there is no path.
+    /// Returns the links from cluster `a` to cluster `b` in order: the shared medium of a, links between routers, the shared
+    /// medium of b. For a path inside a cluster, the medium is listed once. `None` if there is no path.
     pub(crate) fn path(&self, a: usize, b: usize) -> Option<Vec<LinkId>> {
         if !self.is_connected(a, b) {
             return None;
         }
         let mut links = Vec::from_iter(self.sites[a].medium);
         if a != b {
-            links.extend(self.between(a, b)?);
+            links.extend(self.path_between_routers(a, b)?);
             links.extend(self.sites[b].medium);
         }
         Some(links)
     }
 
-    fn between(&self, a: usize, b: usize) -> Option<Vec<LinkId>> {
+    /// Returns the links between the routers of two different clusters; `None` if there is no path.
+    fn path_between_routers(&self, a: usize, b: usize) -> Option<Vec<LinkId>> {
         if let Some(links) = self.given.get(&(a, b)) {
             return Some(links.clone());
         }
@@ -104,7 +111,7 @@ impl RouterPaths {
         }
         // The path back is the reverse.
         let start = from.min(to);
-        let tree = self.trees[start].get_or_init(|| self.graph.from(start));
+        let tree = self.trees[start].get_or_init(|| self.graph.shortest_paths(start));
         if from <= to {
             tree.path(to)
         } else {
@@ -112,7 +119,7 @@ impl RouterPaths {
         }
     }
 
-    /// Returns the delay of the whole route from host to host, if it is given for the pair of clusters.
+    /// Returns the latency of the whole route from host to host, if the file states one for this pair of clusters.
     pub(crate) fn latency(&self, a: usize, b: usize) -> Option<Seconds> {
         if self.latencies.is_empty() {
             return None;
@@ -120,18 +127,18 @@ impl RouterPaths {
         self.latencies.get(&(a.min(b), a.max(b))).copied()
     }
 
-    /// Whether delays are given for pairs of clusters.
+    /// Whether the file states latencies for pairs of clusters.
     pub(crate) fn has_latencies(&self) -> bool {
         !self.latencies.is_empty()
     }
 
-    /// Returns the shared medium of a cluster.
+    /// Returns the shared medium of a cluster, if it has one.
     pub(super) fn medium(&self, cluster: ClusterId) -> Option<LinkId> {
         self.sites[cluster.index()].medium
     }
 
-    /// Returns the number of clusters at each router.
-    pub(super) fn residents(&self) -> Vec<u32> {
+    /// Returns the number of clusters that are connected to each router.
+    pub(super) fn clusters_at_routers(&self) -> Vec<u32> {
         let mut residents = vec![0; self.graph.routers()];
         for router in self.sites.iter().filter_map(|site| site.router) {
             residents[router] += 1;
@@ -139,7 +146,7 @@ impl RouterPaths {
         residents
     }
 
-    /// Calls `see` with each link on a path, some of them several times.
+    /// Calls `see` for each link that lies on any path between clusters; it may be called several times for the same link.
     pub fn each_link(&self, see: &mut dyn FnMut(LinkId)) {
         if let (Some(forest), true) = (&self.forest, self.given.is_empty()) {
             self.sites
@@ -147,7 +154,7 @@ impl RouterPaths {
                 .filter_map(|site| site.medium)
                 .for_each(&mut *see);
             forest
-                .links_between(self.residents())
+                .links_between(self.clusters_at_routers())
                 .into_iter()
                 .for_each(see);
             return;
@@ -157,23 +164,24 @@ impl RouterPaths {
         }
     }
 
+    /// Returns all ordered pairs of cluster indices, including pairs of equal ones.
     fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
         let clusters = self.sites.len();
         (0..clusters).flat_map(move |a| (0..clusters).map(move |b| (a, b)))
     }
 
-    /// Creates a table of the paths: entry `a * clusters + b` is the path from cluster a to cluster b, over links of the second list.
-    /// Returns none if there are too many clusters or links.
+    /// Creates a table of all paths. Entry `a * clusters + b` is the path from cluster a to cluster b, as a range of the second
+    /// list, which contains links. `None` if there are too many clusters or links.
     pub(super) fn table(&self) -> Option<(Vec<Option<ClusterPath>>, Vec<LinkId>)> {
         let clusters = self.sites.len();
-        if clusters > MOST_TABLED {
+        if clusters > MAX_TABLE_CLUSTERS {
             return None;
         }
         let (mut pairs, mut links) = (Vec::with_capacity(clusters * clusters), Vec::new());
         for (a, b) in self.pairs() {
             let start = LinkId::from_index(links.len()).0;
             let path = self.path(a, b).map(|path| links.extend(path));
-            if links.len() > MOST_TABLED_LINKS {
+            if links.len() > MAX_TABLE_LINKS {
                 return None;
             }
             pairs.push(path.map(|()| ClusterPath {
@@ -184,7 +192,7 @@ impl RouterPaths {
         Some((pairs, links))
     }
 
-    /// Returns the memory of the paths \[B\].
+    /// Returns the approximate memory that the paths take \[B\].
     pub(super) fn memory(&self) -> usize {
         let given: usize = self.given.values().map(Vec::len).sum();
         size_of_val(&self.sites[..])
@@ -193,13 +201,14 @@ impl RouterPaths {
             + 4 * given
     }
 
-    /// Returns the router of a cluster if all its paths follow from a tree of routers: none of them is given.
+    /// Returns the router of a cluster if all paths lie in a tree of routers, without routes or latencies stated for pairs of
+    /// clusters; otherwise `None`.
     pub(super) fn router_in_tree(&self, cluster: usize) -> Option<usize> {
         let is_free = self.forest.is_some() && self.given.is_empty() && !self.has_latencies();
         self.sites[cluster].router.filter(|_| is_free)
     }
 
-    /// Returns the only link of a router, with the router at its other end; none if it has several.
+    /// Returns the only link of a router, with the router at the other end; `None` if the router does not have exactly one link.
     pub(super) fn only_link(&self, router: usize) -> Option<(LinkId, usize)> {
         self.graph.only_link(router)
     }
@@ -233,7 +242,7 @@ mod tests {
                 (to, from)
             };
             if at >= routers || random.below(8) > 0 {
-                graph.add(from, to, [there, back], random.below(3) as f64);
+                graph.add_link(from, to, [there, back], random.below(3) as f64);
             }
         }
         let site = |at: usize| Site {
@@ -254,7 +263,7 @@ mod tests {
             for (a, b) in paths.pairs() {
                 let [from, to] = [a, b].map(|one| paths.sites[one].router.unwrap());
                 // The path back is the reverse, and a tree begins at the lower router.
-                let tree = paths.graph.from(from.min(to));
+                let tree = paths.graph.shortest_paths(from.min(to));
                 let between = if from <= to {
                     tree.path(to)
                 } else {

@@ -1,42 +1,50 @@
-//! Shortest paths between routers (Dijkstra 1959).
+//! Computes shortest paths between routers (Dijkstra 1959).
 //!
-//! The shortest path has the least sum of nominal latencies, then the fewest links, then the link that comes first in the file. A path is
-//! computed in one direction only; the path back is its reverse, so that both have the same links.
+//! The shortest path has the smallest sum of nominal latencies; among equal sums, the fewest links; and if that is equal, the
+//! link that comes first in the file. A path is computed in one direction only; the path back is its reverse, so that both
+//! directions use the same links.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use migsim_base::units::LinkId;
 
-/// Links between routers, by router.
+/// The links between routers, stored by router.
 #[derive(Debug)]
 pub(super) struct Graph {
+    /// The links that leave each router.
     edges: Vec<Vec<Edge>>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Edge {
+    /// Index of the router at the other end.
     to: usize,
+    /// Link that is crossed on the way to that router.
     link: LinkId,
-    /// The link in the opposite direction; the same link if it has one capacity for both.
+    /// Link for the opposite direction; the same link if it is not duplex.
     back: LinkId,
+    /// Nominal latency \[s\].
     latency: f64,
 }
 
-/// The distance of a router: latency \[s\], then links.
+/// Distance of a router from the start: the sum of latencies \[s\], and the number of links for equal sums.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Distance {
     latency: f64,
+    /// Number of links.
     hops: u32,
 }
 
 impl Distance {
+    /// Compares two distances by latency, then by number of links.
     fn compare(self, other: Self) -> Ordering {
         (self.latency.total_cmp(&other.latency)).then(self.hops.cmp(&other.hops))
     }
 }
 
-/// A router that is reached; the nearest router is the greatest.
+/// A router in the queue of Dijkstra's algorithm, with its distance from the start. The order is reversed, so that the nearest
+/// router is the greatest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Reached {
     distance: Distance,
@@ -60,40 +68,45 @@ impl PartialOrd for Reached {
 /// The last link of a path to a router.
 #[derive(Clone, Copy, Debug)]
 struct Step {
-    /// The router before it.
-    before: u32,
+    /// Router from which this link leads to the end of the path.
+    previous: u32,
     link: LinkId,
-    /// The link in the opposite direction.
+    /// Link for the opposite direction; the same link if it is not duplex.
     back: LinkId,
 }
 
-/// The shortest paths from one router: the last step to each other router that is connected.
+/// The shortest paths from one router, stored as the last step to each other router.
 #[derive(Debug)]
 pub(super) struct Tree {
+    /// Last step to each router; `None` for the start and for routers that are not connected.
     steps: Vec<Option<Step>>,
+    /// Router from which the paths lead.
     start: usize,
 }
 
-/// Routers whose links have no cycle, so that there is one path between any two.
+/// Routers whose links have no cycle, so that there is only one path between any two. Each connected component is a tree with a
+/// root.
 #[derive(Debug)]
 pub(super) struct Forest {
-    /// The step to each router from its parent.
+    /// Step from its parent to each router; `None` for a root.
     steps: Vec<Option<Step>>,
-    /// Number of links to the root.
+    /// Number of links from each router to the root of its tree.
     depths: Vec<u32>,
-    /// The routers, each after its parent.
+    /// All routers, each after its parent.
     order: Vec<usize>,
 }
 
 impl Graph {
+    /// Creates a graph of `routers` routers without links.
     pub(super) fn new(routers: usize) -> Self {
         Self {
             edges: vec![Vec::new(); routers],
         }
     }
 
-    /// Adds a link, which may have another link for the opposite direction; links are added in the order of the file.
-    pub(super) fn add(&mut self, from: usize, to: usize, [link, back]: [LinkId; 2], latency: f64) {
+    /// Adds a link between two routers; `back` is the link for the opposite direction, which may be the same. Links must be added
+    /// in the order of the file.
+    pub(super) fn add_link(&mut self, from: usize, to: usize, [link, back]: [LinkId; 2], latency: f64) {
         self.edges[from].push(Edge {
             to,
             link,
@@ -108,8 +121,8 @@ impl Graph {
         });
     }
 
-    /// Returns the shortest paths from `start` to all routers.
-    pub(super) fn from(&self, start: usize) -> Tree {
+    /// Computes the shortest paths from router `start` to all other routers.
+    pub(super) fn shortest_paths(&self, start: usize) -> Tree {
         let mut best: Vec<Option<Distance>> = vec![None; self.edges.len()];
         let mut steps: Vec<Option<Step>> = vec![None; self.edges.len()];
         let mut done = vec![false; self.edges.len()];
@@ -146,7 +159,7 @@ impl Graph {
         Tree { steps, start }
     }
 
-    /// Returns the only link of a router, with the router at its other end; none if it has several or none.
+    /// Returns the only link of a router, with the router at the other end; `None` if the router does not have exactly one link.
     pub(super) fn only_link(&self, router: usize) -> Option<(LinkId, usize)> {
         match &self.edges[router][..] {
             [edge] => Some((edge.link, edge.to)),
@@ -159,8 +172,8 @@ impl Graph {
         self.edges.len()
     }
 
-    /// Numbers the connected components, from 0; returns the component of each router.
-    pub(super) fn parts(&self) -> Vec<u32> {
+    /// Returns the number of the connected component to which each router belongs, counted from 0.
+    pub(super) fn connected_components(&self) -> Vec<u32> {
         let mut parts = vec![u32::MAX; self.edges.len()];
         let mut count = 0;
         for top in 0..self.edges.len() {
@@ -181,7 +194,7 @@ impl Graph {
         parts
     }
 
-    /// Orders the routers of each component from its root down; none if the links have a cycle.
+    /// Returns the routers as trees, each component ordered from its root down; `None` if the links have a cycle.
     pub(super) fn forest(&self) -> Option<Forest> {
         let routers = self.edges.len();
         let mut forest = Forest {
@@ -217,10 +230,10 @@ impl Graph {
 }
 
 impl Edge {
-    /// Returns the step over this link from `router`.
+    /// Returns the step that leads over this link from `router`.
     fn step(&self, router: usize) -> Step {
         Step {
-            before: u32::try_from(router).expect("fewer than 2^32 routers"),
+            previous: u32::try_from(router).expect("fewer than 2^32 routers"),
             link: self.link,
             back: self.back,
         }
@@ -228,7 +241,7 @@ impl Edge {
 }
 
 impl Forest {
-    /// Returns the links from one router to another of the same component, in order.
+    /// Returns the links from one router to another router of the same component, in order.
     pub(super) fn path(&self, from: usize, to: usize) -> Vec<LinkId> {
         let (mut up, mut down) = (Vec::new(), Vec::new());
         let (mut a, mut b) = (from, to);
@@ -241,24 +254,25 @@ impl Forest {
             } else {
                 down.push(step.link);
             }
-            *at = step.before as usize;
+            *at = step.previous as usize;
         }
         up.extend(down.into_iter().rev());
         up
     }
 
-    /// Returns the links between any two routers of `ends`, in both directions; `ends` counts them by router.
+    /// Returns all links that lie on a path between two of the ends, in both directions. `ends` is the number of ends (clusters)
+    /// at each router.
     pub(super) fn links_between(&self, mut ends: Vec<u32>) -> Vec<LinkId> {
         for &router in self.order.iter().rev() {
             if let Some(step) = self.steps[router] {
-                ends[step.before as usize] += ends[router];
+                ends[step.previous as usize] += ends[router];
             }
         }
         let mut tops = ends.clone();
         let mut links = Vec::new();
         for &router in &self.order {
             if let Some(step) = self.steps[router] {
-                tops[router] = tops[step.before as usize];
+                tops[router] = tops[step.previous as usize];
                 if (1..tops[router]).contains(&ends[router]) {
                     links.extend([step.link, step.back]);
                 }
@@ -271,23 +285,24 @@ impl Forest {
 impl Tree {
     /// Returns the links from the start to `router`, in order; `None` if they are not connected.
     pub(super) fn path(&self, router: usize) -> Option<Vec<LinkId>> {
-        let mut path = self.collect(router, |step| step.link)?;
+        let mut path = self.collect_links(router, |step| step.link)?;
         path.reverse();
         Some(path)
     }
 
     /// Returns the links from `router` to the start, in order; `None` if they are not connected.
     pub(super) fn path_back(&self, router: usize) -> Option<Vec<LinkId>> {
-        self.collect(router, |step| step.back)
+        self.collect_links(router, |step| step.back)
     }
 
-    fn collect(&self, router: usize, link: fn(Step) -> LinkId) -> Option<Vec<LinkId>> {
+    /// Returns one link for each step from `router` back to the start; `None` if they are not connected.
+    fn collect_links(&self, router: usize, link: fn(Step) -> LinkId) -> Option<Vec<LinkId>> {
         let mut path = Vec::new();
         let mut at = router;
         while at != self.start {
             let step = self.steps[at]?;
             path.push(link(step));
-            at = step.before as usize;
+            at = step.previous as usize;
         }
         Some(path)
     }
@@ -300,13 +315,13 @@ mod tests {
     fn graph(links: &[(usize, usize, f64)]) -> Graph {
         let mut graph = Graph::new(5);
         for (index, &(from, to, latency)) in links.iter().enumerate() {
-            graph.add(from, to, [LinkId::from_index(index); 2], latency);
+            graph.add_link(from, to, [LinkId::from_index(index); 2], latency);
         }
         graph
     }
 
     fn path(links: &[(usize, usize, f64)], from: usize, to: usize) -> Option<Vec<u32>> {
-        let path = graph(links).from(from).path(to)?;
+        let path = graph(links).shortest_paths(from).path(to)?;
         Some(path.into_iter().map(|link| link.0).collect())
     }
 

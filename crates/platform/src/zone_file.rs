@@ -1,10 +1,11 @@
-//! Reads a tree of zones in JSON: translates it into `SimGrid`'s format, whose reader implements all rules.
+//! Reads a tree of zones in JSON by translating it into `SimGrid`'s format, whose reader implements all rules.
 //!
 //! ```text
 //! tree of zones  ──> SimGrid XML, one element a line ──> its reader ──> platform
 //!                    line ──> key                    <── problems at lines
 //! ```
-//! So a platform in JSON has the same routes as the same platform in `SimGrid`'s format, and its export is the translation.
+//! A platform in JSON therefore has the same routes as the same platform in `SimGrid`'s format, and its export to SimGrid is this
+//! translation.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -22,21 +23,21 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::memory::Limits;
 use migsim_base::units::{BytesPerSecond, Seconds};
 
-/// Whether a document is a tree of zones, of any version.
-pub(super) fn is_one(document: &Document) -> bool {
+/// Whether a JSON document describes a platform as a tree of zones, of any version of the format.
+pub(super) fn is_zone_file(document: &Document) -> bool {
     let schema = document.value.get("schema").and_then(|name| name.as_str());
     let is_named = schema.is_some_and(|name| name.starts_with("migsim-zones"));
     is_named || document.value.get("zone").is_some()
 }
 
-/// Reads a platform that is a tree of zones.
-pub(super) fn read(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {
+/// Reads a platform from a JSON document with a tree of zones; refuses a platform that exceeds the memory limits.
+pub(super) fn read_zone_file(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {
     let file: ZonesFile = document.deserialize()?;
     let mut text = Translation::default();
-    text.file(&file);
-    text.stop_if_broken(document)?;
+    text.add_file(&file);
+    text.fail_if_problems(document)?;
     let loaded = from_translation(&document.source, &text.xml, limits)
-        .map_err(|error| text.locate(error, document))?;
+        .map_err(|error| text.locate_in_document(error, document))?;
     Ok(LoadedPlatform {
         description: file.description,
         sha256: sha256(document.text.as_bytes()),
@@ -48,30 +49,32 @@ pub(super) fn read(document: &Document, limits: Limits) -> Result<LoadedPlatform
     })
 }
 
-/// The translated lines so far.
+/// The SimGrid XML that was translated so far, with the origin of each line.
 #[derive(Debug, Default)]
 struct Translation {
+    /// The translated text.
     xml: String,
-    /// The key in the file from which each line comes.
+    /// Key in the JSON file from which each line of the text comes.
     keys: Vec<String>,
-    /// The names of duplex links.
+    /// Names of the duplex links.
     duplex: BTreeSet<String>,
-    /// Values that cannot be written, each with key and message.
-    broken: Vec<(String, String)>,
+    /// Values that cannot be translated, each with its key and a message.
+    problems: Vec<(String, String)>,
 }
 
 impl Translation {
-    /// Adds text that comes from a key; line ends are those of the text.
-    fn line(&mut self, key: &str, text: &str) {
+    /// Appends text that comes from the key `key`. The text may have several lines.
+    fn add_line(&mut self, key: &str, text: &str) {
         self.xml.push_str(text);
         self.xml.push('\n');
         let lines = 1 + text.matches('\n').count();
         self.keys.extend(std::iter::repeat_n(key.to_owned(), lines));
     }
 
-    fn stop_if_broken(&self, document: &Document) -> Result<(), Error> {
+    /// Returns all problems as an error with their positions in the JSON file, if there are any.
+    fn fail_if_problems(&self, document: &Document) -> Result<(), Error> {
         let problem = |(key, message): &(String, String)| document.problem(key, message.clone());
-        let problems: Vec<Problem> = self.broken.iter().map(problem).collect();
+        let problems: Vec<Problem> = self.problems.iter().map(problem).collect();
         if problems.is_empty() {
             Ok(())
         } else {
@@ -79,8 +82,8 @@ impl Translation {
         }
     }
 
-    /// Moves problems from lines to the keys from which the lines come.
-    fn locate(&self, error: Error, document: &Document) -> Error {
+    /// Moves problems from lines of the translated text to the positions of their keys in the JSON file.
+    fn locate_in_document(&self, error: Error, document: &Document) -> Error {
         error.map(|mut problem| {
             let is_here = problem.location.source.as_deref() == Some(&*document.source);
             let line = problem.location.line_column.filter(|_| is_here);
@@ -93,30 +96,33 @@ impl Translation {
         })
     }
 
-    fn file(&mut self, file: &ZonesFile) {
-        self.line("", "<?xml version=\"1.0\"?>");
-        self.line(
+    /// Translates the whole file.
+    fn add_file(&mut self, file: &ZonesFile) {
+        self.add_line("", "<?xml version=\"1.0\"?>");
+        self.add_line(
             "",
             "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">",
         );
-        self.line("", "<platform version=\"4.1\">");
-        self.note_duplex(&file.zone);
-        self.zone("zone", &file.zone);
+        self.add_line("", "<platform version=\"4.1\">");
+        self.collect_duplex_links(&file.zone);
+        self.add_zone("zone", &file.zone);
         for (name, profile) in &file.profiles {
-            self.profile(&format!("profiles.{name}"), name, profile);
+            self.add_profile(&format!("profiles.{name}"), name, profile);
         }
-        self.connect("zone", &file.zone, &file.profiles);
-        self.line("", "</platform>");
+        self.add_connections("zone", &file.zone, &file.profiles);
+        self.add_line("", "</platform>");
     }
 
-    fn note_duplex(&mut self, zone: &ZoneEntry) {
+    /// Collects the names of the duplex links in a zone and in the zones inside it.
+    fn collect_duplex_links(&mut self, zone: &ZoneEntry) {
         let links = zone.links.iter();
         let duplex = links.filter(|link| link.sharing == Sharing::Duplex);
         self.duplex.extend(duplex.map(|link| link.name.clone()));
-        zone.zones.iter().for_each(|inner| self.note_duplex(inner));
+        zone.zones.iter().for_each(|inner| self.collect_duplex_links(inner));
     }
 
-    fn zone(&mut self, key: &str, zone: &ZoneEntry) {
+    /// Translates a zone and everything inside it except profiles.
+    fn add_zone(&mut self, key: &str, zone: &ZoneEntry) {
         let routing = match zone.routing {
             RoutingKind::Full => "Full",
             RoutingKind::Floyd => "Floyd",
@@ -125,12 +131,12 @@ impl Translation {
             RoutingKind::Vivaldi => "Vivaldi",
             RoutingKind::None => "None",
         };
-        self.line(
+        self.add_line(
             key,
             &format!("<zone id=\"{}\" routing=\"{routing}\">", escape(&zone.name)),
         );
         for (at, router) in zone.routers.iter().enumerate() {
-            self.line(
+            self.add_line(
                 &format!("{key}.routers[{at}]"),
                 &format!("<router id=\"{}\"/>", escape(router)),
             );
@@ -142,7 +148,7 @@ impl Translation {
                 host.cores.unwrap_or(1),
             );
             let text = format!("<host id=\"{name}\" speed=\"{speed}f\" core=\"{cores}\"/>");
-            self.line(&format!("{key}.hosts[{at}]"), &text);
+            self.add_line(&format!("{key}.hosts[{at}]"), &text);
         }
         for (at, peer) in zone.peers.iter().enumerate() {
             let [x, y, height] = peer.coordinates;
@@ -153,23 +159,23 @@ impl Translation {
                 peer.bandwidth_in.get(),
                 peer.bandwidth_out.get()
             );
-            self.line(&format!("{key}.peers[{at}]"), &text);
+            self.add_line(&format!("{key}.peers[{at}]"), &text);
         }
         for (at, cluster) in zone.clusters.iter().enumerate() {
             let key = format!("{key}.clusters[{at}]");
             self.check_cluster(&key, cluster);
-            self.line(&key, &of_cluster(cluster));
+            self.add_line(&key, &cluster_element(cluster));
         }
         for (at, inner) in zone.zones.iter().enumerate() {
-            self.zone(&format!("{key}.zones[{at}]"), inner);
+            self.add_zone(&format!("{key}.zones[{at}]"), inner);
         }
         for (at, link) in zone.links.iter().enumerate() {
-            self.line(&format!("{key}.links[{at}]"), &of_link(link));
+            self.add_line(&format!("{key}.links[{at}]"), &link_element(link));
         }
         for (at, links) in zone.host_links.iter().enumerate() {
             let [host, up, down] = [&links.host, &links.up, &links.down].map(|name| escape(name));
             let text = format!("<host_link id=\"{host}\" up=\"{up}\" down=\"{down}\"/>");
-            self.line(&format!("{key}.host_links[{at}]"), &text);
+            self.add_line(&format!("{key}.host_links[{at}]"), &text);
         }
         if let Some(backbone) = &zone.backbone {
             let (bandwidth, latency) = (backbone.bandwidth.get(), backbone.latency.get());
@@ -177,29 +183,29 @@ impl Translation {
             let text = format!(
                 "<backbone id=\"{name}\" bandwidth=\"{bandwidth}Bps\" latency=\"{latency}s\"/>"
             );
-            self.line(&format!("{key}.backbone"), &text);
+            self.add_line(&format!("{key}.backbone"), &text);
         }
         for (at, route) in zone.routes.iter().enumerate() {
-            self.line(
+            self.add_line(
                 &format!("{key}.routes[{at}]"),
-                &of_route(["route", "zoneRoute"], route, &self.duplex),
+                &route_element(["route", "zoneRoute"], route, &self.duplex),
             );
         }
         for (at, route) in zone.bypasses.iter().enumerate() {
             let names = ["bypassRoute", "bypassZoneRoute"];
-            self.line(
+            self.add_line(
                 &format!("{key}.bypasses[{at}]"),
-                &of_route(names, route, &self.duplex),
+                &route_element(names, route, &self.duplex),
             );
         }
-        self.line(key, "</zone>");
+        self.add_line(key, "</zone>");
     }
 
-    /// Reports a cluster without hosts, or with a topology of another size.
+    /// Records a problem if a cluster has no hosts, or if its topology has another number of hosts.
     fn check_cluster(&mut self, key: &str, cluster: &ZoneCluster) {
         if cluster.hosts == 0 {
             let message = "a cluster needs at least one host".to_owned();
-            self.broken.push((format!("{key}.hosts"), message));
+            self.problems.push((format!("{key}.hosts"), message));
             return;
         }
         let Some(topology) = &cluster.topology else {
@@ -214,19 +220,20 @@ impl Translation {
                 up.len(),
                 parallel.len()
             );
-            self.broken.push((format!("{key}.topology"), message));
+            self.problems.push((format!("{key}.topology"), message));
         }
-        let hosts = of_topology(topology).hosts;
+        let hosts = topology_words(topology).hosts;
         if hosts != u128::from(cluster.hosts) {
             let message = format!(
                 "the topology has {hosts} hosts, the cluster {}",
                 cluster.hosts
             );
-            self.broken.push((format!("{key}.topology"), message));
+            self.problems.push((format!("{key}.topology"), message));
         }
     }
 
-    fn profile(&mut self, key: &str, name: &str, profile: &ProfileEntry) {
+    /// Translates a profile into a `<trace>`.
+    fn add_profile(&mut self, key: &str, name: &str, profile: &ProfileEntry) {
         let period = profile.period.map_or(0.0, Seconds::get);
         let mut text = format!("<trace id=\"{}\" periodicity=\"{period}\">\n", escape(name));
         for (at, (date, value)) in profile.steps.iter().enumerate() {
@@ -242,25 +249,25 @@ impl Translation {
                 writeln!(text, "{} {value}", date.get()).expect("a string can be written to");
             } else {
                 let message = "the value is no fraction of the speed (0.5), bandwidth (`50 Mbps`) or latency (`1 ms`)";
-                self.broken
+                self.problems
                     .push((format!("{key}.steps[{at}]"), message.to_owned()));
             }
         }
-        self.line(key, &(text + "</trace>"));
+        self.add_line(key, &(text + "</trace>"));
     }
 
-    /// Connects hosts and links with their profiles, which are `profiles`.
-    fn connect(&mut self, key: &str, zone: &ZoneEntry, profiles: &BTreeMap<String, ProfileEntry>) {
+    /// Connects the hosts and links of a zone, and of the zones inside it, with the profiles that they name.
+    fn add_connections(&mut self, key: &str, zone: &ZoneEntry, profiles: &BTreeMap<String, ProfileEntry>) {
         let mut connect = |key: String, kind: &str, trace: Option<&String>, element: &str| {
             if let Some(trace) = trace.filter(|trace| !profiles.contains_key(*trace)) {
                 let message = format!("unknown profile `{trace}`");
-                self.broken.push((key, message));
+                self.problems.push((key, message));
             } else if let Some(trace) = trace {
                 let (trace, element) = (escape(trace), escape(element));
                 let text = format!(
                     "<trace_connect kind=\"{kind}\" trace=\"{trace}\" element=\"{element}\"/>"
                 );
-                self.line(&key, &text);
+                self.add_line(&key, &text);
             }
         };
         for (at, host) in zone.hosts.iter().enumerate() {
@@ -278,12 +285,13 @@ impl Translation {
             }
         }
         for (at, inner) in zone.zones.iter().enumerate() {
-            self.connect(&format!("{key}.zones[{at}]"), inner, profiles);
+            self.add_connections(&format!("{key}.zones[{at}]"), inner, profiles);
         }
     }
 }
 
-fn policy(sharing: Sharing) -> &'static str {
+/// Returns SimGrid's name of a sharing policy.
+fn policy_name(sharing: Sharing) -> &'static str {
     match sharing {
         Sharing::Shared => "SHARED",
         Sharing::Duplex => "SPLITDUPLEX",
@@ -291,18 +299,19 @@ fn policy(sharing: Sharing) -> &'static str {
     }
 }
 
-fn of_link(link: &ZoneLink) -> String {
+/// Returns a link as a SimGrid element.
+fn link_element(link: &ZoneLink) -> String {
     format!(
         "<link id=\"{}\" bandwidth=\"{}Bps\" latency=\"{}s\" sharing_policy=\"{}\"/>",
         escape(&link.name),
         link.bandwidth.get(),
         link.latency.get(),
-        policy(link.sharing)
+        policy_name(link.sharing)
     )
 }
 
-/// Writes a route; for a link in `duplex` it names a direction.
-fn of_route(
+/// Returns a route as a SimGrid element. `duplex` are the names of the duplex links, for which the element states a direction.
+fn route_element(
     [between_points, between_zones]: [&str; 2],
     route: &ZoneRouteEntry,
     duplex: &BTreeSet<String>,
@@ -348,7 +357,8 @@ fn of_route(
     )
 }
 
-fn of_cluster(cluster: &ZoneCluster) -> String {
+/// Returns a cluster as a SimGrid element.
+fn cluster_element(cluster: &ZoneCluster) -> String {
     let name = escape(&cluster.name);
     let prefix = cluster
         .prefix
@@ -367,7 +377,7 @@ fn of_cluster(cluster: &ZoneCluster) -> String {
         cluster.cores.unwrap_or(1),
         bandwidth.get(),
         latency.get(),
-        policy(*sharing)
+        policy_name(*sharing)
     );
     let mut add = |attribute: &str, value: String| {
         write!(text, " {attribute}=\"{value}\"").expect("a string can be written to");
@@ -375,7 +385,7 @@ fn of_cluster(cluster: &ZoneCluster) -> String {
     if let Some(backbone) = &cluster.backbone {
         add("bb_bw", format!("{}Bps", backbone.bandwidth.get()));
         add("bb_lat", format!("{}s", backbone.latency.get()));
-        add("bb_sharing_policy", policy(backbone.sharing).to_owned());
+        add("bb_sharing_policy", policy_name(backbone.sharing).to_owned());
     }
     if let Some(loopback) = &cluster.loopback {
         add("loopback_bw", format!("{}Bps", loopback.bandwidth.get()));
@@ -388,22 +398,25 @@ fn of_cluster(cluster: &ZoneCluster) -> String {
         add("router_id", escape(router));
     }
     if let Some(topology) = &cluster.topology {
-        let words = of_topology(topology);
+        let words = topology_words(topology);
         add("topology", words.kind.to_owned());
         add("topo_parameters", words.parameters);
     }
     text + "/>"
 }
 
-/// A topology in `SimGrid`'s notation.
+/// A topology in `SimGrid`'s notation, with its number of hosts.
 struct TopologyWords {
+    /// Name of the topology, such as `TORUS`.
     kind: &'static str,
+    /// Parameters of the topology, such as `4,4,2`.
     parameters: String,
-    /// Number of its hosts, limited to the largest number of the type.
+    /// Number of hosts of the topology; the largest number of the type if there are more.
     hosts: u128,
 }
 
-fn of_topology(topology: &Topology) -> TopologyWords {
+/// Converts a topology into SimGrid's notation.
+fn topology_words(topology: &Topology) -> TopologyWords {
     let list = |numbers: &[u32]| {
         let texts: Vec<String> = numbers.iter().map(u32::to_string).collect();
         texts.join(",")

@@ -1,6 +1,6 @@
-//! The platform format for trees of zones, which can express everything that `SimGrid`'s files can.
+//! The JSON platform format for trees of zones, which can express everything that `SimGrid`'s files can.
 //!
-//! The reader of `SimGrid`'s files decides what a file means (`zone_file.rs` translates).
+//! The meaning of a file is defined by the reader of `SimGrid`'s format, into which `zone_file.rs` translates it.
 
 use std::collections::BTreeMap;
 
@@ -14,251 +14,253 @@ use migsim_base::units::{BytesPerSecond, InstructionsPerSecond, Seconds};
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ZonesFile {
-    /// The schema for editors; it does not affect the platform.
+    /// Address of the JSON Schema with which an editor checks this file; the simulation ignores it.
     #[serde(rename = "$schema", default)]
     pub editor_schema: Option<String>,
-    /// The format and its version.
+    /// Name and version of the file format, `migsim-platform-1`.
     pub schema: ZonesSchemaName,
-    /// A description of the platform and of the source of its numbers.
+    /// Description of the platform, and of the sources of its numbers.
     pub description: Option<String>,
-    /// The outermost zone; its name is that of the platform.
+    /// Outermost zone, which contains all others; its name is the name of the platform.
     pub zone: ZoneEntry,
-    /// Capacities over time, by name; hosts and links refer to them.
+    /// Named changes of speed, bandwidth or latency over time. Hosts and links refer to these profiles by name.
     #[serde(default)]
     pub profiles: BTreeMap<String, ProfileEntry>,
 }
 
-/// The format and its version.
+/// Name and version of the file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 pub enum ZonesSchemaName {
-    /// The version of all platforms.
+    /// Version 1 of the platform format, the name for all platforms.
     #[serde(rename = "migsim-platform-1")]
     Version1,
-    /// The name of trees of zones before they became a part of the platform format.
+    /// Former name of the format for trees of zones, before they became part of the platform format.
     #[serde(rename = "migsim-zones-1")]
     Zones1,
 }
 
-/// A zone. Its members are numbered in the order routers, hosts, peers, clusters, zones; this order decides ties between shortest routes.
+/// A zone: hosts, routers and inner zones (its members) with a rule for the routes between them. Members are numbered in the
+/// order routers, hosts, peers, clusters, zones; if several routes are equally short, this order decides.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ZoneEntry {
     /// The name of the zone, unique on the platform.
     pub name: String,
-    /// The rule by which routes between its members are found.
+    /// Rule by which the routes between the members of the zone are found.
     #[serde(default)]
     pub routing: RoutingKind,
-    /// Members that only forward messages.
+    /// Names of the routers: members that only forward messages.
     #[serde(default)]
     pub routers: Vec<String>,
-    /// Single hosts.
+    /// Hosts of the zone that are described one by one.
     #[serde(default)]
     pub hosts: Vec<ZoneHost>,
-    /// Hosts whose delays are distances; only with the routing `vivaldi`.
+    /// Peers: hosts with coordinates, whose latency to other peers is a distance. Only with the routing `vivaldi`.
     #[serde(default)]
     pub peers: Vec<PeerEntry>,
-    /// Equal hosts with a network of their own; each is a zone.
+    /// Clusters of equal hosts with a network between them; each cluster is an inner zone.
     #[serde(default)]
     pub clusters: Vec<ZoneCluster>,
-    /// The zones inside it.
+    /// Zones inside this zone.
     #[serde(default)]
     pub zones: Vec<ZoneEntry>,
-    /// The links that routes name.
+    /// Links of the zone, to which routes refer by name.
     #[serde(default)]
     pub links: Vec<ZoneLink>,
-    /// The links of each host; only with the routing `cluster`.
+    /// Outgoing and incoming link of each host; only with the routing `cluster`.
     #[serde(default)]
     pub host_links: Vec<HostLinkEntry>,
-    /// The link that joins all links of hosts; only with the routing `cluster`.
+    /// Link that joins the links of all hosts; only with the routing `cluster`.
     pub backbone: Option<BackboneEntry>,
-    /// Routes between members.
+    /// Routes between members of the zone.
     #[serde(default)]
     pub routes: Vec<ZoneRouteEntry>,
-    /// Routes that replace the routes found by the rule, each in one direction only.
+    /// Bypass routes: routes that replace the routes found by the rule of the zone; each holds for one direction only.
     #[serde(default)]
     pub bypasses: Vec<ZoneRouteEntry>,
 }
 
-/// The rule by which routes between the members of a zone are found.
+/// Rule by which the routes between the members of a zone are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RoutingKind {
-    /// Every route is given.
+    /// Every route between two members is listed in `routes`.
     #[default]
     Full,
-    /// Routes of the fewest given routes, by the algorithm of Floyd.
+    /// A route combines listed routes so that it has the fewest links (algorithm of Floyd).
     Floyd,
-    /// Routes of the fewest links, by the algorithm of Dijkstra.
+    /// A route combines listed routes so that it has the fewest links (algorithm of Dijkstra).
     Dijkstra,
-    /// Hosts have links of their own (`host_links`), joined by a `backbone`.
+    /// Each host has an outgoing and an incoming link (`host_links`), joined by a `backbone`.
     Cluster,
-    /// Delays are distances of the coordinates of peers.
+    /// Each peer has coordinates; the latency between two peers is their distance.
     Vivaldi,
-    /// There are no routes.
+    /// There are no routes in the zone.
     None,
 }
 
-/// A host.
+/// A single host of a zone.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ZoneHost {
     /// The name of the host, unique on the platform.
     pub name: String,
-    /// The speed of one core.
+    /// Speed of one core.
     pub speed: InstructionsPerSecond,
-    /// The cores of the host. Default 1.
+    /// Number of cores of the host. Default 1.
     #[schemars(range(min = 1))]
     pub cores: Option<u32>,
-    /// The profile of the available fraction of its speed.
+    /// Name of the profile, in `profiles`, of the fraction of its nominal speed that the host has over time.
     pub speed_profile: Option<String>,
 }
 
-/// A host with coordinates: its distance to other hosts is the delay.
+/// A host with coordinates: its latency to another peer is the distance between the coordinates of both.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PeerEntry {
     /// The name of the host, unique on the platform.
     pub name: String,
-    /// The speed of its core.
+    /// Speed of the one core of the host.
     pub speed: InstructionsPerSecond,
-    /// The capacity of its incoming and of its outgoing link.
+    /// Bandwidth of the incoming link of the host.
     pub bandwidth_in: BytesPerSecond,
-    /// See `bandwidth_in`.
+    /// Bandwidth of the outgoing link of the host.
     pub bandwidth_out: BytesPerSecond,
-    /// Two coordinates and a height \[ms\].
+    /// Coordinates of the host: x and y in a plane, and a height, each in ms.
     pub coordinates: [f64; 3],
 }
 
-/// Equal hosts; host 3 of cluster `ice` is `ice-3`.
+/// A cluster of equal hosts. Hosts are numbered from 0: host 3 of cluster `ice` is `ice-3`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ZoneCluster {
     /// The name of the cluster, unique on the platform.
     pub name: String,
-    /// The beginning of the names of its hosts. Default: the name and a dash.
+    /// Beginning of the names of the hosts, before the number. Default: the name of the cluster and a dash.
     pub prefix: Option<String>,
-    /// The number of hosts.
+    /// Number of hosts of the cluster.
     #[schemars(range(min = 1))]
     pub hosts: u64,
-    /// The speed of one core.
+    /// Speed of one core of each host.
     pub speed: InstructionsPerSecond,
-    /// The cores of each host. Default 1.
+    /// Number of cores of each host. Default 1.
     #[schemars(range(min = 1))]
     pub cores: Option<u32>,
-    /// The link of each host, or each link of a topology.
+    /// Bandwidth and latency of the access link of each host, or of each link of the topology.
     pub link: LinkParameters,
-    /// The link that all messages between hosts cross; if absent, there is none.
+    /// Link that all messages between hosts of the cluster cross; there is no such link if absent.
     pub backbone: Option<LinkParameters>,
-    /// The link of each host for messages to itself; if absent, they cross its link.
+    /// Loopback link of each host, for messages between processes on the host; if absent, these messages cross the access link.
     pub loopback: Option<LinkParameters>,
-    /// The maximum total rate of all messages of a host; not limited if absent.
+    /// Maximum total rate of all messages of a host; not limited if absent.
     pub limiter: Option<BytesPerSecond>,
-    /// The name of its router, as a gateway of routes.
+    /// Name of the router of the cluster, for routes that use the router as gateway.
     pub router: Option<String>,
-    /// The network between the hosts, if it is not a single switch.
+    /// Network between the hosts, if it is not a single switch.
     pub topology: Option<Topology>,
 }
 
-/// The network between the hosts of a cluster.
+/// Network between the hosts of a cluster, other than a single switch.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Topology {
-    /// A grid whose rows are rings; routes follow one dimension after the other.
+    /// A torus: a grid in which each row is closed to a ring. Routes follow one dimension after the other.
     Torus {
         /// Number of hosts in each dimension.
         dimensions: Vec<u32>,
     },
-    /// Levels of switches, with routes by d-mod-k.
+    /// A fat tree: levels of switches above the hosts. The destination determines the links on the way up (d-mod-k routing).
     FatTree {
-        /// For each level, from the hosts up: number of nodes below each switch.
+        /// Number of nodes below each switch, for each level of switches from the hosts up.
         down: Vec<u32>,
-        /// For each level: number of switches above each node.
+        /// Number of switches above each node, for each level of switches from the hosts up.
         up: Vec<u32>,
-        /// For each level: number of parallel links between two nodes.
+        /// Number of parallel links between a node and a switch above it, for each level of switches from the hosts up.
         parallel: Vec<u32>,
     },
-    /// Groups of chassis of blades, with routes of the fewest links.
+    /// A dragonfly: groups that consist of chassis, which consist of blades with hosts. Routes have the fewest links.
     Dragonfly {
-        /// The number of groups, and of parallel links between them.
+        /// Number of groups, and of parallel links between two groups.
         groups: [u32; 2],
-        /// The number of chassis of a group, and of parallel links between them.
+        /// Number of chassis in a group, and of parallel links between two chassis.
         chassis: [u32; 2],
-        /// The number of blades of a chassis, and of parallel links between them.
+        /// Number of blades in a chassis, and of parallel links between two blades.
         blades: [u32; 2],
-        /// The number of hosts of a blade.
+        /// Number of hosts on a blade.
         hosts: u32,
     },
 }
 
-/// The capacity and delay of links that have no names.
+/// Bandwidth, latency and sharing of links that have no names.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkParameters {
-    /// The capacity.
+    /// Bandwidth of the link.
     pub bandwidth: BytesPerSecond,
-    /// The one-way delay. Default 0 s.
+    /// One-way latency of the link. Default 0 s.
     #[serde(default)]
     pub latency: Seconds,
-    /// The rule by which flows share it.
+    /// Rule by which flows share the bandwidth of the link.
     #[serde(default)]
     pub sharing: Sharing,
 }
 
-/// The rule by which flows share a link.
+/// Rule by which flows share the bandwidth of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sharing {
-    /// All flows share the capacity.
+    /// All flows, in both directions, share the bandwidth.
     #[default]
     Shared,
-    /// Each direction has the whole capacity for itself (`SPLITDUPLEX`). A route names `NAME_UP` or `NAME_DOWN`; its reverse has the other direction.
+    /// Each direction has the whole bandwidth for itself (`SPLITDUPLEX`). A route names the direction `NAME_UP` or `NAME_DOWN`;
+    /// the reverse of the route uses the other direction.
     Duplex,
-    /// Every flow may use the whole capacity (`FATPIPE`).
+    /// Every flow may use the whole bandwidth (`FATPIPE`).
     Unshared,
 }
 
-/// A link that routes name.
+/// A link to which routes refer by name.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ZoneLink {
     /// The name of the link, unique on the platform.
     pub name: String,
-    /// The capacity.
+    /// Bandwidth of the link.
     pub bandwidth: BytesPerSecond,
-    /// The one-way delay. Default 0 s.
+    /// One-way latency of the link. Default 0 s.
     #[serde(default)]
     pub latency: Seconds,
-    /// The rule by which flows share it.
+    /// Rule by which flows share the bandwidth of the link.
     #[serde(default)]
     pub sharing: Sharing,
-    /// The profile of the capacity.
+    /// Name of the profile, in `profiles`, of the bandwidth over time.
     pub bandwidth_profile: Option<String>,
-    /// The profile of the delay.
+    /// Name of the profile, in `profiles`, of the latency over time.
     pub latency_profile: Option<String>,
 }
 
-/// The link that joins all links of the hosts of a zone.
+/// The link that joins the links of all hosts in a zone with the routing `cluster`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BackboneEntry {
     /// The name of the link, unique on the platform.
     pub name: String,
-    /// The capacity, which all flows share.
+    /// Bandwidth of the link, which all flows share.
     pub bandwidth: BytesPerSecond,
-    /// The one-way delay. Default 0 s.
+    /// One-way latency of the link. Default 0 s.
     #[serde(default)]
     pub latency: Seconds,
 }
 
-/// The links of a host in a zone with the routing `cluster`.
+/// The outgoing and the incoming link of a host in a zone with the routing `cluster`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HostLinkEntry {
-    /// The name of the host.
+    /// Name of the host.
     pub host: String,
-    /// The outgoing link.
+    /// Name of the outgoing link.
     pub up: String,
-    /// The incoming link.
+    /// Name of the incoming link.
     pub down: String,
 }
 
@@ -266,15 +268,16 @@ pub struct HostLinkEntry {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ZoneRouteEntry {
-    /// The member at the beginning: a host, router, cluster or zone.
+    /// Name of the member at which the route begins: a host, router, cluster or zone.
     pub from: String,
-    /// The member at the end; a host may have a route to itself.
+    /// Name of the member at which the route ends. A host may have a route to itself.
     pub to: String,
-    /// The hosts or routers where the route leaves the first zone and enters the second one; not needed between hosts and routers, or if a
-    /// zone has only one.
+    /// Names of the hosts or routers at which the route leaves the zone `from` and enters the zone `to`. Not needed if `from` and
+    /// `to` are hosts or routers, or if each zone has only one host or router.
     pub gateways: Option<[String; 2]>,
-    /// The names of its links, in order; a direction of a duplex link is `NAME_UP` or `NAME_DOWN`.
+    /// Names of the links of the route, in the order in which a message crosses them. A direction of a duplex link is `NAME_UP`
+    /// or `NAME_DOWN`.
     pub links: Vec<String>,
-    /// Whether the route back is the reverse. Default true; for a bypass false.
+    /// Whether the route back uses the same links in reverse order. Default true; for a bypass, false.
     pub symmetrical: Option<bool>,
 }

@@ -1,11 +1,12 @@
-//! The strategy of a policy without its trigger: returns its decisions at barriers, for a caller that decides when calls take place.
+//! The strategy of a policy without its trigger, for a caller that decides itself at which barriers rescheduling calls take
+//! place.
 //!
-//! It observes each barrier, as a policy in a run does, so that it decides as the policy would at that barrier. A copy of it can decide
-//! without a call.
+//! The adviser must observe every barrier, as a policy in a run does, so that it returns the decision that the policy would make
+//! at that barrier. A copy of the adviser can decide at a barrier without changing the state of the original.
 
 use serde_json::Value;
 
-use super::balancer::decide_by;
+use super::balancer::decide_with;
 use super::strategy::{Instance, Kind};
 use super::window::Window;
 use super::{Decision, View};
@@ -13,7 +14,7 @@ use migsim_base::error::Error;
 use migsim_base::plugin::Kind as _;
 use migsim_base::random::{Purpose, Stream};
 
-/// A strategy, and the load measured since the last call.
+/// A strategy with its options, and the load of the processes measured since the last rescheduling call.
 #[derive(Clone, Debug)]
 pub struct Adviser {
     kind: Kind,
@@ -24,10 +25,10 @@ pub struct Adviser {
 }
 
 impl Adviser {
-    /// Creates the adviser of a run with this seed.
+    /// Creates the adviser for a run whose random numbers start from `seed`.
     ///
     /// # Errors
-    /// Options are out of range.
+    /// Options of the strategy are out of range.
     pub(super) fn new(kind: Kind, options: &Value, seed: u64) -> Result<Self, Error> {
         Ok(Self {
             kind,
@@ -38,24 +39,25 @@ impl Adviser {
         })
     }
 
-    /// Observes the superstep that has just ended; must be called at each barrier.
-    pub fn note(&mut self, view: &View<'_>) {
-        self.window.note(view, self.needs_communication);
+    /// Observes the superstep that has just ended. It must be called at each barrier.
+    pub fn observe(&mut self, view: &View<'_>) {
+        self.window.observe(view, self.needs_communication);
     }
 
-    /// Records a call that the caller decided: the load is measured from here on.
-    pub fn note_call(&mut self) {
+    /// Informs the adviser that the caller started a rescheduling call without it: the measured load is discarded, and
+    /// measurement restarts.
+    pub fn record_call(&mut self) {
         self.window = Window::default();
     }
 
-    /// Decides a call at the barrier that was observed last. The load is measured from here on.
+    /// Returns the decision of the strategy at the barrier that was observed last, and restarts the measurement of the load.
     ///
     /// # Errors
-    /// The strategy cannot decide about this barrier.
+    /// The strategy cannot decide at this barrier.
     pub fn decide(&mut self, view: &View<'_>) -> Result<Decision, Error> {
         let mut strategy = self.kind.build(&self.options)?;
         let random = &mut self.random;
         let assign = |instance: &Instance<'_>| strategy.assign(instance, random);
-        decide_by(view, &mut self.window, self.needs_communication, assign)
+        decide_with(view, &mut self.window, self.needs_communication, assign)
     }
 }

@@ -1,18 +1,22 @@
-//! Adapts a strategy to a policy: the barrier becomes an [`Instance`], and the [`Assignment`] a decision.
+//! Adapts a strategy to the interface of a policy: the state at a barrier becomes an [`Instance`], and the resulting
+//! [`Assignment`] becomes a decision with migrations.
 //!
-//! Each core of a host is a processing element of the instance, with the speed that external load leaves; the processes of a host start on
-//! its cores in turn. The load of a process is its mean work in a superstep since the last call, as runtimes measure it, or another
-//! [`Forecast`]. Its time is that of this work alone on its host ([`View::execution_time`]), since times measured on a shared host are not
-//! additive. Moves between the cores of one host are dropped. A strategy that ignores memory may exceed the memory of a host. Then
-//! processes that should move to this host stay where they are, the one with the highest number first, until the others fit. Processes that
-//! may not migrate are background load: they use time of their cores and memory of their hosts, and their messages are left out.
+//! Each core of a host is a processing element of the instance, with the speed that external load leaves. The processes of a host
+//! are assigned to its cores in turn (round robin) as their initial placement. The load of a process is its mean work in a
+//! superstep since the last call, as runtime systems measure it, or another [`Forecast`]. Its time is the time that this work
+//! takes alone on its host ([`View::execution_time`]), since times measured on a shared host are not additive.
+//!
+//! Moves between the cores of one host are dropped. A strategy that ignores memory may exceed the memory of a host. In this case
+//! processes that should move to this host stay where they are, starting with the highest process number, until the remaining
+//! processes fit. Processes that may not migrate are background load: they use time of their cores and memory of their hosts, and
+//! their messages are ignored.
 
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
 use super::explain::meanings::DECIDED;
-use super::explain::{Meaning, Narrator, Quiet, Record, Scene, ScoreWords, Sentence, Unit, say};
+use super::explain::{Meaning, Narrator, NoMoveReason, Record, ExplainContext, ScoreWords, Sentence, Unit, say};
 use super::strategy::{Assignment, Instance, Paths, Strategy};
 use super::window::{Forecast, Window};
 use super::{Candidate, Decision, Migration, Policy, Procedure, View};
@@ -22,7 +26,7 @@ use migsim_base::units::{Bytes, BytesPerSecond, HostId, ProcessId, Seconds};
 use migsim_base::words::counted;
 use migsim_platform::Platform;
 
-/// A strategy that is called when a trigger requests it ([`super::Triggered`]).
+/// A policy that consists of a strategy; a trigger decides when it is called ([`super::Triggered`]).
 #[derive(Debug)]
 pub(super) struct Balancer {
     strategy: Box<dyn Strategy>,
@@ -33,14 +37,14 @@ impl Balancer {
     pub(super) fn new(strategy: Box<dyn Strategy>, forecast: Forecast) -> Self {
         Self {
             strategy,
-            window: Window::of(forecast),
+            window: Window::with_forecast(forecast),
         }
     }
 }
 
 impl Policy for Balancer {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
-        self.window.note(view, self.strategy.needs_communication());
+        self.window.observe(view, self.strategy.needs_communication());
         false
     }
 
@@ -48,7 +52,7 @@ impl Policy for Balancer {
         let strategy = &mut self.strategy;
         let needs_communication = strategy.needs_communication();
         let assign = |instance: &Instance<'_>| strategy.assign(instance, random);
-        decide_by(view, &mut self.window, needs_communication, assign)
+        decide_with(view, &mut self.window, needs_communication, assign)
     }
 
     fn uses_seed(&self) -> bool {
@@ -56,76 +60,77 @@ impl Policy for Balancer {
     }
 }
 
-/// Converts an assignment of the processes that may migrate into a decision, and restarts the window.
+/// Returns the decision that follows from the assignment that `assign` computes for the processes that may migrate, and restarts
+/// the window of measures.
 ///
 /// # Errors
-/// The errors of `assign`.
-pub(super) fn decide_by(
+/// The errors that `assign` returns.
+pub(super) fn decide_with(
     view: &View<'_>,
     window: &mut Window,
     needs_communication: bool,
     assign: impl FnOnce(&Instance<'_>) -> Result<Assignment, Error>,
 ) -> Result<Decision, Error> {
-    let cores = Cores::of(view.platform);
+    let cores = Cores::from_platform(view.platform);
     let routes = Routes {
         platform: view.platform,
         cores: &cores,
     };
-    let movable = movable(view);
+    let movable = movable_processes(view);
     if movable.is_empty() {
         return Ok(Decision::default());
     }
     if window.is_empty() {
-        window.note(view, needs_communication);
+        window.observe(view, needs_communication);
     }
-    let window = window.close(view);
-    let instance = instance(view, &cores, &routes, &window);
+    let window = window.take_measures(view);
+    let instance = build_instance(view, &cores, &routes, &window);
     let assignment = assign(&instance)?;
     let mut hosts = view.placement.to_vec();
     for (&process, &pe) in movable.iter().zip(&assignment.hosts) {
-        hosts[process] = cores.host[pe];
+        hosts[process] = cores.host_of_core[pe];
     }
-    let kept = fit(&mut hosts, view);
-    Ok(decision(view, &instance, &assignment, &hosts, kept))
+    let kept = cancel_moves_without_memory(&mut hosts, view);
+    Ok(build_decision(view, &instance, &assignment, &hosts, kept))
 }
 
-/// The cores of all hosts, in the order of hosts.
+/// The cores of all hosts of the platform, numbered in the order of hosts.
 #[derive(Debug)]
 pub(super) struct Cores {
     /// The host of each core.
-    pub(super) host: Vec<HostId>,
-    /// The first core of each host.
-    pub(super) first: Vec<usize>,
+    pub(super) host_of_core: Vec<HostId>,
+    /// The number of the first core of each host.
+    pub(super) first_core: Vec<usize>,
 }
 
 impl Cores {
-    fn of(platform: &Platform) -> Self {
+    fn from_platform(platform: &Platform) -> Self {
         let mut cores = Self {
-            host: Vec::new(),
-            first: Vec::new(),
+            host_of_core: Vec::new(),
+            first_core: Vec::new(),
         };
         for (index, host) in platform.hosts.iter().enumerate() {
-            cores.first.push(cores.host.len());
+            cores.first_core.push(cores.host_of_core.len());
             let own = std::iter::repeat_n(HostId::from_index(index), host.cores as usize);
-            cores.host.extend(own);
+            cores.host_of_core.extend(own);
         }
         cores
     }
 
-    /// Returns the cores on which processes start: those of a host in turn.
-    fn of_processes(&self, platform: &Platform, placement: &[HostId]) -> Vec<usize> {
+    /// Returns the core of each process before the call: the processes of a host are assigned to its cores in turn (round robin).
+    fn core_of_processes(&self, platform: &Platform, placement: &[HostId]) -> Vec<usize> {
         let mut residents = vec![0; platform.hosts.len()];
         let core = |host: &HostId| {
             let resident = &mut residents[host.index()];
             let turn = *resident % platform.hosts[host.index()].cores as usize;
             *resident += 1;
-            self.first[host.index()] + turn
+            self.first_core[host.index()] + turn
         };
         placement.iter().map(core).collect()
     }
 }
 
-/// The routes between the hosts of cores.
+/// Latency and bandwidth of the routes of the platform, with cores instead of hosts as end points.
 #[derive(Debug)]
 struct Routes<'a> {
     platform: &'a Platform,
@@ -134,7 +139,7 @@ struct Routes<'a> {
 
 impl Paths for Routes<'_> {
     fn latency(&self, from: usize, to: usize) -> Seconds {
-        let (from, to) = (self.cores.host[from], self.cores.host[to]);
+        let (from, to) = (self.cores.host_of_core[from], self.cores.host_of_core[to]);
         let route = (from != to)
             .then(|| self.platform.route(from, to))
             .flatten();
@@ -142,26 +147,26 @@ impl Paths for Routes<'_> {
     }
 
     fn bandwidth(&self, from: usize, to: usize) -> BytesPerSecond {
-        let (from, to) = (self.cores.host[from], self.cores.host[to]);
+        let (from, to) = (self.cores.host_of_core[from], self.cores.host_of_core[to]);
         let route = (from != to)
             .then(|| self.platform.route(from, to))
             .flatten();
         let rate = route.and_then(|route| self.platform.bottleneck(&route));
-        rate.unwrap_or_else(|| BytesPerSecond::of(WITHIN_A_HOST))
+        rate.unwrap_or_else(|| BytesPerSecond::of(BANDWIDTH_WITHIN_HOST))
     }
 }
 
-/// Bandwidth within a host \[B/s\], so large that it never matters.
-const WITHIN_A_HOST: f64 = 1e18;
+/// Bandwidth between the cores of one host \[B/s\], so large that transfers within a host take practically no time.
+const BANDWIDTH_WITHIN_HOST: f64 = 1e18;
 
-/// Returns the processes that may migrate, in their order.
-pub(super) fn movable(view: &View<'_>) -> Vec<usize> {
+/// Returns the numbers of the processes that may migrate, in increasing order.
+pub(super) fn movable_processes(view: &View<'_>) -> Vec<usize> {
     let all = 0..view.processes();
     all.filter(|process| !view.is_pinned(*process)).collect()
 }
 
-/// Returns the barrier as the strategy sees it.
-fn instance<'i>(
+/// Returns the state at the barrier in the form in which strategies receive it: loads, speeds of cores, messages and memory.
+fn build_instance<'i>(
     view: &View<'_>,
     cores: &Cores,
     routes: &'i Routes<'_>,
@@ -173,9 +178,9 @@ fn instance<'i>(
         let left = (1.0 - view.external_load[host.index()]).max(1e-9);
         platform.hosts[host.index()].speed.get() * left / reference
     };
-    let speeds: Vec<f64> = cores.host.iter().map(speed).collect();
-    let on_cores = cores.of_processes(platform, view.placement);
-    let alone = |process: usize| view.execution_time(window.work(process), view.placement[process]);
+    let speeds: Vec<f64> = cores.host_of_core.iter().map(speed).collect();
+    let on_cores = cores.core_of_processes(platform, view.placement);
+    let alone = |process: usize| view.execution_time(window.predicted_work(process), view.placement[process]);
     let mut background = vec![Seconds::default(); speeds.len()];
     let mut pinned = vec![Bytes::default(); platform.hosts.len()];
     for process in (0..view.processes()).filter(|process| view.is_pinned(*process)) {
@@ -183,7 +188,7 @@ fn instance<'i>(
         let held = &mut pinned[view.placement[process].index()];
         *held = *held + view.memory[process];
     }
-    let movable = movable(view);
+    let movable = movable_processes(view);
     let current: Vec<usize> = movable.iter().map(|&process| on_cores[process]).collect();
     let time: Vec<Seconds> = movable.iter().map(|&process| alone(process)).collect();
     let on_reference = time.iter().zip(&current);
@@ -197,14 +202,14 @@ fn instance<'i>(
             .map(|(time, &core)| Seconds::of(time.get() * speeds[core]))
             .collect(),
         background,
-        communication: window.rows(&movable),
+        communication: window.mean_messages(&movable),
         memory: movable
             .iter()
             .map(|&process| view.memory[process])
             .collect(),
-        host_memory: cores.host.iter().map(left).collect(),
+        host_memory: cores.host_of_core.iter().map(left).collect(),
         clusters: cores
-            .host
+            .host_of_core
             .iter()
             .map(|host| platform.cluster_of(*host).index())
             .collect(),
@@ -215,22 +220,23 @@ fn instance<'i>(
     }
 }
 
-/// Calls `look` with the barrier, including communication, and the cores that are its hosts.
+/// Returns the result of `look`, which receives the state at the barrier, including communication, and the cores that are the
+/// hosts of the instance.
 pub(super) fn with_instance<R>(
     view: &View<'_>,
     window: &Window,
     look: impl FnOnce(&Instance<'_>, &Cores) -> R,
 ) -> R {
-    let cores = Cores::of(view.platform);
+    let cores = Cores::from_platform(view.platform);
     let routes = Routes {
         platform: view.platform,
         cores: &cores,
     };
-    look(&instance(view, &cores, &routes, window), &cores)
+    look(&build_instance(view, &cores, &routes, window), &cores)
 }
 
-/// Makes processes stay until no host exceeds its memory; returns their number.
-fn fit(hosts: &mut [HostId], view: &View<'_>) -> usize {
+/// Cancels moves until no host exceeds its memory, changing `hosts`, and returns the number of cancelled moves.
+fn cancel_moves_without_memory(hosts: &mut [HostId], view: &View<'_>) -> usize {
     let limits = &view.platform.hosts;
     let mut held = vec![0.0; limits.len()];
     for (host, memory) in hosts.iter().zip(view.memory) {
@@ -258,8 +264,9 @@ fn fit(hosts: &mut [HostId], view: &View<'_>) -> usize {
     }
 }
 
-/// Returns the decision: the moves, the prediction of the strategy, and the procedure of the call.
-fn decision(
+/// Returns the decision of a call: the migrations, the record of the strategy's prediction, and the cost model of the call
+/// (`Procedure`).
+fn build_decision(
     view: &View<'_>,
     instance: &Instance<'_>,
     assignment: &Assignment,
@@ -300,8 +307,8 @@ fn decision(
     if kept > 0 {
         fields.insert("stayed_for_memory".into(), json!(kept));
     }
-    if !assignment.words.is_empty() {
-        fields.insert("words".into(), json!(assignment.words.join("; ")));
+    if !assignment.remarks.is_empty() {
+        fields.insert("words".into(), json!(assignment.remarks.join("; ")));
     }
     decision.explanation = Some(Arc::new(fields));
     decision.procedure = Some(Procedure {
@@ -311,53 +318,53 @@ fn decision(
     decision
 }
 
-/// The largest computation time of a core before the call \[s\].
-const BEFORE: Meaning = Meaning::new(
+/// Recorded quantity: the largest computation time of a core in a superstep with the placement before the call \[s\].
+const MAX_TIME_BEFORE: Meaning = Meaning::new(
     "max_time_before_s",
     Unit::Seconds,
     "the longest computation of a core in a superstep, as the processes were placed before the call",
 );
 
-/// The largest computation time of a core after the call \[s\].
-const AFTER: Meaning = Meaning::new(
+/// Recorded quantity: the largest computation time of a core in a superstep with the placement that the strategy chose \[s\].
+const MAX_TIME_AFTER: Meaning = Meaning::new(
     "max_time_s",
     Unit::Seconds,
     "the longest computation of a core in a superstep, as the strategy places the processes",
 );
 
-/// The processes that stayed for lack of memory.
-const KEPT: Meaning = Meaning::new(
+/// Recorded quantity: the number of processes that stayed because the chosen host lacks memory for them.
+const STAYED_FOR_MEMORY: Meaning = Meaning::new(
     "stayed_for_memory",
     Unit::Count,
     "the number of processes whose new host has no memory for them",
 );
 
-/// The operations of the strategy.
+/// Recorded quantity: the number of elementary operations of the strategy, which cost computation time.
 const OPERATIONS: Meaning = Meaning::new(
     "operations",
     Unit::Number,
     "the elementary operations of the strategy, which cost computation",
 );
 
-/// Describes the calls of a strategy.
+/// Describes the calls of a strategy in sentences, for `migsim explain`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BalancerNarrator;
 
 impl Narrator for BalancerNarrator {
-    fn selection(&self, scene: &Scene<'_>, call: Record<'_>) -> Vec<Sentence> {
+    fn describe_selection(&self, scene: &ExplainContext<'_>, call: Record<'_>) -> Vec<Sentence> {
         let number = |key: &str| call.explanation.get(key).and_then(Value::as_f64);
         let moves = call.migrations.len() as u64;
         let mut sentences = vec![say!(
             "The strategy `{}` expects the busiest core to compute for {} in a superstep, instead of {}, after {}.",
             scene.policy,
-            AFTER.of(number("max_time_s").unwrap_or_default()),
-            BEFORE.of(number("max_time_before_s").unwrap_or_default()),
-            DECIDED.count(moves).shown_as(counted(moves, "move"))
+            MAX_TIME_AFTER.with_value(number("max_time_s").unwrap_or_default()),
+            MAX_TIME_BEFORE.with_value(number("max_time_before_s").unwrap_or_default()),
+            DECIDED.with_count(moves).shown_as(counted(moves, "move"))
         )];
         if let Some(kept) = call.explanation.get("stayed_for_memory") {
             sentences.push(say!(
                 "Of those that it chose, {} stayed, since their hosts have no memory for them.",
-                KEPT.as_recorded(kept)
+                STAYED_FOR_MEMORY.as_recorded(kept)
             ));
         }
         if let Some(words) = call.explanation.get("words").and_then(Value::as_str) {
@@ -366,14 +373,14 @@ impl Narrator for BalancerNarrator {
         if let Some(operations) = number("operations") {
             sentences.push(say!(
                 "It took {} elementary operations.",
-                OPERATIONS.of(operations)
+                OPERATIONS.with_value(operations)
             ));
         }
         sentences
     }
 
-    fn quiet(&self, _call: Record<'_>) -> Quiet {
-        Quiet::new("the strategy leaves every process where it is")
+    fn reason_without_candidates(&self, _call: Record<'_>) -> NoMoveReason {
+        NoMoveReason::new("the strategy leaves every process where it is")
     }
 
     fn score_words(&self) -> ScoreWords {
@@ -448,7 +455,7 @@ mod tests {
             ..view(&platform, &placement, &measures)
         };
         let mut window = Window::default();
-        window.note(&view, true);
+        window.observe(&view, true);
         with_instance(&view, &window, |instance, _| {
             let alone = view.execution_time(Instructions::of(1e9), a);
             assert_eq!(instance.current, [0, 1]);

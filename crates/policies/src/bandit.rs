@@ -1,17 +1,20 @@
-//! A bandit over strategies: each call goes to the strategy that promises the shortest supersteps, from what its calls have brought so far.
+//! A multi-armed bandit over strategies: at each rescheduling call it chooses the strategy that promises the shortest supersteps,
+//! based on the results of the previous calls.
 //!
 //! ```text
-//! t_k   mean time of a superstep from call k to call k + 1, the price of call k and its moves included: (date_{k+1} − date_k) / supersteps
-//! reward of call k   r_k = t_min / t_k, with the least t so far: in (0, 1], as UCB1 wants it
-//! X_j   mean reward of the n_j calls of strategy j; n calls in all
-//! UCB1  each strategy once, in the order of `strategies`; then argmax X_j + exploration·√(2·ln n / n_j), the first of equal ones
+//! t_k   mean time of a superstep from call k to call k + 1, with the cost of call k and its moves: (start of call k + 1 − start of call k) / supersteps
+//! r_k   reward of call k: t_min / t_k, with the smallest t so far; in (0, 1], since UCB1 requires bounded rewards
+//! X_j   mean reward of the n_j calls of strategy j; n is the number of all calls
+//! UCB1  each strategy once, in the order of `strategies`; then argmax X_j + exploration·√(2·ln n / n_j), ties go to the first strategy
 //! ```
-//! A [trigger](super::trigger) says when a call is. Measured times alone decide, so that a run has the same calls again. With the exploration
-//! 1 of the paper the regret grows with ln n at most, if the rewards of a strategy are drawn independently from one distribution.
+//! A [trigger](super::trigger) determines when calls take place. The choice depends only on measured times, so that a repeated
+//! run has the same calls. With the exploration 1 of the paper, the regret (the loss compared with always choosing the best
+//! strategy) grows at most with ln n, if the rewards of a strategy are drawn independently from one distribution.
 //!
-//! Ours are these choices: what the reward is (the paper wants bounded ones alone), and the strategies that stand to choose from; `never`
-//! leaves all where they are. Work that drifts, and the map that one strategy leaves to the next one, break the paper's assumption: times of
-//! long ago weigh as much as the last one. The supersteps after the last call teach nothing.
+//! Two choices are not in the paper: the definition of the reward (the paper only requires bounded rewards), and the strategies
+//! that can be chosen, among which `never` leaves all processes where they are. Work that changes over time and the placement
+//! that one strategy leaves to the next violate the assumption of the paper: old times weigh as much as recent ones. The
+//! supersteps after the last call of a run are not used.
 //!
 //! Source: Auer, Cesa-Bianchi and Fischer, Finite-time analysis of the multiarmed bandit problem, Machine Learning 47, 2002.
 
@@ -19,7 +22,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::balancer::{BalancerNarrator, decide_by};
+use super::balancer::{BalancerNarrator, decide_with};
 use super::explain::Narrator;
 use super::strategy::{self, Assignment, Gather, Instance, Strategy};
 use super::window::Window;
@@ -27,14 +30,15 @@ use super::{Decision, NEVER, Policy, PolicyOptions, View};
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::Stream;
 
-/// The options of the policy.
+/// The options of the policy `bandit`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BanditOptions {
-    /// The strategies to choose from, with editions as in `greedy/charm-8`, or `never`; at least one.
+    /// The strategies to choose from, at least one. A variant follows the name, as in `greedy/charm-8`; `never` stands for
+    /// leaving all processes where they are.
     pub strategies: Vec<String>,
-    /// Factor of the term that favours strategies that were seldom tried; 1 in UCB1. With 0 the bandit always takes the strategy with the
-    /// best mean so far.
+    /// Weight of the term that favours strategies that were seldom tried; 1 in UCB1. With 0 the bandit always takes the strategy
+    /// with the best mean reward so far.
     pub exploration: f64,
 }
 
@@ -57,13 +61,13 @@ impl PolicyOptions for BanditOptions {
     }
 
     fn policy(self) -> Result<Box<dyn Policy>, Error> {
-        strategy::not_negative([("exploration", self.exploration)])?;
+        strategy::check_not_negative([("exploration", self.exploration)])?;
         if self.strategies.is_empty() {
             return Err(Problem::new("there is no strategy to choose from")
                 .key("strategies")
                 .into());
         }
-        let strategies = self.strategies.iter().map(|name| strategy_of(name));
+        let strategies = self.strategies.iter().map(|name| build_strategy(name));
         let strategies = strategies.collect::<Result<Vec<_>, _>>()?;
         let needs_communication = strategies
             .iter()
@@ -75,13 +79,16 @@ impl PolicyOptions for BanditOptions {
             strategies,
             needs_communication,
             window: Window::default(),
-            last: None,
+            last_call: None,
         }))
     }
 }
 
-/// The strategy of a name; none for the one that moves nobody.
-fn strategy_of(name: &str) -> Result<Option<Box<dyn Strategy>>, Error> {
+/// Creates the strategy with this name; returns `None` for `never`, which moves no process.
+///
+/// # Errors
+/// The name or its variant is unknown.
+fn build_strategy(name: &str) -> Result<Option<Box<dyn Strategy>>, Error> {
     if name == NEVER {
         return Ok(None);
     }
@@ -90,7 +97,7 @@ fn strategy_of(name: &str) -> Result<Option<Box<dyn Strategy>>, Error> {
         .split_once('/')
         .map_or((name, None), |(name, edition)| (name, Some(edition)));
     let at = |problem: Problem| problem.key("strategies");
-    let entry = table.find(name).map_err(|error| error.map_nowhere(at))?;
+    let entry = table.find(name).map_err(|error| error.map_unplaced(at))?;
     let mut options = json!({});
     if let Some(edition) = edition {
         let found = entry
@@ -106,54 +113,55 @@ fn strategy_of(name: &str) -> Result<Option<Box<dyn Strategy>>, Error> {
     entry.build(&options).map(Some)
 }
 
-/// What is known of the strategies.
+/// The measured results of the strategies, from which UCB1 chooses the strategy of the next call.
 #[derive(Clone, Debug)]
 struct Arms {
     exploration: f64,
-    /// Of each: the number of its calls, and the sum of 1/t over them \[1/s\].
-    calls: Vec<(u32, f64)>,
-    /// The least t so far \[s\].
-    least: f64,
+    /// For each strategy: the number of its calls, and the sum of 1/t over these calls \[1/s\], with t the mean time of a
+    /// superstep after the call.
+    results: Vec<(u32, f64)>,
+    /// The smallest mean time of a superstep after any call so far \[s\].
+    min_time: f64,
 }
 
 impl Arms {
     fn new(count: usize, exploration: f64) -> Self {
         Self {
             exploration,
-            calls: vec![(0, 0.0); count],
-            least: f64::INFINITY,
+            results: vec![(0, 0.0); count],
+            min_time: f64::INFINITY,
         }
     }
 
-    /// Takes note of the mean time of a superstep after a call of a strategy \[s\].
-    fn learn(&mut self, arm: usize, time: f64) {
+    /// Records the mean time of a superstep that followed a call of the strategy `arm` \[s\].
+    fn record_time(&mut self, arm: usize, time: f64) {
         let time = time.max(f64::MIN_POSITIVE);
-        self.least = self.least.min(time);
-        self.calls[arm].0 += 1;
-        self.calls[arm].1 += 1.0 / time;
+        self.min_time = self.min_time.min(time);
+        self.results[arm].0 += 1;
+        self.results[arm].1 += 1.0 / time;
     }
 
-    /// The mean reward of a strategy that has had a call.
-    fn reward(&self, arm: usize) -> f64 {
-        let (count, sum) = self.calls[arm];
-        self.least * sum / f64::from(count)
+    /// Returns the mean reward of the strategy `arm`, in (0, 1\]; it must have had at least one call.
+    fn mean_reward(&self, arm: usize) -> f64 {
+        let (count, sum) = self.results[arm];
+        self.min_time * sum / f64::from(count)
     }
 
-    /// The strategy of the next call.
-    fn choose(&self) -> usize {
-        if let Some(new) = self.calls.iter().position(|arm| arm.0 == 0) {
+    /// Returns the index of the strategy for the next call.
+    fn choose_arm(&self) -> usize {
+        if let Some(new) = self.results.iter().position(|arm| arm.0 == 0) {
             return new;
         }
-        let total: u32 = self.calls.iter().map(|arm| arm.0).sum();
+        let total: u32 = self.results.iter().map(|arm| arm.0).sum();
         let value = |arm: usize| {
-            let bonus = 2.0 * f64::from(total).ln() / f64::from(self.calls[arm].0);
-            self.reward(arm) + self.exploration * bonus.sqrt()
+            let bonus = 2.0 * f64::from(total).ln() / f64::from(self.results[arm].0);
+            self.mean_reward(arm) + self.exploration * bonus.sqrt()
         };
-        strategy::least(0..self.calls.len(), |arm| -value(arm)).unwrap_or(0)
+        strategy::with_least_key(0..self.results.len(), |arm| -value(arm)).unwrap_or(0)
     }
 }
 
-/// The policy.
+/// The policy `bandit`, with its state.
 #[derive(Debug)]
 struct Bandit {
     names: Vec<String>,
@@ -161,28 +169,28 @@ struct Bandit {
     needs_communication: bool,
     arms: Arms,
     window: Window,
-    /// The strategy of the last call, its superstep and its date \[s\].
-    last: Option<(usize, usize, f64)>,
+    /// The last call: the index of its strategy, its superstep counted from 0, and the instant at which it started \[s\].
+    last_call: Option<(usize, usize, f64)>,
 }
 
 impl Policy for Bandit {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
-        self.window.note(view, self.needs_communication);
+        self.window.observe(view, self.needs_communication);
         false
     }
 
     fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error> {
         let now = view.now.get();
-        if let Some((arm, superstep, date)) = self.last {
+        if let Some((arm, superstep, date)) = self.last_call {
             let supersteps = view.superstep.saturating_sub(superstep).max(1);
-            self.arms.learn(arm, (now - date) / supersteps as f64);
+            self.arms.record_time(arm, (now - date) / supersteps as f64);
         }
-        let arm = self.arms.choose();
-        self.last = Some((arm, view.superstep, now));
+        let arm = self.arms.choose_arm();
+        self.last_call = Some((arm, view.superstep, now));
         let strategy = &mut self.strategies[arm];
         let words = format!(
             "the bandit chooses `{}`, after {} calls of it",
-            self.names[arm], self.arms.calls[arm].0
+            self.names[arm], self.arms.results[arm].0
         );
         let assign = |instance: &Instance<'_>| {
             let mut assignment = match strategy {
@@ -193,10 +201,10 @@ impl Policy for Bandit {
                     ..Assignment::default()
                 },
             };
-            assignment.words.insert(0, words);
+            assignment.remarks.insert(0, words);
             Ok(assignment)
         };
-        decide_by(view, &mut self.window, self.needs_communication, assign)
+        decide_with(view, &mut self.window, self.needs_communication, assign)
     }
 
     fn uses_seed(&self) -> bool {
@@ -212,8 +220,8 @@ mod tests {
     fn choices(exploration: f64, times: &[f64], calls: usize) -> Vec<usize> {
         let mut arms = Arms::new(times.len(), exploration);
         let mut call = |_| {
-            let arm = arms.choose();
-            arms.learn(arm, times[arm]);
+            let arm = arms.choose_arm();
+            arms.record_time(arm, times[arm]);
             arm
         };
         (0..calls).map(&mut call).collect()

@@ -1,4 +1,4 @@
-//! A policy in the registry: its name, its options and the function that reads them.
+//! An entry of the table of policies: the name of a policy, its options, and the function that creates it from options.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,63 +14,69 @@ use migsim_base::document;
 use migsim_base::error::Error;
 use migsim_base::plugin::{self, Maker, OptionFlag};
 
-/// The options of a policy, which are under `policy.<name>` in an experiment.
+/// The options of a policy, as a user sets them under `policy.<name>` in an experiment file.
 ///
-/// A type with serde's and schemars' derives and [`Self::policy`] is enough; the other items define how the command uses the options.
+/// A type with serde's and schemars' derives and [`Self::policy`] is enough; the other items define how commands treat the
+/// options.
 pub trait PolicyOptions: Serialize + DeserializeOwned + JsonSchema {
-    /// The options that have flags of their own.
+    /// The options that have their own flags on the command line, such as `--alpha`.
     const FLAGS: &'static [OptionFlag] = &[];
 
-    /// The options that name files.
+    /// The keys of the options whose values are names of files.
     const FILES: &'static [&'static str] = &[];
 
-    /// The values that `migsim tune` tries if none are given: an option, and a list or range as on the command line.
+    /// The values that `migsim tune` tries for an option by default: pairs of the option's key and a list or range as on the
+    /// command line.
     const RANGES: &'static [(&'static str, &'static str)] = &[];
 
-    /// The options that are shares of a whole: a value above 1 gets a note.
+    /// The keys of the options that are shares of a whole; a value above 1 causes a warning, since it was probably meant as
+    /// percent.
     const SHARES: &'static [&'static str] = &[];
 
-    /// Settings with a name of their own: `migbsp/equal-information`.
+    /// The variants of the policy: sets of options with a name, such as `migbsp/equal-information`.
     const VARIANTS: &'static [strategy::Variant] = &[];
 
-    /// The option and value that allow moves inside a cluster, such as `own_cluster=within`; empty if there is none.
+    /// The option and value that allow moves inside a cluster, such as `own_cluster=within`; empty if the policy has no such
+    /// option.
     const MOVE_INSIDE: &'static str = "";
 
-    /// Returns whether all its moves lead to another cluster, so that nothing can move on a platform of one cluster.
+    /// Whether all moves of the policy lead to another cluster, so that no process can move on a platform with one cluster.
     fn moves_between_clusters(&self) -> bool {
         false
     }
 
-    /// Whether the policy only decides, so that a trigger has to call it.
+    /// Whether the policy does not determine itself when rescheduling calls take place, so that it needs a trigger.
     const NEEDS_TRIGGER: bool = false;
 
-    /// Returns the readings of its source on which results depend, a few words each; they are printed below the table of a run.
-    fn readings(&self) -> Vec<String> {
+    /// Returns the interpretations of the policy's source that the options choose and on which results depend, a few words each.
+    /// They are printed below the table of a run.
+    fn interpretations(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Returns the narrator that describes its calls in `migsim explain` and on the page of a run; by default records are listed unchanged.
+    /// Returns the narrator that describes the calls of the policy in `migsim explain` and on the page of a run. By default
+    /// decision records are listed unchanged.
     fn narrator() -> &'static dyn Narrator {
         &Plain
     }
 
-    /// Creates the policy.
+    /// Creates the policy with these options.
     ///
     /// # Errors
     /// Options are out of range; each problem has the key of its option.
     fn policy(self) -> Result<Box<dyn Policy>, Error>;
 }
 
-/// A policy by its name.
+/// An entry of the table of policies: the name and description of a policy, and its [`Kind`].
 pub type Entry = plugin::Entry<Kind>;
 
-/// The policies, by name.
+/// The table of all policies, by name.
 pub type Table = plugin::Table<Kind>;
 
-/// A kind of policy: the operations on its options.
+/// A kind of policy: the functions and constants with which commands treat its options and create it.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
-    make: Make,
+    constructor: Constructor,
     ranges: &'static [(&'static str, &'static str)],
     narrator: &'static dyn Narrator,
     shares: &'static [&'static str],
@@ -78,9 +84,9 @@ pub struct Kind {
     needs_trigger: bool,
 }
 
-/// The function that makes the policy from its options.
+/// The function that creates the policy from its options.
 #[derive(Clone, Copy, Debug)]
-enum Make {
+enum Constructor {
     /// A policy that decides itself when it is called.
     Policy {
         build: fn(&Value) -> Result<Box<dyn Policy>, Error>,
@@ -89,21 +95,21 @@ enum Make {
         moves_between_clusters: fn(&Value) -> Result<bool, Error>,
         variants: &'static [strategy::Variant],
     },
-    /// A strategy, which a trigger calls.
+    /// A strategy, which is called when a trigger requests it.
     Strategy(strategy::Kind),
-    /// A policy whose options have no Rust type.
+    /// A policy whose options have no Rust type, such as a plug-in in another language.
     Maker(&'static dyn Maker<Box<dyn Policy>>),
 }
 
-/// Creates a row of the table for a policy that is made by `maker`.
-pub fn made_by(
+/// Creates the table entry of a policy that the object `maker` creates, for policies whose options have no Rust type.
+pub fn entry_from_maker(
     maker: &'static dyn Maker<Box<dyn Policy>>,
     name: &'static str,
     summary: &'static str,
     source: &'static str,
 ) -> Entry {
     let kind = Kind {
-        make: Make::Maker(maker),
+        constructor: Constructor::Maker(maker),
         ranges: &[],
         narrator: &Plain,
         shares: &[],
@@ -113,17 +119,17 @@ pub fn made_by(
     Entry::new::<Map<String, Value>>([name, summary, source], kind)
 }
 
-/// Creates a row of the table; `T` are the options of the policy.
-pub fn row<T: PolicyOptions>(
+/// Creates the table entry of a policy; `T` is the type of its options.
+pub fn table_entry<T: PolicyOptions>(
     name: &'static str,
     summary: &'static str,
     source: &'static str,
 ) -> Entry {
     let kind = Kind {
-        make: Make::Policy {
+        constructor: Constructor::Policy {
             build: |options| document::from_value::<T>(options, "")?.policy(),
             resolve: |options| document::resolve::<T>(options, ""),
-            readings: |options| Ok(document::from_value::<T>(options, "")?.readings()),
+            readings: |options| Ok(document::from_value::<T>(options, "")?.interpretations()),
             moves_between_clusters: |options| {
                 Ok(document::from_value::<T>(options, "")?.moves_between_clusters())
             },
@@ -140,10 +146,10 @@ pub fn row<T: PolicyOptions>(
     entry
 }
 
-/// Creates a policy from a strategy.
-pub fn of_strategy(entry: &strategy::Entry) -> Entry {
+/// Creates the table entry of a policy that consists of a strategy and needs a trigger.
+pub fn entry_from_strategy(entry: &strategy::Entry) -> Entry {
     entry.with_kind(Kind {
-        make: Make::Strategy(entry.kind),
+        constructor: Constructor::Strategy(entry.kind),
         ranges: &[],
         narrator: &BalancerNarrator,
         shares: &[],
@@ -158,125 +164,131 @@ impl plugin::Kind for Kind {
     const SECTION: Option<&'static str> = Some("policy");
 
     fn build(&self, options: &Value) -> Result<Box<dyn Policy>, Error> {
-        match self.make {
-            Make::Policy { build, .. } => build(options),
-            Make::Strategy(kind) => {
+        match self.constructor {
+            Constructor::Policy { build, .. } => build(options),
+            Constructor::Strategy(kind) => {
                 plugin::Kind::build(&kind, options).map(|strategy| -> Box<dyn Policy> {
                     Box::new(Balancer::new(strategy, Forecast::Mean))
                 })
             }
-            Make::Maker(maker) => plugin::make(maker, options),
+            Constructor::Maker(maker) => plugin::make(maker, options),
         }
     }
 
     fn resolve(&self, options: &Value) -> Result<Value, Error> {
-        match self.make {
-            Make::Policy { resolve, .. } => resolve(options),
-            Make::Strategy(kind) => plugin::Kind::resolve(&kind, options),
-            Make::Maker(maker) => plugin::resolve(maker, options),
+        match self.constructor {
+            Constructor::Policy { resolve, .. } => resolve(options),
+            Constructor::Strategy(kind) => plugin::Kind::resolve(&kind, options),
+            Constructor::Maker(maker) => plugin::resolve(maker, options),
         }
     }
 }
 
 impl Kind {
-    /// Creates the strategy of these options as a policy that plans with a forecast; none if the policy is no strategy.
+    /// Creates a strategy with these options as a policy that plans with the given forecast of loads; `None` if the policy is not
+    /// a strategy.
     ///
     /// # Errors
-    /// As when building the policy.
-    pub fn forecasting(
+    /// The options are unknown or out of range.
+    pub fn build_with_forecast(
         &self,
         options: &Value,
         forecast: Forecast,
     ) -> Result<Option<Box<dyn Policy>>, Error> {
-        let Make::Strategy(kind) = self.make else {
+        let Constructor::Strategy(kind) = self.constructor else {
             return Ok(None);
         };
         let strategy = plugin::Kind::build(&kind, options)?;
         Ok(Some(Box::new(Balancer::new(strategy, forecast))))
     }
 
-    /// Returns the options of the preset (edition) with this name, if it exists.
+    /// Returns the options of the variant with this name, or `None` if the policy has no such variant.
     pub fn variant(&self, name: &str) -> Option<Value> {
-        let found = self.settings().iter().find(|variant| variant.name == name);
+        let found = self
+            .all_variants()
+            .iter()
+            .find(|variant| variant.name == name);
         found.map(strategy::Variant::value)
     }
 
-    /// Returns the names of the presets (editions) of the policy.
-    pub fn variants(&self) -> impl Iterator<Item = &'static str> + use<> {
-        self.settings().iter().map(|variant| variant.name)
+    /// Returns the names of the variants of the policy.
+    pub fn variant_names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.all_variants().iter().map(|variant| variant.name)
     }
 
-    fn settings(&self) -> &'static [strategy::Variant] {
-        match self.make {
-            Make::Strategy(kind) => kind.variants(),
-            Make::Policy { variants, .. } => variants,
-            Make::Maker(_) => &[],
+    fn all_variants(&self) -> &'static [strategy::Variant] {
+        match self.constructor {
+            Constructor::Strategy(kind) => kind.variants(),
+            Constructor::Policy { variants, .. } => variants,
+            Constructor::Maker(_) => &[],
         }
     }
 
-    /// Whether the policy only decides, so that a trigger has to call it.
+    /// Whether the policy does not determine itself when rescheduling calls take place, so that it needs a trigger.
     pub fn needs_trigger(&self) -> bool {
         self.needs_trigger
     }
 
-    /// Whether the policy is a strategy, which `migsim decide` can call.
+    /// Whether the policy consists of a strategy, which `migsim decide` can call at a barrier from a file.
     pub fn is_strategy(&self) -> bool {
-        matches!(self.make, Make::Strategy(_))
+        matches!(self.constructor, Constructor::Strategy(_))
     }
 
-    /// Returns the strategy of the policy for a caller that decides when calls take place, in a run with this seed; none if it is no
-    /// strategy.
+    /// Returns the strategy of the policy without a trigger, for a caller that decides when calls take place; `None` if the
+    /// policy is not a strategy. Its random numbers start from `seed`.
     ///
     /// # Errors
     /// Options are out of range.
     pub fn adviser(&self, options: &Value, seed: u64) -> Result<Option<Adviser>, Error> {
-        match self.make {
-            Make::Strategy(kind) => Adviser::new(kind, options, seed).map(Some),
-            Make::Policy { .. } | Make::Maker(_) => Ok(None),
+        match self.constructor {
+            Constructor::Strategy(kind) => Adviser::new(kind, options, seed).map(Some),
+            Constructor::Policy { .. } | Constructor::Maker(_) => Ok(None),
         }
     }
 
-    /// Returns, in a few words each, the interpretations of the policy's source that the options choose and on which results depend.
+    /// Returns the interpretations of the policy's source that the options choose and on which results depend, a few words each.
     ///
     /// # Errors
     /// Options are unknown or unreadable.
-    pub fn readings(&self, options: &Value) -> Result<Vec<String>, Error> {
-        match self.make {
-            Make::Policy { readings, .. } => readings(options),
-            Make::Strategy(_) | Make::Maker(_) => Ok(Vec::new()),
+    pub fn interpretations(&self, options: &Value) -> Result<Vec<String>, Error> {
+        match self.constructor {
+            Constructor::Policy { readings, .. } => readings(options),
+            Constructor::Strategy(_) | Constructor::Maker(_) => Ok(Vec::new()),
         }
     }
 
-    /// Returns the options that are shares of a whole.
-    pub fn shares(&self) -> &'static [&'static str] {
+    /// Returns the keys of the options that are shares of a whole, so that a value above 1 is suspicious.
+    pub fn share_options(&self) -> &'static [&'static str] {
         self.shares
     }
 
-    /// Whether with these options all moves of the policy lead to another cluster.
+    /// Whether all moves of the policy with these options lead to another cluster, so that no process can move on a platform with
+    /// one cluster.
     ///
     /// # Errors
     /// Options are unknown or unreadable.
     pub fn moves_between_clusters(&self, options: &Value) -> Result<bool, Error> {
-        match self.make {
-            Make::Policy {
+        match self.constructor {
+            Constructor::Policy {
                 moves_between_clusters,
                 ..
             } => moves_between_clusters(options),
-            Make::Strategy(_) | Make::Maker(_) => Ok(false),
+            Constructor::Strategy(_) | Constructor::Maker(_) => Ok(false),
         }
     }
 
-    /// Returns the option and value that allow moves inside a cluster, such as `own_cluster=within`; empty if there is none.
-    pub fn move_inside(&self) -> &'static str {
+    /// Returns the option and value that allow moves inside a cluster, such as `own_cluster=within`; empty if the policy has no
+    /// such option.
+    pub fn option_for_moves_inside(&self) -> &'static str {
         self.move_inside
     }
 
-    /// Returns the values that `migsim tune` tries if none are given: an option, and a list or range of values.
-    pub fn ranges(&self) -> &'static [(&'static str, &'static str)] {
+    /// Returns the values that `migsim tune` tries for an option by default: pairs of the option's key and a list or range.
+    pub fn tuning_ranges(&self) -> &'static [(&'static str, &'static str)] {
         self.ranges
     }
 
-    /// Returns the narrator that describes the calls of the policy.
+    /// Returns the narrator that describes the calls of the policy in `migsim explain`.
     pub fn narrator(&self) -> &'static dyn Narrator {
         self.narrator
     }

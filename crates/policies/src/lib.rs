@@ -1,13 +1,14 @@
-//! Rescheduling policies: the view of a policy, its possible answers, and the table of policies.
+//! Rescheduling policies: what a policy observes, the decisions that it can return, and the table of all policies.
 //!
-//! After each superstep the runtime shows the policy a [`View`] of what a real runtime could measure. If the policy requests a rescheduling
-//! call, the runtime charges the costs of a call and calls [`Policy::decide`]. A policy changes nothing itself: it returns a [`Decision`],
-//! and the scenario determines whether the migrations happen.
+//! After each superstep the runtime passes the policy a [`View`] of what a real runtime system could measure. If the policy
+//! requests a rescheduling call, the runtime charges the cost of the call and invokes [`Policy::decide`]. A policy itself changes
+//! nothing: it returns a [`Decision`], and the scenario determines whether the migrations are carried out.
 //!
-//! To add a policy, write one file here and one row of the table in `registry.rs`.
+//! To add a policy, write one source file in this crate and one row of the table in `registry.rs`.
 //!
-//! The trait [`Policy`] is defined in a crate below, and so are MigBSP's rivals as [strategies](strategy). This crate has MigBSP,
-//! [triggers](trigger), and the [explanations](explain) of their decisions. The runtime determines how long a call takes.
+//! The trait [`Policy`] is defined in a crate on which this one depends, and so are MigBSP's rivals as [strategies](strategy).
+//! This crate contains MigBSP, [triggers](trigger), and the [explanations](explain) of their decisions. The runtime determines
+//! how long a call takes.
 //!
 //! ```
 //! let table = migsim_policies::standard();
@@ -39,7 +40,7 @@ pub use adviser::Adviser;
 pub use authors_2015::{Authors2015, Authors2015Config};
 pub use bandit::BanditOptions;
 pub use entry::{Entry, Kind, PolicyOptions, Table};
-pub use entry::{made_by, of_strategy, row};
+pub use entry::{entry_from_maker, entry_from_strategy, table_entry};
 pub use exec::{EXEC, ExecOptions, PREFIX as EXEC_PREFIX, may_name_program};
 pub use migbsp::{MigBsp, MigBspConfig};
 pub use migbsp_2007::{MigBsp2007, MigBsp2007Config};

@@ -1,14 +1,15 @@
-//! A probe: records the barrier of one superstep of a run, as strategies see it, for `migsim decide`.
+//! A policy that records the state at the barrier of one superstep of a run, as strategies receive it, for `migsim decide`.
 //!
-//! It wraps the policy of the run, which decides as usual. At its superstep it requests a call, so that loads are measured as at any call,
-//! and keeps the instance. The rest of the run has no effect. A policy that is no strategy (MigBSP) decides from the times of many
-//! supersteps, which no instance has. So it is called at that barrier as well, and its decision is kept.
+//! It wraps the policy of the run, which decides as usual. At the superstep in question the probe requests a call, so that loads
+//! are measured as at any call, and stores the instance. The rest of the run does not affect the snapshot. A policy that is not a
+//! strategy (MigBSP) decides from the times of many supersteps, which an instance does not contain. Therefore it is also called
+//! at that barrier, and its decision is stored with the instance.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::balancer::{Cores, movable, with_instance};
+use super::balancer::{Cores, movable_processes, with_instance};
 use super::strategy::Instance;
 use super::window::Window;
 use super::{Decision, Policy, View};
@@ -16,28 +17,28 @@ use migsim_base::error::Error;
 use migsim_base::random::Stream;
 use migsim_base::units::{Bytes, Seconds};
 
-/// The shared place of the snapshot.
+/// The place to which a probe writes its snapshot as JSON, shared with the caller; `None` until it is written.
 pub type Snapshot = Arc<Mutex<Option<Value>>>;
 
-/// Maximum number of cores for which a snapshot has the latency and bandwidth of each pair.
-const MOST_PAIRED: usize = 500;
+/// Maximum number of cores up to which a snapshot contains the latency and bandwidth of each pair of cores.
+const MAX_CORES_WITH_PAIRS: usize = 500;
 
-/// The policy of a run, and the superstep of the snapshot.
+/// A wrapper of the policy of a run that records the barrier of one superstep.
 #[derive(Debug)]
 pub struct Probe {
     policy: Box<dyn Policy>,
-    /// The superstep, counted from 0.
+    /// The superstep whose barrier is recorded, counted from 0.
     superstep: usize,
     snapshot: Snapshot,
-    /// The name of the policy, if its decision is kept.
-    kept: Option<String>,
-    /// The measures that strategies use.
+    /// The name under which the decision of the policy is recorded; `None` if it is not recorded.
+    recorded_name: Option<String>,
+    /// The measures since the last call, from which strategies decide.
     window: Window,
 }
 
 impl Probe {
-    /// Creates a probe of the barrier of `superstep`, counted from 0, of a run under `policy`. It also keeps the decision of the policy,
-    /// under the name `kept`.
+    /// Creates a probe that records the barrier of `superstep`, counted from 0, in a run under `policy`, and writes it to
+    /// `snapshot`. With a name in `kept` it also records the decision of the policy under this name.
     pub fn new(
         policy: Box<dyn Policy>,
         superstep: usize,
@@ -48,7 +49,7 @@ impl Probe {
             policy,
             superstep,
             snapshot,
-            kept,
+            recorded_name: kept,
             window: Window::default(),
         }
     }
@@ -56,7 +57,7 @@ impl Probe {
 
 impl Policy for Probe {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
-        self.window.note(view, true);
+        self.window.observe(view, true);
         let is_due = self.policy.is_call_due(view);
         is_due && view.superstep < self.superstep || view.superstep == self.superstep
     }
@@ -66,11 +67,11 @@ impl Policy for Probe {
             self.window = Window::default();
             return self.policy.decide(view, random);
         }
-        let mut value = with_instance(view, &self.window, |instance, _| barrier(instance, view));
-        if let Some(name) = &self.kept {
+        let mut value = with_instance(view, &self.window, |instance, _| barrier_to_json(instance, view));
+        if let Some(name) = &self.recorded_name {
             let decision = self.policy.decide(view, random)?;
             let cores = with_instance(view, &self.window, |instance, cores| {
-                on_cores(&decision, view, instance, cores)
+                cores_after(&decision, view, instance, cores)
             });
             value["decisions"] = json!([{ "policy": name, "assignment": cores }]);
         }
@@ -83,35 +84,37 @@ impl Policy for Probe {
     }
 }
 
-/// Returns the barrier as `migsim snapshot` writes it and `migsim decide` reads it: the instance, and the names and cores of hosts.
-/// Processes that may not migrate are left out; then it has the numbers of the other processes, from 1.
-pub(super) fn barrier(instance: &Instance<'_>, view: &View<'_>) -> Value {
-    let mut value = json_of(instance);
+/// Returns the state at a barrier as the JSON that `migsim snapshot` writes and `migsim decide` reads: the instance, and the
+/// names and cores of hosts. If some processes may not migrate, they are omitted, and the JSON contains the numbers of the other
+/// processes, counted from 1.
+pub(super) fn barrier_to_json(instance: &Instance<'_>, view: &View<'_>) -> Value {
+    let mut value = instance_to_json(instance);
     value["superstep"] = json!(view.superstep + 1);
     let hosts = view.platform.hosts.iter();
     let hosts = hosts.map(|host| json!({ "name": host.name, "cores": host.cores }));
     value["hosts"] = hosts.collect();
-    let movable = movable(view);
+    let movable = movable_processes(view);
     if movable.len() < view.processes() {
         value["processes"] = movable.iter().map(|process| json!(process + 1)).collect();
     }
     value
 }
 
-/// Returns the core of each process that may migrate after a decision: each process that moves gets the core of its new host with the least load.
-fn on_cores(
+/// Returns the core of each process that may migrate, after a decision. Each process that moves is assigned to the least loaded
+/// core of its new host.
+fn cores_after(
     decision: &Decision,
     view: &View<'_>,
     instance: &Instance<'_>,
     cores: &Cores,
 ) -> Vec<usize> {
-    let movable = movable(view);
+    let movable = movable_processes(view);
     let mut places = instance.current.clone();
     for wanted in &decision.migrations {
         let Ok(process) = movable.binary_search(&wanted.process.index()) else {
             continue;
         };
-        let first = cores.first[wanted.to.index()];
+        let first = cores.first_core[wanted.to.index()];
         let count = view.platform.hosts[wanted.to.index()].cores as usize;
         let times = instance.host_times(&places);
         let least =
@@ -121,8 +124,8 @@ fn on_cores(
     places
 }
 
-/// Returns the fields that `migsim decide` reads.
-pub(super) fn json_of(instance: &Instance<'_>) -> Value {
+/// Returns the fields of an instance as the JSON that `migsim decide` reads.
+pub(super) fn instance_to_json(instance: &Instance<'_>) -> Value {
     let seconds = |list: &[Seconds]| -> Vec<f64> { list.iter().map(|time| time.get()).collect() };
     let bytes = |list: &[Bytes]| -> Vec<f64> { list.iter().map(|size| size.get()).collect() };
     let rows = instance.communication.iter();
@@ -145,7 +148,7 @@ pub(super) fn json_of(instance: &Instance<'_>) -> Value {
         value["host_memory"] = json!(limits);
     }
     let hosts = instance.hosts();
-    if let Some(paths) = instance.paths.filter(|_| hosts <= MOST_PAIRED) {
+    if let Some(paths) = instance.paths.filter(|_| hosts <= MAX_CORES_WITH_PAIRS) {
         let grid = |of: &dyn Fn(usize, usize) -> f64| -> Vec<Vec<f64>> {
             let row = |from| (0..hosts).map(|to| of(from, to)).collect();
             (0..hosts).map(row).collect()

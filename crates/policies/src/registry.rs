@@ -1,59 +1,59 @@
-//! The built-in policies, one row each. Help, listings, schemas and errors derive from this table.
+//! The table of built-in policies, one row each. Help texts, listings, schemas and error messages derive from this table.
 
-use super::entry::{Table, of_strategy, row};
+use super::entry::{Table, entry_from_strategy, table_entry};
 use super::strategy;
 use super::{
     Authors2015Config, BanditOptions, EXEC, ExecOptions, MigBsp2007Config, MigBspConfig, Never,
     ReplayConfig, UlbaOptions,
 };
 
-/// The default policy of an experiment.
+/// The name of the default policy of an experiment.
 pub const USUAL: &str = "migbsp";
 
-/// The policy without moves.
+/// The name of the policy that never moves a process.
 pub const NEVER: &str = "never";
 
-/// Returns the policies that come with the program.
+/// Returns the table of all policies that are built into migsim.
 pub fn standard() -> Table {
     let mut rows = vec![
-        row::<Never>(NEVER, "baseline: no process moves", "-"),
-        row::<MigBspConfig>(
+        table_entry::<Never>(NEVER, "baseline: no process moves", "-"),
+        table_entry::<MigBspConfig>(
             "migbsp",
             "MigBSP, second generation: moves processes with a high potential of migration (computation, communication, memory)",
             "da Rosa Righi et al., LU, Lattice Boltzmann and Smith-Waterman papers",
         ),
-        row::<MigBsp2007Config>(
+        table_entry::<MigBsp2007Config>(
             "migbsp-2007",
             "MigBSP, first generation: moves processes whose potential of migration (normalised metrics) exceeds a threshold",
             "da Rosa Righi et al., On the Dynamic Load-Rebalancing of BSP Application Using Process Migration, WSPPD 2007",
         ),
-        row::<Authors2015Config>(
+        table_entry::<Authors2015Config>(
             "authors-2015",
             "MigBSP as the authors' own program of 2015 decides, including its errors: for comparison only",
             "simulation program of MigBSP's authors, migcubemighull/heuristics, 2015",
         ),
-        row::<ReplayConfig>(
+        table_entry::<ReplayConfig>(
             "replay",
             "makes the moves of a given list, to compare times without the influence of a policy",
             "-",
         ),
-        row::<BanditOptions>(
+        table_entry::<BanditOptions>(
             "bandit",
             "multi-armed bandit: each call uses the strategy with the shortest supersteps so far, or one that was seldom tried",
             "Auer, Cesa-Bianchi and Fischer 2002, UCB1",
         ),
-        row::<UlbaOptions>(
+        table_entry::<UlbaOptions>(
             "ulba",
             "after ULBA: gives hosts whose work grows unusually fast less than their share in advance",
             "Boulmier et al. 2019",
         ),
-        row::<ExecOptions>(
+        table_entry::<ExecOptions>(
             EXEC,
             "a program of yours in any language, which reads barriers and writes assignments as lines of JSON",
             "-",
         ),
     ];
-    rows.extend(strategy::standard().iter().map(of_strategy));
+    rows.extend(strategy::standard().iter().map(entry_from_strategy));
     Table::new(["policy", "policies", "policy.name"], rows)
 }
 

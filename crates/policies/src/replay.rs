@@ -1,9 +1,11 @@
-//! Forced decisions: makes the moves of a list, so that their timing can be studied without any policy.
+//! Forced decisions: a policy that carries out the moves of a list, so that the effect of their timing can be studied
+//! independently of any policy.
 //!
-//! The list is given in the experiment (`policy.replay.decisions`) or in a JSON file (`--decisions FILE`). It has objects with `superstep`
-//! and `process` (`24` or `"p24"`), counted from 1, and `to`, a host or a cluster (then its least occupied host, the lowest index first). A
-//! call comes after each superstep in the list, and is paid like any other. Since these results are no results of a policy, the name
-//! `replay` appears with them everywhere.
+//! The list is given in the experiment (`policy.replay.decisions`) or in a JSON file (`--decisions FILE`). Its objects have the
+//! keys `superstep` and `process` (`24` or `"p24"`), counted from 1, and `to`, which is a host or a cluster. For a cluster the
+//! destination is its host with the fewest processes, in case of ties the one with the lowest index. A call takes place after
+//! each superstep in the list and costs as much as any other call. Since the results do not stem from a policy, the name `replay`
+//! appears with them everywhere.
 
 use std::collections::BTreeMap;
 
@@ -17,40 +19,41 @@ use migsim_base::plugin::{FlagValues, OptionFlag};
 use migsim_base::random::Stream;
 use migsim_base::units::{HostId, ProcessId, process_number, process_number_schema};
 
-/// The options of the policy.
+/// The options of the policy `replay`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReplayConfig {
-    /// A JSON file with a list of forced moves.
+    /// The name of a JSON file with a list of forced moves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// Forced moves, in addition to the moves of the file.
+    /// A list of forced moves, in addition to the moves of the file.
     pub decisions: Vec<ForcedMove>,
 }
 
-/// A forced move.
+/// A move that the policy `replay` carries out: which process moves where, and after which superstep.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ForcedMove {
     /// The superstep after which the move happens, counted from 1.
     pub superstep: u64,
-    /// The process, counted from 1: `24` or `"p24"`.
+    /// The process that moves, counted from 1: `24` or `"p24"`.
     #[serde(deserialize_with = "process_number")]
     #[schemars(schema_with = "process_number_schema")]
     pub process: u32,
-    /// The destination: a host, or a cluster.
+    /// The name of the destination, which is a host or a cluster.
     pub to: String,
 }
 
-/// The policy.
+/// The policy `replay`: the forced moves, by the superstep after which they happen (counted from 1).
 #[derive(Clone, Debug)]
 pub struct Replay {
     by_superstep: BTreeMap<u64, Vec<ForcedMove>>,
 }
 
 impl Replay {
-    /// Creates a policy with a call after each of the supersteps `calls`, counted from 1, and `moves`, each at the call after its superstep.
-    pub fn of_calls(
+    /// Creates a policy with a call after each superstep in `calls`, counted from 1, and with the forced moves `moves`, for which
+    /// further calls are added.
+    pub fn from_calls_and_moves(
         calls: impl IntoIterator<Item = u64>,
         moves: impl IntoIterator<Item = ForcedMove>,
     ) -> Self {
@@ -91,7 +94,7 @@ impl PolicyOptions for ReplayConfig {
                 .hint("supersteps and processes are counted from 1")
                 .into());
         }
-        Ok(Box::new(Replay::of_calls([], all)))
+        Ok(Box::new(Replay::from_calls_and_moves([], all)))
     }
 }
 
@@ -115,14 +118,14 @@ impl Policy for Replay {
             .map_or(&[][..], Vec::as_slice);
         let mut migrations = Vec::with_capacity(wanted.len());
         for forced in wanted {
-            let to = destination(&forced.to, &occupancy, view)?;
+            let to = find_destination(&forced.to, &occupancy, view)?;
             occupancy[to.index()] += 1;
             migrations.push(Migration {
                 process: ProcessId(forced.process - 1),
                 to,
             });
         }
-        Ok(Decision::moves(migrations))
+        Ok(Decision::from_migrations(migrations))
     }
 
     fn uses_seed(&self) -> bool {
@@ -130,8 +133,11 @@ impl Policy for Replay {
     }
 }
 
-/// Returns the host of this name, or the least occupied host of the cluster of this name.
-fn destination(name: &str, occupancy: &[u32], view: &View<'_>) -> Result<HostId, Error> {
+/// Returns the host with this name, or the host with the fewest processes in the cluster with this name.
+///
+/// # Errors
+/// Neither a host nor a cluster has this name.
+fn find_destination(name: &str, occupancy: &[u32], view: &View<'_>) -> Result<HostId, Error> {
     let platform = view.platform;
     if let Some(host) = platform.host_named(name) {
         return Ok(host);
@@ -151,7 +157,7 @@ fn destination(name: &str, occupancy: &[u32], view: &View<'_>) -> Result<HostId,
             let problem = Problem::new(format!(
                 "a forced move goes to `{name}`, which is neither a host nor a cluster"
             ));
-            let problem = problem.key("policy.replay").names_no("host", name);
+            let problem = problem.key("policy.replay").with_unknown_name("host", name);
             Error::Run(problem.known("clusters", names))
         })
 }

@@ -1,11 +1,11 @@
-//! A policy whose calls another trigger requests, or whose own calls are limited to those that can be paid back.
+//! A policy whose calls a trigger requests, or whose own calls are limited to those that the remaining supersteps can pay back.
 //!
-//! A trigger that plans from a balancing gets a first one, after the first superstep with computation
-//! ([`Trigger::takes_first_balancing`]).
+//! Some triggers plan from the effect of a balancing. For such a trigger a first balancing takes place after the first superstep
+//! with computation.
 //!
-//! The times of hosts that a [`Trigger`] observes are those of the computation: `T_h = max compute_i` over the processes i of host h. At
-//! most as many hosts as there are processes can be busy. So `avg = Σ T_h / m` with `m = min(hosts, processes)`, and `min = 0` if fewer
-//! than m hosts have a process.
+//! The host times that a [`Trigger`] observes are computation times: `T_h = max compute_i` over the processes i of host h. At
+//! most as many hosts as there are processes can be busy. Therefore the mean is `avg = Σ T_h / m` with `m = min(hosts,
+//! processes)`, and the minimum is 0 if fewer than m hosts have a process.
 
 use super::trigger::{Observed, Trigger};
 use super::{Decision, Policy, View};
@@ -13,25 +13,26 @@ use migsim_base::error::Error;
 use migsim_base::random::Stream;
 use migsim_base::units::Seconds;
 
-/// A policy and the trigger that requests its calls.
+/// A policy with the trigger that requests its calls.
 #[derive(Debug)]
 pub struct Triggered {
-    /// The trigger; none if the policy requests its own calls.
+    /// The trigger that requests the calls; `None` if the policy requests its own calls.
     trigger: Option<Box<dyn Trigger>>,
     policy: Box<dyn Policy>,
-    /// Whether calls are left out whose price the remaining supersteps cannot earn.
+    /// Whether calls are skipped whose cost the remaining supersteps cannot recover.
     only_if_paid_back: bool,
     is_first_after_balancing: bool,
-    /// Whether no call was due yet.
+    /// Whether no call has been due so far in the run.
     awaits_first_call: bool,
-    /// The error of the trigger.
-    failure: Option<Error>,
+    /// The error of the trigger, which the next call returns.
+    trigger_error: Option<Error>,
     /// The time of each host in the last superstep \[s\].
-    times: Vec<f64>,
+    host_times: Vec<f64>,
 }
 
 impl Triggered {
-    /// Creates a policy whose calls come when `trigger` requests them, or without a trigger when `policy` does.
+    /// Creates a policy whose calls `trigger` requests; without a trigger, `policy` requests its own calls. If
+    /// `only_if_paid_back`, calls whose cost the remaining supersteps cannot recover are skipped.
     pub fn new(
         trigger: Option<Box<dyn Trigger>>,
         policy: Box<dyn Policy>,
@@ -43,21 +44,21 @@ impl Triggered {
             only_if_paid_back,
             is_first_after_balancing: false,
             awaits_first_call: true,
-            failure: None,
-            times: Vec::new(),
+            trigger_error: None,
+            host_times: Vec::new(),
         }
     }
 
-    /// Returns the times of the hosts in the superstep that has just ended.
+    /// Returns the host times of the superstep that has just ended, as the trigger observes them.
     fn observe(&mut self, view: &View<'_>) -> Observed {
         let hosts = view.platform.hosts.len();
-        super::refill(&mut self.times, hosts, -1.0);
+        super::refill(&mut self.host_times, hosts, -1.0);
         for (host, compute) in view.placement.iter().zip(&view.measures.compute) {
-            let time = &mut self.times[host.index()];
+            let time = &mut self.host_times[host.index()];
             *time = time.max(compute.get());
         }
         let (mut busy, mut sum, mut max, mut min) = (0, 0.0, 0.0_f64, f64::INFINITY);
-        for time in self.times.iter().copied().filter(|time| *time >= 0.0) {
+        for time in self.host_times.iter().copied().filter(|time| *time >= 0.0) {
             busy += 1;
             sum += time;
             max = max.max(time);
@@ -69,7 +70,7 @@ impl Triggered {
             max: Seconds::of(max),
             avg: Seconds::of(sum / usable.max(1) as f64),
             min: Seconds::of(if busy < usable { 0.0 } else { min }),
-            price: view.last_price,
+            balancing_cost: view.last_call_cost,
             is_first_after_balancing: self.is_first_after_balancing,
         }
     }
@@ -83,23 +84,23 @@ impl Policy for Triggered {
             None => asks,
             Some(trigger) => {
                 let is_due = trigger.is_due(&observed);
-                self.failure = trigger.failure();
-                if self.failure.is_some() {
+                self.trigger_error = trigger.failure();
+                if self.trigger_error.is_some() {
                     return true;
                 }
                 let may_be_first = self.awaits_first_call && observed.max.get() > 0.0;
-                is_due || may_be_first && trigger.takes_first_balancing()
+                is_due || may_be_first && trigger.prepare_first_balancing()
             }
         };
         self.awaits_first_call &= observed.max.get() <= 0.0 && !is_due;
         self.is_first_after_balancing = is_due;
         let remaining = view.supersteps.saturating_sub(view.superstep + 1) as f64;
         let most = remaining * (observed.max.get() - observed.avg.get());
-        is_due && !(self.only_if_paid_back && most < observed.price.get())
+        is_due && !(self.only_if_paid_back && most < observed.balancing_cost.get())
     }
 
     fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error> {
-        self.failure.take().map_or(Ok(()), Err)?;
+        self.trigger_error.take().map_or(Ok(()), Err)?;
         self.policy.decide(view, random)
     }
 
@@ -169,7 +170,7 @@ mod tests {
             let mut triggered = Triggered::new(Some(every.trigger().unwrap()), never, is_left_out);
             let view = View {
                 supersteps: 6, // 5 remain, with 1.5 s each at most
-                last_price: Seconds::of(price),
+                last_call_cost: Seconds::of(price),
                 ..testing::view(&platform, &placement, &measures)
             };
             assert_eq!(triggered.is_call_due(&view), expected);
@@ -189,7 +190,7 @@ mod tests {
             measures.compute = [*time, time.min(1.0)].map(Seconds::of).to_vec();
             let view = View {
                 superstep,
-                last_price: Seconds::of(2.0),
+                last_call_cost: Seconds::of(2.0),
                 ..testing::view(&platform, &placement, &measures)
             };
             triggered.is_call_due(&view).then_some(superstep)

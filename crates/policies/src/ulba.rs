@@ -1,4 +1,5 @@
-//! After ULBA: hosts whose work grows unusually fast get less than their share, so that they are not the slowest ones soon after the call.
+//! Anticipates load growth, after ULBA: hosts whose work grows unusually fast get less than their share, so that they do not
+//! become the slowest hosts soon after the call.
 //!
 //! ```text
 //! r_i      slope of the least-squares line through the works of process i since the last call, per superstep
@@ -6,41 +7,46 @@
 //! host h is overloading if z_h > threshold        a = Σ s_h / Σ s_h' over overloading hosts h and all other hosts h'
 //! f_h      1 − alpha on an overloading host, 1 + alpha·a on the others; the time of host h is to be f_h·T, T = Σ (work + b_h·s_h) / Σ s_h
 //! ```
-//! On like hosts these are the shares of the authors' program: (1 − α) and (1 + α·N/(P − N)) for N of P. A host cannot have z > (P − 1)/√P: with the
-//! threshold 3 of that program nothing is anticipated below 11 hosts (cores), and no hosts overload if no work grows.
+//! s_h is the speed and b_h the background load of host h; T is the time of all hosts if the load were balanced. On equal hosts
+//! these are the shares of the authors' program: (1 − α) and (1 + α·N/(P − N)) if N of P hosts are overloading. The z-score of a
+//! host cannot exceed (P − 1)/√P: with the threshold 3 of that program, no host is overloading if there are fewer than 11 hosts
+//! (cores), or if no work grows.
 //!
-//! The original cuts a domain into stripes of these shares. Processes do not divide, so ours are these choices: hosts give by falling time
-//! over f, those above T alone, first the processes that grow least (of equal ones the heaviest, then the lowest number), since an
-//! overloading host is to keep what grows; a process goes to the host where time over f is least after it, with memory to spare, if that is
-//! less than time over f was on its host. Works are those of the line in the next superstep. The original spreads rates by gossip; here the
-//! call gathers them with the loads.
+//! The original program cuts a domain into stripes of these shares. Since processes cannot be divided, the following choices are
+//! migsim's own. Hosts give processes away in the order of decreasing time over f, and only while this quotient is above T. They
+//! first give the processes whose work grows least (ties: the process with the most work, then the lowest number), since an
+//! overloading host should keep the growing work. A process goes to the host with enough memory whose time over f is smallest
+//! after the move, if this is less than the quotient of the old host before the move. The work of a process is the value of its
+//! line in the next superstep. The original program distributes the rates by gossip; here the call gathers them together with the
+//! loads.
 //!
-//! Source: Boulmier, Raynaud, Abdennadher and Chopard, On the benefits of anticipating load imbalance for performance optimization of
-//! parallel applications, CLUSTER 2019; the authors' program (`ULBA`, now yalbb).
+//! Source: Boulmier, Raynaud, Abdennadher and Chopard, On the benefits of anticipating load imbalance for performance
+//! optimization of parallel applications, CLUSTER 2019; the authors' program (`ULBA`, now yalbb).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::balancer::{BalancerNarrator, decide_by, movable};
+use super::balancer::{BalancerNarrator, decide_with, movable_processes};
 use super::explain::Narrator;
-use super::strategy::{Assignment, Instance, Room, least};
+use super::strategy::{Assignment, Instance, TentativePlacement, with_least_key};
 use super::window::{Forecast, Window};
 use super::{Decision, Policy, PolicyOptions, View};
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::Stream;
 
-/// The options of the policy.
+/// The options of the policy `ulba`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct UlbaOptions {
-    /// α: the part of its share that an overloading host does not get, from 0 to 1.
+    /// Share α of its load that an overloading host does not get; at least 0 and below 1.
     pub alpha: f64,
-    /// The z-score above which a host is overloading; not negative.
+    /// The z-score of the growth of work above which a host counts as overloading; not negative.
     pub threshold: f64,
 }
 
 impl Default for UlbaOptions {
-    /// The threshold of the authors' program, which takes α as an argument; 0.4 is ours.
+    /// Returns the threshold of the authors' program, and 0.4 for α, which is migsim's choice since the program takes α as an
+    /// argument.
     fn default() -> Self {
         Self {
             alpha: 0.4,
@@ -76,12 +82,12 @@ impl PolicyOptions for UlbaOptions {
         }
         Ok(Box::new(Ulba {
             options: self,
-            window: Window::of(Forecast::Linear),
+            window: Window::with_forecast(Forecast::Linear),
         }))
     }
 }
 
-/// The policy.
+/// The policy `ulba`, with its state.
 #[derive(Debug)]
 struct Ulba {
     options: UlbaOptions,
@@ -90,17 +96,17 @@ struct Ulba {
 
 impl Policy for Ulba {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
-        self.window.note(view, false);
+        self.window.observe(view, false);
         false
     }
 
     fn decide(&mut self, view: &View<'_>, _: &mut Stream) -> Result<Decision, Error> {
-        let rates = movable(view)
+        let rates = movable_processes(view)
             .into_iter()
             .map(|process| self.window.slope(process));
         let rates: Vec<f64> = rates.collect();
         let assign = |instance: &Instance<'_>| Ok(self.options.assign(instance, &rates));
-        decide_by(view, &mut self.window, false, assign)
+        decide_with(view, &mut self.window, false, assign)
     }
 
     fn uses_seed(&self) -> bool {
@@ -109,8 +115,9 @@ impl Policy for Ulba {
 }
 
 impl UlbaOptions {
-    /// The factor f of each host; `rates` has the slope of each process.
-    fn factors(&self, instance: &Instance<'_>, rates: &[f64]) -> Vec<f64> {
+    /// Returns the factor f of each host, by which its time should differ from the balanced time. `rates` has the slope of the
+    /// work of each process.
+    fn host_factors(&self, instance: &Instance<'_>, rates: &[f64]) -> Vec<f64> {
         let count = instance.hosts() as f64;
         let mut wir = vec![0.0; instance.hosts()];
         for (rate, &host) in rates.iter().zip(&instance.current) {
@@ -135,9 +142,9 @@ impl UlbaOptions {
         (0..wir.len()).map(factor).collect()
     }
 
-    /// The assignment of the processes whose works have these slopes.
+    /// Returns the assignment of all processes; `rates` has the slope of the work of each process per superstep.
     fn assign(&self, instance: &Instance<'_>, rates: &[f64]) -> Assignment {
-        let factors = self.factors(instance, rates);
+        let factors = self.host_factors(instance, rates);
         let aim = instance.balanced_time();
         let mut times: Vec<f64> = instance
             .host_times(&instance.current)
@@ -146,8 +153,8 @@ impl UlbaOptions {
             .collect();
         let mut donors: Vec<usize> = (0..times.len()).collect();
         donors.sort_by(|&a, &b| (times[b] / factors[b]).total_cmp(&(times[a] / factors[a])));
-        let mut room = Room::new(instance);
-        let lists = instance.by_host();
+        let mut room = TentativePlacement::new(instance);
+        let lists = instance.processes_by_host();
         let mut tries = 0;
         for donor in donors {
             let mut list = lists[donor].clone();
@@ -167,7 +174,7 @@ impl UlbaOptions {
                     (0..times.len()).filter(|&host| host != donor && room.fits(process, host));
                 tries += times.len() as u64;
                 if let Some(host) =
-                    least(open, after).filter(|&host| work > 0.0 && after(host) < now)
+                    with_least_key(open, after).filter(|&host| work > 0.0 && after(host) < now)
                 {
                     times[donor] -= work / instance.speeds[donor];
                     times[host] += work / instance.speeds[host];
@@ -176,8 +183,8 @@ impl UlbaOptions {
             }
         }
         let overloading = factors.iter().filter(|factor| **factor < 1.0).count();
-        let mut assignment = Assignment::central(room.into_places(), tries + rates.len() as u64);
-        assignment.words.push(format!(
+        let mut assignment = Assignment::central(room.into_hosts(), tries + rates.len() as u64);
+        assignment.remarks.push(format!(
             "{overloading} of {} cores are overloading",
             times.len()
         ));
@@ -202,7 +209,7 @@ mod tests {
         let rates = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
         // (1 − 1/2) and (1 + 1/2 · 1/3)
         assert_eq!(
-            OPTIONS.factors(&case, &rates),
+            OPTIONS.host_factors(&case, &rates),
             [0.5, 7.0 / 6.0, 7.0 / 6.0, 7.0 / 6.0]
         );
         // 8 s, to be 1.75 s: processes 1, 2 and 3 go, then the first host has 2 s, over 1/2 as much as 4 s; elsewhere it would be 6 · 6/7.
@@ -213,7 +220,7 @@ mod tests {
             [1, 2, 0, 0, 1, 2, 3]
         );
         // Below eleven hosts no z-score is above 3.
-        assert_eq!(UlbaOptions::default().factors(&case, &rates), [1.0; 4]);
+        assert_eq!(UlbaOptions::default().host_factors(&case, &rates), [1.0; 4]);
     }
 
     #[test]
@@ -223,7 +230,7 @@ mod tests {
             threshold: 1.0,
             ..OPTIONS
         };
-        let factors = options.factors(&case, &[0.0, 6.0, 0.0]);
+        let factors = options.host_factors(&case, &[0.0, 6.0, 0.0]);
         // 1/2 of 2, and 1 + 1/2 · 2/5 of 1 + 4.
         assert_eq!(factors, [1.2, 0.5, 1.2]);
         let wrong = UlbaOptions {

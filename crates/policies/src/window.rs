@@ -1,15 +1,15 @@
 //! The load that a strategy uses: the messages since the last rescheduling call, and a forecast of the work of each process.
 //!
 //! ```text
-//! w_i(t)   work of process i in superstep t as the policy sees it; n supersteps since the last call, or since the start if there was none
+//! w_i(t)   work of process i in superstep t as the policy observes it; n supersteps since the last call, or since the start if there was none
 //! mean     Σ_t w_i(t) / n
 //! last     w_i of the last superstep
-//! ewma     x_i := (w_i(t) + x_i) / 2 in each superstep, over calls; x_i = w_i in the first one
+//! ewma     x_i := (w_i(t) + x_i) / 2 in each superstep, across calls; x_i = w_i in the first one
 //! linear   the least-squares line through the n values, one superstep ahead, at least 0; with n = 1 the last value
-//! oracle   w_i of the next superstep, which no runtime knows: the worth of a perfect forecast; after the last superstep the last value
+//! oracle   w_i of the next superstep, which no runtime system knows: the value of a perfect forecast; after the last superstep the last value
 //! ```
-//! Messages are always means per superstep since the last call. One superstep does not represent an application whose work changes from one
-//! superstep to the next. In LU, for example, a process without work in one superstep has work in others.
+//! Messages are always means per superstep since the last call. A single superstep does not represent an application whose work
+//! changes from one superstep to the next. In LU, for example, a process without work in one superstep has work in others.
 
 use std::collections::BTreeMap;
 
@@ -20,25 +20,26 @@ use super::View;
 use super::strategy::Row;
 use migsim_base::units::{Bytes, Instructions};
 
-/// The forecast of the work of a process in future supersteps, which strategies use.
+/// The method by which the future work of a process is predicted for strategies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Forecast {
-    /// The mean of the supersteps since the last call, as runtimes such as Charm++ measure it.
+    /// The mean work in the supersteps since the last call, as runtime systems such as Charm++ measure it.
     #[default]
     Mean,
-    /// The value of the last superstep.
+    /// The work in the last superstep.
     Last,
-    /// The exponentially weighted moving average with the weight 1/2, over calls.
+    /// The exponentially weighted moving average of the work with the weight 1/2, continued across calls.
     Ewma,
-    /// The least-squares line through the supersteps since the last call, one superstep ahead.
+    /// The value one superstep ahead of the least-squares line through the work in the supersteps since the last call.
     Linear,
-    /// The work that the next superstep really has, without errors, whatever the view shows.
+    /// The work that the process really has in the next superstep, without measurement errors, even if the policy could not know
+    /// it.
     Oracle,
 }
 
 impl Forecast {
-    /// All forecasts.
+    /// All methods of forecast.
     pub const ALL: [Self; 5] = [
         Self::Mean,
         Self::Last,
@@ -47,7 +48,7 @@ impl Forecast {
         Self::Oracle,
     ];
 
-    /// Returns its name in files and as a part of a policy's name.
+    /// Returns the name of the forecast in files and as a part of a policy's name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Mean => "mean",
@@ -58,43 +59,46 @@ impl Forecast {
         }
     }
 
-    /// Returns the forecast of this name.
-    pub fn named(name: &str) -> Option<Self> {
+    /// Returns the forecast with this name, or `None` if there is none.
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|one| one.name() == name)
     }
 }
 
-/// The measures since the last call.
+/// The work and messages of the processes, measured since the last rescheduling call.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Window {
     forecast: Forecast,
     supersteps: usize,
-    /// The instructions of each process, summed.
-    work: Vec<f64>,
-    /// `linear`: these sums weighted by the number of the superstep, from 0. `ewma`: the average, over calls. `last`: the instructions of
-    /// the last superstep. `oracle`: as `last`, and the instructions of the next superstep once the window is closed.
-    state: Vec<f64>,
-    /// Messages and bytes by sender and receiver, summed.
+    /// The instructions of each process, summed over the supersteps since the last call.
+    work_sums: Vec<f64>,
+    /// A further value for each process, depending on the forecast.
+    ///
+    /// `linear`: the sum of its instructions weighted by the number of the superstep, counted from 0. `ewma`: the moving average,
+    /// across calls. `last`: the instructions of the last superstep. `oracle`: the same, replaced by the instructions of the next
+    /// superstep when the window is closed.
+    forecast_state: Vec<f64>,
+    /// The numbers of messages and bytes for each pair of sender and receiver, summed over the supersteps since the last call.
     messages: BTreeMap<(usize, usize), (f64, f64)>,
 }
 
 impl Window {
-    /// Creates a window with this forecast.
-    pub(super) fn of(forecast: Forecast) -> Self {
+    /// Creates an empty window whose work is predicted by this forecast.
+    pub(super) fn with_forecast(forecast: Forecast) -> Self {
         Self {
             forecast,
             ..Self::default()
         }
     }
 
-    /// Adds the superstep that has just ended; its messages only if `needs_communication`.
-    pub(super) fn note(&mut self, view: &View<'_>, needs_communication: bool) {
+    /// Adds the work of the superstep that has just ended, and its messages if `needs_communication`.
+    pub(super) fn observe(&mut self, view: &View<'_>, needs_communication: bool) {
         let number = self.supersteps as f64;
         self.supersteps += 1;
-        let is_first = self.state.len() != view.processes();
-        self.work.resize(view.processes(), 0.0);
-        self.state.resize(view.processes(), 0.0);
-        let states = self.state.iter_mut().zip(&mut self.work);
+        let is_first = self.forecast_state.len() != view.processes();
+        self.work_sums.resize(view.processes(), 0.0);
+        self.forecast_state.resize(view.processes(), 0.0);
+        let states = self.forecast_state.iter_mut().zip(&mut self.work_sums);
         for ((state, sum), work) in states.zip(&view.measures.work) {
             let work = work.get();
             *sum += work;
@@ -121,35 +125,37 @@ impl Window {
         self.supersteps == 0
     }
 
-    /// Returns the measures and restarts after a call; an average over calls continues. The oracle gets the work of the next superstep.
-    pub(super) fn close(&mut self, view: &View<'_>) -> Self {
-        let next = Self::of(self.forecast);
+    /// Returns the measures and restarts the window after a call. A moving average (`ewma`) continues, and an `oracle` receives
+    /// the work of the next superstep.
+    pub(super) fn take_measures(&mut self, view: &View<'_>) -> Self {
+        let next = Self::with_forecast(self.forecast);
         let mut closed = std::mem::replace(self, next);
         match self.forecast {
-            Forecast::Ewma => self.state.clone_from(&closed.state),
+            Forecast::Ewma => self.forecast_state.clone_from(&closed.forecast_state),
             Forecast::Oracle => {
                 let next = view.next_work();
                 let next = next.map(|works| works.iter().map(|work| work.get()).collect());
-                closed.state = next.unwrap_or(closed.state);
+                closed.forecast_state = next.unwrap_or(closed.forecast_state);
             }
             Forecast::Mean | Forecast::Last | Forecast::Linear => {}
         }
         closed
     }
 
-    /// Returns the forecast of the work of a process in a superstep.
-    pub(super) fn work(&self, process: usize) -> Instructions {
+    /// Returns the predicted work of a process in a superstep.
+    pub(super) fn predicted_work(&self, process: usize) -> Instructions {
         let count = self.supersteps as f64;
-        let mean = self.work[process] / count;
+        let mean = self.work_sums[process] / count;
         Instructions::of(match self.forecast {
-            Forecast::Last | Forecast::Ewma | Forecast::Oracle => self.state[process],
+            Forecast::Last | Forecast::Ewma | Forecast::Oracle => self.forecast_state[process],
             // The next superstep is (n + 1) / 2 after t̄ = (n - 1) / 2.
             Forecast::Linear => (mean + self.slope(process) * f64::midpoint(count, 1.0)).max(0.0),
             Forecast::Mean => mean,
         })
     }
 
-    /// Computes the slope of the line of `linear` \[instructions per superstep\]; zero before the second superstep.
+    /// Returns the slope of the least-squares line through the work of a process \[instructions per superstep\]; zero before the
+    /// second superstep. It is valid only for the forecast `linear`.
     pub(super) fn slope(&self, process: usize) -> f64 {
         if self.supersteps < 2 {
             return 0.0;
@@ -157,11 +163,12 @@ impl Window {
         let count = self.supersteps as f64;
         // Σ (t - t̄)² = n (n² - 1) / 12
         let spread = count * (count * count - 1.0) / 12.0;
-        (self.state[process] - (count - 1.0) / 2.0 * self.work[process]) / spread
+        (self.forecast_state[process] - (count - 1.0) / 2.0 * self.work_sums[process]) / spread
     }
 
-    /// Returns the mean messages of a superstep between the processes `movable`, numbered by their index in it, by sender and receiver.
-    pub(super) fn rows(&self, movable: &[usize]) -> Vec<Row> {
+    /// Returns the mean number of messages and bytes per superstep for each pair of processes in `movable`, sorted by sender and
+    /// receiver. Processes are numbered by their position in `movable`.
+    pub(super) fn mean_messages(&self, movable: &[usize]) -> Vec<Row> {
         let count = self.supersteps as f64;
         let place = |process: usize| movable.binary_search(&process).ok();
         let row = |(&(from, to), &(messages, bytes)): (&(usize, usize), &(f64, f64))| {
@@ -202,16 +209,16 @@ mod tests {
                 messages: &messages,
                 ..testing::view(&platform, &placement, &measures)
             };
-            window.note(&view, true);
+            window.observe(&view, true);
         }
         // (4 + 0) / 2 and (0 + 4) / 2: neither process is without work.
-        assert_eq!([0, 1].map(|process| window.work(process).get()), [2.0, 2.0]);
-        let [row] = window.rows(&[0, 1])[..] else {
+        assert_eq!([0, 1].map(|process| window.predicted_work(process).get()), [2.0, 2.0]);
+        let [row] = window.mean_messages(&[0, 1])[..] else {
             panic!("one pair of processes")
         };
         assert_eq!((row.messages, row.bytes.get()), (1.0, 20.0));
         // Processes that may not move are not in the rows.
-        assert!(window.rows(&[1]).is_empty());
+        assert!(window.mean_messages(&[1]).is_empty());
     }
 
     /// A process with these works.
@@ -240,7 +247,7 @@ mod tests {
     fn forecast(forecast: Forecast, works: &[f64], seen: usize, before: usize) -> f64 {
         let platform = migsim_platform::open("lbm").unwrap().platform;
         let placement = [HostId::from_index(0)];
-        let mut window = Window::of(forecast);
+        let mut window = Window::with_forecast(forecast);
         let mut measures = Measures::default();
         measures.clear(1);
         for superstep in 0..seen {
@@ -251,12 +258,12 @@ mod tests {
                 workload: Some(&Listed(works)),
                 ..testing::view(&platform, &placement, &measures)
             };
-            window.note(&view, false);
+            window.observe(&view, false);
             if superstep + 1 == seen {
-                return window.close(&view).work(0).get();
+                return window.take_measures(&view).predicted_work(0).get();
             }
             if superstep + 1 == before {
-                window.close(&view);
+                window.take_measures(&view);
                 assert!(window.is_empty());
             }
         }
@@ -276,7 +283,7 @@ mod tests {
             ("linear", 4.0, 8.0),
             ("oracle", 9.0, 9.0),
         ] {
-            let kind = Forecast::named(name).unwrap();
+            let kind = Forecast::from_name(name).unwrap();
             assert_eq!(kind.name(), name);
             assert_eq!(forecast(kind, &works, 3, 0), expected, "{name}");
             assert_eq!(forecast(kind, &works, 3, 1), after_a_call, "{name}");
@@ -290,6 +297,6 @@ mod tests {
             assert_eq!(forecast(Forecast::Oracle, &works, seen, 1), works[seen]);
         }
         assert_eq!(forecast(Forecast::Oracle, &works, 4, 0), 9.0);
-        assert_eq!(Forecast::named("tarot"), None);
+        assert_eq!(Forecast::from_name("tarot"), None);
     }
 }

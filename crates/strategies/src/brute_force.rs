@@ -1,6 +1,7 @@
-//! Brute force: tries all assignments and takes the one with the least maximum; only for few processes.
+//! Brute force: tries all assignments and takes the one with the smallest maximum host time. It is feasible only for few
+//! processes.
 //!
-//! | edition | rule |
+//! | variant | rule |
 //! |---|---|
 //! | `ours` | host times, including background and speeds; of equal assignments the one with the fewest moves, then the first; no host beyond its memory |
 //! | `lbaf-1.6` | `Σ work`, ignoring speeds and background; of equal assignments the first, with process 0 varying slowest (`BruteForce`) |
@@ -16,24 +17,24 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::random::Stream;
 use migsim_base::units::Seconds;
 
-/// The options of the strategy, which also are the strategy itself.
+/// The options of the strategy `brute-force`, which are also its implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BruteForceOptions {
-    /// The program or publication whose decisions the strategy makes.
+    /// The variant of the strategy: the program or publication whose decisions it makes.
     pub edition: BruteForceEdition,
-    /// The maximum number of assignments that are tried.
+    /// The maximum number of possible assignments; if there are more, the strategy does not decide.
     pub most: u64,
 }
 
-/// The program or publication whose decisions the strategy makes.
+/// The variants of the strategy: the program or publication whose decisions it makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum BruteForceEdition {
-    /// The published idea, corrected for unequal hosts.
+    /// The published idea, corrected for hosts of unequal speed.
     #[default]
     #[serde(rename = "ours")]
     Ours,
-    /// `BruteForce` of LBAF 1.6.
+    /// The decisions of `BruteForce` in LBAF 1.6.
     #[serde(rename = "lbaf-1.6")]
     Lbaf,
 }

@@ -1,25 +1,29 @@
-//! Distributed c-random, after PUB: each host asks c random hosts, and sends one process to the least loaded of them if that has less load.
+//! Distributed c-random, after PUB: each host asks c random hosts for their loads, and sends one process to the least loaded of
+//! them if it has less load.
 //!
-//! Each host h asks `choices` other hosts, without replacement; m is the one with the least time (of equal ones the lowest number). If
-//! `L_m + margin < L_h`, the process of h with the lowest number goes to m. All hosts decide from the times before the round, so that many
-//! may choose the same m, which is the known weakness of the method. No host is filled beyond its memory. We had no access to the text
-//! (Bonorden, IPDPS 2007): parameters are ours, and there is no program for comparison.
+//! Each host h asks `choices` (c) other hosts, drawn without replacement; m is the one with the smallest time (ties: the lowest
+//! number). L_h is the time of host h. If `L_m + margin < L_h`, the process of h with the lowest number goes to m. All hosts
+//! decide from the times before the round, so that many may choose the same m, which is the known weakness of the method. No host
+//! is filled beyond its memory.
+//!
+//! The original text (Bonorden, IPDPS 2007) was not accessible: the parameters are migsim's own, and there is no program for
+//! comparison.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::room::{Room, least, sample};
-use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, not_negative};
+use super::room::{TentativePlacement, with_least_key, random_hosts};
+use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, check_not_negative};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options of the strategy, which also are the strategy itself.
+/// The options of the strategy `c-random`, which are also its implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CRandomOptions {
-    /// c: the number of hosts that a host asks.
+    /// Number c of other hosts that each host asks for their loads.
     pub choices: u32,
-    /// The minimum difference of the two times for a move \[s\].
+    /// The difference of host times \[s\] that must be exceeded for a move.
     pub margin: f64,
 }
 
@@ -34,7 +38,7 @@ impl Default for CRandomOptions {
 
 impl StrategyOptions for CRandomOptions {
     fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
-        not_negative([("margin", self.margin)])?;
+        check_not_negative([("margin", self.margin)])?;
         Ok(Box::new(self))
     }
 }
@@ -46,10 +50,10 @@ impl Strategy for CRandomOptions {
         random: &mut Stream,
     ) -> Result<Assignment, Error> {
         let load = instance.host_times(&instance.current);
-        let mut room = Room::new(instance);
-        for (host, own) in instance.by_host().into_iter().enumerate() {
-            let asked = sample(host, instance.hosts(), self.choices, random);
-            let other = least(asked.into_iter(), |other| load[other].get());
+        let mut room = TentativePlacement::new(instance);
+        for (host, own) in instance.processes_by_host().into_iter().enumerate() {
+            let asked = random_hosts(host, instance.hosts(), self.choices, random);
+            let other = with_least_key(asked.into_iter(), |other| load[other].get());
             let other = other.filter(|&other| load[other].get() + self.margin < load[host].get());
             if let (Some(other), Some(&process)) = (other, own.first())
                 && room.fits(process, other)
@@ -58,14 +62,14 @@ impl Strategy for CRandomOptions {
             }
         }
         Ok(Assignment {
-            hosts: room.into_places(),
+            hosts: room.into_hosts(),
             operations: u64::from(self.choices),
             // The two messages are the question and the answer.
             gather: Gather::Neighbours {
                 rounds: 2,
                 messages: self.choices,
             },
-            words: Vec::new(),
+            remarks: Vec::new(),
         })
     }
 

@@ -1,40 +1,44 @@
-//! Diffusion: load flows between neighbours until all hosts are nearly equal; then whole processes follow the flow.
+//! Diffusion: load flows between neighbouring hosts until all hosts have nearly equal loads; then whole processes are moved along
+//! this flow.
 //!
-//! First order, synchronous (Cybenko 1989, Boillat 1990): `y_ij += a_ij·min(s_i, s_j)·(L_i − L_j)`, `a_ij = 1/(1 + max(deg_i, deg_j))`. The
-//! iteration works on virtual loads, until the largest is within `epsilon` of the time for freely divisible work. The resulting flow of
-//! work is nearly minimal; it is computed first and realised afterwards (Diekmann et al. 1999). Each host serves its neighbours by
-//! decreasing flow, and gives each its largest process that fits into the rest of the flow, of equal ones the lowest number.
-//! `min(s_i, s_j)` keeps the iteration stable on unequal hosts. No host is filled beyond its memory. There is no program for comparison.
+//! First order, synchronous (Cybenko 1989, Boillat 1990): `y_ij += a_ij·min(s_i, s_j)·(L_i − L_j)`, `a_ij = 1/(1 + max(deg_i,
+//! deg_j))`. Here y_ij is the flow of work from host i to host j, s the speed, L the time and deg the number of neighbours of a
+//! host. `min(s_i, s_j)` keeps the iteration stable on unequal hosts. The iteration works on virtual loads, until the largest is
+//! within `epsilon` of the time for freely divisible work.
+//!
+//! The resulting flow of work is nearly minimal; it is computed first and realised afterwards (Diekmann et al. 1999). Each host
+//! serves its neighbours by decreasing flow, and gives each one the largest process that fits into the rest of the flow (ties:
+//! the lowest number), until none fits. No host is filled beyond its memory. There is no program for comparison.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::greedy::by_falling_work;
-use super::room::Room;
-use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, positive};
+use super::greedy::by_decreasing_work;
+use super::room::TentativePlacement;
+use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, check_positive};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options of the strategy, which also are the strategy itself.
+/// The options of the strategy `diffusion`, which are also its implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DiffusionOptions {
-    /// The hosts that exchange load with each other.
+    /// The pairs of hosts that exchange load.
     pub neighbours: Neighbours,
-    /// The imbalance at which the virtual flow ends, as a fraction of the balanced time.
+    /// The imbalance at which the virtual flow ends: the largest virtual load exceeds the balanced time by at most this share.
     pub epsilon: f64,
-    /// The maximum number of rounds of the virtual flow.
+    /// The maximum number of iterations of the virtual flow.
     pub rounds: u32,
 }
 
-/// The hosts that exchange load with each other.
+/// The pairs of hosts that exchange load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Neighbours {
-    /// Each host with the previous and the next one.
+    /// Each host exchanges load with the previous and the next host, in a ring.
     #[default]
     Ring,
-    /// Each host with all others.
+    /// Each host exchanges load with all others.
     Complete,
 }
 
@@ -50,12 +54,12 @@ impl Default for DiffusionOptions {
 
 impl StrategyOptions for DiffusionOptions {
     fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
-        positive([("epsilon", self.epsilon)])?;
+        check_positive([("epsilon", self.epsilon)])?;
         Ok(Box::new(self))
     }
 }
 
-/// Flow of work from a host to a neighbour of higher number; negative in the other direction.
+/// The flow of work between two neighbouring hosts, from the lower to the higher host number; negative in the other direction.
 #[derive(Clone, Copy, Debug)]
 struct Edge {
     ends: [usize; 2],
@@ -64,24 +68,24 @@ struct Edge {
 
 impl Strategy for DiffusionOptions {
     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
-        let mut edges = self.edges(instance.hosts());
+        let mut edges = self.neighbour_edges(instance.hosts());
         let mut degree = vec![0_u32; instance.hosts()];
         for host in edges.iter().flat_map(|edge| edge.ends) {
             degree[host] += 1;
         }
-        let rounds = self.flow(instance, &mut edges, &degree);
+        let rounds = self.compute_flow(instance, &mut edges, &degree);
         let messages = degree.iter().copied().max().unwrap_or(0);
         Ok(Assignment {
-            hosts: realise(instance, &edges),
+            hosts: realise_flow(instance, &edges),
             operations: u64::from(rounds) * u64::from(messages) + instance.processes() as u64,
             gather: Gather::Neighbours { rounds, messages },
-            words: vec![format!("the flow was found after {rounds} rounds")],
+            remarks: vec![format!("the flow was found after {rounds} rounds")],
         })
     }
 }
 
 impl DiffusionOptions {
-    fn edges(&self, hosts: usize) -> Vec<Edge> {
+    fn neighbour_edges(&self, hosts: usize) -> Vec<Edge> {
         let edge = |a: usize, b: usize| Edge {
             ends: [a.min(b), a.max(b)],
             flow: 0.0,
@@ -98,8 +102,9 @@ impl DiffusionOptions {
         }
     }
 
-    /// Computes the flow of virtual load; returns the number of rounds.
-    fn flow(&self, instance: &Instance<'_>, edges: &mut [Edge], degree: &[u32]) -> u32 {
+    /// Computes the flow of virtual load along `edges`, and returns the number of iterations. `degree` is the number of
+    /// neighbours of each host.
+    fn compute_flow(&self, instance: &Instance<'_>, edges: &mut [Edge], degree: &[u32]) -> u32 {
         let times = instance.host_times(&instance.current);
         let mut load: Vec<f64> = times.iter().map(|time| time.get()).collect();
         let aim = instance.balanced_time() * (1.0 + self.epsilon);
@@ -122,11 +127,11 @@ impl DiffusionOptions {
     }
 }
 
-/// Moves whole processes along the flow.
-fn realise(instance: &Instance<'_>, edges: &[Edge]) -> Vec<usize> {
+/// Returns the host of each process after whole processes were moved along the flow.
+fn realise_flow(instance: &Instance<'_>, edges: &[Edge]) -> Vec<usize> {
     let works = instance.works();
-    let mut room = Room::new(instance);
-    let order = by_falling_work(&works);
+    let mut room = TentativePlacement::new(instance);
+    let order = by_decreasing_work(&works);
     for donor in 0..instance.hosts() {
         let mut flows: Vec<(usize, f64)> = (edges.iter())
             .filter_map(|edge| match edge.ends {
@@ -139,7 +144,7 @@ fn realise(instance: &Instance<'_>, edges: &[Edge]) -> Vec<usize> {
         flows.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         for (receiver, mut flow) in flows {
             for &process in &order {
-                let is_own = instance.current[process] == donor && room.places()[process] == donor;
+                let is_own = instance.current[process] == donor && room.hosts()[process] == donor;
                 let work = works[process];
                 if is_own && work > 0.0 && work <= flow && room.fits(process, receiver) {
                     room.put(process, receiver);
@@ -148,7 +153,7 @@ fn realise(instance: &Instance<'_>, edges: &[Edge]) -> Vec<usize> {
             }
         }
     }
-    room.into_places()
+    room.into_hosts()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A strategy in the registry: its name, its options and the function that reads them.
+//! An entry of the table of strategies: the name of a strategy, its options, and the function that creates it from options.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,31 +10,32 @@ use migsim_base::document;
 use migsim_base::error::Error;
 use migsim_base::plugin;
 
-/// The options of a strategy, which are under `policy.<name>` in an experiment.
+/// The options of a strategy, as a user sets them under `policy.<name>` in an experiment file.
 pub trait StrategyOptions: Serialize + DeserializeOwned + JsonSchema {
-    /// Settings with a name of their own, in particular the editions of original programs; the defaults need none.
+    /// The variants of the strategy: sets of options with a name, in particular those with which it decides as an original
+    /// program. The default options are not listed.
     const VARIANTS: &'static [Variant] = &[];
 
-    /// Creates the strategy.
+    /// Creates the strategy with these options.
     ///
     /// # Errors
     /// Options are out of range; each problem has the key of its option.
     fn strategy(self) -> Result<Box<dyn Strategy>, Error>;
 }
 
-/// Settings of a strategy or trigger that have a name: `greedy/charm-8` is the variant `charm-8` of `greedy`.
+/// A set of options of a strategy or trigger that has a name: `greedy/charm-8` is the variant `charm-8` of `greedy`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variant {
-    /// The name after the slash.
+    /// The name of the variant, which follows the slash.
     pub name: &'static str,
-    /// The options, as a JSON object.
+    /// The options of the variant, as the text of a JSON object.
     pub options: &'static str,
-    /// The original program and strategy that make the same decisions; empty if there is none.
+    /// The original program and its strategy that make the same decisions; empty if there is none.
     pub original: &'static str,
 }
 
 impl Variant {
-    /// Creates a named setting `options` (a JSON object); `original` is the program that makes the same decisions.
+    /// Creates a variant with these options (a JSON object). `original` is the program that makes the same decisions, or empty.
     pub const fn new(name: &'static str, options: &'static str, original: &'static str) -> Self {
         Self {
             name,
@@ -43,19 +44,19 @@ impl Variant {
         }
     }
 
-    /// Returns the options as a value.
+    /// Returns the options of the variant as a JSON value.
     pub fn value(&self) -> Value {
         serde_json::from_str(self.options).expect("the options of a variant are JSON")
     }
 }
 
-/// A strategy by its name.
+/// An entry of the table of strategies: the name and description of a strategy, and its [`Kind`].
 pub type Entry = plugin::Entry<Kind>;
 
-/// The strategies, by name.
+/// The table of all strategies, by name.
 pub type Table = plugin::Table<Kind>;
 
-/// A kind of strategy: the operations on its options.
+/// A kind of strategy: the functions with which commands treat its options and create it, and its variants.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
     build: fn(&Value) -> Result<Box<dyn Strategy>, Error>,
@@ -63,8 +64,8 @@ pub struct Kind {
     variants: &'static [Variant],
 }
 
-/// Creates a row of the table; `T` are the options of the strategy.
-pub fn row<T: StrategyOptions>(
+/// Creates the table entry of a strategy; `T` is the type of its options.
+pub fn table_entry<T: StrategyOptions>(
     name: &'static str,
     summary: &'static str,
     source: &'static str,
@@ -92,7 +93,7 @@ impl plugin::Kind for Kind {
 }
 
 impl Kind {
-    /// Returns the named settings.
+    /// Returns the variants of the strategy, which are sets of options with a name.
     pub fn variants(&self) -> &'static [Variant] {
         self.variants
     }

@@ -1,52 +1,54 @@
-//! Greedy (list scheduling): assigns processes in decreasing order of work, each to the host with the least load. It ignores the present
-//! placement and moves almost all processes.
+//! Greedy (list scheduling): assigns processes in decreasing order of work, each to the host with the least load. It ignores the
+//! present placement and moves almost all processes.
 //!
-//! | edition | rule |
+//! | variant | rule |
 //! |---|---|
 //! | `ours` | `h = argmin (load_h + w_i/s_h)` among hosts with enough memory: the load includes the process, so that a slow empty host does not get the largest |
 //! | `charm-6.10.2` | `h = argmin load_h`, `w_i = time_i·s_from(i)`, `load_h += w_i/s_h` (`GreedyLB`) |
 //! | `charm-8` | the same in 32 bit, with processes in the order of hosts; speeds only if `rate_aware` (`TreeLB` Greedy) |
 //! | `vt` | only load above a threshold is pooled, smallest processes first (vt, `GreedyLB`) |
 //!
-//! Ties: `ours` takes the lower number; the others follow the sort and the heap of the GNU C++ library.
-//! Source: Charm++ 6.10.2 and 8; DARMA vt (706919ae).
+//! Here h is the new host of process i, w_i its work, s_h the speed of host h, and s_from(i) the speed of the present host of
+//! process i. Ties: `ours` takes the lower number; the other variants follow the sorting algorithm and the heap of the GNU C++
+//! library. Source: Charm++ 6.10.2 and 8; DARMA vt (706919ae).
 //!
-//! `rate_aware` makes `charm-8` take the speeds of hosts into account, as Charm++ does with `+LBTestPESpeed`; without it all hosts count as equally
-//! fast. Set it as the variant `charm-8,rate-aware`, or by `--set policy.greedy.rate_aware=true`.
+//! `rate_aware` makes `charm-8` take the speeds of hosts into account, as Charm++ does with `+LBTestPESpeed`; without it all
+//! hosts count as equally fast. Set it as the variant `charm-8,rate-aware`, or by `--set policy.greedy.rate_aware=true`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::blocks::{LibraryHeap, Real, descending, larger, sort};
-use super::room::{Room, least};
+use super::blocks::{LibraryHeap, Real, descending_order, larger, sort};
+use super::room::{TentativePlacement, with_least_key};
 use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options of the strategy, which also are the strategy itself.
+/// The options of the strategy `greedy`, which are also its implementation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GreedyOptions {
-    /// The program or publication whose decisions the strategy makes.
+    /// The variant of the strategy: the program or publication whose decisions it makes.
     pub edition: GreedyEdition,
-    /// `charm-8` only: take speeds into account (`+LBTestPESpeed`); otherwise times count as they were measured.
+    /// For `charm-8` only: whether the speeds of hosts are taken into account (`+LBTestPESpeed`). Otherwise measured times are
+    /// used as they are.
     pub rate_aware: bool,
 }
 
-/// The program or publication whose decisions the strategy makes.
+/// The variants of the strategy: the program or publication whose decisions it makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum GreedyEdition {
-    /// The published idea, corrected for unequal hosts.
+    /// The published idea, corrected for hosts of unequal speed.
     #[default]
     #[serde(rename = "ours")]
     Ours,
-    /// `GreedyLB` of Charm++ 6.10.2.
+    /// The decisions of `GreedyLB` in Charm++ 6.10.2.
     #[serde(rename = "charm-6.10.2")]
     Charm6,
-    /// `TreeLB`'s Greedy of Charm++ 8.
+    /// The decisions of Greedy in `TreeLB` of Charm++ 8.
     #[serde(rename = "charm-8")]
     Charm8,
-    /// `GreedyLB` of vt, from its source; never compared with the program itself.
+    /// The decisions of `GreedyLB` in vt, written from its source; never compared with the program itself.
     #[serde(rename = "vt")]
     Vt,
 }
@@ -80,12 +82,12 @@ impl Strategy for GreedyOptions {
     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
         let (hosts, operations) = match self.edition {
             GreedyEdition::Ours => {
-                let placed = ours(instance);
-                (placed.room.into_places(), placed.operations)
+                let placed = assign_ours(instance);
+                (placed.room.into_hosts(), placed.operations)
             }
             GreedyEdition::Charm6 => {
                 let works = instance.measured_works();
-                let (order, comparisons) = descending(&works);
+                let (order, comparisons) = descending_order(&works);
                 let mut placed =
                     Placed::new(&order, &works, &instance.speeds, instance.backgrounds());
                 placed.operations += comparisons;
@@ -93,35 +95,36 @@ impl Strategy for GreedyOptions {
             }
             GreedyEdition::Charm8 => {
                 let tree = Tree::new(instance, self.rate_aware);
-                let placed = tree.greedy();
+                let placed = tree.greedy_assignment();
                 (placed.hosts, placed.operations)
             }
-            GreedyEdition::Vt => vt(instance),
+            GreedyEdition::Vt => assign_vt(instance),
         };
         Ok(Assignment::central(hosts, operations))
     }
 }
 
-/// A greedy assignment that starts from empty hosts.
+/// The result of a greedy assignment that starts from empty hosts.
 #[derive(Debug)]
 pub(super) struct Placed<R> {
-    /// The host of each process.
+    /// The new host of each process.
     pub(super) hosts: Vec<usize>,
-    /// The load of each host.
+    /// The load of each host after the assignment.
     loads: Vec<R>,
-    /// The maximum load of a host that got a process.
-    pub(super) max: R,
-    /// Number of comparisons and additions.
+    /// The maximum load of the hosts that got at least one process.
+    pub(super) max_load: R,
+    /// Number of comparisons and additions of the assignment.
     pub(super) operations: u64,
 }
 
 impl<R: Real> Placed<R> {
-    /// Assigns each process of `order` to the host with the least load, as the heap of the library finds it.
+    /// Assigns each process, in the given order, to the host with the least load. Ties are decided by the heap of the GNU C++
+    /// library.
     fn new(order: &[usize], works: &[R], speeds: &[R], loads: Vec<R>) -> Self {
         let mut placed = Self {
             hosts: vec![0; order.len()],
             loads,
-            max: R::ZERO,
+            max_load: R::ZERO,
             operations: 0,
         };
         let all = (0..placed.loads.len()).collect();
@@ -131,24 +134,24 @@ impl<R: Real> Placed<R> {
                 break;
             };
             placed.loads[host] += works[process] / speeds[host];
-            placed.max = larger(placed.max, placed.loads[host]);
+            placed.max_load = larger(placed.max_load, placed.loads[host]);
             placed.hosts[process] = host;
             heap.push(host, |a, b| placed.loads[a] > placed.loads[b]);
         }
-        placed.operations = order.len() as u64 * depth(placed.loads.len());
+        placed.operations = order.len() as u64 * heap_path_comparisons(placed.loads.len());
         placed
     }
 }
 
-/// Returns the number of comparisons on the path through a heap of `items`, up and down.
-pub(super) fn depth(items: usize) -> u64 {
+/// Returns the number of comparisons on a path through a heap of `items` items, from the top to a leaf and back.
+pub(super) fn heap_path_comparisons(items: usize) -> u64 {
     2 * u64::from(items.max(2).ilog2())
 }
 
-/// The input of `TreeLB`: 32 bit, speeds only on request, processes by host.
+/// The input of the strategies of `TreeLB`: numbers of 32 bits, speeds only if rate-aware, processes in the order of hosts.
 #[derive(Debug)]
 pub(super) struct Tree {
-    /// Work of each process: its time, multiplied by the speed if rate-aware.
+    /// Work of each process: its time, multiplied by the speed of its present host if rate-aware.
     pub(super) works: Vec<f32>,
     /// Speed of each host; 1 if not rate-aware.
     pub(super) speeds: Vec<f32>,
@@ -161,25 +164,25 @@ pub(super) struct Tree {
 
 impl Tree {
     pub(super) fn new(instance: &Instance<'_>, is_rate_aware: bool) -> Self {
-        let speed = |speed: &f64| if is_rate_aware { f32::of(*speed) } else { 1.0 };
+        let speed = |speed: &f64| if is_rate_aware { f32::from_f64(*speed) } else { 1.0 };
         let speeds: Vec<f32> = instance.speeds.iter().map(speed).collect();
         let pairs = instance.time.iter().zip(&instance.current);
         let works: Vec<f32> = pairs
-            .map(|(time, &host)| f32::of(time.get()) * speeds[host])
+            .map(|(time, &host)| f32::from_f64(time.get()) * speeds[host])
             .collect();
-        let mut order = instance.by_host().concat();
+        let mut order = instance.processes_by_host().concat();
         let comparisons = sort(&mut order, |&a, &b| works[a] > works[b]);
         Self {
             works,
             speeds,
-            background: instance.backgrounds().into_iter().map(f32::of).collect(),
+            background: instance.backgrounds().into_iter().map(f32::from_f64).collect(),
             order,
             comparisons,
         }
     }
 
-    /// Computes the greedy assignment, which other strategies use as a target.
-    pub(super) fn greedy(&self) -> Placed<f32> {
+    /// Returns the greedy assignment, whose maximum load other strategies use as a target.
+    pub(super) fn greedy_assignment(&self) -> Placed<f32> {
         let loads = self.background.clone();
         let mut placed = Placed::new(&self.order, &self.works, &self.speeds, loads);
         placed.operations += self.comparisons;
@@ -187,37 +190,37 @@ impl Tree {
     }
 }
 
-/// The greedy assignment of the edition `ours`.
+/// The result of the greedy assignment in the variant `ours`.
 #[derive(Debug)]
 pub(super) struct Ours {
-    /// The processes in decreasing order of work, then by number.
+    /// The processes in decreasing order of work; those with equal work in increasing order of number.
     pub(super) order: Vec<usize>,
-    /// The time of each host.
+    /// The time of each host after the assignment \[s\].
     pub(super) loads: Vec<f64>,
-    room: Room,
+    room: TentativePlacement,
     operations: u64,
 }
 
-/// Returns the processes in decreasing order of work, then by number.
-pub(super) fn by_falling_work(works: &[f64]) -> Vec<usize> {
+/// Returns the processes in decreasing order of work; those with equal work in increasing order of number.
+pub(super) fn by_decreasing_work(works: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..works.len()).collect();
     order.sort_by(|&a, &b| works[b].total_cmp(&works[a]));
     order
 }
 
-/// Assigns each process, in decreasing order of work, to the host that would finish it first.
-pub(super) fn ours(instance: &Instance<'_>) -> Ours {
+/// Assigns each process, in decreasing order of work, to the host that would then finish first (variant `ours`).
+pub(super) fn assign_ours(instance: &Instance<'_>) -> Ours {
     let works = instance.works();
     let mut placed = Ours {
-        order: by_falling_work(&works),
+        order: by_decreasing_work(&works),
         loads: instance.backgrounds(),
-        room: Room::new(instance),
+        room: TentativePlacement::new(instance),
         operations: (instance.processes() * (instance.hosts() + 1)) as u64,
     };
     for &process in &placed.order {
         let after = |host: usize| placed.loads[host] + works[process] / instance.speeds[host];
         let open = (0..instance.hosts()).filter(|&host| placed.room.fits(process, host));
-        if let Some(host) = least(open, after) {
+        if let Some(host) = with_least_key(open, after) {
             placed.loads[host] = after(host);
             placed.room.put(process, host);
         }
@@ -225,15 +228,16 @@ pub(super) fn ours(instance: &Instance<'_>) -> Ours {
     placed
 }
 
-/// Imbalance (max/avg − 1) below which vt changes nothing.
+/// Imbalance (max/avg − 1 of the host loads) up to which vt moves no process.
 const TOLERANCE: f64 = 0.03;
-/// Limits of the threshold: `min(max(1 − I, 0.3), 1.004)` averages.
-const THRESHOLD: [f64; 2] = [0.3, 1.004];
-/// Width of the bins in which vt sorts loads \[s\].
-const BIN: f64 = 0.01;
+/// Limits of vt's threshold as a share of the average load: it is `min(max(1 − I, 0.3), 1.004)` with the imbalance I.
+const THRESHOLD_LIMITS: [f64; 2] = [0.3, 1.004];
+/// Width of the bins by which vt sorts loads \[s\]; loads in one bin count as equal.
+const BIN_WIDTH: f64 = 0.01;
 
-/// Decides as vt: each host gives its smallest processes to a pool until it is below the threshold; the pool goes to the least loaded hosts.
-fn vt(instance: &Instance<'_>) -> (Vec<usize>, u64) {
+/// Decides as `GreedyLB` of vt. Each host gives its smallest processes to a pool until its load is below the threshold; then the
+/// processes of the pool go to the least loaded hosts.
+fn assign_vt(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     let times = instance.times();
     let mut loads = instance.backgrounds();
     for (process, &host) in instance.current.iter().enumerate() {
@@ -250,13 +254,13 @@ fn vt(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     if imbalance <= TOLERANCE {
         return (hosts, loads.len() as u64);
     }
-    let limit = (1.0 - imbalance).clamp(THRESHOLD[0], THRESHOLD[1]) * average;
+    let limit = (1.0 - imbalance).clamp(THRESHOLD_LIMITS[0], THRESHOLD_LIMITS[1]) * average;
     let mut pool = Vec::new();
-    for (host, mut processes) in instance.by_host().into_iter().enumerate() {
+    for (host, mut processes) in instance.processes_by_host().into_iter().enumerate() {
         processes.sort_by(|&a, &b| {
-            (times[a] / BIN)
+            (times[a] / BIN_WIDTH)
                 .floor()
-                .total_cmp(&(times[b] / BIN).floor())
+                .total_cmp(&(times[b] / BIN_WIDTH).floor())
         });
         for process in processes {
             if loads[host] <= limit {
@@ -277,7 +281,7 @@ fn vt(instance: &Instance<'_>) -> (Vec<usize>, u64) {
         loads[host] += times[process];
         hosts[process] = host;
         least.push(host, |a, b| loads[a] > loads[b]);
-        steps += depth(loads.len()) + depth(hosts.len());
+        steps += heap_path_comparisons(loads.len()) + heap_path_comparisons(hosts.len());
     }
     (hosts, steps + times.len() as u64)
 }

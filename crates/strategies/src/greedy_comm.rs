@@ -1,57 +1,58 @@
-//! Greedy with communication: assigns processes in decreasing order of work. Each goes to the host that ends first, given its load and
-//! the costs of messages to already placed processes.
+//! Greedy with communication: assigns processes in decreasing order of work, each to the host that finishes first, including the
+//! cost of messages to processes already assigned.
 //!
-//! Candidates are the host with the least load and the hosts of the placed neighbours. The cost of a message is `α + β·bytes` between
-//! different hosts, and 0 within one; it counts on both ends.
+//! The hosts that are considered are the host with the least load and the hosts of communication partners that already have a
+//! host. The cost of a message is `α + β·bytes` between different hosts and 0 within one host; it counts at both ends.
 //!
-//! | edition | rule |
+//! | variant | rule |
 //! |---|---|
 //! | `ours` | loads are times on the host, `w_i/s_h`; α and 1/β are latency and bandwidth between the two hosts (`links: platform`), or constants; only hosts with enough memory |
-//! | `charm-6.10.2` | speeds are ignored: `load_h += time_i`; α and β are constants; the loads of neighbours grow, but their places in the heap are not updated at once (`GreedyCommLB`) |
+//! | `charm-6.10.2` | speeds are ignored: `load_h += time_i`; α and β are constants; the loads of partners' hosts grow, but their positions in the heap are not updated immediately (`GreedyCommLB`) |
 //!
-//! Source: Charm++ 6.10.2, `GreedyCommLB`.
+//! Here w_i is the work and time_i the measured time of process i, and s_h the speed of host h. Source: Charm++ 6.10.2,
+//! `GreedyCommLB`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::blocks::CharmHeap;
-use super::greedy::{by_falling_work, depth};
-use super::room::{Room, least};
-use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, not_negative};
+use super::greedy::{by_decreasing_work, heap_path_comparisons};
+use super::room::{TentativePlacement, with_least_key};
+use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, check_not_negative};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options of the strategy, which also are the strategy itself.
+/// The options of the strategy `greedy-comm`, which are also its implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GreedyCommOptions {
-    /// The program or publication whose decisions the strategy makes.
+    /// The variant of the strategy: the program or publication whose decisions it makes.
     pub edition: GreedyCommEdition,
-    /// Cost of a message between hosts \[s\].
+    /// Constant α: the cost of a message between hosts, apart from its bytes \[s\].
     pub alpha: f64,
-    /// Cost of a byte between hosts \[s/B\].
+    /// Constant β: the cost of a byte between hosts \[s/B\].
     pub beta: f64,
-    /// The source of α and β for `ours`.
+    /// The source of the message costs α and β, for the variant `ours`.
     pub links: Links,
 }
 
-/// The program or publication whose decisions the strategy makes.
+/// The variants of the strategy: the program or publication whose decisions it makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum GreedyCommEdition {
-    /// The published idea, corrected for unequal hosts.
+    /// The published idea, corrected for hosts of unequal speed.
     #[default]
     #[serde(rename = "ours")]
     Ours,
-    /// `GreedyCommLB` of Charm++ 6.10.2.
+    /// The decisions of `GreedyCommLB` in Charm++ 6.10.2.
     #[serde(rename = "charm-6.10.2")]
     Charm6,
 }
 
-/// The source of the costs of messages.
+/// The source of the costs of messages between hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Links {
-    /// Latency and bandwidth between the two hosts; the constants if these are unknown.
+    /// The latency and bandwidth between the two hosts; the constants `alpha` and `beta` if these are unknown.
     #[default]
     Platform,
     /// The constants `alpha` and `beta`.
@@ -77,7 +78,7 @@ impl StrategyOptions for GreedyCommOptions {
     )];
 
     fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
-        not_negative([("alpha", self.alpha), ("beta", self.beta)])?;
+        check_not_negative([("alpha", self.alpha), ("beta", self.beta)])?;
         Ok(Box::new(self))
     }
 }
@@ -85,8 +86,8 @@ impl StrategyOptions for GreedyCommOptions {
 impl Strategy for GreedyCommOptions {
     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
         let (hosts, operations) = match self.edition {
-            GreedyCommEdition::Ours => self.ours(instance),
-            GreedyCommEdition::Charm6 => self.classic(instance),
+            GreedyCommEdition::Ours => self.assign_ours(instance),
+            GreedyCommEdition::Charm6 => self.assign_charm6(instance),
         };
         Ok(Assignment::central(hosts, operations))
     }
@@ -96,7 +97,7 @@ impl Strategy for GreedyCommOptions {
     }
 }
 
-/// A neighbour in the graph of messages.
+/// A communication partner of a process, with the messages between both.
 #[derive(Clone, Copy, Debug)]
 struct Neighbour {
     process: usize,
@@ -104,8 +105,8 @@ struct Neighbour {
     bytes: f64,
 }
 
-/// Returns the neighbours of each process, those of the last row first.
-fn neighbours(instance: &Instance<'_>) -> Vec<Vec<Neighbour>> {
+/// Returns the communication partners of each process, in the reverse order of the rows of messages.
+fn partners(instance: &Instance<'_>) -> Vec<Vec<Neighbour>> {
     let mut lists = vec![Vec::new(); instance.processes()];
     for row in instance.communication.iter().rev() {
         for (process, other) in [(row.to, row.from), (row.from, row.to)] {
@@ -119,20 +120,21 @@ fn neighbours(instance: &Instance<'_>) -> Vec<Vec<Neighbour>> {
     lists
 }
 
-/// Returns the neighbours that are placed already, each with its host.
-fn placed(graph: &[Neighbour], place: &[Option<usize>]) -> Vec<(usize, Neighbour)> {
+/// Returns the partners of a process that already have a host, each with this host.
+fn placed_partners(graph: &[Neighbour], place: &[Option<usize>]) -> Vec<(usize, Neighbour)> {
     let pair = |neighbour: &Neighbour| Some((place[neighbour.process]?, *neighbour));
     graph.iter().filter_map(pair).collect()
 }
 
 impl GreedyCommOptions {
-    fn constant(&self, messages: f64, bytes: f64) -> f64 {
+    fn constant_cost(&self, messages: f64, bytes: f64) -> f64 {
         self.alpha * messages + self.beta * bytes
     }
 
-    /// Decides as `GreedyCommLB`, step by step.
-    fn classic(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
-        let (times, graph) = (instance.times(), neighbours(instance));
+    /// Decides as `GreedyCommLB` of Charm++ 6.10.2, step by step, and returns the host of each process and the number of
+    /// operations.
+    fn assign_charm6(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
+        let (times, graph) = (instance.times(), partners(instance));
         let mut load = instance.backgrounds();
         let (mut processes, mut hosts) = (CharmHeap::default(), CharmHeap::default());
         for process in 0..times.len() {
@@ -142,12 +144,12 @@ impl GreedyCommOptions {
             hosts.insert(host, |a, b| load[a] < load[b]);
         }
         let mut place: Vec<Option<usize>> = vec![None; times.len()];
-        let mut operations = 2 * times.len() as u64 * (depth(times.len()) + depth(load.len()));
+        let mut operations = 2 * times.len() as u64 * (heap_path_comparisons(times.len()) + heap_path_comparisons(load.len()));
         while let Some(process) = processes.pop(|a, b| times[a] > times[b]) {
             let Some(first) = hosts.pop(|a, b| load[a] < load[b]) else {
                 break;
             };
-            let placed = placed(&graph[process], &place);
+            let placed = placed_partners(&graph[process], &place);
             let sum = |is_counted: &dyn Fn(usize) -> bool| {
                 let counted = placed.iter().filter(|(host, _)| is_counted(*host));
                 counted.fold((0.0, 0.0), |(messages, bytes), (_, neighbour)| {
@@ -156,7 +158,7 @@ impl GreedyCommOptions {
             };
             let cost_without = |host: usize| {
                 let (messages, bytes) = sum(&|other| other != host);
-                self.constant(messages, bytes)
+                self.constant_cost(messages, bytes)
             };
             let mut candidates: Vec<usize> = Vec::new();
             for (host, _) in &placed {
@@ -176,7 +178,7 @@ impl GreedyCommOptions {
             place[process] = Some(host);
             for (other, neighbour) in &placed {
                 if *other != host {
-                    load[*other] += self.constant(neighbour.messages, neighbour.bytes);
+                    load[*other] += self.constant_cost(neighbour.messages, neighbour.bytes);
                 }
             }
             hosts.insert(first, |a, b| load[a] < load[b]);
@@ -190,36 +192,36 @@ impl GreedyCommOptions {
         (place, operations)
     }
 
-    /// Returns the cost of messages between processes on two hosts.
-    fn between(&self, instance: &Instance<'_>, [a, b]: [usize; 2], neighbour: &Neighbour) -> f64 {
+    /// Returns the cost of the messages with a partner if the two processes are on the hosts `a` and `b` \[s\].
+    fn message_cost(&self, instance: &Instance<'_>, [a, b]: [usize; 2], neighbour: &Neighbour) -> f64 {
         match instance.paths {
             _ if a == b => 0.0,
             Some(paths) if self.links == Links::Platform => {
                 paths.latency(a, b).get() * neighbour.messages
                     + neighbour.bytes / paths.bandwidth(a, b).get()
             }
-            _ => self.constant(neighbour.messages, neighbour.bytes),
+            _ => self.constant_cost(neighbour.messages, neighbour.bytes),
         }
     }
 
-    /// Decides as the edition `ours`.
-    fn ours(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
-        let (works, graph) = (instance.works(), neighbours(instance));
+    /// Decides as the variant `ours`, and returns the host of each process and the number of operations.
+    fn assign_ours(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
+        let (works, graph) = (instance.works(), partners(instance));
         let mut load = instance.backgrounds();
-        let mut room = Room::new(instance);
+        let mut room = TentativePlacement::new(instance);
         let mut place: Vec<Option<usize>> = vec![None; works.len()];
         let mut operations = 0;
-        for process in by_falling_work(&works) {
-            let placed = placed(&graph[process], &place);
+        for process in by_decreasing_work(&works) {
+            let placed = placed_partners(&graph[process], &place);
             let compute = |host: usize| load[host] + works[process] / instance.speeds[host];
             let messages = |host: usize| -> f64 {
                 let costs = placed
                     .iter()
-                    .map(|(other, neighbour)| self.between(instance, [host, *other], neighbour));
+                    .map(|(other, neighbour)| self.message_cost(instance, [host, *other], neighbour));
                 costs.sum()
             };
             let open = (0..load.len()).filter(|&host| room.fits(process, host));
-            let lightest = least(open, compute).unwrap_or(instance.current[process]);
+            let lightest = with_least_key(open, compute).unwrap_or(instance.current[process]);
             let mut candidates: Vec<usize> = placed.iter().map(|(host, _)| *host).collect();
             candidates.retain(|&host| room.fits(process, host));
             candidates.push(lightest);
@@ -227,15 +229,15 @@ impl GreedyCommOptions {
             candidates.dedup();
             operations += (load.len() + candidates.len() * (placed.len() + 1)) as u64;
             let ends = |host: usize| compute(host) + messages(host);
-            let host = least(candidates.into_iter(), ends).unwrap_or(lightest);
+            let host = with_least_key(candidates.into_iter(), ends).unwrap_or(lightest);
             load[host] = ends(host);
             for (other, neighbour) in &placed {
-                load[*other] += self.between(instance, [host, *other], neighbour);
+                load[*other] += self.message_cost(instance, [host, *other], neighbour);
             }
             place[process] = Some(host);
             room.put(process, host);
         }
-        (room.into_places(), operations)
+        (room.into_hosts(), operations)
     }
 }
 

@@ -1,55 +1,58 @@
-//! Greedy refinement: almost the makespan of greedy, with few moves. A process stays if the load of its host with the process is at most M,
-//! the maximum load of greedy. Otherwise it goes to the host with the least load.
+//! Greedy refinement: reaches almost the makespan of greedy with few moves. A process stays if the load of its host with the
+//! process is at most M, the maximum load of greedy. Otherwise it goes to the host with the least load.
 //!
-//! | edition | rule |
+//! | variant | rule |
 //! |---|---|
 //! | `ours` | stay if `load_old + w_i/s_old ≤ M`; else `argmin (load_h + w_i/s_h)` among hosts with enough memory; `M = tolerance ·` largest time of greedy/`ours` |
 //! | `charm-6.10.2` | stay if `load_old ≤ (load_top + 0.01)·b` and `load_old + w_i ≤ M` with the *unscaled* work; `M = a ·` greedy (`GreedyRefineLB`, one processor alone) |
 //! | `charm-8` | stay if `load_old + w_i ≤ M`, in 32 bit; `M = tolerance ·` greedy (`TreeLB` `GreedyRefine`) |
 //!
-//! In all editions, `M` grows to the largest load that arises. The unscaled test of the originals is too strict on fast hosts and too
-//! generous on slow ones; `ours` scales. Source: Charm++ 6.10.2 and 8.
+//! Here w_i is the work of process i, load_old and s_old are the load and speed of its present host, and load_top is the least
+//! load of a host. In all variants `M` grows to the largest load that arises. The test with unscaled work in the originals is too
+//! strict on fast hosts and too generous on slow ones; `ours` scales the work. Source: Charm++ 6.10.2 and 8.
 //!
-//! `rate_aware` makes `charm-8` take the speeds of hosts into account, as Charm++ does with `+LBTestPESpeed`; without it all hosts count as equally
-//! fast. Set it as the variant `charm-8,rate-aware`, or by `--set policy.greedy-refine.rate_aware=true`.
+//! `rate_aware` makes `charm-8` take the speeds of hosts into account, as Charm++ does with `+LBTestPESpeed`; without it all
+//! hosts count as equally fast. Set it as the variant `charm-8,rate-aware`, or by `--set policy.greedy-refine.rate_aware=true`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::blocks::{PositionHeap, Real, descending, larger};
-use super::greedy::{self, Tree, depth};
-use super::room::{Room, least};
-use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, positive};
+use super::blocks::{PositionHeap, Real, descending_order, larger};
+use super::greedy::{self, Tree, heap_path_comparisons};
+use super::room::{TentativePlacement, with_least_key};
+use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, check_positive};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options of the strategy, which also are the strategy itself.
+/// The options of the strategy `greedy-refine`, which are also its implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GreedyRefineOptions {
-    /// The program or publication whose decisions the strategy makes.
+    /// The variant of the strategy: the program or publication whose decisions it makes.
     pub edition: GreedyRefineEdition,
-    /// `ours` and `charm-8`: the maximum load allowed, relative to the maximum load of greedy.
+    /// For `ours` and `charm-8`: the largest load at which a process may stay, relative to the maximum load of greedy.
     pub tolerance: f64,
-    /// `charm-6.10.2`: the maximum load allowed, as `tolerance`, rounded to 32 bit.
+    /// For `charm-6.10.2`: the largest load at which a process may stay, relative to the maximum load of greedy; it is rounded to
+    /// 32 bits.
     pub a: f64,
-    /// `charm-6.10.2`: a process may stay on a host whose load is at most this factor times the least load; if not given, on any host.
+    /// For `charm-6.10.2`: a process may stay on a host only if its load is at most this factor times the least load. By default
+    /// there is no such limit.
     pub b: Option<f64>,
-    /// `charm-8` only: take speeds into account (`+LBTestPESpeed`).
+    /// For `charm-8` only: whether the speeds of hosts are taken into account (`+LBTestPESpeed`).
     pub rate_aware: bool,
 }
 
-/// The program or publication whose decisions the strategy makes.
+/// The variants of the strategy: the program or publication whose decisions it makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum GreedyRefineEdition {
-    /// The published idea, corrected for unequal hosts.
+    /// The published idea, corrected for hosts of unequal speed.
     #[default]
     #[serde(rename = "ours")]
     Ours,
-    /// `GreedyRefineLB` of Charm++ 6.10.2, as its first processor decides alone.
+    /// The decisions of `GreedyRefineLB` in Charm++ 6.10.2, as its first processor makes them alone.
     #[serde(rename = "charm-6.10.2")]
     Charm6,
-    /// `TreeLB`'s `GreedyRefine` of Charm++ 8.
+    /// The decisions of `GreedyRefine` in `TreeLB` of Charm++ 8.
     #[serde(rename = "charm-8")]
     Charm8,
 }
@@ -92,7 +95,7 @@ impl StrategyOptions for GreedyRefineOptions {
 
     fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
         let b = self.b.unwrap_or(1.0);
-        positive([("tolerance", self.tolerance), ("a", self.a), ("b", b)])?;
+        check_positive([("tolerance", self.tolerance), ("a", self.a), ("b", b)])?;
         Ok(Box::new(self))
     }
 }
@@ -100,9 +103,9 @@ impl StrategyOptions for GreedyRefineOptions {
 impl Strategy for GreedyRefineOptions {
     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
         let (hosts, operations) = match self.edition {
-            GreedyRefineEdition::Ours => ours(instance, self.tolerance),
-            GreedyRefineEdition::Charm6 => self.classic(instance),
-            GreedyRefineEdition::Charm8 => tree(
+            GreedyRefineEdition::Ours => assign_ours(instance, self.tolerance),
+            GreedyRefineEdition::Charm6 => self.assign_charm6(instance),
+            GreedyRefineEdition::Charm8 => assign_charm8(
                 instance,
                 &Tree::new(instance, self.rate_aware),
                 self.tolerance,
@@ -112,51 +115,54 @@ impl Strategy for GreedyRefineOptions {
     }
 }
 
-/// Decides as the edition `ours`.
-fn ours(instance: &Instance<'_>, tolerance: f64) -> (Vec<usize>, u64) {
+/// Decides as the variant `ours`, and returns the host of each process and the number of operations.
+fn assign_ours(instance: &Instance<'_>, tolerance: f64) -> (Vec<usize>, u64) {
     let works = instance.works();
-    let aim = greedy::ours(instance);
+    let aim = greedy::assign_ours(instance);
     let mut most = tolerance * aim.loads.iter().copied().fold(0.0, f64::max);
     let mut loads = instance.backgrounds();
-    let mut room = Room::new(instance);
+    let mut room = TentativePlacement::new(instance);
     for &process in &aim.order {
         let after = |host: usize| loads[host] + works[process] / instance.speeds[host];
         let old = instance.current[process];
         let open = (0..instance.hosts()).filter(|&host| room.fits(process, host));
         let host = match after(old) {
             stay if stay <= most => old,
-            _ => least(open, after).unwrap_or(old),
+            _ => with_least_key(open, after).unwrap_or(old),
         };
         loads[host] = after(host);
         most = most.max(loads[host]);
         room.put(process, host);
     }
     let operations = 2 * (instance.processes() * (instance.hosts() + 1)) as u64;
-    (room.into_places(), operations)
+    (room.into_hosts(), operations)
 }
 
-/// Maximum background load of a host \[s\] at which hosts leave the heap of the original in the order of their numbers.
-const QUIET: f64 = 0.001;
-/// Amount that the original adds to the least load before a comparison \[s\].
-const SLACK: f64 = 0.01;
+/// Maximum background load of a host \[s\] up to which the original does not build its heap, so that it takes hosts in the order
+/// of their numbers at first.
+const MAX_IGNORED_BACKGROUND: f64 = 0.001;
+/// Amount that the original adds to the least load before it compares loads \[s\].
+const LOAD_SLACK: f64 = 0.01;
 
 impl GreedyRefineOptions {
-    /// Decides as `GreedyRefineLB`. Speeds have 32 bit where loads are divided by them. The heap is rebuilt only with background load, and
-    /// keeps its order between the two passes.
-    fn classic(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
+    /// Decides as `GreedyRefineLB` of Charm++ 6.10.2, and returns the host of each process and the number of operations.
+    ///
+    /// Speeds have 32 bits where loads are divided by them. The heap is rebuilt only with background load, and keeps its order
+    /// between the two passes.
+    fn assign_charm6(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let speeds: Vec<f64> = (instance.speeds.iter())
-            .map(|speed| f64::from(f32::of(*speed)))
+            .map(|speed| f64::from(f32::from_f64(*speed)))
             .collect();
         let works = instance.measured_works();
-        let (order, comparisons) = descending(&works);
+        let (order, comparisons) = descending_order(&works);
         let background = instance.backgrounds();
         let mut largest = background.iter().copied().fold(0.0, f64::max);
-        let is_quiet = largest <= QUIET;
+        let is_quiet = largest <= MAX_IGNORED_BACKGROUND;
         let mut heap = PositionHeap::in_order(instance.hosts());
         let mut loads = background.clone();
         let rebuild = |heap: &mut PositionHeap, loads: &[f64]| {
             if !is_quiet {
-                heap.build(loads);
+                heap.build_heap(loads);
             }
         };
         rebuild(&mut heap, &loads);
@@ -170,16 +176,16 @@ impl GreedyRefineOptions {
         }
         loads = background;
         rebuild(&mut heap, &loads);
-        let mut most = aim * f64::from(f32::of(self.a));
+        let mut most = aim * f64::from(f32::from_f64(self.a));
         let b = self
             .b
-            .map_or(f64::from(f32::MAX), |b| f64::from(f32::of(b)));
+            .map_or(f64::from(f32::MAX), |b| f64::from(f32::from_f64(b)));
         let mut hosts = instance.current.clone();
         for &process in &order {
             let Some(top) = heap.top() else { break };
             let old = instance.current[process];
             let stays =
-                loads[old] <= (loads[top] + SLACK) * b && loads[old] + works[process] <= most;
+                loads[old] <= (loads[top] + LOAD_SLACK) * b && loads[old] + works[process] <= most;
             let host = if stays { old } else { top };
             heap.remove(host, &loads);
             loads[host] += works[process] / speeds[host];
@@ -190,18 +196,18 @@ impl GreedyRefineOptions {
                 most = larger(most, largest);
             }
         }
-        let operations = comparisons + 2 * order.len() as u64 * depth(loads.len());
+        let operations = comparisons + 2 * order.len() as u64 * heap_path_comparisons(loads.len());
         (hosts, operations)
     }
 }
 
-/// Decides as `TreeLB`'s `GreedyRefine`.
-fn tree(instance: &Instance<'_>, tree: &Tree, tolerance: f64) -> (Vec<usize>, u64) {
-    let aim = tree.greedy();
-    let mut most = aim.max * f32::of(tolerance);
+/// Decides as `GreedyRefine` in `TreeLB` of Charm++ 8, and returns the host of each process and the number of operations.
+fn assign_charm8(instance: &Instance<'_>, tree: &Tree, tolerance: f64) -> (Vec<usize>, u64) {
+    let aim = tree.greedy_assignment();
+    let mut most = aim.max_load * f32::from_f64(tolerance);
     let mut loads = tree.background.clone();
     let mut heap = PositionHeap::in_order(loads.len());
-    heap.build(&loads);
+    heap.build_heap(&loads);
     let mut hosts = instance.current.clone();
     for &process in &tree.order {
         let (old, work) = (instance.current[process], tree.works[process]);
@@ -213,7 +219,7 @@ fn tree(instance: &Instance<'_>, tree: &Tree, tolerance: f64) -> (Vec<usize>, u6
         hosts[process] = host;
         most = larger(most, loads[host]);
     }
-    let operations = aim.operations + hosts.len() as u64 * depth(loads.len());
+    let operations = aim.operations + hosts.len() as u64 * heap_path_comparisons(loads.len());
     (hosts, operations)
 }
 

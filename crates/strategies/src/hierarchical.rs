@@ -1,17 +1,21 @@
-//! After `TreeLB` with levels: work flows between clusters until their loads fit their speeds; then each cluster balances what it has.
+//! Hierarchical balancing, after `TreeLB` with levels: work flows between clusters until the load of each cluster corresponds to
+//! its speed; then each cluster balances its own hosts.
 //!
 //! ```text
 //! L_g = Σ work_i + Σ b_h·s_h     load of cluster g, over its processes and hosts      S_g = Σ s_h      T = Σ L_g / Σ S_g
 //! above: L_g > S_g·T·(1 + epsilon)      below: L_g < S_g·T·(1 − epsilon)
 //! ```
-//! The root pairs the first cluster above with the first one below, as `TreeLB` pairs groups of processes: the smaller of excess and lack
-//! flows, and a cluster within `epsilon` of its share leaves. For a flow the donor gives its heaviest process that fits the rest of the flow,
-//! the lowest number of equal ones, until none fits. The receiver takes it on the host that would end first. Then the strategy `inside`
-//! decides in each cluster about the processes that are there now.
+//! Here b_h is the background load and s_h the speed of host h; S_g·T is the share of cluster g in the total load. The root pairs
+//! the first cluster above its share with the first one below, as `TreeLB` pairs groups of processes. The smaller of excess and
+//! lack flows from one to the other, and a cluster within `epsilon` of its share takes no further part. For a flow the donor
+//! gives the process with the most work that fits into the rest of the flow (ties: the lowest number), until none fits. The
+//! receiving cluster assigns the process to the host that would finish first. Then the strategy `inside` decides in each cluster
+//! about the processes that are now there.
 //!
-//! Ours are these choices: groups are clusters, and their shares are in proportion to the speeds (`TreeLB`: equal shares); a process fits the
-//! flow (`TreeLB` takes objects until the flow is reached or exceeded); every call has both levels (`step_freq` of `TreeLB` may leave out the
-//! root). No host beyond its memory. On one cluster the decisions are those of `inside`. Managers gather the loads; the root gets sums.
+//! The following choices are migsim's own. Groups are clusters, and their shares are proportional to their speeds (`TreeLB`:
+//! equal shares). A process must fit into the flow (`TreeLB` takes objects until the flow is reached or exceeded). Every call
+//! includes both levels (`step_freq` of `TreeLB` may skip the root). No host is filled beyond its memory. On one cluster the
+//! decisions are those of `inside`. The managers of the clusters gather the loads; the root gets sums.
 //!
 //! Source: Charm++ 8, `TreeLB`, tree `PE_Process_ProcessGroup_Root`; Zheng et al., Periodic hierarchical load balancing for large
 //! supercomputers, IJHPCA 25(4), 2011.
@@ -19,36 +23,36 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::greedy::by_falling_work;
-use super::room::{Room, least};
+use super::greedy::by_decreasing_work;
+use super::room::{TentativePlacement, with_least_key};
 use super::{
     Assignment, Gather, GreedyOptions, GreedyRefineOptions, Instance, RefineOptions, Strategy,
-    StrategyOptions, not_negative,
+    StrategyOptions, check_not_negative,
 };
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 use migsim_base::units::Seconds;
 
-/// The options, which are the strategy.
+/// The options of the strategy `hierarchical`, which are also its implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct HierarchicalOptions {
-    /// The strategy inside each cluster.
+    /// The strategy that balances the hosts inside each cluster.
     pub inside: Inside,
-    /// The deviation of a cluster from its share that the root accepts, as a fraction of the share; 0.02 in `TreeLB`.
+    /// The deviation of a cluster's load from its share up to which no work flows, as a fraction of the share; 0.02 in `TreeLB`.
     pub epsilon: f64,
 }
 
-/// The strategy inside a cluster, in its edition `ours`.
+/// The strategy that balances the hosts inside each cluster, in its variant `ours`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Inside {
-    /// `greedy-refine`, as in the default tree of `TreeLB`.
+    /// The strategy `greedy-refine`, as in the default tree of `TreeLB`.
     #[default]
     GreedyRefine,
-    /// `greedy`.
+    /// The strategy `greedy`.
     Greedy,
-    /// `refine`.
+    /// The strategy `refine`.
     Refine,
 }
 
@@ -63,7 +67,7 @@ impl Default for HierarchicalOptions {
 
 impl StrategyOptions for HierarchicalOptions {
     fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
-        not_negative([("epsilon", self.epsilon)])?;
+        check_not_negative([("epsilon", self.epsilon)])?;
         Ok(Box::new(self))
     }
 }
@@ -79,13 +83,13 @@ impl Strategy for HierarchicalOptions {
             Inside::Greedy => Box::new(GreedyOptions::default()),
             Inside::Refine => Box::new(RefineOptions::default()),
         };
-        let mut hosts = self.between(instance);
+        let mut hosts = self.balance_clusters(instance);
         let mut slowest = 0;
-        for cluster in clusters(instance) {
+        for cluster in hosts_by_cluster(instance) {
             let part: Vec<usize> = (0..hosts.len())
                 .filter(|&process| cluster.contains(&hosts[process]))
                 .collect();
-            let found = inside.assign(&inner(instance, &cluster, &part, &hosts), random)?;
+            let found = inside.assign(&cluster_instance(instance, &cluster, &part, &hosts), random)?;
             slowest = slowest.max(found.operations);
             for (&process, &host) in part.iter().zip(&found.hosts) {
                 hosts[process] = cluster[host];
@@ -98,16 +102,16 @@ impl Strategy for HierarchicalOptions {
     }
 }
 
-/// Lists the hosts of each cluster, by the numbers of clusters.
-fn clusters(instance: &Instance<'_>) -> Vec<Vec<usize>> {
+/// Returns the hosts of each cluster, in the order of cluster numbers.
+fn hosts_by_cluster(instance: &Instance<'_>) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..instance.hosts()).collect();
     order.sort_by_key(|&host| instance.cluster(host));
     let chunks = order.chunk_by(|&a, &b| instance.cluster(a) == instance.cluster(b));
     chunks.map(<[usize]>::to_vec).collect()
 }
 
-/// The barrier as the manager of a cluster sees it: its hosts, and the processes `part` that are on them.
-fn inner(
+/// Returns the instance for one cluster: the hosts `cluster`, and the processes `part`, which are on these hosts.
+fn cluster_instance(
     instance: &Instance<'_>,
     cluster: &[usize],
     part: &[usize],
@@ -142,9 +146,9 @@ fn inner(
 }
 
 impl HierarchicalOptions {
-    /// Lets work flow between clusters; returns the host of each process.
-    fn between(&self, instance: &Instance<'_>) -> Vec<usize> {
-        let (works, clusters) = (instance.works(), clusters(instance));
+    /// Moves processes between clusters as the flow of work requires, and returns the host of each process.
+    fn balance_clusters(&self, instance: &Instance<'_>) -> Vec<usize> {
+        let (works, clusters) = (instance.works(), hosts_by_cluster(instance));
         let mut times: Vec<f64> = instance
             .host_times(&instance.current)
             .iter()
@@ -163,8 +167,8 @@ impl HierarchicalOptions {
                 [load - share, self.epsilon * share]
             })
             .collect();
-        let mut room = Room::new(instance);
-        let order = by_falling_work(&works);
+        let mut room = TentativePlacement::new(instance);
+        let order = by_decreasing_work(&works);
         for donor in 0..clusters.len() {
             for receiver in 0..clusters.len() {
                 let is_apart = excess[donor][0] > excess[donor][1]
@@ -175,7 +179,7 @@ impl HierarchicalOptions {
                 let flow = excess[donor][0].min(-excess[receiver][0]);
                 let mut left = flow;
                 for &process in &order {
-                    let (from, work) = (room.places()[process], works[process]);
+                    let (from, work) = (room.hosts()[process], works[process]);
                     if work <= 0.0 || work > left || !clusters[donor].contains(&from) {
                         continue;
                     }
@@ -183,7 +187,7 @@ impl HierarchicalOptions {
                         .iter()
                         .copied()
                         .filter(|&host| room.fits(process, host));
-                    if let Some(to) = least(open, |host| times[host] + work / instance.speeds[host])
+                    if let Some(to) = with_least_key(open, |host| times[host] + work / instance.speeds[host])
                     {
                         times[from] -= work / instance.speeds[from];
                         times[to] += work / instance.speeds[to];
@@ -195,7 +199,7 @@ impl HierarchicalOptions {
                 excess[receiver][0] += flow;
             }
         }
-        room.into_places()
+        room.into_hosts()
     }
 }
 
@@ -238,7 +242,7 @@ mod tests {
             let alone = assigned(GreedyRefineOptions::default(), &case);
             assert_eq!(assigned(HierarchicalOptions::default(), &case), alone);
             case.clusters = vec![0, 1, 0, 1];
-            let placed = HierarchicalOptions::default().between(&case);
+            let placed = HierarchicalOptions::default().balance_clusters(&case);
             let found = assigned(HierarchicalOptions::default(), &case);
             for (cluster, speed) in [(0, 2.0), (1, 5.0)] {
                 let load = |places: &[usize]| -> f64 {

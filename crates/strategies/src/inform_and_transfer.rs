@@ -1,17 +1,19 @@
-//! Inform and transfer: hosts learn of each other, then each offers its processes to the host where the larger of the two works decreases most.
+//! Inform and transfer: hosts inform each other of their loads; then each host offers its processes to the host where the larger
+//! of both works decreases most.
 //!
-//! `c = max(W_src, W_dst) before − after`; a process goes to the known host with the largest c. `W = load + β·max(bytes in, bytes out)`,
-//! for bytes between hosts.
+//! The work of a host is `W = load + β·max(bytes in, bytes out)`, where bytes are those between hosts. A transfer from src to dst
+//! has the gain `c = max(W_src, W_dst) before − after`; a process goes to the known host with the largest c.
 //!
-//! | edition | rule |
+//! | variant | rule |
 //! |---|---|
 //! | `ours` | `load` is the time of the host, including background and speed; a transfer only if `c > 0`, heaviest process first in `decreasing`; no host beyond its memory; hosts by decreasing time |
 //! | `lbaf-1.6` | `load = Σ work`, divided by the speed if `is_affine`; background ignored; equal works are accepted (`c ≥ 0`); the list of a host is consumed *from its end*, so that `decreasing` begins with the lightest process; only hosts that have processes when an iteration begins, by number |
 //!
-//! With `knowledge: gossip` each host knows the hosts that messages have named to it. There are `rounds` rounds, and in each a host sends a
-//! message to `fanout` random hosts. The destination is drawn from the known hosts that the rule accepts, with probabilities proportional
-//! to `c − c_min`, or equal if all c are equal. The draws come from the policy's seeded stream, so that decisions agree with the original
-//! in distribution only. Iterations stop early once all hosts are equal.
+//! With `knowledge: gossip` each host knows only the hosts that messages have named to it. There are `rounds` rounds, and in each
+//! a host sends a message to `fanout` random hosts. The destination is drawn from the known hosts with an acceptable c, with
+//! probabilities proportional to `c − c_min`, or equal if all c are equal. The random numbers follow from the seed of the policy,
+//! so that decisions agree with the original only in distribution. Iterations stop early once all hosts are equal.
+//!
 //! Source: LB Analysis Framework (9615e7ab); Lifflander et al. 2021.
 
 use std::collections::BTreeSet;
@@ -20,41 +22,41 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::load_tree::LoadTree;
-use super::room::{Room, least, sample};
-use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, Variant, not_negative};
+use super::room::{TentativePlacement, with_least_key, random_hosts};
+use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, Variant, check_not_negative};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options of the strategy, which also are the strategy itself.
+/// The options of the strategy `inform-and-transfer`, which are also its implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct InformAndTransferOptions {
-    /// The program or publication whose decisions the strategy makes.
+    /// The variant of the strategy: the program or publication whose decisions it makes.
     pub edition: InformAndTransferEdition,
-    /// The number of rounds in which all hosts inform and transfer.
+    /// The maximum number of iterations, in each of which all hosts inform each other and transfer processes.
     pub iterations: u32,
     /// The order in which a host offers its processes.
     pub order: Order,
-    /// `lbaf-1.6` only: whether the work model is `AffineCombination`, `load / s_h + beta · bytes`, or `LoadOnly`.
+    /// For `lbaf-1.6` only: whether the work model is `AffineCombination`, `load / s_h + beta · bytes`, instead of `LoadOnly`.
     pub is_affine: bool,
-    /// Cost of a byte between hosts \[s/B\]; with 0 messages do not count.
+    /// Cost β of a byte that is sent between hosts \[s/B\]; with 0 messages are ignored.
     pub beta: f64,
-    /// The hosts that a host knows.
+    /// The hosts to which a host can offer processes because it knows their loads.
     pub knowledge: Knowledge,
-    /// `gossip`: number of hosts to which a host sends in a round.
+    /// For `knowledge: gossip`: the number of random hosts to which a host sends a message in a round.
     pub fanout: u32,
-    /// `gossip`: number of rounds.
+    /// For `knowledge: gossip`: the number of rounds of messages in an iteration.
     pub rounds: u32,
 }
 
-/// The program or publication whose decisions the strategy makes.
+/// The variants of the strategy: the program or publication whose decisions it makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum InformAndTransferEdition {
-    /// The published idea, corrected for unequal hosts.
+    /// The published idea, corrected for hosts of unequal speed.
     #[default]
     #[serde(rename = "ours")]
     Ours,
-    /// `InformAndTransfer` of LBAF 1.6, with sets ordered by number; the sets of the original are unordered.
+    /// The decisions of `InformAndTransfer` in LBAF 1.6, with sets ordered by number; the sets of the original are unordered.
     #[serde(rename = "lbaf-1.6")]
     Lbaf,
 }
@@ -63,23 +65,24 @@ pub enum InformAndTransferEdition {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// By decreasing load.
+    /// The process with the largest load first.
     #[default]
     Decreasing,
-    /// By increasing load.
+    /// The process with the smallest load first.
     Increasing,
-    /// First the processes that fit into the excess over the average, by decreasing load; then the rest by increasing load.
+    /// First the processes whose load is at most the excess of the host over the average, by decreasing load; then the others by
+    /// increasing load.
     FewestMigrations,
 }
 
-/// The hosts that a host knows.
+/// The hosts to which a host can offer processes because it knows their loads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Knowledge {
-    /// All hosts; decisions need no random numbers.
+    /// Each host knows all hosts; decisions need no random numbers.
     #[default]
     Full,
-    /// The hosts that messages have named to it.
+    /// Each host knows only the hosts that messages have named to it.
     Gossip,
 }
 
@@ -124,7 +127,7 @@ impl StrategyOptions for InformAndTransferOptions {
     ];
 
     fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
-        not_negative([("beta", self.beta)])?;
+        check_not_negative([("beta", self.beta)])?;
         Ok(Box::new(self))
     }
 }
@@ -138,8 +141,8 @@ impl Strategy for InformAndTransferOptions {
         let mut state = State::new(instance, *self);
         let mut operations = 0;
         for _ in 0..self.iterations {
-            let known = self.inform(instance.hosts(), random);
-            operations += state.transfer(known.as_deref(), random);
+            let known = self.known_hosts(instance.hosts(), random);
+            operations += state.transfer_once(known.as_deref(), random);
             if state.is_balanced() {
                 break;
             }
@@ -152,10 +155,10 @@ impl Strategy for InformAndTransferOptions {
             },
         };
         Ok(Assignment {
-            hosts: state.room.into_places(),
+            hosts: state.room.into_hosts(),
             operations,
             gather,
-            words: Vec::new(),
+            remarks: Vec::new(),
         })
     }
 
@@ -169,8 +172,8 @@ impl Strategy for InformAndTransferOptions {
 }
 
 impl InformAndTransferOptions {
-    /// Returns the hosts that each host knows, without itself; none if each knows all others.
-    fn inform(&self, hosts: usize, random: &mut Stream) -> Option<Vec<BTreeSet<usize>>> {
+    /// Returns for each host the other hosts that it knows after the messages of an iteration; `None` if each knows all others.
+    fn known_hosts(&self, hosts: usize, random: &mut Stream) -> Option<Vec<BTreeSet<usize>>> {
         if self.knowledge == Knowledge::Full {
             return None;
         }
@@ -179,7 +182,7 @@ impl InformAndTransferOptions {
         for _ in 0..self.rounds {
             let before = known.clone();
             for (sender, told) in before.iter().enumerate() {
-                for receiver in sample(sender, hosts, self.fanout, random) {
+                for receiver in random_hosts(sender, hosts, self.fanout, random) {
                     known[receiver].extend(told);
                 }
             }
@@ -191,22 +194,22 @@ impl InformAndTransferOptions {
     }
 }
 
-/// The state of the transfers.
+/// The loads of hosts and the places of processes during the transfers.
 #[derive(Debug)]
 struct State<'a> {
     instance: &'a Instance<'a>,
     options: InformAndTransferOptions,
-    /// Load of each process on a host of speed 1.
+    /// Load of each process on a host of speed 1 \[s\].
     works: Vec<f64>,
-    /// The load of each host, without messages.
-    load: Vec<f64>,
-    lists: Vec<Vec<usize>>,
-    /// The rows of messages of each process.
+    /// Load of each host, without the cost of messages \[s\].
+    host_loads: Vec<f64>,
+    processes_of_host: Vec<Vec<usize>>,
+    /// For each process, the indices of the rows of messages that it sends or receives.
     rows: Vec<Vec<usize>>,
-    /// Bytes that reach and leave each host.
+    /// Bytes that each host receives from other hosts and sends to them, in this order.
     volume: Vec<[f64; 2]>,
-    room: Room,
-    /// The loads of `ours` without messages, as a tree that finds the best of all hosts without visiting each.
+    room: TentativePlacement,
+    /// The loads of all hosts in a tree that finds the best host without visiting each one; only for `ours` without messages.
     tree: Option<LoadTree>,
 }
 
@@ -216,18 +219,18 @@ impl<'a> State<'a> {
             instance,
             options,
             works: instance.works(),
-            load: Vec::new(),
-            lists: instance.by_host(),
+            host_loads: Vec::new(),
+            processes_of_host: instance.processes_by_host(),
             rows: vec![Vec::new(); instance.processes()],
             volume: vec![[0.0; 2]; instance.hosts()],
-            room: Room::new(instance),
+            room: TentativePlacement::new(instance),
             tree: None,
         };
-        state.load = (0..instance.hosts())
-            .map(|host| state.load_of(host))
+        state.host_loads = (0..instance.hosts())
+            .map(|host| state.summed_load(host))
             .collect();
         if !state.is_original() && options.beta == 0.0 {
-            state.tree = Some(LoadTree::new(&state.load, &instance.speeds));
+            state.tree = Some(LoadTree::new(&state.host_loads, &instance.speeds));
         }
         if options.beta > 0.0 {
             for (at, row) in instance.communication.iter().enumerate() {
@@ -249,9 +252,9 @@ impl<'a> State<'a> {
         self.options.edition == InformAndTransferEdition::Lbaf
     }
 
-    /// Returns the load of a host, summed over its processes; in the original without speed.
-    fn load_of(&self, host: usize) -> f64 {
-        let own = self.lists[host].iter().map(|&process| self.works[process]);
+    /// Returns the load of a host, summed over its processes \[s\]; `lbaf-1.6` ignores background and speed.
+    fn summed_load(&self, host: usize) -> f64 {
+        let own = self.processes_of_host[host].iter().map(|&process| self.works[process]);
         let own: f64 = own.sum();
         if self.is_original() {
             own
@@ -260,8 +263,8 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Returns the load of a process on a host.
-    fn share(&self, process: usize, host: usize) -> f64 {
+    /// Returns the load of a process on a host \[s\]; `lbaf-1.6` ignores the speed.
+    fn process_load(&self, process: usize, host: usize) -> f64 {
         if self.is_original() {
             self.works[process]
         } else {
@@ -269,8 +272,8 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Returns W of a host with this load and these bytes in and out.
-    fn work(&self, host: usize, load: f64, volume: [f64; 2]) -> f64 {
+    /// Returns W, the work of a host with this load and these bytes in and out \[s\].
+    fn host_work(&self, host: usize, load: f64, volume: [f64; 2]) -> f64 {
         let messages = self.options.beta * f64::max(volume[0], volume[1]);
         if self.is_original() && self.options.is_affine {
             1.0 / self.instance.speeds[host] * load + messages
@@ -280,48 +283,48 @@ impl<'a> State<'a> {
     }
 
     fn is_balanced(&self) -> bool {
-        let works: Vec<f64> = (0..self.load.len())
-            .map(|host| self.work(host, self.load[host], self.volume[host]))
+        let works: Vec<f64> = (0..self.host_loads.len())
+            .map(|host| self.host_work(host, self.host_loads[host], self.volume[host]))
             .collect();
         let max = works.iter().copied().fold(0.0, f64::max);
         let average = works.iter().sum::<f64>() / works.len() as f64;
         max / average - 1.0 <= 0.0
     }
 
-    /// Lets all hosts offer their processes once; returns the number of offers that were evaluated.
-    fn transfer(&mut self, known: Option<&[BTreeSet<usize>]>, random: &mut Stream) -> u64 {
-        let average = self.load.iter().sum::<f64>() / self.load.len() as f64;
-        let mut donors: Vec<usize> = (0..self.load.len()).collect();
-        donors.retain(|&host| !self.lists[host].is_empty());
+    /// Lets each host offer its processes once, and returns the number of offers that were evaluated.
+    fn transfer_once(&mut self, known: Option<&[BTreeSet<usize>]>, random: &mut Stream) -> u64 {
+        let average = self.host_loads.iter().sum::<f64>() / self.host_loads.len() as f64;
+        let mut donors: Vec<usize> = (0..self.host_loads.len()).collect();
+        donors.retain(|&host| !self.processes_of_host[host].is_empty());
         if !self.is_original() {
-            donors.sort_by(|&a, &b| self.load[b].total_cmp(&self.load[a]));
+            donors.sort_by(|&a, &b| self.host_loads[b].total_cmp(&self.host_loads[a]));
         }
         let mut offers = 0;
         for donor in donors {
-            let mut order = self.ordered(donor, average);
+            let mut order = self.offer_order(donor, average);
             if self.is_original() {
                 order.reverse(); // it takes the last first
             }
             for process in order {
-                let hosts = known.map_or(self.load.len() - 1, |known| known[donor].len());
+                let hosts = known.map_or(self.host_loads.len() - 1, |known| known[donor].len());
                 offers += hosts as u64;
                 let target = match (known, &self.tree) {
                     (Some(known), _) => self.drawn_target(process, donor, &known[donor], random),
-                    (None, Some(tree)) => self.target_of_tree(process, donor, tree),
-                    (None, None) => self.target(process, donor),
+                    (None, Some(tree)) => self.best_target_by_tree(process, donor, tree),
+                    (None, None) => self.best_target(process, donor),
                 };
                 if let Some(host) = target {
-                    self.give(process, donor, host);
+                    self.move_process(process, donor, host);
                 }
             }
         }
         offers
     }
 
-    /// Returns the processes of a host in the order of the options.
-    fn ordered(&self, donor: usize, average: f64) -> Vec<usize> {
-        let own = &self.lists[donor];
-        let share = |process: usize| self.share(process, donor);
+    /// Returns the processes of a host in the order in which it offers them (option `order`).
+    fn offer_order(&self, donor: usize, average: f64) -> Vec<usize> {
+        let own = &self.processes_of_host[donor];
+        let share = |process: usize| self.process_load(process, donor);
         let sorted = |mut list: Vec<usize>, is_falling: bool| {
             list.sort_by(|&a, &b| {
                 let growing = share(a).total_cmp(&share(b));
@@ -337,35 +340,36 @@ impl<'a> State<'a> {
             Order::Decreasing => sorted(own.clone(), true),
             Order::Increasing => sorted(own.clone(), false),
             Order::FewestMigrations => {
-                let excess = self.load[donor] - average;
+                let excess = self.host_loads[donor] - average;
                 let (fit, rest) = own.iter().partition(|&&process| share(process) <= excess);
                 [sorted(fit, true), sorted(rest, false)].concat()
             }
         }
     }
 
-    /// Returns the host for a process of the host `donor` where the larger of the two works decreases most, of equal ones the lowest
-    /// number. Returns `None` if the larger work would increase everywhere.
-    fn target(&self, process: usize, donor: usize) -> Option<usize> {
-        let others = (0..self.load.len()).filter(|&host| host != donor);
-        let open = others.filter(|&host| self.may_take(process, host));
-        let host = least(open, |host| -self.gain(process, donor, host))?;
-        self.is_taken(self.gain(process, donor, host))
+    /// Returns the host to which a process of the host `donor` should move so that the larger of both works decreases most (ties:
+    /// the lowest number). Returns `None` if the larger work would increase everywhere.
+    fn best_target(&self, process: usize, donor: usize) -> Option<usize> {
+        let others = (0..self.host_loads.len()).filter(|&host| host != donor);
+        let open = others.filter(|&host| self.has_memory_for(process, host));
+        let host = with_least_key(open, |host| -self.gain(process, donor, host))?;
+        self.is_accepted(self.gain(process, donor, host))
             .then_some(host)
     }
 
-    /// Returns the same for `ours` without messages. The larger work before is that of the donor, since it cannot decrease by a move to a
-    /// host with more.
-    fn target_of_tree(&self, process: usize, donor: usize, tree: &LoadTree) -> Option<usize> {
-        let (work, load) = (self.works[process], self.load[donor]);
-        let left = load - self.share(process, donor);
+    /// Returns the same host as `best_target`, by a search in the tree of loads, for `ours` without messages. The larger work
+    /// before a move is that of the donor, since a move to a host with more work cannot decrease it.
+    fn best_target_by_tree(&self, process: usize, donor: usize, tree: &LoadTree) -> Option<usize> {
+        let (work, load) = (self.works[process], self.host_loads[donor]);
+        let left = load - self.process_load(process, donor);
         let loss = |other: f64, speed: f64| -(load - f64::max(left, other + work / speed));
         let is_open = |host: usize| host != donor && self.room.fits(process, host);
         let (host, loss) = tree.least(loss, is_open)?;
         (-loss > 0.0).then_some(host)
     }
 
-    /// Draws a host from those known by gossip, with probabilities that grow with the decrease of the larger work.
+    /// Draws the destination of a process from the hosts that its host knows by gossip, with probabilities that grow with the
+    /// decrease of the larger work.
     fn drawn_target(
         &self,
         process: usize,
@@ -374,36 +378,37 @@ impl<'a> State<'a> {
         random: &mut Stream,
     ) -> Option<usize> {
         let open = known.iter().copied();
-        let open = open.filter(|&host| self.may_take(process, host));
+        let open = open.filter(|&host| self.has_memory_for(process, host));
         let gains = open.map(|host| (host, self.gain(process, donor, host)));
-        let taken: Vec<(usize, f64)> = gains.filter(|one| self.is_taken(one.1)).collect();
-        drawn(&taken, random)
+        let taken: Vec<(usize, f64)> = gains.filter(|one| self.is_accepted(one.1)).collect();
+        draw_host(&taken, random)
     }
 
-    /// Whether a host has the memory for a process; the original does not test this.
-    fn may_take(&self, process: usize, host: usize) -> bool {
+    /// Whether a host has enough memory for a process; always true in `lbaf-1.6`, which does not test this.
+    fn has_memory_for(&self, process: usize, host: usize) -> bool {
         self.is_original() || self.room.fits(process, host)
     }
 
-    fn is_taken(&self, gain: f64) -> bool {
+    fn is_accepted(&self, gain: f64) -> bool {
         gain > 0.0 || (self.is_original() && gain >= 0.0)
     }
 
-    /// Returns the amount by which the larger work of two hosts decreases if a process moves from one to the other.
+    /// Returns c, the amount by which the larger work of two hosts decreases if a process moves from one to the other \[s\].
     fn gain(&self, process: usize, from: usize, to: usize) -> f64 {
         let volume = self.volume_after(process, from, to);
         let before = f64::max(
-            self.work(from, self.load[from], self.volume[from]),
-            self.work(to, self.load[to], self.volume[to]),
+            self.host_work(from, self.host_loads[from], self.volume[from]),
+            self.host_work(to, self.host_loads[to], self.volume[to]),
         );
         let after = f64::max(
-            self.work(from, self.load[from] - self.share(process, from), volume[0]),
-            self.work(to, self.load[to] + self.share(process, to), volume[1]),
+            self.host_work(from, self.host_loads[from] - self.process_load(process, from), volume[0]),
+            self.host_work(to, self.host_loads[to] + self.process_load(process, to), volume[1]),
         );
         before - after
     }
 
-    /// Returns the bytes in and out of the two hosts after a process has moved from one to the other.
+    /// Returns the bytes that the hosts `from` and `to` receive from other hosts and send to them, after a process has moved from
+    /// one to the other.
     fn volume_after(&self, process: usize, from: usize, to: usize) -> [[f64; 2]; 2] {
         let mut volume = [self.volume[from], self.volume[to]];
         for &at in &self.rows[process] {
@@ -416,7 +421,7 @@ impl<'a> State<'a> {
             if other == process {
                 continue;
             }
-            let place = self.room.places()[other];
+            let place = self.room.hosts()[other];
             let bytes = row.bytes.get();
             if place == from {
                 volume[0][1 - incoming] += bytes;
@@ -432,23 +437,24 @@ impl<'a> State<'a> {
         volume
     }
 
-    fn give(&mut self, process: usize, from: usize, to: usize) {
+    fn move_process(&mut self, process: usize, from: usize, to: usize) {
         [self.volume[from], self.volume[to]] = self.volume_after(process, from, to);
-        self.lists[from].retain(|&other| other != process);
-        self.lists[to].push(process);
-        self.lists[to].sort_unstable();
+        self.processes_of_host[from].retain(|&other| other != process);
+        self.processes_of_host[to].push(process);
+        self.processes_of_host[to].sort_unstable();
         self.room.put(process, to);
         for host in [from, to] {
-            self.load[host] = self.load_of(host);
+            self.host_loads[host] = self.summed_load(host);
             if let Some(tree) = &mut self.tree {
-                tree.set(host, self.load[host]);
+                tree.set(host, self.host_loads[host]);
             }
         }
     }
 }
 
-/// Draws one of several hosts, with probabilities proportional to `c − c_min`, or equal if all c are equal. A single host needs no draw.
-fn drawn(gains: &[(usize, f64)], random: &mut Stream) -> Option<usize> {
+/// Draws one of several hosts with their gains c, with probabilities proportional to `c − c_min`, or equal if all c are equal. A
+/// single host needs no random number.
+fn draw_host(gains: &[(usize, f64)], random: &mut Stream) -> Option<usize> {
     if let [] | [_] = gains {
         return gains.first().map(|one| one.0);
     }
@@ -505,7 +511,7 @@ mod tests {
         let mut shares = |gains: &[(usize, f64)]| {
             let mut counts = [0; 4];
             for _ in 0..4000 {
-                counts[drawn(gains, &mut random).unwrap()] += 1;
+                counts[draw_host(gains, &mut random).unwrap()] += 1;
             }
             counts
         };
@@ -515,6 +521,6 @@ mod tests {
         assert!((900..1100).contains(&quarter) && quarter + most == 4000);
         let equal = shares(&[(0, 2.0), (3, 2.0)]);
         assert!((1900..2100).contains(&equal[0]) && equal[0] + equal[3] == 4000);
-        assert_eq!(drawn(&[], &mut random), None);
+        assert_eq!(draw_host(&[], &mut random), None);
     }
 }

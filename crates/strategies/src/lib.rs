@@ -1,15 +1,16 @@
-//! Strategies: the decisions of load balancers, without the time and the price of their calls.
+//! Strategies: the decisions of load balancers, without the duration and cost of their calls.
 //!
-//! A [`Strategy`] maps an [`Instance`], the snapshot of a barrier, to an [`Assignment`], the new host of each process. It has no access to
-//! a clock or an engine, so that `migsim decide` can call it for any barrier. An edition named after a program decides as that program
-//! does, including all ties. The edition `ours` is the same idea, corrected for unequal hosts.
+//! A [`Strategy`] maps an [`Instance`], the state at a barrier, to an [`Assignment`], the new host of each process. It has no
+//! access to a clock or an engine, so that `migsim decide` can call it for any barrier. A variant named after a program decides
+//! as that program does, including all ties. The variant `ours` is the same idea, corrected for hosts of unequal speed.
 //!
 //! ```text
-//! Instance ──> Strategy::assign ──> Assignment ──> price of the call (gather, operations, scatter)
+//! Instance ──> Strategy::assign ──> Assignment ──> cost of the call (gather, operations, scatter)
 //! ```
 //!
-//! To add a strategy, write one file here and one row of the table in `table.rs`. Left out are how the barrier of a run becomes an instance, and
-//! how an assignment becomes a decision: the crate of the policies does both.
+//! To add a strategy, write one source file in this crate and one row of the table in `table.rs`. The conversion of the barrier
+//! of a run into an instance, and of an assignment into a decision, is not part of this crate: the crate of the policies does
+//! both.
 
 mod assignment;
 mod blocks;
@@ -43,7 +44,7 @@ pub use assignment::{Assignment, Gather};
 pub use brute_force::{BruteForceEdition, BruteForceOptions};
 pub use c_random::CRandomOptions;
 pub use diffusion::{DiffusionOptions, Neighbours};
-pub use entry::row;
+pub use entry::table_entry;
 pub use entry::{Entry, Kind, StrategyOptions, Table, Variant};
 pub use greedy::{GreedyEdition, GreedyOptions};
 pub use greedy_comm::{GreedyCommEdition, GreedyCommOptions, Links};
@@ -55,13 +56,13 @@ pub use inform_and_transfer::{
 pub use instance::{Instance, Paths, Row};
 pub use migcube::MigCubeOptions;
 pub use migpf::MigPfOptions;
-pub use optimum::{bound, optimum, schedule_optimum};
+pub use optimum::{lower_bound, optimum, schedule_optimum};
 pub use prefix::{PrefixEdition, PrefixOptions};
 pub use price::PriceOptions;
 pub use receiver_initiated::ReceiverInitiatedOptions;
 pub use refine::{RefineEdition, RefineOptions};
 pub use refine_b::{Receiver, RefineBEdition, RefineBOptions};
-pub use room::{Room, least};
+pub use room::{TentativePlacement, with_least_key};
 pub use rotate::RotateOptions;
 pub use table::standard;
 pub use tempered::TemperedOptions;
@@ -69,43 +70,43 @@ pub use tempered::TemperedOptions;
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::Stream;
 
-/// Decides where each process runs, from the snapshot of a barrier.
+/// Decides on which host each process runs, from the state at a barrier.
 pub trait Strategy: fmt::Debug + Send {
-    /// Returns the new host of each process, and the cost of the decision.
+    /// Returns the new host of each process, and the data from which the cost of the decision is computed.
     ///
     /// # Errors
     /// The strategy cannot decide about this instance, for example because communication rows are missing.
     fn assign(&mut self, instance: &Instance<'_>, random: &mut Stream)
     -> Result<Assignment, Error>;
 
-    /// Returns whether it reads [`Instance::communication`], which is collected only for strategies that do.
+    /// Whether the strategy reads [`Instance::communication`], which is collected only for strategies that need it.
     fn needs_communication(&self) -> bool {
         false
     }
 
-    /// Returns whether it uses its random stream; if not, its decisions are the same for all seeds.
+    /// Whether the strategy uses its random numbers; if not, its decisions are the same for all seeds.
     fn uses_seed(&self) -> bool {
         false
     }
 }
 
-/// Refuses options that are not positive and finite; each has its key.
+/// Checks that all options are positive and finite; each is given with its key.
 ///
 /// # Errors
-/// The problem of each option that is out of range.
-pub fn positive<const N: usize>(options: [(&str, f64); N]) -> Result<(), Error> {
-    in_range(options, |value| value > 0.0, "positive")
+/// One problem for each option that is not.
+pub fn check_positive<const N: usize>(options: [(&str, f64); N]) -> Result<(), Error> {
+    check_range(options, |value| value > 0.0, "positive")
 }
 
-/// Refuses options that are negative or not finite; each has its key.
+/// Checks that all options are finite and not negative; each is given with its key.
 ///
 /// # Errors
-/// The problem of each option that is out of range.
-pub fn not_negative<const N: usize>(options: [(&str, f64); N]) -> Result<(), Error> {
-    in_range(options, |value| value >= 0.0, "not negative")
+/// One problem for each option that is not.
+pub fn check_not_negative<const N: usize>(options: [(&str, f64); N]) -> Result<(), Error> {
+    check_range(options, |value| value >= 0.0, "not negative")
 }
 
-fn in_range<const N: usize>(
+fn check_range<const N: usize>(
     options: [(&str, f64); N],
     is_right: fn(f64) -> bool,
     range: &str,
@@ -132,7 +133,8 @@ pub mod testing {
     use migsim_base::random::{Purpose, Stream};
     use migsim_base::units::Seconds;
 
-    /// Returns hosts of these speeds without background, with processes of these works.
+    /// Returns an instance with hosts of these speeds without background load, and with processes of these works \[s\] on the
+    /// hosts `current`.
     pub fn instance(speeds: &[f64], current: &[usize], works: &[f64]) -> Instance<'static> {
         let pairs = works.iter().zip(current);
         Instance {
@@ -147,7 +149,7 @@ pub mod testing {
         }
     }
 
-    /// Returns the decision of a strategy, with the random numbers of seed 1.
+    /// Returns the host of each process that a strategy decides, with random numbers of seed 1.
     ///
     /// # Panics
     /// The options are out of range, or the strategy cannot decide.

@@ -1,35 +1,35 @@
-//! Hosts by load: finds the host with the least key without visiting each host.
+//! A tree of hosts by load, which finds the host with the smallest key without visiting each host.
 
-/// A binary tree over the hosts. Each node has the least load and the highest speed of the hosts below it.
+/// A binary tree over the hosts. Each node stores the smallest load and the highest speed of the hosts below it.
 #[derive(Clone, Debug)]
 pub(super) struct LoadTree {
-    /// Number of leaves, a power of two; leaves beyond the hosts have an infinite load.
+    /// Number of leaves, a power of two. Leaves that do not stand for a host have an infinite load.
     leaves: usize,
-    /// Load and speed of each node: the root is the first, the children of node `n` are `2 n` and `2 n + 1`.
+    /// Load and speed of each node. The root has index 1, and the children of node `n` have the indices `2 n` and `2 n + 1`.
     nodes: Vec<[f64; 2]>,
 }
 
-/// The entry of a leaf without a host.
-const NONE: [f64; 2] = [f64::INFINITY, 0.0];
+/// The load and speed of a leaf that does not stand for a host.
+const NO_HOST: [f64; 2] = [f64::INFINITY, 0.0];
 
 impl LoadTree {
-    /// Creates the tree of hosts with these finite loads and positive speeds.
+    /// Creates the tree for hosts with these loads, which must be finite, and these speeds, which must be positive.
     pub(super) fn new(loads: &[f64], speeds: &[f64]) -> Self {
         let leaves = loads.len().next_power_of_two();
         let mut tree = Self {
             leaves,
-            nodes: vec![NONE; 2 * leaves],
+            nodes: vec![NO_HOST; 2 * leaves],
         };
         for (host, (&load, &speed)) in loads.iter().zip(speeds).enumerate() {
             tree.nodes[leaves + host] = [load, speed];
         }
         for node in (1..leaves).rev() {
-            tree.update(node);
+            tree.update_node(node);
         }
         tree
     }
 
-    fn update(&mut self, node: usize) {
+    fn update_node(&mut self, node: usize) {
         let [left, right] = [self.nodes[2 * node], self.nodes[2 * node + 1]];
         self.nodes[node] = [left[0].min(right[0]), left[1].max(right[1])];
     }
@@ -39,7 +39,7 @@ impl LoadTree {
         self.nodes[self.leaves + host][0]
     }
 
-    /// Returns the least load of all hosts; infinite without hosts.
+    /// Returns the smallest load of all hosts; infinite without hosts.
     pub(super) fn lowest(&self) -> f64 {
         self.nodes[1][0]
     }
@@ -50,13 +50,14 @@ impl LoadTree {
         self.nodes[node][0] = load;
         while node > 1 {
             node /= 2;
-            self.update(node);
+            self.update_node(node);
         }
     }
 
-    /// Finds the host with the least key among the open hosts, and its key; of equal keys the first host.
+    /// Returns the host with the smallest key among the hosts for which `is_open` is true, and its key; in case of ties the first
+    /// host.
     ///
-    /// `key` takes load and speed of a host; it must not decrease with the load, nor increase with the speed.
+    /// `key` computes the key from load and speed of a host; it must not decrease with the load, nor increase with the speed.
     pub(super) fn least(
         &self,
         key: impl Fn(f64, f64) -> f64,
@@ -67,7 +68,8 @@ impl LoadTree {
         best
     }
 
-    /// Improves `best` by a node with its first host and its number of hosts.
+    /// Searches the hosts below `node` for a smaller key than that of `best`, and updates `best`. `first` is the first host below
+    /// the node, `hosts` the number of leaves below it.
     fn search(
         &self,
         (node, first, hosts): (usize, usize, usize),
@@ -112,7 +114,7 @@ impl LoadTree {
 mod tests {
     use std::cell::Cell;
 
-    use super::super::room::least;
+    use super::super::room::with_least_key;
     use super::*;
     use migsim_base::random::{Purpose, Stream};
 
@@ -135,7 +137,7 @@ mod tests {
                 let (work, closed) = (random.below(3) as f64, random.below(hosts));
                 let key = |load: f64, speed: f64| f64::max(1.5, load + work / speed);
                 let open = (0..hosts).filter(|host| *host != closed);
-                let slow = least(open, |host| key(loads[host], speeds[host]));
+                let slow = with_least_key(open, |host| key(loads[host], speeds[host]));
                 let fast = tree.least(key, |host| host != closed);
                 assert_eq!(fast.map(|one| one.0), slow, "case {case}");
                 let lowest = loads.iter().copied().fold(f64::INFINITY, f64::min);

@@ -1,26 +1,29 @@
-//! `MigCube` (after da Rosa Righi et al., SCPE 17(1), 2016): processes whose metrics are near those of the best candidate move with it.
+//! `MigCube` (after da Rosa Righi et al., SCPE 17(1), 2016): processes whose metrics are near those of the best candidate migrate
+//! together with it.
 //!
 //! The metrics of each process i and cluster j since the last call are:
 //!
-//! - `Comp = time_i · ISet_j`, with `ISet_j = Σ_{h in j} s_h/(processes on h + 1)` over the largest of these sums
-//! - `Comm`, the time of its messages with processes in j
-//! - `Mem`, the time to transfer its memory to the first host of j, 0 in its own cluster
+//! - `Comp = time_i · ISet_j`, with `ISet_j = Σ_{h in j} s_h/(processes on h + 1)` divided by the largest of these sums
+//! - `Comm`, the time of the messages of process i with processes in cluster j
+//! - `Mem`, the time to transfer the memory of process i to the first host of cluster j; 0 for the cluster of the process
 //!
-//! `PM = Comp + Comm − Mem`, and the cluster with the largest PM counts, of equal ones the lowest. In the space of (Comp, Comm, Mem) a cube
-//! is centred on the process with the largest PM. Half the edge of the cube is the mean distance of the other processes to that process.
-//! Processes inside the cube, including its surface, that prefer another cluster go there, in decreasing order of PM, to its host with the
-//! fewest processes. We know only the authors' program; the ageing of metrics and their patterns are left out. No host is filled beyond its
-//! memory.
+//! The potential of migration is `PM = Comp + Comm − Mem`. Each process prefers the cluster with the largest PM (ties: the lowest
+//! number). In the space of (Comp, Comm, Mem) a cube is centred on the process with the largest PM. Half the edge of the cube is
+//! the mean distance of the other processes from this process. Processes inside the cube or on its surface that prefer another
+//! cluster go there, in decreasing order of PM, each to the host with the fewest processes.
+//!
+//! The strategy was written from the authors' program alone; the program's ageing of metrics and its patterns are omitted. No
+//! host is filled beyond its memory.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::room::{Room, least};
+use super::room::{TentativePlacement, with_least_key};
 use super::{Assignment, Gather, Instance, PriceOptions, Strategy, StrategyOptions};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The strategy, which has no options.
+/// The options of the strategy `migcube`, which has none.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MigCubeOptions {}
@@ -31,12 +34,12 @@ impl StrategyOptions for MigCubeOptions {
     }
 }
 
-/// The metrics of a process for the cluster with its largest PM.
+/// The metrics of a process for the cluster with the largest PM (potential of migration).
 #[derive(Clone, Copy, Debug)]
 struct Point {
     process: usize,
     cluster: usize,
-    /// Comp, Comm and Mem \[s\].
+    /// The terms Comp, Comm and Mem of the potential of migration \[s\].
     metrics: [f64; 3],
 }
 
@@ -46,8 +49,8 @@ impl Point {
         compute + communication - memory
     }
 
-    /// Returns the distance of two points along each axis.
-    fn away(&self, other: &Self) -> [f64; 3] {
+    /// Returns the distance between two processes along each axis of the space of (Comp, Comm, Mem) \[s\].
+    fn axis_distances(&self, other: &Self) -> [f64; 3] {
         let pairs = [0, 1, 2].map(|axis| (self.metrics[axis], other.metrics[axis]));
         pairs.map(|(a, b)| (a - b).abs())
     }
@@ -55,31 +58,31 @@ impl Point {
 
 impl Strategy for MigCubeOptions {
     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
-        let clusters = clusters(instance);
+        let clusters = hosts_by_cluster(instance);
         let mut points: Vec<Point> = (0..instance.processes())
-            .filter_map(|process| best(instance, &clusters, process))
+            .filter_map(|process| preferred_point(instance, &clusters, process))
             .collect();
         points.sort_by(|a, b| {
             let falling = b.potential().total_cmp(&a.potential());
             falling.then(a.process.cmp(&b.process))
         });
-        let mut room = Room::new(instance);
-        let mut occupied: Vec<usize> = instance.by_host().iter().map(Vec::len).collect();
+        let mut room = TentativePlacement::new(instance);
+        let mut occupied: Vec<usize> = instance.processes_by_host().iter().map(Vec::len).collect();
         if let Some((first, others)) = points.split_first() {
             let distances = others.iter().map(|other| {
-                let away = first.away(other);
+                let away = first.axis_distances(other);
                 away.iter().map(|part| part * part).sum::<f64>().sqrt()
             });
             let half_edge = distances.sum::<f64>() / others.len().max(1) as f64;
             for point in &points {
-                let is_inside = first.away(point).iter().all(|part| *part <= half_edge);
-                let from = room.places()[point.process];
+                let is_inside = first.axis_distances(point).iter().all(|part| *part <= half_edge);
+                let from = room.hosts()[point.process];
                 if !is_inside || instance.cluster(from) == point.cluster {
                     continue;
                 }
                 let open = clusters[point.cluster].iter().copied();
                 let open = open.filter(|&host| room.fits(point.process, host));
-                if let Some(to) = least(open, |host| occupied[host] as f64) {
+                if let Some(to) = with_least_key(open, |host| occupied[host] as f64) {
                     occupied[from] -= 1;
                     occupied[to] += 1;
                     room.put(point.process, to);
@@ -87,10 +90,10 @@ impl Strategy for MigCubeOptions {
             }
         }
         Ok(Assignment {
-            hosts: room.into_places(),
+            hosts: room.into_hosts(),
             operations: (instance.processes() * clusters.len()) as u64,
             gather: Gather::Managers,
-            words: Vec::new(),
+            remarks: Vec::new(),
         })
     }
 
@@ -99,8 +102,8 @@ impl Strategy for MigCubeOptions {
     }
 }
 
-/// Returns the hosts of each cluster.
-fn clusters(instance: &Instance<'_>) -> Vec<Vec<usize>> {
+/// Returns the hosts of each cluster, in the order of cluster numbers.
+fn hosts_by_cluster(instance: &Instance<'_>) -> Vec<Vec<usize>> {
     let mut clusters: Vec<Vec<usize>> = Vec::new();
     for host in 0..instance.hosts() {
         let cluster = instance.cluster(host);
@@ -112,9 +115,9 @@ fn clusters(instance: &Instance<'_>) -> Vec<Vec<usize>> {
     clusters
 }
 
-/// Returns the metrics of a process for the cluster with the largest PM.
-fn best(instance: &Instance<'_>, clusters: &[Vec<usize>], process: usize) -> Option<Point> {
-    let counts: Vec<usize> = instance.by_host().iter().map(Vec::len).collect();
+/// Returns the metrics of a process for the cluster with the largest PM (potential of migration).
+fn preferred_point(instance: &Instance<'_>, clusters: &[Vec<usize>], process: usize) -> Option<Point> {
+    let counts: Vec<usize> = instance.processes_by_host().iter().map(Vec::len).collect();
     let room = |hosts: &Vec<usize>| -> f64 {
         let shares = hosts
             .iter()

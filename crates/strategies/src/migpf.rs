@@ -1,16 +1,18 @@
-//! `MigPF` (after da Rosa Righi et al., FGCS 78, 2018): makes up to n plans, and takes the best by a prediction function, if it is better
-//! than no move.
+//! `MigPF` (after da Rosa Righi et al., FGCS 78, 2018): creates up to n migration plans, and takes the best by a prediction
+//! function if it beats no migration.
 //!
-//! The paper has three ideas; the trigger has the first two (imbalance per processor, shorter intervals under imbalance). This strategy has
-//! the third, with choices of ours. Processes are ranked by how much earlier they would end elsewhere: `PM_i = t_now − min_h t_i(h)`, with
-//! `t_i(h)` the time of host h with i on it. Plan k moves the first k processes, one after another, each to the host that then ends first.
+//! The paper has three ideas. The first two concern the trigger (imbalance per processor, shorter intervals under imbalance).
+//! This strategy implements the third, with some choices of migsim. Processes are ranked by how much earlier they would finish
+//! elsewhere: `PM_i = t_now − min_h t_i(h)`, where t_now is the time of the present host of process i, and `t_i(h)` the time of
+//! host h with process i on it. Plan k moves the first k processes, one after another, each to the host that then finishes first.
 //! The prediction function of a plan is a simulated superstep:
 //!
 //! `pf = max_h (b_h + Σ w_i/s_h) + max_h comm_h + moves/horizon`
 //!
-//! `comm_h` sums latency, and bytes over bandwidth, of the messages that host h sends to other hosts; `moves` is the longest transfer of
-//! memory of a host. The best plan is taken if its pf is below that of staying. No host is filled beyond its memory. There is no program
-//! for comparison.
+//! Here b_h and s_h are background load and speed of host h, and w_i is the work of process i. `comm_h` sums latency, and bytes
+//! over bandwidth, of the messages that host h sends to other hosts; `moves` is the longest time that a host takes to transfer
+//! the memory of moving processes. The best plan is taken if its pf is lower than that without moves. No host is filled beyond
+//! its memory. There is no program for comparison.
 
 use std::collections::BTreeSet;
 
@@ -18,16 +20,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::load_tree::LoadTree;
-use super::room::Room;
-use super::{Assignment, Instance, PriceOptions, Strategy, StrategyOptions, positive};
+use super::room::TentativePlacement;
+use super::{Assignment, Instance, PriceOptions, Strategy, StrategyOptions, check_positive};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options of the strategy, which also are the strategy itself.
+/// The options of the strategy `migpf`, which are also its implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MigPfOptions {
-    /// The number of supersteps over which the price of the moves is spread.
+    /// The number of supersteps over which the cost of the moves is spread in the prediction function.
     pub horizon: f64,
 }
 
@@ -39,7 +41,7 @@ impl Default for MigPfOptions {
 
 impl StrategyOptions for MigPfOptions {
     fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
-        positive([("horizon", self.horizon)])?;
+        check_positive([("horizon", self.horizon)])?;
         Ok(Box::new(self))
     }
 }
@@ -59,7 +61,7 @@ impl Strategy for MigPfOptions {
         }
         ranked.retain(|(gain, _)| *gain > 0.0);
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let mut best = (plan.predicted(self.horizon), 0);
+        let mut best = (plan.predicted_time(self.horizon), 0);
         let mut moves: Vec<(usize, usize)> = Vec::new();
         for (_, process) in ranked {
             let Some((to, after)) = plan.destination(process, &load) else {
@@ -69,9 +71,9 @@ impl Strategy for MigPfOptions {
             let without = load.load(from) - instance.work[process].get() / instance.speeds[from];
             load.set(from, without);
             load.set(to, after);
-            plan.put(process, to);
+            plan.add_move(process, to);
             moves.push((process, to));
-            let predicted = plan.predicted(self.horizon);
+            let predicted = plan.predicted_time(self.horizon);
             if predicted < best.0 {
                 best = (predicted, moves.len());
             }
@@ -84,7 +86,7 @@ impl Strategy for MigPfOptions {
         let size = (instance.processes() + instance.hosts() + instance.communication.len()) as u64;
         let mut assignment = Assignment::central(hosts, (plans + 1) * size);
         assignment
-            .words
+            .remarks
             .push(format!("the best of {plans} plans and staying"));
         Ok(assignment)
     }
@@ -94,45 +96,46 @@ impl Strategy for MigPfOptions {
     }
 }
 
-/// A plan that grows move by move. It keeps the sums of its prediction by host, and a move recomputes only the sums of the affected hosts.
+/// A migration plan to which moves are added one by one. It stores the sums of the prediction function for each host, and a move
+/// recomputes only the sums of the affected hosts.
 #[derive(Debug)]
 struct Plan<'a> {
     instance: &'a Instance<'a>,
     prices: PriceOptions,
-    room: Room,
-    /// The rows of messages of each process.
+    room: TentativePlacement,
+    /// For each process, the indices of the rows of messages that it sends or receives.
     rows: Vec<Vec<usize>>,
-    /// Time of the messages of each row \[s\]; 0 within a host.
+    /// Time of the messages of each row \[s\]; 0 if sender and receiver are on one host.
     row_times: Vec<f64>,
-    /// Time of the move of each process \[s\]; 0 if it stays.
+    /// Time to transfer the memory of each process \[s\]; 0 if it stays.
     move_times: Vec<f64>,
-    /// Time of each host, over its processes.
+    /// Computation time of each host, summed over its processes \[s\].
     host_times: Sums,
-    /// Time of the messages of each host to other hosts, over the rows that its processes send.
-    sent: Sums,
-    /// Time of the moves from and to each host, over the processes that move.
-    moves: Sums,
+    /// Time of the messages that each host sends to other hosts, summed over the rows of its processes \[s\].
+    sent_message_times: Sums,
+    /// Time of the memory transfers from and to each host, summed over the processes that move \[s\].
+    transfer_times: Sums,
 }
 
-/// A sum for each host, and the maximum of the sums.
+/// A sum of terms for each host, of which the maximum over all hosts can be found quickly.
 #[derive(Debug)]
 struct Sums {
-    /// The numbers of the terms of each host.
+    /// The indices of the terms that are added for each host.
     terms: Vec<BTreeSet<usize>>,
-    /// The negative sums.
-    negative: LoadTree,
+    /// The negative sums, so that the smallest entry of the tree is the largest sum.
+    negative_sums: LoadTree,
 }
 
 impl Sums {
     fn new(hosts: usize) -> Self {
         Self {
             terms: vec![BTreeSet::new(); hosts],
-            negative: LoadTree::new(&vec![0.0; hosts], &vec![1.0; hosts]),
+            negative_sums: LoadTree::new(&vec![0.0; hosts], &vec![1.0; hosts]),
         }
     }
 
-    fn largest(&self) -> f64 {
-        f64::max(0.0, -self.negative.lowest())
+    fn largest_sum(&self) -> f64 {
+        f64::max(0.0, -self.negative_sums.lowest())
     }
 }
 
@@ -142,36 +145,37 @@ impl<'a> Plan<'a> {
         let mut plan = Self {
             instance,
             prices: PriceOptions::default(),
-            room: Room::new(instance),
+            room: TentativePlacement::new(instance),
             rows: vec![Vec::new(); instance.processes()],
             row_times: vec![0.0; instance.communication.len()],
             move_times: vec![0.0; instance.processes()],
             host_times: Sums::new(hosts),
-            sent: Sums::new(hosts),
-            moves: Sums::new(hosts),
+            sent_message_times: Sums::new(hosts),
+            transfer_times: Sums::new(hosts),
         };
         for (process, &host) in instance.current.iter().enumerate() {
             plan.host_times.terms[host].insert(process);
         }
         for (at, row) in instance.communication.iter().enumerate() {
             plan.row_times[at] = plan.row_time(at);
-            plan.sent.terms[instance.current[row.from]].insert(at);
+            plan.sent_message_times.terms[instance.current[row.from]].insert(at);
             plan.rows[row.from].push(at);
             if row.to != row.from {
                 plan.rows[row.to].push(at);
             }
         }
         for host in 0..hosts {
-            plan.sum_up(host);
+            plan.update_sums(host);
         }
         plan
     }
 
-    /// Returns the host, other than its own, that ends first with a process on it, and the time at which it then ends \[s\].
+    /// Returns the host, other than the present one, that would finish first with the process on it, and the time at which it
+    /// then finishes \[s\].
     fn destination(&self, process: usize, load: &LoadTree) -> Option<(usize, f64)> {
         let (work, from) = (
             self.instance.work[process].get(),
-            self.room.places()[process],
+            self.room.hosts()[process],
         );
         load.least(
             |load, speed| load + work / speed,
@@ -179,69 +183,69 @@ impl<'a> Plan<'a> {
         )
     }
 
-    /// Moves a process from its present host.
-    fn put(&mut self, process: usize, to: usize) {
+    /// Adds the move of a process from its present host to the host `to` to the plan.
+    fn add_move(&mut self, process: usize, to: usize) {
         let from = self.instance.current[process];
         self.room.put(process, to);
         self.host_times.terms[from].remove(&process);
         self.host_times.terms[to].insert(process);
         let memory = self.instance.memory.get(process);
         let bytes = memory.map_or(0.0, |bytes| bytes.get());
-        self.move_times[process] = self.time((from, to), 1.0, bytes);
+        self.move_times[process] = self.message_time((from, to), 1.0, bytes);
         let mut concerned = BTreeSet::from([from, to]);
         for host in [from, to] {
-            self.moves.terms[host].insert(process);
+            self.transfer_times.terms[host].insert(process);
         }
         for place in 0..self.rows[process].len() {
             let at = self.rows[process][place];
             let row = self.instance.communication[at];
             if row.from == process {
-                self.sent.terms[from].remove(&at);
-                self.sent.terms[to].insert(at);
+                self.sent_message_times.terms[from].remove(&at);
+                self.sent_message_times.terms[to].insert(at);
             } else {
-                concerned.insert(self.room.places()[row.from]);
+                concerned.insert(self.room.hosts()[row.from]);
             }
             self.row_times[at] = self.row_time(at);
         }
         for host in concerned {
-            self.sum_up(host);
+            self.update_sums(host);
         }
     }
 
-    /// Returns the time of messages between two hosts, one after another \[s\].
-    fn time(&self, (from, to): (usize, usize), messages: f64, bytes: f64) -> f64 {
+    /// Returns the time to send messages between two hosts one after another \[s\].
+    fn message_time(&self, (from, to): (usize, usize), messages: f64, bytes: f64) -> f64 {
         self.prices.latency(self.instance, from, to) * messages
             + bytes / self.prices.bandwidth(self.instance, from, to)
     }
 
-    /// Returns the time of the messages of a row \[s\]; 0 within a host.
+    /// Returns the time of the messages of a row \[s\]; 0 if sender and receiver are on one host.
     fn row_time(&self, at: usize) -> f64 {
         let row = self.instance.communication[at];
-        let [from, to] = [row.from, row.to].map(|process| self.room.places()[process]);
+        let [from, to] = [row.from, row.to].map(|process| self.room.hosts()[process]);
         if from == to {
             return 0.0;
         }
-        self.time((from, to), row.messages, row.bytes.get())
+        self.message_time((from, to), row.messages, row.bytes.get())
     }
 
-    /// Sums the terms of a host, in the order of their numbers.
-    fn sum_up(&mut self, host: usize) {
+    /// Computes all sums of a host again, adding the terms in the order of their indices.
+    fn update_sums(&mut self, host: usize) {
         let sum = |sums: &Sums, terms: &[f64]| {
             let terms = sums.terms[host].iter().map(|&term| terms[term]);
             terms.fold(0.0, |sum, term| sum + term)
         };
-        let sent = sum(&self.sent, &self.row_times);
-        let moves = sum(&self.moves, &self.move_times);
+        let sent = sum(&self.sent_message_times, &self.row_times);
+        let moves = sum(&self.transfer_times, &self.move_times);
         let processes = self.host_times.terms[host].iter().copied();
-        let busy = self.instance.time_of(host, processes);
-        self.host_times.negative.set(host, -busy);
-        self.sent.negative.set(host, -sent);
-        self.moves.negative.set(host, -moves);
+        let busy = self.instance.host_time_with(host, processes);
+        self.host_times.negative_sums.set(host, -busy);
+        self.sent_message_times.negative_sums.set(host, -sent);
+        self.transfer_times.negative_sums.set(host, -moves);
     }
 
-    /// Returns the prediction function \[s\].
-    fn predicted(&self, horizon: f64) -> f64 {
-        self.host_times.largest() + self.sent.largest() + self.moves.largest() / horizon
+    /// Returns the value of the prediction function for the plan \[s\].
+    fn predicted_time(&self, horizon: f64) -> f64 {
+        self.host_times.largest_sum() + self.sent_message_times.largest_sum() + self.transfer_times.largest_sum() / horizon
     }
 }
 

@@ -1,21 +1,22 @@
-//! Bounds for all strategies: a lower bound for any size, the best assignment of few processes, the best schedule of few windows.
+//! Bounds for comparison with all strategies: a lower bound for any size, the best assignment of few processes, and the best
+//! schedule of few windows.
 
 use super::Instance;
-use super::room::Room;
+use super::room::TentativePlacement;
 
-/// Returns a lower bound of the largest host time \[s\]: the preemptive relaxation, in which a process may be divided but not run on two
-/// hosts at once.
+/// Returns a lower bound of the largest host time \[s\], from the preemptive relaxation: a process may be divided, but not run on
+/// two hosts at the same time.
 ///
-/// The bound T satisfies `T ≥ b_h`, and for each k the k largest works fit into the capacity of k hosts until T:
-/// `Σ_{k largest} w ≤ Σ_{k best} s_h·(T − b_h)`. Without background that is `max(max_{k<P} Σ_{k largest} w / Σ_{k fastest} s, Σ w / Σ s)`
-/// (Q|pmtn|Cmax).
-pub fn bound(instance: &Instance<'_>) -> f64 {
+/// The bound T satisfies `T ≥ b_h`, and for each k the k largest works fit into the capacity of k hosts until T: `Σ_{k largest} w
+/// ≤ Σ_{k best} s_h·(T − b_h)`. Here w is the work of a process, and b_h and s_h are background load and speed of host h. Without
+/// background load the bound is `max(max_{k<P} Σ_{k largest} w / Σ_{k fastest} s, Σ w / Σ s)` for P hosts (Q|pmtn|Cmax).
+pub fn lower_bound(instance: &Instance<'_>) -> f64 {
     let mut works = instance.works();
     works.sort_by(|a, b| b.total_cmp(a));
     let background = instance.backgrounds();
     let busiest = background.iter().copied().fold(0.0, f64::max);
     if busiest > 0.0 {
-        return bound_under_load(instance, &works, &background, busiest);
+        return lower_bound_with_background(instance, &works, &background, busiest);
     }
     let mut speeds = instance.speeds.clone();
     speeds.sort_by(|a, b| b.total_cmp(a));
@@ -35,10 +36,10 @@ pub fn bound(instance: &Instance<'_>) -> f64 {
     bound
 }
 
-/// Number of bisections for the bound with background load, enough for the last bit.
+/// Number of bisections for the bound with background load, which suffices for the last bit of the result.
 const BISECTIONS: u32 = 100;
 
-fn bound_under_load(
+fn lower_bound_with_background(
     instance: &Instance<'_>,
     works: &[f64],
     background: &[f64],
@@ -80,40 +81,43 @@ fn bound_under_load(
     low
 }
 
-/// Finds the assignment with the least maximum host time, and that time \[s\]; of equal times the assignment with the fewest moves, then
-/// the first. Returns `None` if there are more than `most` assignments. No host is filled beyond its memory, unless it is already.
+/// Returns the smallest possible maximum host time \[s\], and an assignment that achieves it; `None` if there are more than
+/// `most` possible assignments.
+///
+/// If several assignments achieve this time, it is the one with the fewest moves, then the first. No host is filled beyond its
+/// memory, unless it already is.
 pub fn optimum(instance: &Instance<'_>, most: u64) -> Option<(f64, Vec<usize>)> {
     let mut search = Search::new(instance, most)?;
     search.best.0 = instance.max_time(&instance.current).get();
-    search.place(0, 0);
-    Some((search.best.0, search.found))
+    search.place_from(0, 0);
+    Some((search.best.0, search.best_hosts))
 }
 
-/// Finds the first assignment with the least maximum host time, with process 0 varying slowest; `None` if there are more than `most`
-/// assignments. Moves and memory are ignored.
+/// Returns the smallest possible maximum host time \[s\] and the first assignment that achieves it, with process 0 varying
+/// slowest; `None` if there are more than `most` possible assignments. Numbers of moves and limits of memory are ignored.
 pub(super) fn first_optimum(instance: &Instance<'_>, most: u64) -> Option<(f64, Vec<usize>)> {
     let mut search = Search::new(instance, most)?;
-    search.is_first = true;
-    search.place(0, 0);
-    Some((search.best.0, search.found))
+    search.takes_first = true;
+    search.place_from(0, 0);
+    Some((search.best.0, search.best_hosts))
 }
 
-/// The state of the search for the best assignment.
+/// The state of the search for the assignment with the smallest maximum host time.
 #[derive(Debug)]
 struct Search<'a> {
     instance: &'a Instance<'a>,
     works: Vec<f64>,
     load: Vec<f64>,
-    hosts: Vec<usize>,
-    /// The least time, and the number of its moves.
+    tried_hosts: Vec<usize>,
+    /// The smallest maximum host time found so far \[s\], and the number of moves of its assignment.
     best: (f64, usize),
-    found: Vec<usize>,
-    /// Whether the first of equal assignments is taken, whatever its moves and memory.
-    is_first: bool,
+    best_hosts: Vec<usize>,
+    /// Whether the first of equally good assignments is taken, ignoring numbers of moves and limits of memory.
+    takes_first: bool,
 }
 
 impl<'a> Search<'a> {
-    /// Creates the search; `None` if there are more than `most` assignments.
+    /// Creates the search; returns `None` if there are more than `most` possible assignments.
     fn new(instance: &'a Instance<'a>, most: u64) -> Option<Self> {
         let hosts = instance.hosts() as u64;
         let count = u32::try_from(instance.processes()).ok()?;
@@ -124,21 +128,21 @@ impl<'a> Search<'a> {
             instance,
             works: instance.works(),
             load: instance.backgrounds(),
-            hosts: vec![0; instance.processes()],
+            tried_hosts: vec![0; instance.processes()],
             best: (f64::INFINITY, 0),
-            found: instance.current.clone(),
-            is_first: false,
+            best_hosts: instance.current.clone(),
+            takes_first: false,
         })
     }
 
-    /// Places the processes from `process` on, after `moves` moves.
-    fn place(&mut self, process: usize, moves: usize) {
+    /// Tries all hosts for `process` and all later processes, after the assigned processes needed `moves` moves.
+    fn place_from(&mut self, process: usize, moves: usize) {
         let Some(&work) = self.works.get(process) else {
             let max = self.load.iter().copied().fold(0.0, f64::max);
-            let is_better = (max, moves) < self.best && (self.is_first || self.has_memory());
+            let is_better = (max, moves) < self.best && (self.takes_first || self.has_memory());
             if is_better {
                 self.best = (max, moves);
-                self.found.clone_from(&self.hosts);
+                self.best_hosts.clone_from(&self.tried_hosts);
             }
             return;
         };
@@ -146,31 +150,33 @@ impl<'a> Search<'a> {
             let before = self.load[host];
             self.load[host] = before + work / self.instance.speeds[host];
             if self.load[host] <= self.best.0 {
-                self.hosts[process] = host;
-                let is_move = usize::from(!self.is_first && host != self.instance.current[process]);
-                self.place(process + 1, moves + is_move);
+                self.tried_hosts[process] = host;
+                let is_move = usize::from(!self.takes_first && host != self.instance.current[process]);
+                self.place_from(process + 1, moves + is_move);
             }
             self.load[host] = before;
         }
     }
 
-    /// Whether no host is filled beyond its memory by processes that it did not have before.
+    /// Whether no host exceeds its memory because of processes that move to it.
     fn has_memory(&self) -> bool {
-        let mut room = Room::new(self.instance);
-        for (process, &host) in self.hosts.iter().enumerate() {
+        let mut room = TentativePlacement::new(self.instance);
+        for (process, &host) in self.tried_hosts.iter().enumerate() {
             room.put(process, host);
         }
-        self.hosts
+        self.tried_hosts
             .iter()
             .zip(&self.instance.current)
             .all(|(&new, &old)| new == old || !room.is_over(new))
     }
 }
 
-/// Finds the least total time of a schedule of `windows` windows over `states` assignments, and its states.
+/// Returns the smallest total time of a schedule, which has one of `states` assignments in each of `windows` windows, and the
+/// assignment of each window.
 ///
-/// `V_{k−1}(x) = min_y R(x, y) + D_k(y) + V_k(y)`: D is the time of window k under y, R the price of changing from x to y before it. Window
-/// 0 runs under `start`. The cost is O(windows · states²).
+/// `V_{k−1}(x) = min_y R(x, y) + D_k(y) + V_k(y)`: V_k(x) is the time after window k if x is its assignment, D_k(y) the time of
+/// window k under y (`time`), and R(x, y) the cost of changing from x to y before it (`price`). Window 0 runs under `start`. The
+/// computing time is O(windows · states²).
 pub fn schedule_optimum(
     windows: usize,
     states: usize,
@@ -213,17 +219,17 @@ mod tests {
     fn the_bound_is_the_longest_of_all_that_must_fit() {
         // Σw/Σs = 10/2; the largest work alone: 4/1; two largest on two hosts: 7/2.
         assert_eq!(
-            bound(&instance(&[1.0, 1.0], &[0, 0, 0, 0], &[4.0, 3.0, 2.0, 1.0])),
+            lower_bound(&instance(&[1.0, 1.0], &[0, 0, 0, 0], &[4.0, 3.0, 2.0, 1.0])),
             5.0
         );
-        assert_eq!(bound(&instance(&[2.0, 1.0], &[0, 0], &[9.0, 0.0])), 4.5);
-        assert_eq!(bound(&instance(&[1.0, 1.0], &[], &[])), 0.0);
+        assert_eq!(lower_bound(&instance(&[2.0, 1.0], &[0, 0], &[9.0, 0.0])), 4.5);
+        assert_eq!(lower_bound(&instance(&[1.0, 1.0], &[], &[])), 0.0);
         let mut loaded = instance(&[1.0, 1.0], &[0, 0], &[2.0, 2.0]);
         loaded.background[0] = Seconds::of(1.0);
         // One host is available from 1 on, the other from 0: 4 + 1 = 2T.
-        assert!((bound(&loaded) - 2.5).abs() < 1e-12);
+        assert!((lower_bound(&loaded) - 2.5).abs() < 1e-12);
         loaded.background[0] = Seconds::of(100.0);
-        assert_eq!(bound(&loaded), 100.0);
+        assert_eq!(lower_bound(&loaded), 100.0);
     }
 
     #[test]

@@ -1,8 +1,9 @@
-//! Centralised prefix optimisation, without blocks that processes share: the most loaded host gives away the processes that its receiver can take.
+//! Centralised prefix optimisation, without blocks of memory that processes share: the most loaded host gives away the processes
+//! that its receiver can take.
 //!
-//! | edition | rule |
+//! | variant | rule |
 //! |---|---|
-//! | `ours` | each round the host with the largest time gives its processes in decreasing order of work, each to the host that then ends first, if that is below the donor's time; the first round without a move is the last |
+//! | `ours` | each round the host with the largest time gives its processes in decreasing order of work, each to the host that then finishes first, if that is below the donor's time; the first round without a move is the last |
 //! | `lbaf-1.6` | loads without speeds and background; the receiver is chosen once per round; it ends after two rounds without a move in total (`CentralizedPrefixOptimizer`) |
 //!
 //! Source: LB Analysis Framework (9615e7ab).
@@ -13,29 +14,29 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::blocks::LibraryHeap;
-use super::greedy::depth;
+use super::greedy::heap_path_comparisons;
 use super::load_tree::LoadTree;
-use super::room::Room;
+use super::room::TentativePlacement;
 use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options of the strategy, which also are the strategy itself.
+/// The options of the strategy `prefix`, which are also its implementation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PrefixOptions {
-    /// The program or publication whose decisions the strategy makes.
+    /// The variant of the strategy: the program or publication whose decisions it makes.
     pub edition: PrefixEdition,
 }
 
-/// The program or publication whose decisions the strategy makes.
+/// The variants of the strategy: the program or publication whose decisions it makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum PrefixEdition {
-    /// The published idea, corrected for unequal hosts.
+    /// The published idea, corrected for hosts of unequal speed.
     #[default]
     #[serde(rename = "ours")]
     Ours,
-    /// `CentralizedPrefixOptimizer` of LBAF 1.6; equal works are ordered by number.
+    /// The decisions of `CentralizedPrefixOptimizer` in LBAF 1.6; processes with equal work are ordered by number.
     #[serde(rename = "lbaf-1.6")]
     Lbaf,
 }
@@ -55,31 +56,32 @@ impl StrategyOptions for PrefixOptions {
 impl Strategy for PrefixOptions {
     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
         let (hosts, operations) = match self.edition {
-            PrefixEdition::Ours => ours(instance),
-            PrefixEdition::Lbaf => lbaf(instance),
+            PrefixEdition::Ours => assign_ours(instance),
+            PrefixEdition::Lbaf => assign_lbaf(instance),
         };
         Ok(Assignment::central(hosts, operations))
     }
 }
 
-/// Returns the processes of a list in decreasing order of work, equal ones in the order of the list.
-fn falling(processes: &[usize], works: &[f64]) -> Vec<usize> {
+/// Returns the processes of a list in decreasing order of work; processes with equal work stay in the order of the list.
+fn sorted_by_decreasing_work(processes: &[usize], works: &[f64]) -> Vec<usize> {
     let mut order = processes.to_vec();
     order.sort_by(|&a, &b| works[b].total_cmp(&works[a]));
     order
 }
 
-/// Number of rounds without a move after which the original ends.
-const QUIET_ROUNDS: u32 = 2;
+/// Number of rounds without a move, in total, after which the original program ends.
+const MAX_ROUNDS_WITHOUT_MOVE: u32 = 2;
 
-/// Returns a limit of rounds far above the number that decreasing loads need, so that rounding cannot cause an endless loop.
-fn most_rounds(instance: &Instance<'_>) -> usize {
+/// Returns the maximum number of rounds. It is far above the number that decreasing loads need, and prevents an endless loop
+/// because of rounding.
+fn max_rounds(instance: &Instance<'_>) -> usize {
     100 + instance.processes() * instance.hosts()
 }
 
-fn lbaf(instance: &Instance<'_>) -> (Vec<usize>, u64) {
+fn assign_lbaf(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     let works = instance.works();
-    let mut lists = instance.by_host();
+    let mut lists = instance.processes_by_host();
     let mut load: Vec<f64> = lists
         .iter()
         .map(|list| list.iter().map(|&i| works[i]).sum())
@@ -87,8 +89,8 @@ fn lbaf(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     let mut hosts = instance.current.clone();
     let mut line: Vec<usize> = (0..load.len()).collect();
     let (mut quiet, mut operations) = (0, 0);
-    for _ in 0..most_rounds(instance) {
-        if quiet == QUIET_ROUNDS {
+    for _ in 0..max_rounds(instance) {
+        if quiet == MAX_ROUNDS_WITHOUT_MOVE {
             break;
         }
         let mut heap = LibraryHeap::new(line, |a, b| load[a] < load[b]);
@@ -98,8 +100,8 @@ fn lbaf(instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let all = (0..load.len()).collect();
         let receivers = LibraryHeap::new(all, |a, b| load[a] > load[b]);
         let receiver = receivers.top().unwrap_or(donor);
-        let order = falling(&lists[donor], &works);
-        operations += 3 * load.len() as u64 + order.len() as u64 * depth(order.len());
+        let order = sorted_by_decreasing_work(&lists[donor], &works);
+        operations += 3 * load.len() as u64 + order.len() as u64 * heap_path_comparisons(order.len());
         let mut has_moved = false;
         for process in order {
             if load[receiver] + works[process] < load[donor] {
@@ -118,28 +120,28 @@ fn lbaf(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     (hosts, operations)
 }
 
-fn ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
+fn assign_ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     let works = instance.works();
-    let mut room = Room::new(instance);
+    let mut room = TentativePlacement::new(instance);
     let mut lists: Vec<BTreeSet<usize>> = instance
-        .by_host()
+        .processes_by_host()
         .into_iter()
         .map(BTreeSet::from_iter)
         .collect();
-    let times = instance.host_times(room.places());
+    let times = instance.host_times(room.hosts());
     let loads: Vec<f64> = times.iter().map(|time| time.get()).collect();
     let mut tree = LoadTree::new(&loads, &instance.speeds);
     let negative: Vec<f64> = loads.iter().map(|load| -load).collect();
     let mut donors = LoadTree::new(&negative, &instance.speeds);
     let mut operations = 0;
-    for _ in 0..most_rounds(instance) {
+    for _ in 0..max_rounds(instance) {
         let Some((donor, _)) = donors.least(|negative, _| negative, |_| true) else {
             break;
         };
         let own = lists[donor].iter().copied();
         let own: Vec<usize> = own.filter(|&process| works[process] > 0.0).collect();
         let mut has_moved = false;
-        for process in falling(&own, &works) {
+        for process in sorted_by_decreasing_work(&own, &works) {
             let after = |load: f64, speed: f64| load + works[process] / speed;
             let is_open = |host: usize| host != donor && room.fits(process, host);
             operations += loads.len() as u64;
@@ -150,7 +152,7 @@ fn ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
                 lists[donor].remove(&process);
                 lists[host].insert(process);
                 for host in [donor, host] {
-                    let time = instance.time_of(host, lists[host].iter().copied());
+                    let time = instance.host_time_with(host, lists[host].iter().copied());
                     tree.set(host, time);
                     donors.set(host, -time);
                 }
@@ -161,7 +163,7 @@ fn ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
             break;
         }
     }
-    (room.into_places(), operations)
+    (room.into_hosts(), operations)
 }
 
 #[cfg(test)]

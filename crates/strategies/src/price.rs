@@ -1,30 +1,31 @@
-//! The price of a call of a strategy: the gather of loads, the decision, the scatter of its result, and the moves.
+//! The cost model of a call of a strategy: the time to gather the loads, to decide, to scatter the decision, and to move
+//! processes.
 //!
-//! A host sends 16 B per process and 24 B of its own; it gets 8 B per process back. Messages to one host, and from it, are sent one after
-//! another: `max_h latency(h, root) + Σ_h bytes_h / bandwidth(h, root)`. Moves of different hosts overlap:
-//! `max_h Σ (latency + memory / bandwidth)` over the moves out of and into host h.
+//! A host sends 24 B about itself and 16 B for each of its processes, and receives 8 B for each process. Messages from and to one
+//! host (the root) are sent one after another: `max_h latency(h, root) + Σ_h bytes_h / bandwidth(h, root)`. Moves of different
+//! hosts overlap: their time is `max_h Σ (latency + memory / bandwidth)` over the moves from and to host h.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Assignment, Gather, Instance, positive};
+use super::{Assignment, Gather, Instance, check_positive};
 use migsim_base::error::Error;
 use migsim_base::units::Seconds;
 
-/// The times of messages and operations that the instance does not give.
+/// The cost model of a call: times of messages and operations that the instance does not contain.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PriceOptions {
-    /// The time of an empty message between hosts \[s\].
+    /// The time of an empty message between hosts \[s\], used if the barrier has no latencies.
     pub latency: f64,
-    /// The rate of a large message \[B/s\].
+    /// The rate of a large message between hosts \[B/s\], used if the barrier has no bandwidths.
     pub bandwidth: f64,
     /// The time of an elementary operation of a strategy on a host of speed 1 \[s\].
     pub operation: f64,
 }
 
 impl Default for PriceOptions {
-    /// The constants of Charm++ 6.10.2 for messages (3.5e-5 s, 8.5e-9 s/B); 10 ns per operation.
+    /// Returns the constants of Charm++ 6.10.2 for messages (3.5e-5 s, 8.5e-9 s/B), and 10 ns per operation.
     fn default() -> Self {
         Self {
             latency: 3.5e-5,
@@ -34,28 +35,28 @@ impl Default for PriceOptions {
     }
 }
 
-/// Size of a host's report about itself, and about each of its processes \[B\].
-const SENT: [f64; 2] = [24.0, 16.0];
-/// Size of the answer about each process \[B\].
-const RETURNED: f64 = 8.0;
-/// The host that decides for all.
+/// Size of the report that a host sends about itself, and size for each of its processes \[B\].
+const REPORT_SIZES: [f64; 2] = [24.0, 16.0];
+/// Size of the answer that a host receives for each of its processes \[B\].
+const ANSWER_SIZE: f64 = 8.0;
+/// The number of the host that decides for all.
 const ROOT: usize = 0;
 
 impl PriceOptions {
-    /// Refuses invalid times and rates.
+    /// Checks that all times and rates are valid.
     ///
     /// # Errors
     /// A value is not finite and positive.
     pub fn check(&self) -> Result<(), Error> {
         let [latency, bandwidth, operation] = [self.latency, self.bandwidth, self.operation];
-        positive([
+        check_positive([
             ("latency", latency),
             ("bandwidth", bandwidth),
             ("operation", operation),
         ])
     }
 
-    /// Returns the price of a call with this assignment, including its moves.
+    /// Returns the cost of a call with this assignment, including its moves.
     pub fn price(&self, instance: &Instance<'_>, assignment: &Assignment) -> Seconds {
         if instance.hosts() == 0 {
             return Seconds::default();
@@ -70,33 +71,33 @@ impl PriceOptions {
                 .fold(f64::INFINITY, f64::min),
         };
         let decision = assignment.operations as f64 * self.operation / speed;
-        let moves = self.moves(instance, &assignment.hosts);
-        Seconds::of(self.messages(instance, assignment.gather) + decision + moves)
+        let moves = self.move_time(instance, &assignment.hosts);
+        Seconds::of(self.message_time(instance, assignment.gather) + decision + moves)
     }
 
-    /// Returns the time of an empty message between two hosts \[s\].
+    /// Returns the time of an empty message between two hosts \[s\]: that of the instance if known, else the option.
     pub(super) fn latency(&self, instance: &Instance<'_>, from: usize, to: usize) -> f64 {
         let known = instance.paths.map(|paths| paths.latency(from, to).get());
         known.unwrap_or(self.latency)
     }
 
-    /// Returns the rate of a large message between two hosts \[B/s\].
+    /// Returns the rate of a large message between two hosts \[B/s\]: that of the instance if known, else the option.
     pub(super) fn bandwidth(&self, instance: &Instance<'_>, from: usize, to: usize) -> f64 {
         let known = instance.paths.map(|paths| paths.bandwidth(from, to).get());
         known.unwrap_or(self.bandwidth)
     }
 
-    /// Returns the time of gather and scatter \[s\].
-    fn messages(&self, instance: &Instance<'_>, gather: Gather) -> f64 {
-        let counts: Vec<f64> = (instance.by_host().iter())
+    /// Returns the time to gather the loads and to scatter the decision \[s\].
+    fn message_time(&self, instance: &Instance<'_>, gather: Gather) -> f64 {
+        let counts: Vec<f64> = (instance.processes_by_host().iter())
             .map(|list| list.len() as f64)
             .collect();
         let all: Vec<usize> = (0..instance.hosts()).collect();
         let both_ways = |root: usize, hosts: &[usize], count: &dyn Fn(usize) -> f64| {
-            let there = self.fan(instance, root, hosts, &|host| {
-                SENT[0] + SENT[1] * count(host)
+            let there = self.fan_time(instance, root, hosts, &|host| {
+                REPORT_SIZES[0] + REPORT_SIZES[1] * count(host)
             });
-            there + self.fan(instance, root, hosts, &|host| RETURNED * count(host))
+            there + self.fan_time(instance, root, hosts, &|host| ANSWER_SIZE * count(host))
         };
         match gather {
             Gather::None => 0.0,
@@ -124,7 +125,7 @@ impl PriceOptions {
                 let mut slowest = 0.0;
                 for from in 0..instance.hosts() {
                     for to in (0..instance.hosts()).filter(|&to| to != from) {
-                        let bytes = SENT[0] * f64::from(messages);
+                        let bytes = REPORT_SIZES[0] * f64::from(messages);
                         let time = self.latency(instance, from, to)
                             + bytes / self.bandwidth(instance, from, to);
                         slowest = f64::max(slowest, time);
@@ -135,8 +136,9 @@ impl PriceOptions {
         }
     }
 
-    /// Returns the time of messages between `root` and `hosts`, one after another at the root \[s\].
-    fn fan(
+    /// Returns the time of messages between `root` and each of `hosts`, one after another at the root \[s\]. `bytes` returns the
+    /// size of the message of a host.
+    fn fan_time(
         &self,
         instance: &Instance<'_>,
         root: usize,
@@ -149,8 +151,8 @@ impl PriceOptions {
         latency.fold(0.0, f64::max) + transfer.sum::<f64>()
     }
 
-    /// Returns the time of the moves \[s\]: each host sends and receives one process after another.
-    pub(super) fn moves(&self, instance: &Instance<'_>, hosts: &[usize]) -> f64 {
+    /// Returns the time of the moves to the new `hosts` \[s\]; each host sends and receives one process after another.
+    pub(super) fn move_time(&self, instance: &Instance<'_>, hosts: &[usize]) -> f64 {
         let mut busy = vec![0.0; instance.hosts()];
         for (process, (&from, &to)) in (instance.current.iter()).zip(hosts).enumerate() {
             if from != to {
@@ -196,7 +198,7 @@ mod tests {
             hosts: hosts.to_vec(),
             operations,
             gather,
-            words: Vec::new(),
+            remarks: Vec::new(),
         };
         OPTIONS.price(&instance(), &assignment).get()
     }

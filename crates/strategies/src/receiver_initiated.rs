@@ -1,25 +1,27 @@
-//! Receiver-initiated balancing (after Eager, Lazowska and Zahorjan 1986): a host with little load steals one process from a host with much load.
+//! Receiver-initiated balancing (after Eager, Lazowska and Zahorjan 1986): a host with little load takes one process from a host
+//! with much load.
 //!
-//! Thieves are hosts below `(1 − tolerance)` averages, in random order. Each probes `probes` random hosts and takes the most loaded of
-//! those that have two processes or more and are above `(1 + tolerance)` averages. It steals the process that reduces the larger of the two
-//! times most (of equal ones the lowest number), if any does. Loads are updated after each steal. No host is filled beyond its memory.
-//! There is no program for comparison.
+//! Receivers (thieves) are hosts with less than `(1 − tolerance)` times the average load, in random order. Each one probes
+//! `probes` random hosts and selects the most loaded of those that have at least two processes and more than `(1 + tolerance)`
+//! times the average load. From this host it takes the process that reduces the larger of both host times most (ties: the lowest
+//! number), if there is one. Loads are updated after each transfer. No host is filled beyond its memory. There is no program for
+//! comparison.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::room::{Room, least, sample};
-use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, not_negative};
+use super::room::{TentativePlacement, with_least_key, random_hosts};
+use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, check_not_negative};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options of the strategy, which also are the strategy itself.
+/// The options of the strategy `receiver-initiated`, which are also its implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReceiverInitiatedOptions {
-    /// The number of hosts that a thief probes.
+    /// The number of random hosts that a receiver probes.
     pub probes: u32,
-    /// The minimum distance of a host from the average, as a fraction of it.
+    /// The relative distance from the average load that a host must exceed to receive or to give a process.
     pub tolerance: f64,
 }
 
@@ -34,7 +36,7 @@ impl Default for ReceiverInitiatedOptions {
 
 impl StrategyOptions for ReceiverInitiatedOptions {
     fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
-        not_negative([("tolerance", self.tolerance)])?;
+        check_not_negative([("tolerance", self.tolerance)])?;
         Ok(Box::new(self))
     }
 }
@@ -47,25 +49,25 @@ impl Strategy for ReceiverInitiatedOptions {
     ) -> Result<Assignment, Error> {
         let hosts = instance.hosts();
         let works = instance.works();
-        let mut room = Room::new(instance);
+        let mut room = TentativePlacement::new(instance);
         let mut load: Vec<f64> = (instance.host_times(&instance.current).iter())
             .map(|time| time.get())
             .collect();
         let average = load.iter().sum::<f64>() / hosts.max(1) as f64;
-        let mut thieves = sample(usize::MAX, hosts, u32::MAX, random);
+        let mut thieves = random_hosts(usize::MAX, hosts, u32::MAX, random);
         thieves.retain(|&host| load[host] < (1.0 - self.tolerance) * average);
         let mut operations = 0;
         for thief in thieves {
-            let mut probed = sample(thief, hosts, self.probes, random);
+            let mut probed = random_hosts(thief, hosts, self.probes, random);
             let own = |victim: usize| {
-                let places = room.places().iter().enumerate();
+                let places = room.hosts().iter().enumerate();
                 let own = places.filter(|(_, place)| **place == victim);
                 own.map(|(process, _)| process).collect::<Vec<_>>()
             };
             probed.retain(|&victim| {
                 load[victim] > (1.0 + self.tolerance) * average && own(victim).len() > 1
             });
-            let Some(victim) = least(probed.into_iter(), |victim| -load[victim]) else {
+            let Some(victim) = with_least_key(probed.into_iter(), |victim| -load[victim]) else {
                 continue;
             };
             let time = |process: usize, host: usize| works[process] / instance.speeds[host];
@@ -80,7 +82,7 @@ impl Strategy for ReceiverInitiatedOptions {
             let open = candidates
                 .into_iter()
                 .filter(|&process| room.fits(process, thief));
-            let process = least(open, after).filter(|&process| after(process) < load[victim]);
+            let process = with_least_key(open, after).filter(|&process| after(process) < load[victim]);
             if let Some(process) = process {
                 load[victim] -= time(process, victim);
                 load[thief] += time(process, thief);
@@ -88,14 +90,14 @@ impl Strategy for ReceiverInitiatedOptions {
             }
         }
         Ok(Assignment {
-            hosts: room.into_places(),
+            hosts: room.into_hosts(),
             operations,
             // The two messages are the probe and the answer.
             gather: Gather::Neighbours {
                 rounds: 2,
                 messages: self.probes,
             },
-            words: Vec::new(),
+            remarks: Vec::new(),
         })
     }
 

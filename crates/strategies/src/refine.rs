@@ -1,43 +1,43 @@
-//! Refinement: processes leave overloaded hosts for underloaded ones until every host has at most θ averages. Bisection finds the least
-//! feasible θ.
+//! Refinement: processes move from overloaded to underloaded hosts until every host has at most θ times the average load.
+//! Bisection finds the smallest θ for which this succeeds.
 //!
-//! | edition | rule |
+//! | variant | rule |
 //! |---|---|
 //! | `ours` | average = the time of all hosts for freely divisible work; each try starts from the present placement; the best state found is kept (least maximum, then fewest moves); no host beyond its memory |
 //! | `charm-6.10.2` | average of raw times; the state of the *last* try is kept, which may have failed, and the second try starts from the state that the first has left (`RefineLB`) |
 //!
-//! One try: the heaviest host gives the largest process that keeps some light host below `θ·average`; without such a process the try ends.
-//! Source: Charm++ 6.10.2, `RefineLB`.
+//! In one try, the most loaded host repeatedly gives the largest process with which some less loaded host stays below
+//! `θ·average`; if there is no such process, the try fails. Source: Charm++ 6.10.2, `RefineLB`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::blocks::CharmHeap;
-use super::room::{Room, least};
-use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, positive};
+use super::room::{TentativePlacement, with_least_key};
+use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, check_positive};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options of the strategy, which also are the strategy itself.
+/// The options of the strategy `refine`, which are also its implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RefineOptions {
-    /// The program or publication whose decisions the strategy makes.
+    /// The variant of the strategy: the program or publication whose decisions it makes.
     pub edition: RefineEdition,
-    /// The minimum θ that is tried \[averages\].
+    /// The smallest θ that is tried, as a multiple of the average load.
     pub start: f64,
-    /// The step between the θ that are tried \[averages\].
+    /// The difference between consecutive values of θ that are tried, as a multiple of the average load.
     pub step: f64,
 }
 
-/// The program or publication whose decisions the strategy makes.
+/// The variants of the strategy: the program or publication whose decisions it makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum RefineEdition {
-    /// The published idea, corrected for unequal hosts.
+    /// The published idea, corrected for hosts of unequal speed.
     #[default]
     #[serde(rename = "ours")]
     Ours,
-    /// `RefineLB` of Charm++ 6.10.2.
+    /// The decisions of `RefineLB` in Charm++ 6.10.2.
     #[serde(rename = "charm-6.10.2")]
     Charm6,
 }
@@ -60,7 +60,7 @@ impl StrategyOptions for RefineOptions {
     )];
 
     fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
-        positive([("start", self.start), ("step", self.step)])?;
+        check_positive([("start", self.start), ("step", self.step)])?;
         Ok(Box::new(self))
     }
 }
@@ -68,35 +68,36 @@ impl StrategyOptions for RefineOptions {
 impl Strategy for RefineOptions {
     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
         let (hosts, operations) = match self.edition {
-            RefineEdition::Ours => self.ours(instance),
-            RefineEdition::Charm6 => self.classic(instance),
+            RefineEdition::Ours => self.assign_ours(instance),
+            RefineEdition::Charm6 => self.assign_charm6(instance),
         };
         Ok(Assignment::central(hosts, operations))
     }
 }
 
 impl RefineOptions {
-    /// Returns the number of steps from `start` to the largest θ that may be needed.
+    /// Returns the number of steps from the option `start` to the largest θ that may be needed, from the maximum and average
+    /// load.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "rounded down as in the original; what is too large or negative ends at the bounds"
     )]
-    fn steps(&self, max: f64, average: f64) -> u64 {
+    fn max_steps(&self, max: f64, average: f64) -> u64 {
         let steps = (max / average - self.start) / self.step + 1.0;
-        steps.min(MOST_STEPS) as u64
+        steps.min(STEP_LIMIT) as u64
     }
 
-    /// Returns the θ that is `steps` steps above `start`.
+    /// Returns the value of θ that is `steps` steps above the option `start`.
     fn threshold(&self, steps: u64) -> f64 {
         self.start + self.step * steps as f64
     }
 
-    /// Decides as `RefineLB`, step by step.
-    fn classic(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
+    /// Decides as `RefineLB` of Charm++ 6.10.2, and returns the host of each process and the number of operations.
+    fn assign_charm6(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let mut state = Classic::new(instance);
         let max = state.load.iter().copied().fold(0.0, f64::max);
-        let mut high = self.steps(max, state.average);
+        let mut high = self.max_steps(max, state.average);
         if !state.refine(self.start) && state.refine(self.threshold(high)) {
             let mut low = 0;
             while high.saturating_sub(low) > 1 {
@@ -109,24 +110,24 @@ impl RefineOptions {
                 }
             }
         }
-        (state.host, state.operations)
+        (state.host_of_process, state.operations)
     }
 
-    /// Decides as the edition `ours`.
-    fn ours(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
+    /// Decides as the variant `ours`, and returns the host of each process and the number of operations.
+    fn assign_ours(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let average = instance.balanced_time();
         let start = Try::new(instance);
-        let max = start.max();
+        let max = start.max_load();
         if average <= 0.0 {
-            return (start.room.into_places(), instance.hosts() as u64);
+            return (start.room.into_hosts(), instance.hosts() as u64);
         }
-        let (mut low, mut high) = (0, self.steps(max, average));
+        let (mut low, mut high) = (0, self.max_steps(max, average));
         let (mut best, mut operations) = (start, 0);
         let mut attempt = |steps: u64| {
             let mut state = Try::new(instance);
             let is_reached = state.refine(self.threshold(steps) * average);
             operations += state.operations;
-            if (state.max(), state.moves) < (best.max(), best.moves) {
+            if (state.max_load(), state.moves) < (best.max_load(), best.moves) {
                 best = state;
             }
             is_reached
@@ -141,27 +142,28 @@ impl RefineOptions {
                 }
             }
         }
-        (best.room.into_places(), operations)
+        (best.room.into_hosts(), operations)
     }
 }
 
-/// Maximum number of steps; more would overflow a number of the original.
-const MOST_STEPS: f64 = 2_147_483_647.0;
+/// Maximum number of steps of θ; more would overflow an integer of the original.
+const STEP_LIMIT: f64 = 2_147_483_647.0;
 
-/// The state of the original, which keeps more between two tries than it should.
+/// The state of `RefineLB` of Charm++ 6.10.2, including values that the original wrongly keeps between two tries.
 #[derive(Debug)]
 struct Classic<'a> {
     instance: &'a Instance<'a>,
     times: Vec<f64>,
     background: Vec<f64>,
     average: f64,
-    /// Work of the processes of each host.
+    /// Computation time of the processes on each host \[s\].
     compute: Vec<f64>,
-    /// This work plus the background load; for hosts without processes the value of an earlier try.
+    /// Computation time of the processes on each host plus background load \[s\]. For hosts without processes it is the value of
+    /// an earlier try.
     load: Vec<f64>,
-    /// The processes of each host, the newest first.
-    lists: Vec<Vec<usize>>,
-    host: Vec<usize>,
+    /// The processes of each host, the last one added first.
+    processes_of_host: Vec<Vec<usize>>,
+    host_of_process: Vec<usize>,
     operations: u64,
 }
 
@@ -174,8 +176,8 @@ impl<'a> Classic<'a> {
             average: total / background.len() as f64,
             compute: Vec::new(),
             load: background.clone(),
-            lists: Vec::new(),
-            host: vec![0; times.len()],
+            processes_of_host: Vec::new(),
+            host_of_process: vec![0; times.len()],
             operations: 0,
             times,
             background,
@@ -184,35 +186,37 @@ impl<'a> Classic<'a> {
         state
     }
 
-    /// Resets all processes to their hosts at the call, in the order of their numbers; loads of hosts that get none stay.
+    /// Moves all processes back to their hosts at the call, in the order of their numbers. Loads of hosts that get no process are
+    /// not reset.
     fn reset(&mut self) {
         self.compute = vec![0.0; self.load.len()];
-        self.lists = vec![Vec::new(); self.load.len()];
+        self.processes_of_host = vec![Vec::new(); self.load.len()];
         for process in 0..self.times.len() {
-            self.put(process, self.instance.current[process]);
+            self.add_process(process, self.instance.current[process]);
         }
     }
 
-    /// Returns the time of a process on a host: its raw time scaled by the ratio of speeds.
-    fn time(&self, process: usize, host: usize) -> f64 {
+    /// Returns the time of a process on a host \[s\]: its measured time scaled by the ratio of speeds.
+    fn time_on(&self, process: usize, host: usize) -> f64 {
         let speeds = &self.instance.speeds;
         self.times[process] * (speeds[self.instance.current[process]] / speeds[host])
     }
 
-    fn put(&mut self, process: usize, host: usize) {
-        self.host[process] = host;
-        self.lists[host].insert(0, process);
-        self.compute[host] += self.time(process, host);
+    fn add_process(&mut self, process: usize, host: usize) {
+        self.host_of_process[process] = host;
+        self.processes_of_host[host].insert(0, process);
+        self.compute[host] += self.time_on(process, host);
         self.load[host] = self.compute[host] + self.background[host];
     }
 
-    fn take(&mut self, process: usize, host: usize) {
-        self.lists[host].retain(|&other| other != process);
-        self.compute[host] -= self.time(process, host);
+    fn remove_process(&mut self, process: usize, host: usize) {
+        self.processes_of_host[host].retain(|&other| other != process);
+        self.compute[host] -= self.time_on(process, host);
         self.load[host] = self.compute[host] + self.background[host];
     }
 
-    /// Moves processes from heavy to light hosts until none is above `threshold` averages; returns whether that was reached.
+    /// Moves processes from heavily to lightly loaded hosts until no host has more than `threshold` times the average load, and
+    /// returns whether this was achieved.
     fn refine(&mut self, threshold: f64) -> bool {
         let limit = threshold * self.average;
         let mut heavy = CharmHeap::default();
@@ -225,11 +229,11 @@ impl<'a> Classic<'a> {
             }
         }
         while let Some(donor) = heavy.pop(|a, b| self.load[a] > self.load[b]) {
-            let Some((process, receiver)) = self.best(donor, &light, limit) else {
+            let Some((process, receiver)) = self.best_move(donor, &light, limit) else {
                 return false;
             };
-            self.take(process, donor);
-            self.put(process, receiver);
+            self.remove_process(process, donor);
+            self.add_process(process, receiver);
             if self.load[receiver] > self.average {
                 light.retain(|&host| host != receiver);
             }
@@ -242,30 +246,31 @@ impl<'a> Classic<'a> {
         true
     }
 
-    /// Finds the largest process of `donor` that keeps a light host below `limit`, and the host: of equal ones the first.
-    fn best(&mut self, donor: usize, light: &[usize], limit: f64) -> Option<(usize, usize)> {
+    /// Returns the largest process of `donor` that keeps a host of `light` below `limit`, and this host; in case of ties the
+    /// first.
+    fn best_move(&mut self, donor: usize, light: &[usize], limit: f64) -> Option<(usize, usize)> {
         let (mut largest, mut best) = (0.0, None);
         for &host in light {
-            for &process in &self.lists[donor] {
+            for &process in &self.processes_of_host[donor] {
                 let time = self.times[process];
-                if self.time(process, host) + self.load[host] < limit && time > largest {
+                if self.time_on(process, host) + self.load[host] < limit && time > largest {
                     (largest, best) = (time, Some((process, host)));
                 }
             }
         }
-        self.operations += (light.len() * self.lists[donor].len()) as u64;
+        self.operations += (light.len() * self.processes_of_host[donor].len()) as u64;
         best
     }
 }
 
-/// One try of the edition `ours`.
+/// The state of one try of the variant `ours` with a given limit of the load.
 #[derive(Debug)]
 struct Try<'a> {
     instance: &'a Instance<'a>,
     works: Vec<f64>,
     load: Vec<f64>,
-    lists: Vec<Vec<usize>>,
-    room: Room,
+    processes_of_host: Vec<Vec<usize>>,
+    room: TentativePlacement,
     moves: usize,
     operations: u64,
 }
@@ -277,32 +282,33 @@ impl<'a> Try<'a> {
             instance,
             works: instance.works(),
             load: load.iter().map(|time| time.get()).collect(),
-            lists: instance.by_host(),
-            room: Room::new(instance),
+            processes_of_host: instance.processes_by_host(),
+            room: TentativePlacement::new(instance),
             moves: 0,
             operations: 0,
         }
     }
 
-    fn max(&self) -> f64 {
+    fn max_load(&self) -> f64 {
         self.load.iter().copied().fold(0.0, f64::max)
     }
 
-    /// Moves the largest process that fits from the heaviest host to the host that would finish it first, until none is above `limit`.
+    /// Repeatedly moves the largest process that fits from the most loaded host to the host that would finish it first, until no
+    /// host is above `limit` \[s\]. Returns whether this was achieved.
     fn refine(&mut self, limit: f64) -> bool {
         loop {
-            let donor = least(0..self.load.len(), |host| -self.load[host]);
+            let donor = with_least_key(0..self.load.len(), |host| -self.load[host]);
             let Some(donor) = donor.filter(|&host| self.load[host] > limit) else {
                 return true;
             };
-            let Some((process, receiver)) = self.best(donor, limit) else {
+            let Some((process, receiver)) = self.best_move(donor, limit) else {
                 return false;
             };
-            self.lists[donor].retain(|&other| other != process);
-            self.lists[receiver].push(process);
-            self.load[receiver] = self.after(process, receiver);
+            self.processes_of_host[donor].retain(|&other| other != process);
+            self.processes_of_host[receiver].push(process);
+            self.load[receiver] = self.load_after(process, receiver);
             // The sum is computed from scratch, so that no rounding error of moved processes remains.
-            let own = self.lists[donor].iter().map(|&process| self.works[process]);
+            let own = self.processes_of_host[donor].iter().map(|&process| self.works[process]);
             self.load[donor] = self.instance.background[donor].get()
                 + own.sum::<f64>() / self.instance.speeds[donor];
             self.room.put(process, receiver);
@@ -310,23 +316,24 @@ impl<'a> Try<'a> {
         }
     }
 
-    fn after(&self, process: usize, host: usize) -> f64 {
+    fn load_after(&self, process: usize, host: usize) -> f64 {
         self.load[host] + self.works[process] / self.instance.speeds[host]
     }
 
-    /// Finds the largest process (of equal ones the lowest number) that another host can take within `limit`, and the host where it ends first.
-    fn best(&mut self, donor: usize, limit: f64) -> Option<(usize, usize)> {
-        let mut own = self.lists[donor].clone();
+    /// Returns the largest process of `donor` (ties: the lowest number) that another host can take without exceeding `limit`, and
+    /// the host where it finishes first.
+    fn best_move(&mut self, donor: usize, limit: f64) -> Option<(usize, usize)> {
+        let mut own = self.processes_of_host[donor].clone();
         own.sort_unstable_by(|&a, &b| self.works[b].total_cmp(&self.works[a]).then(a.cmp(&b)));
         for process in own {
             let work = self.works[process];
             self.operations += self.load.len() as u64;
             let open =
                 (0..self.load.len()).filter(|&host| host != donor && self.room.fits(process, host));
-            let host = least(open, |host| self.after(process, host));
+            let host = with_least_key(open, |host| self.load_after(process, host));
             if let Some(host) = host
                 && work > 0.0
-                && self.after(process, host) <= limit
+                && self.load_after(process, host) <= limit
             {
                 return Some((process, host));
             }

@@ -1,9 +1,11 @@
-//! Refinement towards a bound M, which is searched between the maximum load of greedy and 1.5 times that (`RefineB`).
+//! Refinement towards a bound M of the load, which is searched between the maximum load of greedy and 1.5 times that load
+//! (`RefineB`).
 //!
-//! One try: while a host has more than M, the heaviest host gives its heaviest process that keeps the lightest host at or below M. The try
-//! with the least maximum is the result; the search ends when its bounds differ by less than 1 %.
+//! In one try, while a host has more than M, the most loaded host gives its heaviest process that keeps the least loaded host at
+//! or below M. The result is the try with the smallest maximum load; the search for M ends when its lower and upper limit differ
+//! by less than 1 %.
 //!
-//! | edition | rule |
+//! | variant | rule |
 //! |---|---|
 //! | `ours` | all loads are times on their hosts; only hosts with enough memory receive; the present placement counts as a try |
 //! | `charm-8` | 32 bit; the test whether a process fits and the donor's decrease use the *unscaled* work (`TreeLB` `RefineB`) |
@@ -11,50 +13,51 @@
 //!
 //! Source: Charm++ 8, `TreeLB`.
 //!
-//! `rate_aware` makes `charm-8` take the speeds of hosts into account, as Charm++ does with `+LBTestPESpeed`; without it all hosts count as equally
-//! fast. Set it as the variant `charm-8,rate-aware`, or by `--set policy.refine-b.rate_aware=true`.
+//! `rate_aware` makes `charm-8` take the speeds of hosts into account, as Charm++ does with `+LBTestPESpeed`; without it all
+//! hosts count as equally fast. Set it as the variant `charm-8,rate-aware`, or by `--set policy.refine-b.rate_aware=true`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::blocks::{LibraryHeap, Real, larger, sort};
-use super::greedy::{self, Tree, by_falling_work};
-use super::room::{Room, least};
+use super::greedy::{self, Tree, by_decreasing_work};
+use super::room::{TentativePlacement, with_least_key};
 use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::Stream;
 
-/// The options of the strategy, which also are the strategy itself.
+/// The options of the strategy `refine-b`, which are also its implementation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RefineBOptions {
-    /// The program or publication whose decisions the strategy makes.
+    /// The variant of the strategy: the program or publication whose decisions it makes.
     pub edition: RefineBEdition,
-    /// `charm-8` only: take speeds into account (`+LBTestPESpeed`).
+    /// For `charm-8` only: whether the speeds of hosts are taken into account (`+LBTestPESpeed`).
     pub rate_aware: bool,
-    /// The light host that receives; the edition `ours` has `lightest` alone.
+    /// The lightly loaded host that receives a process; the variant `ours` allows only `lightest`.
     pub receiver: Receiver,
 }
 
-/// The light host that receives a process.
+/// The lightly loaded host that receives a process from the most loaded host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Receiver {
-    /// The lightest one (`RefineB`).
+    /// The least loaded host (`RefineB`).
     #[default]
     Lightest,
-    /// The first one on which the process fits, if it fits on the top of a heap that loses hosts (`RefineA`).
+    /// The first lightly loaded host on which the process fits (`RefineA`). Only processes that fit on the host at the top of a
+    /// heap are considered, and this heap loses hosts.
     First,
 }
 
-/// The program or publication whose decisions the strategy makes.
+/// The variants of the strategy: the program or publication whose decisions it makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum RefineBEdition {
-    /// The published idea, corrected for unequal hosts.
+    /// The published idea, corrected for hosts of unequal speed.
     #[default]
     #[serde(rename = "ours")]
     Ours,
-    /// `TreeLB`'s `RefineB` of Charm++ 8.
+    /// The decisions of `RefineB` in `TreeLB` of Charm++ 8.
     #[serde(rename = "charm-8")]
     Charm8,
 }
@@ -91,29 +94,31 @@ impl StrategyOptions for RefineBOptions {
 impl Strategy for RefineBOptions {
     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
         let (hosts, operations) = match self.edition {
-            RefineBEdition::Ours => ours(instance),
-            RefineBEdition::Charm8 => charm(instance, self.rate_aware, self.receiver),
+            RefineBEdition::Ours => assign_ours(instance),
+            RefineBEdition::Charm8 => assign_charm8(instance, self.rate_aware, self.receiver),
         };
         Ok(Assignment::central(hosts, operations))
     }
 }
 
-/// Upper bound at the start of the search, relative to the maximum load of greedy.
-const LOOSEST: f64 = 1.5;
-/// Ratio of its bounds at which the search ends; a try that exceeds M by less counts as reached.
-const CLOSE: f64 = 1.01;
+/// Initial upper limit of M, relative to the maximum load of greedy.
+const INITIAL_UPPER_RATIO: f64 = 1.5;
+/// Ratio of the upper to the lower limit of M at which the search ends. A try also counts as successful if its maximum load
+/// divided by M is below this ratio.
+const CLOSE_RATIO: f64 = 1.01;
 
-/// Maximum number of tries. The search needs 6, but with the smallest floating-point numbers it could go on for ever.
-const MOST_TRIES: u32 = 64;
+/// Maximum number of tries. The search usually needs 6, but with the smallest floating-point numbers it might never end.
+const MAX_TRIES: u32 = 64;
 
-/// Tries bounds between `lower` and 1.5 times that; `attempt` returns the maximum that it reached.
+/// Searches the bound M between `lower` and 1.5 times `lower` by bisection. `attempt` makes a try with a bound and returns the
+/// maximum load that it reached.
 fn bisect<R: Real + Into<f64>>(lower: R, mut attempt: impl FnMut(R) -> R) {
-    let (mut lower, mut upper) = (lower, lower * R::of(LOOSEST));
+    let (mut lower, mut upper) = (lower, lower * R::from_f64(INITIAL_UPPER_RATIO));
     let mut tries = 0;
-    while (upper / lower).into() > CLOSE && tries < MOST_TRIES {
+    while (upper / lower).into() > CLOSE_RATIO && tries < MAX_TRIES {
         tries += 1;
-        let bound = (lower + upper) / R::of(2.0);
-        if (attempt(bound) / bound).into() < CLOSE {
+        let bound = (lower + upper) / R::from_f64(2.0);
+        if (attempt(bound) / bound).into() < CLOSE_RATIO {
             upper = bound;
         } else {
             lower = bound;
@@ -121,14 +126,15 @@ fn bisect<R: Real + Into<f64>>(lower: R, mut attempt: impl FnMut(R) -> R) {
     }
 }
 
-/// Decides as the edition `charm-8`. If all loads are zero it changes nothing; there the original reads outside its list.
-fn charm(instance: &Instance<'_>, is_rate_aware: bool, receiver: Receiver) -> (Vec<usize>, u64) {
+/// Decides as the variant `charm-8`, and returns the host of each process and the number of operations. If all loads are zero no
+/// process moves; in this case the original reads outside its list.
+fn assign_charm8(instance: &Instance<'_>, is_rate_aware: bool, receiver: Receiver) -> (Vec<usize>, u64) {
     let tree = Tree::new(instance, is_rate_aware);
-    let aim = tree.greedy();
+    let aim = tree.greedy_assignment();
     let start = Charm::new(instance, &tree);
     let (mut best, mut hosts) = (f32::MAX, instance.current.clone());
     let mut operations = aim.operations;
-    bisect(aim.max, |bound| {
+    bisect(aim.max_load, |bound| {
         let mut state = start.clone();
         let max = match receiver {
             Receiver::Lightest => state.attempt(&tree, bound),
@@ -143,12 +149,12 @@ fn charm(instance: &Instance<'_>, is_rate_aware: bool, receiver: Receiver) -> (V
     (hosts, operations)
 }
 
-/// A try of the edition `charm-8`.
+/// The state of one try of the variant `charm-8`.
 #[derive(Clone, Debug)]
 struct Charm {
     load: Vec<f32>,
     /// The processes of each host in decreasing order of work.
-    lists: Vec<Vec<usize>>,
+    processes_of_host: Vec<Vec<usize>>,
     hosts: Vec<usize>,
     operations: u64,
 }
@@ -167,33 +173,34 @@ impl Charm {
         }
         Self {
             load,
-            lists,
+            processes_of_host: lists,
             hosts: instance.current.clone(),
             operations: 0,
         }
     }
 
-    /// Moves processes until no host is above `bound` or none fits; returns the maximum load, which for light hosts is the largest ever reached.
+    /// Moves processes until no host has more load than `bound` or no process fits. Returns the maximum load, for which lightly
+    /// loaded hosts count with the largest load that they ever had.
     fn attempt(&mut self, tree: &Tree, bound: f32) -> f32 {
         let (mut heavy, mut light) = (LibraryHeap::default(), LibraryHeap::default());
         let mut largest = 0.0;
         for host in 0..self.load.len() {
-            self.file(host, bound, &mut heavy, &mut light, &mut largest);
+            self.insert_by_load(host, bound, &mut heavy, &mut light, &mut largest);
         }
         while let (Some(donor), Some(receiver)) = (heavy.top(), light.top()) {
             heavy.pop(|a, b| self.load[a] < self.load[b]);
             light.pop(|a, b| self.load[a] > self.load[b]);
             let room = |&process: &usize| self.load[receiver] + tree.works[process] <= bound;
-            let found = self.lists[donor].iter().position(room);
-            self.operations += found.map_or(self.lists[donor].len(), |at| at + 1) as u64;
+            let found = self.processes_of_host[donor].iter().position(room);
+            self.operations += found.map_or(self.processes_of_host[donor].len(), |at| at + 1) as u64;
             if let Some(at) = found {
-                let process = self.lists[donor].remove(at);
+                let process = self.processes_of_host[donor].remove(at);
                 self.load[donor] -= tree.works[process];
                 self.load[receiver] += tree.works[process] / tree.speeds[receiver];
                 self.hosts[process] = receiver;
                 largest = larger(largest, self.load[receiver]);
             }
-            self.file(donor, bound, &mut heavy, &mut light, &mut largest);
+            self.insert_by_load(donor, bound, &mut heavy, &mut light, &mut largest);
             if found.is_none() {
                 break;
             }
@@ -204,11 +211,11 @@ impl Charm {
         heavy.top().map_or(largest, |host| self.load[host])
     }
 
-    /// Does the same, but the first light host on which the process fits receives it. A process is considered if it fits on the top of a
-    /// heap of light hosts.
+    /// Makes a try as [`Self::attempt`], but the first lightly loaded host on which a process fits receives it. A process is
+    /// considered only if it fits on the host at the top of a heap of lightly loaded hosts.
     ///
-    /// The heap is that of the original. Heavy hosts are never in it, so that another host is dropped when a heavy host receives, and
-    /// places of dropped hosts are not cleared.
+    /// The heap is that of the original. Heavily loaded hosts are never in the heap, so that another host is dropped from it when
+    /// such a host receives a process, and the stored positions of dropped hosts are not cleared.
     fn attempt_first(&mut self, tree: &Tree, bound: f32) -> f32 {
         let mut heavy = LibraryHeap::default();
         let mut light = Vec::new();
@@ -226,13 +233,13 @@ impl Charm {
             let fits = |load: f32, process: usize, host: usize| {
                 load + tree.works[process] / tree.speeds[host] <= bound
             };
-            let found = self.lists[donor]
+            let found = self.processes_of_host[donor]
                 .iter()
                 .position(|&process| fits(top.1, process, top.0));
-            self.operations += found.map_or(self.lists[donor].len(), |at| at + 1) as u64;
+            self.operations += found.map_or(self.processes_of_host[donor].len(), |at| at + 1) as u64;
             let Some(at) = found else { break };
             heavy.pop(|a, b| self.load[a] < self.load[b]);
-            let process = self.lists[donor].remove(at);
+            let process = self.processes_of_host[donor].remove(at);
             self.load[donor] -= tree.works[process] / tree.speeds[donor];
             let receiver = light
                 .iter()
@@ -255,8 +262,8 @@ impl Charm {
         heavy.top().map_or(largest, |host| self.load[host])
     }
 
-    /// Puts a host with the heavy or the light hosts.
-    fn file(
+    /// Inserts a host into the heap of heavily or lightly loaded hosts, by whether its load exceeds `bound`.
+    fn insert_by_load(
         &self,
         host: usize,
         bound: f32,
@@ -273,23 +280,24 @@ impl Charm {
     }
 }
 
-/// The heap of the original for its light hosts: counted from 1, with copies of loads, and place 0 for all hosts that it does not contain.
+/// The faulty heap of the original for its lightly loaded hosts. Positions are counted from 1, loads are copies, and position 0
+/// stands for all hosts that were never in the heap.
 #[derive(Clone, Debug)]
 struct LeakyHeap {
-    /// Hosts and their loads when they were inserted; the first entry is the host that was dropped last.
+    /// Hosts with their loads when they were inserted, by position; the entry at position 0 is a host that was dropped.
     items: Vec<(usize, f32)>,
-    /// The last known place of each host.
-    places: Vec<usize>,
+    /// The last known position of each host.
+    positions: Vec<usize>,
 }
 
 impl LeakyHeap {
     fn new(hosts: &[usize], load: &[f32]) -> Self {
         let mut heap = Self {
             items: vec![(usize::MAX, f32::MAX)],
-            places: vec![0; load.len()],
+            positions: vec![0; load.len()],
         };
         for &host in hosts {
-            heap.places[host] = heap.items.len();
+            heap.positions[host] = heap.items.len();
             heap.items.push((host, load[host]));
         }
         for parent in (1..=heap.items.len() / 2).rev() {
@@ -318,13 +326,13 @@ impl LeakyHeap {
     fn push(&mut self, host: usize, load: f32) {
         self.items.push((host, load));
         let at = self.items.len() - 1;
-        self.places[host] = at;
+        self.positions[host] = at;
         self.rise(at);
     }
 
-    /// Removes the host at the stored place of `host`, which may be another host by now.
+    /// Removes the host at the stored position of `host`, which may be another host in the meantime.
     fn remove(&mut self, host: usize) {
-        let at = self.places[host];
+        let at = self.positions[host];
         let last = self.items.len() - 1;
         if last <= 1 || at >= last {
             if last >= 1 {
@@ -335,7 +343,7 @@ impl LeakyHeap {
         let moved = self.items.pop().expect("two at least");
         self.items[at] = moved;
         if moved.0 != usize::MAX {
-            self.places[moved.0] = at;
+            self.positions[moved.0] = at;
         }
         if at > 1 && self.items[at / 2].1 > moved.1 {
             self.rise(at);
@@ -347,7 +355,7 @@ impl LeakyHeap {
     fn swap(&mut self, a: usize, b: usize) {
         self.items.swap(a, b);
         for at in [a, b] {
-            if let Some(place) = self.places.get_mut(self.items[at].0) {
+            if let Some(place) = self.positions.get_mut(self.items[at].0) {
                 *place = at;
             }
         }
@@ -360,7 +368,8 @@ impl LeakyHeap {
         }
     }
 
-    /// Sinks to the smaller child, of equal children the right one; place 0 has itself and place 1 as children.
+    /// Moves the host at a position down to the child with the smaller load (in case of ties the right one). The children of
+    /// position 0 are the positions 0 and 1.
     fn sink(&mut self, mut at: usize) {
         loop {
             let (left, right) = (2 * at, 2 * at + 1);
@@ -381,17 +390,17 @@ impl LeakyHeap {
     }
 }
 
-/// Decides as the edition `ours`.
-fn ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
-    let aim = greedy::ours(instance);
+/// Decides as the variant `ours`, and returns the host of each process and the number of operations.
+fn assign_ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
+    let aim = greedy::assign_ours(instance);
     let lower = aim.loads.iter().copied().fold(0.0, f64::max);
     let mut best = instance.max_time(&instance.current).get();
     let mut hosts = instance.current.clone();
     let mut operations = (instance.processes() * (instance.hosts() + 1)) as u64;
     let works = instance.works();
-    let order = by_falling_work(&works);
+    let order = by_decreasing_work(&works);
     bisect(lower, |bound| {
-        let (max, places) = attempt(instance, &works, &order, bound);
+        let (max, places) = attempt_ours(instance, &works, &order, bound);
         operations += (instance.processes() + instance.hosts()) as u64;
         if max < best {
             (best, hosts) = (max, places);
@@ -401,38 +410,38 @@ fn ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     (hosts, operations)
 }
 
-/// Makes one try of the edition `ours`: the heaviest host gives its heaviest process that some host takes within `bound`, to the host that
-/// ends first.
-fn attempt(
+/// Makes one try of the variant `ours` and returns the maximum load with the host of each process. The most loaded host
+/// repeatedly gives its heaviest process that some host can take within `bound`, to the host that finishes first.
+fn attempt_ours(
     instance: &Instance<'_>,
     works: &[f64],
     order: &[usize],
     bound: f64,
 ) -> (f64, Vec<usize>) {
-    let mut room = Room::new(instance);
+    let mut room = TentativePlacement::new(instance);
     let start = instance.host_times(&instance.current);
     let mut load: Vec<f64> = start.iter().map(|time| time.get()).collect();
     loop {
-        let donor = least(0..load.len(), |host| -load[host]);
+        let donor = with_least_key(0..load.len(), |host| -load[host]);
         let Some(donor) = donor.filter(|&host| load[host] > bound) else {
             break;
         };
         let after =
             |process: usize, host: usize| load[host] + works[process] / instance.speeds[host];
         let own = (order.iter())
-            .filter(|&&process| room.places()[process] == donor && works[process] > 0.0);
+            .filter(|&&process| room.hosts()[process] == donor && works[process] > 0.0);
         let found = own.copied().find_map(|process| {
             let others = (0..load.len()).filter(|&host| host != donor && room.fits(process, host));
-            let host = least(others, |host| after(process, host))?;
+            let host = with_least_key(others, |host| after(process, host))?;
             (after(process, host) <= bound).then_some((process, host))
         });
         let Some((process, host)) = found else { break };
         // The sum need not be computed from scratch: a host that has received stays within the bound, so that each process moves at most once.
         load[host] = after(process, host);
         room.put(process, host);
-        load[donor] = instance.host_times(room.places())[donor].get();
+        load[donor] = instance.host_times(room.hosts())[donor].get();
     }
-    (load.iter().copied().fold(0.0, f64::max), room.into_places())
+    (load.iter().copied().fold(0.0, f64::max), room.into_hosts())
 }
 
 #[cfg(test)]
@@ -454,6 +463,6 @@ mod tests {
             tries += 1;
             f64::INFINITY
         });
-        assert!(tries <= MOST_TRIES);
+        assert!(tries <= MAX_TRIES);
     }
 }

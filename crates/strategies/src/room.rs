@@ -1,21 +1,22 @@
-//! Common parts of strategies: memory of hosts while they decide, least loads, random hosts.
+//! Common parts of strategies: the memory of hosts during a decision, the candidate with the smallest key, and random choices of
+//! hosts.
 
 use super::Instance;
 use migsim_base::random::Stream;
 
-/// The hosts of the processes while a strategy decides, and the unused memory.
+/// The host of each process while a strategy decides, and the used memory of each host.
 ///
-/// A process keeps its memory on its host until it moves, so that staying is always possible and no host is filled beyond its memory.
+/// A process uses memory of its host until it moves, so that staying is always possible and no host is filled beyond its memory.
 #[derive(Clone, Debug)]
-pub struct Room {
-    place: Vec<usize>,
-    memory: Vec<f64>,
-    used: Vec<f64>,
-    limit: Vec<f64>,
+pub struct TentativePlacement {
+    host_of_process: Vec<usize>,
+    process_memory: Vec<f64>,
+    used_memory: Vec<f64>,
+    memory_limit: Vec<f64>,
 }
 
-impl Room {
-    /// Creates the state with all processes on their present hosts.
+impl TentativePlacement {
+    /// Creates the state in which all processes are on their present hosts.
     pub fn new(instance: &Instance<'_>) -> Self {
         let memory = (0..instance.processes())
             .map(|process| {
@@ -36,48 +37,48 @@ impl Room {
             used[host] += memory;
         }
         Self {
-            place: instance.current.clone(),
-            memory,
-            used,
-            limit,
+            host_of_process: instance.current.clone(),
+            process_memory: memory,
+            used_memory: used,
+            memory_limit: limit,
         }
     }
 
-    /// Whether a process may be on a host: it is there already, or the host has enough memory.
+    /// Whether a process may be on a host, because it is there already or because the host has enough unused memory.
     pub fn fits(&self, process: usize, host: usize) -> bool {
-        self.place[process] == host || self.used[host] + self.memory[process] <= self.limit[host]
+        self.host_of_process[process] == host || self.used_memory[host] + self.process_memory[process] <= self.memory_limit[host]
     }
 
-    /// Moves a process.
+    /// Moves a process to a host, without a check of the memory.
     pub fn put(&mut self, process: usize, host: usize) {
-        let from = std::mem::replace(&mut self.place[process], host);
-        self.used[from] -= self.memory[process];
-        self.used[host] += self.memory[process];
+        let from = std::mem::replace(&mut self.host_of_process[process], host);
+        self.used_memory[from] -= self.process_memory[process];
+        self.used_memory[host] += self.process_memory[process];
     }
 
-    /// Whether a host has more than its memory.
+    /// Whether the processes on a host need more memory than the host has.
     pub fn is_over(&self, host: usize) -> bool {
-        self.used[host] > self.limit[host]
+        self.used_memory[host] > self.memory_limit[host]
     }
 
-    /// Returns the current hosts of the processes.
-    pub fn places(&self) -> &[usize] {
-        &self.place
+    /// Returns the host of each process in the present state of the decision.
+    pub fn hosts(&self) -> &[usize] {
+        &self.host_of_process
     }
 
-    /// Returns the final hosts of the processes.
-    pub fn into_places(self) -> Vec<usize> {
-        self.place
+    /// Returns the host of each process at the end of the decision.
+    pub fn into_hosts(self) -> Vec<usize> {
+        self.host_of_process
     }
 }
 
-/// Returns the candidate with the least key; of equal keys the first candidate.
-pub fn least(candidates: impl Iterator<Item = usize>, key: impl Fn(usize) -> f64) -> Option<usize> {
+/// Returns the candidate with the smallest key, or `None` without candidates; in case of ties the first candidate.
+pub fn with_least_key(candidates: impl Iterator<Item = usize>, key: impl Fn(usize) -> f64) -> Option<usize> {
     candidates.min_by(|&a, &b| key(a).total_cmp(&key(b)))
 }
 
-/// Draws `count` hosts other than `own`, each once, in random order.
-pub(crate) fn sample(own: usize, hosts: usize, count: u32, random: &mut Stream) -> Vec<usize> {
+/// Draws `count` different hosts other than `own`, in random order.
+pub(crate) fn random_hosts(own: usize, hosts: usize, count: u32, random: &mut Stream) -> Vec<usize> {
     let mut others: Vec<usize> = (0..hosts).filter(|&host| host != own).collect();
     let count = others.len().min(count as usize);
     for at in 0..count {

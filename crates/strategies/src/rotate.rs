@@ -1,6 +1,6 @@
-//! Rotate: each process goes to the next host, which shows the cost of migrations without any benefit.
+//! Moves each process to the next host, which shows the cost of migrations without any benefit.
 //!
-//! `host_i := (host_i + 1) mod P` (`TreeLB`'s Rotate, charm++ 8).
+//! `host_i := (host_i + 1) mod P` for process i and P hosts (Rotate of `TreeLB`, Charm++ 8).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use super::{Assignment, Gather, Instance, Strategy, StrategyOptions};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The strategy, which has no options.
+/// The options of the strategy `rotate`, which has none.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RotateOptions {}
@@ -27,7 +27,7 @@ impl Strategy for RotateOptions {
             hosts: instance.current.iter().map(next).collect(),
             operations: instance.processes() as u64,
             gather: Gather::None,
-            words: Vec::new(),
+            remarks: Vec::new(),
         })
     }
 }

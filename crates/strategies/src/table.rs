@@ -1,6 +1,6 @@
-//! The strategies that come with the program: one row each.
+//! The table of built-in strategies, one row each.
 
-use super::entry::{Table, row};
+use super::entry::{Table, table_entry};
 use super::{
     BruteForceOptions, CRandomOptions, DiffusionOptions, GreedyCommOptions, GreedyOptions,
     GreedyRefineOptions, HierarchicalOptions, InformAndTransferOptions, MigCubeOptions,
@@ -8,85 +8,85 @@ use super::{
     RotateOptions, TemperedOptions,
 };
 
-/// Returns the strategies that come with the program.
+/// Returns the table of all strategies that are built into migsim.
 pub fn standard() -> Table {
     let rows = vec![
-        row::<GreedyOptions>(
+        table_entry::<GreedyOptions>(
             "greedy",
             "list scheduling: places processes by decreasing work, each on the host that would finish it first",
             "Charm++ GreedyLB",
         ),
-        row::<GreedyRefineOptions>(
+        table_entry::<GreedyRefineOptions>(
             "greedy-refine",
             "a load balance almost as good as that of greedy, with few moves",
             "Charm++ GreedyRefineLB",
         ),
-        row::<RefineOptions>(
+        table_entry::<RefineOptions>(
             "refine",
             "overloaded hosts give processes to underloaded hosts; a search finds the lowest load limit that all hosts can keep",
             "Charm++ RefineLB",
         ),
-        row::<RefineBOptions>(
+        table_entry::<RefineBOptions>(
             "refine-b",
             "the most loaded host gives processes to the least loaded host; a search finds the lowest load limit that is at least the maximum load of greedy",
             "Charm++ 8, TreeLB RefineB",
         ),
-        row::<GreedyCommOptions>(
+        table_entry::<GreedyCommOptions>(
             "greedy-comm",
             "like greedy, but also counts the cost of messages to processes that are already placed",
             "Charm++ GreedyCommLB",
         ),
-        row::<HierarchicalOptions>(
+        table_entry::<HierarchicalOptions>(
             "hierarchical",
             "like Charm++'s TreeLB with levels: first moves work between clusters, then balances each cluster",
             "Charm++ 8, TreeLB with groups of processes; Zheng et al. 2011",
         ),
-        row::<InformAndTransferOptions>(
+        table_entry::<InformAndTransferOptions>(
             "inform-and-transfer",
             "hosts learn each other's loads by gossip; a host gives a process to another host if this lowers the larger of their loads",
             "DARMA LB Analysis Framework, InformAndTransfer",
         ),
-        row::<TemperedOptions>(
+        table_entry::<TemperedOptions>(
             "tempered",
             "like vt's TemperedLB with communication: pairs of hosts swap processes if this lowers the larger of their loads, in time and bytes",
             "DARMA vt, TemperedLB with the work model of CCM; Lifflander et al. 2021",
         ),
-        row::<PrefixOptions>(
+        table_entry::<PrefixOptions>(
             "prefix",
             "gives the processes of the most loaded host, one by one, to the host that would finish first with it",
             "DARMA LB Analysis Framework, CentralizedPrefixOptimizer",
         ),
-        row::<BruteForceOptions>(
+        table_entry::<BruteForceOptions>(
             "brute-force",
             "tries all assignments and takes the best; only for few processes",
             "DARMA LB Analysis Framework, BruteForce",
         ),
-        row::<RotateOptions>(
+        table_entry::<RotateOptions>(
             "rotate",
             "moves each process to the next host: shows the cost of migrations without any benefit",
             "Charm++ 8, TreeLB Rotate",
         ),
-        row::<DiffusionOptions>(
+        table_entry::<DiffusionOptions>(
             "diffusion",
             "diffusive load balancing: load flows between neighbours, rounded to whole processes",
             "Cybenko 1989; Diekmann et al. 1999",
         ),
-        row::<CRandomOptions>(
+        table_entry::<CRandomOptions>(
             "c-random",
             "as in the PUB library: each host asks a few random hosts for their load, and sends one process to a less loaded one",
             "Bonorden, IPDPS 2007",
         ),
-        row::<ReceiverInitiatedOptions>(
+        table_entry::<ReceiverInitiatedOptions>(
             "receiver-initiated",
             "like work stealing: a host with little load takes one process from a host with much load",
             "Eager, Lazowska and Zahorjan 1986",
         ),
-        row::<MigPfOptions>(
+        table_entry::<MigPfOptions>(
             "migpf",
             "after MigPF: of several plans of moves takes the one with the shortest predicted superstep, if it is shorter than without moves",
             "da Rosa Righi et al., FGCS 78, 2018",
         ),
-        row::<MigCubeOptions>(
+        table_entry::<MigCubeOptions>(
             "migcube",
             "after MigCube: moves the best candidate and all processes with similar metrics",
             "da Rosa Righi et al., SCPE 17(1), 2016",
@@ -100,7 +100,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::super::testing::instance;
-    use super::super::{Assignment, Entry, Instance, bound};
+    use super::super::{Assignment, Entry, Instance, lower_bound};
     use super::*;
     use migsim_base::random::{Purpose, Stream};
     use migsim_base::units::Bytes;
@@ -144,7 +144,7 @@ mod tests {
                     "{name}"
                 );
                 let max = case.max_time(&found.hosts).get();
-                assert!(max >= bound(case) * (1.0 - 1e-12), "{name}");
+                assert!(max >= lower_bound(case) * (1.0 - 1e-12), "{name}");
             }
         }
     }

@@ -1,41 +1,43 @@
-//! After `TemperedLB` with communication: two hosts swap a process for another one, or for none, where the larger of their two works falls most.
+//! Tempered balancing, after `TemperedLB` with communication: two hosts exchange a process for another one, or for none, so that
+//! the larger of their works decreases most.
 //!
 //! ```text
-//! W_h   alpha·T_h + beta·max(off-host bytes sent, received) + gamma·(bytes between its own processes), in one superstep
-//! T_h   time of the host [s], background and speed included
+//! W_h   work of host h: alpha·T_h + beta·max(off-host bytes sent, received) + gamma·(bytes between its own processes), in one superstep
+//! T_h   time of the host [s], including background and speed
 //! c     max(W_a, W_b) before − after a swap between the hosts a and b
 //! ```
-//! In each iteration every host, by falling W as the iteration begins, meets every host behind it in this order, the last one first. The two
-//! make the swap with the largest c if that is positive: of equal ones a move rather than a swap, then that of the lowest numbers of processes.
-//! Iterations end early without a swap.
+//! In each iteration the hosts are sorted by decreasing W, and every host meets every host behind it in this order, the last one
+//! first. The two hosts make the swap with the largest c if this is positive. In case of ties a move of one process is preferred
+//! to a swap of two, then the lowest numbers of processes. If no swap is made in an iteration, it is the last one.
 //!
-//! Work model and swaps are those of vt (`transfer: SwapClusters`; CCM, the communication-aware combination of loads). Ours are these
-//! choices: all hosts know each other (vt: gossip); meetings have the order above (vt: that of messages and locks); a swap with c = 0 is refused
-//! (vt accepts it); a cluster of objects is one process, without blocks of shared memory (`delta` of vt); the bound of memory is that of each
-//! host. No swap raises the largest W, so that no iteration has to be rolled back. `beta` is the cost of a byte in Charm++ 6.10.2; vt has 0.
+//! Work model and swaps are those of vt (`transfer: SwapClusters`; CCM, the communication-aware combination of loads). The
+//! following choices are migsim's own: all hosts know each other (vt: gossip); meetings have the order above (vt: the order of
+//! messages and locks); a swap with c = 0 is rejected (vt accepts it); a cluster of objects is one process, without blocks of
+//! shared memory (`delta` of vt); memory is limited by the memory of each host. No swap raises the largest W, so that no
+//! iteration has to be rolled back. The default of `beta` is the cost of a byte in Charm++ 6.10.2; vt has 0.
 //!
-//! Source: DARMA vt (706919ae), `TemperedLB`; Lifflander et al., Optimizing distributed load balancing for workloads with time-varying
-//! imbalance, CLUSTER 2021.
+//! Source: DARMA vt (706919ae), `TemperedLB`; Lifflander et al., Optimizing distributed load balancing for workloads with
+//! time-varying imbalance, CLUSTER 2021.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::room::Room;
-use super::{Assignment, Instance, Strategy, StrategyOptions, not_negative};
+use super::room::TentativePlacement;
+use super::{Assignment, Instance, Strategy, StrategyOptions, check_not_negative};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options, which are the strategy.
+/// The options of the strategy `tempered`, which are also its implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TemperedOptions {
-    /// Maximum number of rounds in which all hosts meet.
+    /// Maximum number of iterations, in each of which every pair of hosts meets once.
     pub iterations: u32,
-    /// Factor of the time of a host.
+    /// Weight of the time of a host in its work W.
     pub alpha: f64,
-    /// Cost of a byte that crosses hosts \[s/B\].
+    /// Cost of a byte sent between processes on different hosts \[s/B\].
     pub beta: f64,
-    /// Cost of a byte between processes of the same host \[s/B\].
+    /// Cost of a byte sent between processes on the same host \[s/B\].
     pub gamma: f64,
 }
 
@@ -55,7 +57,7 @@ impl StrategyOptions for TemperedOptions {
         let Self {
             alpha, beta, gamma, ..
         } = self;
-        not_negative([("alpha", alpha), ("beta", beta), ("gamma", gamma)])?;
+        check_not_negative([("alpha", alpha), ("beta", beta), ("gamma", gamma)])?;
         Ok(Box::new(self))
     }
 }
@@ -65,11 +67,11 @@ impl Strategy for TemperedOptions {
         let mut state = State::new(instance, *self);
         let mut weighed = 0;
         for _ in 0..self.iterations {
-            if !state.iterate(&mut weighed) {
+            if !state.swap_all_pairs(&mut weighed) {
                 break;
             }
         }
-        Ok(Assignment::central(state.room.into_places(), weighed))
+        Ok(Assignment::central(state.room.into_hosts(), weighed))
     }
 
     fn needs_communication(&self) -> bool {
@@ -77,31 +79,31 @@ impl Strategy for TemperedOptions {
     }
 }
 
-/// The terms of W of a host.
+/// The terms of the work W of a host.
 #[derive(Clone, Copy, Debug, Default)]
 struct Host {
-    /// The time of the host \[s\].
+    /// The time of the host in a superstep, including background load \[s\].
     time: f64,
-    /// Bytes received from other hosts, and sent to them.
-    off: [f64; 2],
-    /// Bytes between its own processes.
-    on: f64,
+    /// Bytes that the host receives from other hosts, and bytes that it sends to other hosts.
+    off_host_bytes: [f64; 2],
+    /// Bytes between processes that are both on the host.
+    on_host_bytes: f64,
 }
 
-/// The process that the first of two hosts gives, and the one that it gets.
+/// An exchange between two hosts: the process that the first host gives, and the process that it gets, if any.
 type Swap = [Option<usize>; 2];
 
-/// The state of the swaps.
+/// The loads of hosts and the places of processes during the swaps.
 #[derive(Debug)]
 struct State<'a> {
     instance: &'a Instance<'a>,
     options: TemperedOptions,
     hosts: Vec<Host>,
-    /// The processes of each host.
-    lists: Vec<Vec<usize>>,
-    /// The rows of messages that name each process.
+    /// The processes of each host, in increasing order of number.
+    processes_of_host: Vec<Vec<usize>>,
+    /// For each process, the indices of the rows of messages that it sends or receives.
     rows: Vec<Vec<usize>>,
-    room: Room,
+    room: TentativePlacement,
 }
 
 impl<'a> State<'a> {
@@ -115,9 +117,9 @@ impl<'a> State<'a> {
             instance,
             options,
             hosts: times.iter().map(|time| host(time.get())).collect(),
-            lists: instance.by_host(),
+            processes_of_host: instance.processes_by_host(),
             rows: vec![Vec::new(); instance.processes()],
-            room: Room::new(instance),
+            room: TentativePlacement::new(instance),
         };
         for (at, row) in instance.communication.iter().enumerate() {
             let ends = [row.from, row.to];
@@ -125,35 +127,36 @@ impl<'a> State<'a> {
             if row.to != row.from {
                 state.rows[row.to].push(at);
             }
-            state.count(at, 1.0, ends.map(|process| instance.current[process]));
+            state.add_row_bytes(at, 1.0, ends.map(|process| instance.current[process]));
         }
         state
     }
 
-    /// Adds the bytes of a row of messages, times `sign`, to the hosts of its two ends among `known`.
-    fn count(&mut self, row: usize, sign: f64, known: [usize; 2]) {
+    /// Adds the bytes of a row of messages, times `sign`, to the hosts of its sender and receiver. If these differ, only hosts in
+    /// `known` are changed.
+    fn add_row_bytes(&mut self, row: usize, sign: f64, known: [usize; 2]) {
         let row = self.instance.communication[row];
         let bytes = sign * row.bytes.get();
-        let [from, to] = [row.from, row.to].map(|process| self.room.places()[process]);
+        let [from, to] = [row.from, row.to].map(|process| self.room.hosts()[process]);
         if from == to {
-            self.hosts[from].on += bytes;
+            self.hosts[from].on_host_bytes += bytes;
             return;
         }
         for (host, way) in [(to, 0), (from, 1)] {
             if known.contains(&host) {
-                self.hosts[host].off[way] += bytes;
+                self.hosts[host].off_host_bytes[way] += bytes;
             }
         }
     }
 
-    /// Moves a process from the first of two hosts to the second one. The bytes of other hosts stay the same.
-    fn shift(&mut self, process: usize, ends: [usize; 2]) {
+    /// Moves a process from the first to the second host of `ends`, and updates the terms of these two hosts only.
+    fn move_process(&mut self, process: usize, ends: [usize; 2]) {
         for (sign, step) in [(-1.0, 0), (1.0, 1)] {
             if step == 1 {
                 self.room.put(process, ends[1]);
             }
             for at in 0..self.rows[process].len() {
-                self.count(self.rows[process][at], sign, ends);
+                self.add_row_bytes(self.rows[process][at], sign, ends);
             }
             let host = ends[step];
             let work = self.instance.work[process].get();
@@ -161,24 +164,25 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Moves a process from the first host to the second one, and another one back.
+    /// Makes a swap: moves the process `given` from host `a` to host `b`, and the process `taken` back, if there are any.
     fn swap(&mut self, [a, b]: [usize; 2], [given, taken]: Swap) {
         for (process, ends) in [(given, [a, b]), (taken, [b, a])] {
             if let Some(process) = process {
-                self.shift(process, ends);
+                self.move_process(process, ends);
             }
         }
     }
 
-    /// W of a host.
+    /// Returns the work W of a host.
     fn work(&self, host: usize) -> f64 {
-        let Host { time, off, on } = self.hosts[host];
+        let Host { time, off_host_bytes: off, on_host_bytes: on } = self.hosts[host];
         let options = &self.options;
         options.alpha * time + options.beta * off[0].max(off[1]) + options.gamma * on
     }
 
-    /// The larger W of two hosts after a swap, which is taken back; infinite if it fills a host beyond its memory.
-    fn tried(&mut self, [a, b]: [usize; 2], swap: Swap) -> f64 {
+    /// Returns the larger W of two hosts after a swap, without changing the state; infinite if the swap fills a host beyond its
+    /// memory.
+    fn larger_work_after(&mut self, [a, b]: [usize; 2], swap: Swap) -> f64 {
         let before = [a, b].map(|host| self.hosts[host]);
         self.swap([a, b], swap);
         let gets_and_is_over =
@@ -190,30 +194,31 @@ impl<'a> State<'a> {
         if is_full { f64::INFINITY } else { larger }
     }
 
-    /// Lets all hosts meet once; returns whether any swap was made.
-    fn iterate(&mut self, weighed: &mut u64) -> bool {
+    /// Lets every pair of hosts meet once, and returns whether any swap was made. `weighed` counts the swaps that were evaluated.
+    fn swap_all_pairs(&mut self, weighed: &mut u64) -> bool {
         let works: Vec<f64> = (0..self.hosts.len()).map(|host| self.work(host)).collect();
         let mut order: Vec<usize> = (0..works.len()).collect();
         order.sort_by(|&a, &b| works[b].total_cmp(&works[a]));
         let mut has_swapped = false;
         for (at, &a) in order.iter().enumerate() {
             for &b in order[at + 1..].iter().rev() {
-                has_swapped |= self.meet([a, b], weighed);
+                has_swapped |= self.swap_best([a, b], weighed);
             }
         }
         has_swapped
     }
 
-    /// Performs the best swap between two hosts, if one lowers the larger W; returns whether it did.
-    fn meet(&mut self, [a, b]: [usize; 2], weighed: &mut u64) -> bool {
+    /// Makes the best swap between two hosts if it decreases the larger W, and returns whether it did. `weighed` counts the swaps
+    /// that were evaluated.
+    fn swap_best(&mut self, [a, b]: [usize; 2], weighed: &mut u64) -> bool {
         let (mut least, mut best) = (self.work(a).max(self.work(b)), None);
-        let [own, others] = [a, b].map(|host| self.lists[host].clone());
+        let [own, others] = [a, b].map(|host| self.processes_of_host[host].clone());
         let moves = own.iter().map(|&given| [Some(given), None]);
         let moves = moves.chain(others.iter().map(|&taken| [None, Some(taken)]));
         let pairs = |given: usize| others.iter().map(move |&taken| [Some(given), Some(taken)]);
         for swap in moves.chain(own.iter().copied().flat_map(pairs)) {
             *weighed += 1;
-            let larger = self.tried([a, b], swap);
+            let larger = self.larger_work_after([a, b], swap);
             if larger < least {
                 (least, best) = (larger, Some(swap));
             }
@@ -223,8 +228,8 @@ impl<'a> State<'a> {
         let mut both = [own, others].concat();
         both.sort_unstable();
         for host in [a, b] {
-            let is_on = |process: &usize| self.room.places()[*process] == host;
-            self.lists[host] = both.iter().copied().filter(is_on).collect();
+            let is_on = |process: &usize| self.room.hosts()[*process] == host;
+            self.processes_of_host[host] = both.iter().copied().filter(is_on).collect();
         }
         true
     }

@@ -1,8 +1,8 @@
-//! Refuses a plan with a parameter that has no effect: its rows would show equal results under different labels.
+//! Refuses a plan with a parameter that has no effect, because its rows would show equal results under different labels.
 //!
-//! A parameter is checked in one setting after the other: does another of its values give another run there? One such setting is enough, so
-//! that a key that has no effect for one of several policies, applications or loads may vary. Runs are compared by their identity, and no
-//! run is simulated.
+//! A parameter is checked in one setting after the other, until another value of the parameter changes the run of a setting. One
+//! such setting is enough, so that a key that has no effect for one of several policies, applications or loads may vary. Runs are
+//! compared by their identity, and no run is simulated.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use rayon::prelude::*;
 
 use super::config::{Parameter, Sweep};
 use super::plan::Plan;
-use super::setting::runs_of;
-use super::settings::MOST_NAMED;
+use super::setting::run_ids;
+use super::settings::MAX_NAMED;
 use super::spec::label;
 use super::values::Values;
 use migsim_base::error::{Error, Problem};
@@ -29,13 +29,13 @@ pub(super) fn check(sweep: &Sweep, plan: &Plan, with: (Limits, &Shared)) -> Resu
             continue;
         }
         let changes = |setting: usize| {
-            let Some(rank) = values.ranks[setting] else {
+            let Some(rank) = values.indices[setting] else {
                 return false;
             };
             let mut other = plan.settings[setting].clone();
             other[index] = Some(values.distinct[(rank + 1) % values.count()].clone());
             // Settings that cannot be loaded count as different from those that can.
-            let other = runs_of(sweep, &other, &plan.seeds[..1], with);
+            let other = run_ids(sweep, &other, &plan.seeds[..1], with);
             other.map_or(true, |other| other[0] != plan.runs[setting * seeds])
         };
         if !(0..plan.settings.len()).into_par_iter().any(changes) {
@@ -46,8 +46,9 @@ pub(super) fn check(sweep: &Sweep, plan: &Plan, with: (Limits, &Shared)) -> Resu
     Ok(())
 }
 
+/// Returns the error for a parameter whose values do not change any run.
 fn changes_nothing(parameter: &Parameter, values: &[String]) -> Problem {
-    let first = first_of(values, "`, `", "`");
+    let first = join_first(values, "`, `", "`");
     let message = format!(
         "`{}` changes nothing: all settings are the same for `{first}",
         parameter.name
@@ -56,7 +57,7 @@ fn changes_nothing(parameter: &Parameter, values: &[String]) -> Problem {
     problem.hint("leave it out: nothing here depends on it, or its values mean the same")
 }
 
-/// Returns the note about settings that are the same run as an earlier one; such a run is done once.
+/// Returns the note about settings that describe the same run as an earlier setting; such a run is simulated only once.
 pub(super) fn note_of_equal(plan: &Plan) -> Option<String> {
     let seeds = plan.seeds.len();
     let (mut first, mut equal) = (BTreeMap::new(), Vec::new());
@@ -72,17 +73,17 @@ pub(super) fn note_of_equal(plan: &Plan) -> Option<String> {
     Some(format!(
         "of {} settings these are the same run as an earlier one, since their values mean the same there: {}",
         plan.settings.len(),
-        first_of(&equal, ", ", "")
+        join_first(&equal, ", ", "")
     ))
 }
 
-/// Joins the first of some names, with `end` after them, and an ellipsis if there are more.
-fn first_of(names: &[String], comma: &str, end: &str) -> String {
-    let more = if names.len() > MOST_NAMED {
+/// Joins the first few names, followed by `end`, and an ellipsis if there are more names.
+fn join_first(names: &[String], comma: &str, end: &str) -> String {
+    let more = if names.len() > MAX_NAMED {
         ", ..."
     } else {
         ""
     };
-    let first = names[..names.len().min(MOST_NAMED)].join(comma);
+    let first = names[..names.len().min(MAX_NAMED)].join(comma);
     format!("{first}{end}{more}")
 }

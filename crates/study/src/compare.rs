@@ -1,10 +1,11 @@
 //! Compares policies on one application: makespans over seeds, paired differences, ranks, and the distance from a lower bound.
 //!
-//! All policies use the same seeds. Differences are taken seed by seed, so that the effect of a seed on both policies cancels. Ranks are
-//! those of [`separate`](super::separate): equal if the seeds show no order. *Gain* is that of scenario iii over scenario i. *Above bound*
-//! is `T / bound - 1`, with the lower bound of [`Experiment::lower_bound`](migsim_experiment::Experiment::lower_bound); it is an upper
-//! limit of what a policy loses against the optimum. *Behind the best known* is `T / best - 1` against the fastest policy of the seed, or
-//! against the plan that [`hindsight`](migsim_experiment::Experiment::hindsight) found; its key is `regret_percent`.
+//! All policies use the same seeds. Differences are taken seed by seed, so that the effect of a seed on both policies cancels.
+//! Ranks are those of [`separate`](super::separate): equal if the seeds show no order. *Gain* is the gain of scenario iii over
+//! scenario i. *Above bound* is `T / bound - 1`, with the makespan T and the lower bound of
+//! [`Experiment::lower_bound`](migsim_experiment::Experiment::lower_bound); it is an upper limit of what a policy loses compared
+//! with the optimum. *Behind the best known* is `T / best - 1`, where `best` is the makespan of the fastest policy with the same
+//! seed, or of the plan that [`hindsight`](migsim_experiment::Experiment::hindsight) found; its key is `regret_percent`.
 
 use std::collections::BTreeMap;
 
@@ -15,8 +16,8 @@ use super::config::Sweep;
 use super::plan::Plan;
 use super::row::Row;
 use super::run::Common;
-use super::separate::{Basis, Indifference, difference};
-use super::static_standing::{StaticStanding, static_standing};
+use super::separate::{Basis, Indifference, paired_difference};
+use super::static_standing::{StaticStanding, find_best_start};
 use super::stats::Sample;
 use migsim_base::error::Error;
 use migsim_bsp::Scenario;
@@ -24,90 +25,91 @@ use migsim_experiment::{Limits, MovePlan, Progress, StaticStart};
 use migsim_platform::Rule;
 use migsim_policies::explain::definitions;
 
-/// A policy in a comparison, with its results.
+/// The results of one policy in a comparison.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Standing {
-    /// The name of the policy as the user gave it.
+    /// The name of the policy, as the user wrote it.
     pub policy: String,
-    /// The index of the setting of the policy in the plan.
+    /// Index of the setting in the plan that runs the policy.
     pub setting: usize,
-    /// The makespan of scenario iii \[s\].
+    /// Makespan of scenario iii \[s\], over the seeds.
     pub makespan: Sample,
-    /// Makespan minus the makespan of the best policy with the same seed \[s\]; none for the best policy itself.
+    /// Makespan minus the makespan of the best policy with the same seed \[s\]; `None` for the best policy itself.
     pub behind: Option<Sample>,
-    /// The gain of scenario iii over i \[%\].
+    /// Gain of scenario iii over scenario i \[%\], over the seeds; `None` if scenario i was not run.
     pub gain: Option<Sample>,
-    /// The mean number of calls over the seeds.
+    /// Number of rescheduling calls, mean over the seeds.
     pub calls: f64,
     /// Number of migrations, mean over the seeds.
     pub moves: f64,
-    /// Time that calls and migrations cost \[s\], means over the seeds.
+    /// Time that rescheduling calls and migrations cost \[s\], means over the seeds.
     pub costs: [f64; 2],
-    /// `T / bound - 1` \[%\], mean over the seeds.
+    /// Distance of the makespan T from the lower bound, `T / bound - 1` \[%\], mean over the seeds.
     pub above_bound: Option<f64>,
-    /// `T / best known - 1` \[%\].
+    /// Distance of the makespan T from the best known makespan of the seed, `T / best known - 1` \[%\].
     pub regret: Sample,
-    /// `T / best - 1` \[%\] against the best supersteps to call the same policy at, if they were searched.
+    /// Distance of the makespan T from the makespan with the best supersteps to call the same policy at, `T / best - 1` \[%\];
+    /// `None` if these were not searched.
     pub trigger_regret: Option<Sample>,
-    /// Rank: 1 plus the number of policies that are faster by more than the margin of indifference. If seeds matter, faster means
-    /// significant at 95 %, corrected for the number of comparisons.
+    /// Rank of the policy: 1 plus the number of policies that are faster by more than the margin of indifference. If seeds
+    /// matter, a difference counts only if it is significant at 95 %, corrected for the number of comparisons.
     pub rank: usize,
-    /// The mean number of moves that take a process straight back, over the seeds.
+    /// Number of moves that take a process straight back to the host it came from, mean over the seeds.
     pub straight_returns: f64,
 }
 
 impl Standing {
-    /// Whether no policy is faster by more than the margin of indifference; see [`Self::rank`].
-    pub fn ties_with_best(&self) -> bool {
+    /// Returns whether no policy is faster by more than the margin of indifference; see [`Self::rank`].
+    pub fn is_rank_one(&self) -> bool {
         self.rank == 1
     }
 }
 
-/// A comparison of policies.
+/// The results of a comparison of policies.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Comparison {
-    /// Policies that ran with all seeds, by rank, then by mean makespan, then in the order of the user. The first policy has the lowest
-    /// mean.
+    /// The policies that ran with all seeds, sorted by rank, then by mean makespan, then in the order of the user. The first
+    /// policy has the lowest mean makespan.
     pub standings: Vec<Standing>,
-    /// The policies that did not run with all seeds, in the order of the user.
+    /// The policies that failed with some seed, in the order of the user.
     pub failed: Vec<String>,
-    /// The number of seeds, and the margin of indifference.
+    /// Number of seeds, and margin of indifference, on which the ranks are based.
     pub basis: Basis,
-    /// Number of seeds that would separate a difference of [`Indifference::separable_percent`]. None if no tests are possible, if no other
-    /// policy shares rank 1, or if the number is above 10 000.
+    /// Number of seeds that would separate a difference of [`Indifference::separable_percent`]. `None` if no tests are possible,
+    /// if no other policy shares rank 1, or if the number is above 10 000.
     pub seeds_needed: Option<usize>,
-    /// The makespan of scenario i \[s\].
-    pub alone: Option<Sample>,
-    /// Makespan of the best plan in hindsight \[s\], if it was searched.
+    /// Makespan of scenario i, without rescheduling \[s\], over the seeds.
+    pub scenario_i: Option<Sample>,
+    /// Makespan of the best plan found in hindsight \[s\], over the seeds; `None` if it was not searched.
     pub hindsight: Option<Sample>,
-    /// The best static start, if static starts were simulated.
+    /// The best static start; `None` if static starts were not simulated.
     pub static_start: Option<StaticStanding>,
     /// Whether the application is a recorded program, which has the length of the recorded run.
     pub is_recorded: bool,
 }
 
-/// Results by seed beside the runs.
+/// Results for each seed that are not results of the policies' runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Known {
-    /// The lower bound of each seed \[s\].
+    /// Lower bound of the makespan for each seed \[s\].
     pub bounds: Vec<f64>,
-    /// Makespan of the best plan in hindsight of each seed \[s\]; empty if it was not searched.
+    /// Makespan of the best plan found in hindsight for each seed \[s\]; empty if it was not searched.
     pub hindsight: Vec<f64>,
-    /// The makespan with the best calls by setting and by seed \[s\]; empty if they were not searched.
+    /// Makespan with the best supersteps to call the policy at \[s\], by setting and by seed; empty if these were not searched.
     pub best_calls: Vec<Vec<Option<f64>>>,
-    /// Scenario i from the starts of the built-in rules, by seed; empty if they were not simulated.
+    /// Makespans of scenario i from the starts of the built-in mapping rules, by seed; empty if they were not simulated.
     pub static_starts: Vec<Vec<StaticStart>>,
-    /// The reason why no static starts were simulated, for the user.
+    /// The reason, for the user, why static starts were not simulated; `None` if they were, or were not requested.
     pub note: Option<String>,
     /// Whether the application is a recorded program.
     pub is_recorded: bool,
 }
 
 impl Known {
-    /// Computes the best known makespan of each seed, given that of its fastest policy \[s\].
-    fn best(&self, fastest: Vec<f64>) -> Vec<f64> {
+    /// Computes the best known makespan of each seed \[s\] from that of its fastest policy and from the searches.
+    fn best_known(&self, fastest: Vec<f64>) -> Vec<f64> {
         let mut best_known = fastest;
         for (best, found) in best_known.iter_mut().zip(&self.hindsight) {
             *best = best.min(*found);
@@ -121,17 +123,17 @@ impl Known {
     }
 }
 
-/// The searches and simulations to do beside the runs.
+/// The searches and simulations that are done in addition to the runs of the policies.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wanted {
-    /// Number of runs that the search for the best plan of each seed in hindsight may take; 0 for no search.
-    pub hindsight: usize,
-    /// Whether static starts are simulated.
+    /// Number of runs that the search for the best plan in hindsight may take for each seed; 0 for no search.
+    pub hindsight_runs: usize,
+    /// Whether scenario i is also simulated from the static starts.
     pub static_starts: bool,
 }
 
 impl Comparison {
-    /// Compares the settings of `plan`, whose only parameter is the policy.
+    /// Compares the policies, which are the settings of `plan`, whose only parameter is the policy.
     pub fn of(
         plan: &Plan,
         rows: &BTreeMap<String, Row>,
@@ -176,19 +178,19 @@ impl Comparison {
             .iter()
             .map(|one| is_drawn(one.0).unwrap_or(plan.is_random));
         let drawn: Vec<bool> = drawn.collect();
-        let faster = basis.faster_drawn(&times, &drawn, basis.margin(false, best_mean));
+        let faster = basis.count_faster_drawn(&times, &drawn, basis.margin(false, best_mean));
         let of_seed = |seed: usize| found.iter().map(move |one| one.2[seed]);
         let fastest = (0..seeds).map(|seed| of_seed(seed).fold(f64::INFINITY, f64::min));
-        let best_known = known.best(fastest.collect());
+        let best_known = known.best_known(fastest.collect());
         let alone = found.first().and_then(|one| {
             let times = one.1.iter().map(|row| row.makespan(Scenario::I));
             times.collect::<Option<Vec<f64>>>()
         });
         let best = found.first().map(|one| &*one.2);
         let static_start =
-            best.and_then(|best| static_standing(&known.static_starts, best, alone.as_deref()));
+            best.and_then(|best| find_best_start(&known.static_starts, best, alone.as_deref()));
         let others = Others {
-            first: found.first().map(|one| one.2.clone()).unwrap_or_default(),
+            best_policy: found.first().map(|one| one.2.clone()).unwrap_or_default(),
             best_known,
             known,
         };
@@ -207,20 +209,20 @@ impl Comparison {
             standings,
             failed,
             basis,
-            alone: alone.and_then(|times| Sample::of(&times)),
+            scenario_i: alone.and_then(|times| Sample::of(&times)),
             hindsight: Sample::of(&known.hindsight),
             static_start,
         }
     }
 
     /// Returns the policy with the second lowest mean makespan.
-    pub fn second(&self) -> Option<&Standing> {
+    pub fn second_best(&self) -> Option<&Standing> {
         let others = self.standings.iter().skip(1);
         others.min_by(|a, b| a.makespan.mean.total_cmp(&b.makespan.mean))
     }
 
     /// Formats the rank of a policy for tables: `1=` if another policy has the same rank.
-    pub fn rank_shown(&self, rank: usize) -> String {
+    pub fn format_rank(&self, rank: usize) -> String {
         let equal = self.standings.iter().filter(|one| one.rank == rank);
         let tie = if equal.count() > 1 { "=" } else { "" };
         format!("{rank}{tie}")
@@ -243,11 +245,11 @@ impl Comparison {
                 "regret_percent": one.regret.mean,
                 "regret_ci95_percent": one.regret.half_width(),
                 "trigger_regret_percent": one.trigger_regret.map(|regret| regret.mean),
-                "ties_with_best": one.ties_with_best(),
+                "ties_with_best": one.is_rank_one(),
                 "straight_returns": one.straight_returns,
             })
         };
-        let verdict = self.sentence();
+        let verdict = self.verdict_sentence();
         let mut all = json!({
             "seeds": self.basis.seeds,
             "correction": self.basis.correction(),
@@ -256,7 +258,7 @@ impl Comparison {
             "verdict": verdict.text(),
             "quantities": verdict.to_json(),
             "definitions": definitions([&verdict]),
-            "alone_s": self.alone,
+            "alone_s": self.scenario_i,
             "hindsight_s": self.hindsight,
             "policies": self.standings.iter().map(of_policy).collect::<Vec<_>>(),
         });
@@ -265,11 +267,11 @@ impl Comparison {
         }
         if let Some(start) = &self.static_start {
             let of_rule = |(rule, makespan): &(Rule, Sample)| json!({ "rule": rule.name(), "makespan_s": makespan });
-            all["static_starts"] = start.all.iter().map(of_rule).collect();
+            all["static_starts"] = start.by_rule.iter().map(of_rule).collect();
             all["best_static_start"] = json!({
                 "rule": start.rule.name(),
                 "makespan_s": start.makespan,
-                "own": start.is_own,
+                "own": start.is_start_of_policies,
                 "behind_best_s": start.behind,
                 "gain_percent": start.gain,
             });
@@ -278,10 +280,10 @@ impl Comparison {
     }
 }
 
-/// Computes the number of seeds that would separate the policies of rank 1, from the largest deviation of their differences to the best
-/// one.
+/// Computes the number of seeds that would separate the policies of rank 1, from the largest standard deviation of their
+/// differences to the best policy.
 fn seeds_needed(basis: Basis, standings: &[Standing]) -> Option<usize> {
-    let ties = standings.iter().filter(|one| one.ties_with_best());
+    let ties = standings.iter().filter(|one| one.is_rank_one());
     let deviations = ties.filter_map(|one| one.behind?.deviation);
     let deviation = deviations.reduce(f64::max).filter(|_| basis.has_tests())?;
     let best = standings.first()?.makespan.mean;
@@ -290,11 +292,12 @@ fn seeds_needed(basis: Basis, standings: &[Standing]) -> Option<usize> {
     basis.seeds_to_separate(difference, margin, deviation, standings.len())
 }
 
-/// Computes the lower bound of each seed and, with a budget, the best plan in hindsight, which is no slower than the policies of the plan.
+/// Computes the lower bound of each seed and, if requested, the static starts and the best plan in hindsight, which is no slower
+/// than the policies of the plan.
 ///
 /// # Errors
 /// A run that succeeded for a policy cannot be repeated.
-pub fn known(
+pub fn additional_results(
     (sweep, plan): (&Sweep, &Plan),
     (limits, common): (Limits, &Common),
     wanted: Wanted,
@@ -317,10 +320,10 @@ pub fn known(
             known.static_starts = first.run_starts(&starts, None, &Progress::default())?;
             known.note = starts.note().map(str::to_owned);
         }
-        if wanted.hindsight == 0 {
+        if wanted.hindsight_runs == 0 {
             return Ok(known);
         }
-        let (progress, memo) = (Progress::default(), first.memory());
+        let (progress, memo) = (Progress::default(), first.new_memo());
         let mut starts = Vec::new();
         let mut fastest = f64::INFINITY;
         for setting in 0..settings {
@@ -332,12 +335,12 @@ pub fn known(
                 let makespan = run.outcome.makespan.get();
                 if makespan < fastest {
                     fastest = makespan;
-                    starts.insert(0, MovePlan::of(&run.outcome));
+                    starts.insert(0, MovePlan::from_outcome(&run.outcome));
                 }
             }
         }
         starts.truncate(3);
-        let found = first.hindsight(&starts, wanted.hindsight, &progress)?;
+        let found = first.hindsight(&starts, wanted.hindsight_runs, &progress)?;
         known.hindsight = Some(found.makespan.get().min(fastest));
         Ok(known)
     };
@@ -356,20 +359,23 @@ pub fn known(
     })
 }
 
-/// The results of a seed beside its runs.
+/// The results for one seed that are not results of the policies' runs.
 #[derive(Debug, Default)]
 struct OfSeed {
-    /// The lower bound \[s\].
+    /// Lower bound of the makespan \[s\].
     lower_bound_s: f64,
-    /// Makespan of the best plan in hindsight \[s\].
+    /// Makespan of the best plan found in hindsight \[s\]; `None` if it was not searched.
     hindsight: Option<f64>,
+    /// Makespans of scenario i from the starts of the built-in mapping rules.
     static_starts: Vec<StaticStart>,
+    /// The reason, for the user, why static starts were not simulated.
     note: Option<String>,
+    /// Whether the application is a recorded program.
     is_recorded: bool,
 }
 
-/// Computes the makespans with the best calls of [`best_calls`](migsim_experiment::Experiment::best_calls), by setting and by seed \[s\];
-/// none if a run fails.
+/// Computes the makespans with the best supersteps to call the policy at \[s\], as
+/// [`best_calls`](migsim_experiment::Experiment::best_calls) finds them, by setting and by seed; `None` if a run fails.
 pub fn best_calls(
     (sweep, plan): (&Sweep, &Plan),
     (limits, common): (Limits, &Common),
@@ -378,7 +384,7 @@ pub fn best_calls(
     let seeds = plan.seeds.len();
     let runs = (0..plan.settings.len() * seeds).into_par_iter();
     let of_run = |run: usize| {
-        let experiment = plan.experiment(sweep, plan.run(run), (limits, &common.files));
+        let experiment = plan.experiment(sweep, plan.setting_and_seed(run), (limits, &common.files));
         let found = experiment.ok()?.best_calls(barriers, &Progress::default());
         Some(found.ok()?.makespan.get())
     };
@@ -386,17 +392,18 @@ pub fn best_calls(
     all.chunks(seeds).map(<[_]>::to_vec).collect()
 }
 
-/// The references that a policy is compared with, seed by seed.
+/// The reference makespans with which each policy is compared, seed by seed.
 struct Others<'a> {
-    /// The makespans of the best policy \[s\].
-    first: Vec<f64>,
-    /// Best known makespan of each seed \[s\].
+    /// Makespan of the best policy for each seed \[s\].
+    best_policy: Vec<f64>,
+    /// Best known makespan for each seed \[s\].
     best_known: Vec<f64>,
+    /// Further results for each seed, such as lower bounds.
     known: &'a Known,
 }
 
 impl Others<'_> {
-    /// Computes the standing of a policy from its position by mean makespan, its rank, its rows and its makespans.
+    /// Computes the results of a policy from its position by mean makespan, its rank, its rows and its makespans.
     fn standing(
         &self,
         (policy, setting): (String, usize),
@@ -423,7 +430,7 @@ impl Others<'_> {
                 .map(|(best, time)| Some(best.as_ref()?.min(*time)))
                 .collect()
         });
-        let behind = difference(times, &self.first).filter(|_| place > 0);
+        let behind = paired_difference(times, &self.best_policy).filter(|_| place > 0);
         Some(Standing {
             policy,
             setting,
@@ -505,8 +512,8 @@ mod tests {
         // Policy b is 1 s behind a with each seed, and 0.9, 1.1, 0.9 s behind c: t = 14 with a margin of 0.03 s. Policies c and a are each
         // ahead with some seeds.
         assert_eq!([a.rank, c.rank, b.rank], [1, 1, 3]);
-        assert_eq!([1, 3].map(|rank| comparison.rank_shown(rank)), ["1=", "3"]);
-        assert_eq!(comparison.second(), Some(c));
+        assert_eq!([1, 3].map(|rank| comparison.format_rank(rank)), ["1=", "3"]);
+        assert_eq!(comparison.second_best(), Some(c));
         // The makespans are 25, 20 and 0 % above the bounds, and 0, 20 and 0 % above the best known.
         assert!((a.above_bound.unwrap() - 15.0).abs() < 1e-9);
         assert!((a.regret.mean - 20.0 / 3.0).abs() < 1e-9);

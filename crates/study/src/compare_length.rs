@@ -1,24 +1,25 @@
-//! The length that a recorded run must have for moves to pay: a recording is usually short, while the price of a move is paid once.
+//! The length that a recorded run must have for moves to pay off: a recording is usually short, while the cost of a move is paid
+//! only once.
 //!
 //! ```text
 //! saved = T_i - T_iii + calls + moves          in the recorded run [s]
 //! pays from  k = moves / (saved - calls)       runs of that length
 //! ```
-//! `T_i` is the makespan without rescheduling, and `T_iii` that with it. A run that is k times as long repeats the recorded one: the number
-//! of calls grows with the length, but the moves are made only once.
+//! `T_i` is the makespan without rescheduling, and `T_iii` the makespan with rescheduling. A run that is k times as long repeats
+//! the recorded run: the number of calls grows with the length, but the moves are made only once.
 
 use super::compare::{Comparison, Standing};
 use super::stats::short;
 use migsim_policies::explain::{Meaning, Sentence, Unit, say};
 
-/// The cost of the moves.
+/// Meaning of the number: the cost of the moves in the recorded run.
 const MOVES: Meaning = Meaning::new(
     "moves_cost_s",
     Unit::Seconds,
     "the mean cost of the migrations of a policy over the seeds",
 );
 
-/// The length from which moves pay.
+/// Meaning of the number: the length of a run from which moves pay off.
 const LENGTH: Meaning = Meaning::new(
     "pays_from_s",
     Unit::Seconds,
@@ -26,9 +27,9 @@ const LENGTH: Meaning = Meaning::new(
 );
 
 impl Comparison {
-    /// Describes how long the recorded run must be for moves to pay; none for an application that was not recorded.
-    pub(super) fn length(&self) -> Option<Sentence> {
-        let alone = self.alone.filter(|_| self.is_recorded)?.mean;
+    /// Describes how long the recorded run must be for moves to pay off; `None` for an application that was not recorded.
+    pub(super) fn required_length(&self) -> Option<Sentence> {
+        let alone = self.scenario_i.filter(|_| self.is_recorded)?.mean;
         let moving = self.standings.iter().filter(|one| one.moves > 0.0);
         let moving: Vec<&Standing> = moving.collect();
         if moving.is_empty() {
@@ -46,9 +47,9 @@ impl Comparison {
             return Some(text.into());
         };
         let cost = MOVES
-            .of(first.costs[1])
+            .with_value(first.costs[1])
             .shown_as(format!("{} s", short(first.costs[1])));
-        let least_shown = LENGTH.of(least).shown_as(format!("{} s", short(least)));
+        let least_shown = LENGTH.with_value(least).shown_as(format!("{} s", short(least)));
         Some(say!(
             "The moves of `{}` cost {} once: they pay in a run of the same kind of about {} or longer.",
             &first.policy,
@@ -91,7 +92,7 @@ mod tests {
             one.costs = costs;
             one.moves = moves as f64;
         }
-        found.alone = Sample::of(&[10.0]);
+        found.scenario_i = Sample::of(&[10.0]);
         found
     }
 

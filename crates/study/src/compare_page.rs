@@ -1,43 +1,45 @@
-//! `index.html` of a comparison: the verdict, the table, makespans with their intervals, and one run of each policy side by side.
+//! `index.html` of a comparison: the verdict, the table, makespans with their confidence intervals, and one run of each policy
+//! side by side.
 //!
-//! The runs are those of the first seed: strips of phases on one axis of time, the processes of each cluster after any superstep, and the
-//! terms of the differences from scenario i.
+//! The runs are those of the first seed. They are shown as strips of phases on one axis of time, the processes of each cluster
+//! after any superstep, and the terms of the differences from scenario i.
 
 use std::fmt::Write as _;
 
 use serde_json::json;
 
 use super::compare::Comparison;
-use super::page::SHOWN;
+use super::page::INITIAL_ROWS;
 use super::stats::{Sample, short};
 use migsim_base::units::{HostId, Time};
 use migsim_base::words::counted;
 use migsim_bsp::Outcome;
 use migsim_experiment::{Ledger, Term};
-use migsim_output::figure::{Dot, Figure, Group, Key, Row, Rows, Style, round_ticks};
-use migsim_output::frame::{picture, prose, script, sections_page};
-use migsim_output::{Cell, Table, escaped, numbers, words};
+use migsim_output::figure::{Dot, Figure, Group, Row, Rows, SeriesKey, Style, round_ticks};
+use migsim_output::frame::{picture, prose, script_element, sections_page};
+use migsim_output::{Cell, Table, escaped, number_column, text_column};
 use migsim_platform::Platform;
 
-/// A run of a policy on the page.
+/// The run of a policy that the page shows as an example.
 #[derive(Clone, Debug)]
 pub struct Example {
-    /// The policy.
+    /// The name of the policy.
     pub policy: String,
     /// The makespan of the run \[s\].
     pub makespan: f64,
-    /// Start, end of the last computation, and end of each superstep \[s\].
+    /// Times of each superstep: start, end of the last computation, and end \[s\].
     pub supersteps: Vec<[f64; 3]>,
-    /// Start and end of the wait for each call, and end of the delay by its moves \[s\].
+    /// Times of each rescheduling call: start and end of the wait for the call, and end of the delay by its moves \[s\].
     pub calls: Vec<[f64; 3]>,
-    /// The moves in their order: number of supersteps before the move, cluster of the origin, cluster of the destination.
+    /// The moves in their order: number of supersteps before the move, index of the origin cluster, index of the destination
+    /// cluster.
     pub moves: Vec<(usize, usize, usize)>,
-    /// The difference of the run from scenario i by term, and their sum \[s\].
+    /// The difference of the makespan from scenario i by term, and the sum of the terms \[s\]; `None` if scenario i was not run.
     pub terms: Option<(Vec<(Term, f64)>, f64)>,
 }
 
 impl Example {
-    /// Creates an example from the outcome of a run.
+    /// Creates the example of a policy from the outcome of its run.
     pub fn of(
         policy: &str,
         outcome: &Outcome,
@@ -60,7 +62,7 @@ impl Example {
                 .map(|one| dates(one.start, one.computed, one.end))
                 .collect(),
             calls: calls
-                .map(|one| dates(one.wait.from, one.wait.until, one.held_until))
+                .map(|one| dates(one.wait.from, one.wait.until, one.delayed_until))
                 .collect(),
             moves,
             terms: ledger.map(|ledger| (ledger.terms().collect(), ledger.difference_s())),
@@ -68,14 +70,14 @@ impl Example {
     }
 }
 
-/// The runs that the page shows beside the comparison.
+/// The runs that the page shows in addition to the comparison.
 #[derive(Debug)]
 pub struct Examples {
-    /// A description of the runs for headings.
-    pub which: String,
-    /// The clusters, each with the number of processes that start in it; none if that is not known.
+    /// A description of the runs for headings, such as their seed.
+    pub description: String,
+    /// The clusters, each with the number of processes that start in it; empty if this is not known.
     pub clusters: Vec<(String, u32)>,
-    /// The runs, the best policy first.
+    /// The runs, sorted by policy as in the comparison, the best policy first.
     pub runs: Vec<Example>,
 }
 
@@ -97,54 +99,58 @@ pub fn page(
     examples: Option<&Examples>,
 ) -> String {
     let examples = examples.filter(|examples| !examples.runs.is_empty());
-    let which = examples.map_or("", |examples| &examples.which);
+    let which = examples.map_or("", |examples| &examples.description);
     let of = |html: fn(&Examples) -> String| examples.map_or_else(String::new, html);
     let verdict = prose(&comparison.verdict());
     let sections = [
         (
             "ranking",
             "Ranking: from best to worst".to_owned(),
-            format!("<p class=\"verdict\">{verdict}</p>\n{}", table.html(SHOWN)),
+            format!("<p class=\"verdict\">{verdict}</p>\n{}", table.html(INITIAL_ROWS)),
         ),
         (
             "makespans",
             "Makespans: scenario iii".to_owned(),
-            makespans(comparison),
+            draw_makespans(comparison),
         ),
         (
             "time",
             format!("Runs: {which}, on one axis of time"),
-            of(|examples| strips(&examples.runs)),
+            of(|examples| draw_strips(&examples.runs)),
         ),
         (
             "places",
             format!("Places: processes by cluster, {which}"),
-            of(places),
+            of(place_table),
         ),
         (
             "terms",
             format!("Terms: scenario iii less scenario i, {which}"),
-            of(|examples| terms(&examples.runs)),
+            of(|examples| ledger_table(&examples.runs)),
         ),
     ];
     let policies = counted(comparison.standings.len(), "policy");
     let seeds = counted(comparison.basis.seeds, "seed");
     let lead = format!("<p>{policies}, {seeds}.</p>\n");
-    sections_page(title, &lead, sections, &[PLACES])
+    sections_page(title, &lead, sections, &[PLACE_SCRIPT])
 }
 
-/// Draws makespans as dots with intervals; empty if no policy ran with all seeds.
-fn makespans(comparison: &Comparison) -> String {
+/// Draws the makespans of the policies as dots with confidence intervals; empty if no policy ran with all seeds.
+fn draw_makespans(comparison: &Comparison) -> String {
     if comparison.standings.is_empty() {
         return String::new();
     }
     let row = |label: String, makespan: Sample| Row {
         label,
-        dots: vec![Dot::with_half(0, makespan.mean, makespan.half_width())],
+        dots: vec![Dot::from_half_width(
+            0,
+            makespan.mean,
+            makespan.half_width(),
+        )],
     };
     let policies = comparison.standings.iter();
     let policies = policies.map(|one| row(one.policy.clone(), one.makespan));
-    let start = comparison.static_start.iter().filter(|one| !one.is_own);
+    let start = comparison.static_start.iter().filter(|one| !one.is_start_of_policies);
     let rows = policies.chain(start.map(|one| row(one.label(), one.makespan)));
     let axis = match comparison.basis.seeds {
         0 | 1 => "makespan [s]",
@@ -153,7 +159,7 @@ fn makespans(comparison: &Comparison) -> String {
     let chart = Rows {
         name: "Makespans of the policies".into(),
         axis: axis.into(),
-        keys: vec![Key::of("scenario iii", 2)],
+        keys: vec![SeriesKey::of("scenario iii", 2)],
         groups: vec![Group {
             heading: String::new(),
             rows: rows.collect(),
@@ -165,15 +171,15 @@ fn makespans(comparison: &Comparison) -> String {
     picture("makespans", label, (300, 480), &svg)
 }
 
-/// Number of columns of a strip.
-const COLUMNS: usize = 480;
-/// Height of a strip, of its label, and of the axis \[pixels\].
-const STRIP: f64 = 34.0;
+/// Number of columns into which the time of a run is divided in a strip.
+const STRIP_COLUMNS: usize = 480;
+/// Height of the coloured strip of one run \[pixels\].
+const STRIP_HEIGHT: f64 = 34.0;
 const LABEL: f64 = 18.0;
 const AXIS: f64 = 26.0;
 const WIDTH: f64 = 960.0;
 
-/// The phases with their colours, alternately dark and light.
+/// The names of the phases with their colours, alternately dark and light.
 const PHASES: [(&str, &str); 4] = [
     ("computation", "#1f5a99"),
     ("communication, barrier", "#e6b93c"),
@@ -181,15 +187,15 @@ const PHASES: [(&str, &str); 4] = [
     ("moves", "#c8442a"),
 ];
 
-/// Draws a strip for each run: the phases on which the time of each column was spent.
-fn strips(runs: &[Example]) -> String {
+/// Draws a strip for each run, which shows for each column of time in which phase the run is.
+fn draw_strips(runs: &[Example]) -> String {
     let longest = runs.iter().map(|run| run.makespan).fold(0.0, f64::max);
-    let height = AXIS + runs.len() as f64 * (STRIP + LABEL);
+    let height = AXIS + runs.len() as f64 * (STRIP_HEIGHT + LABEL);
     let mut svg = format!(
         "<svg role=\"img\" aria-label=\"Phases of the runs on one axis of time\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" style=\"min-width:600px;max-width:100%;height:auto\" font-family=\"sans-serif\" font-size=\"12\" fill=\"currentColor\">\n"
     );
     for (place, run) in runs.iter().enumerate() {
-        let top = place as f64 * (STRIP + LABEL);
+        let top = place as f64 * (STRIP_HEIGHT + LABEL);
         let _ = writeln!(
             svg,
             "<text x=\"0\" y=\"{:.0}\">{} · {} s · {} · {}</text>",
@@ -199,7 +205,7 @@ fn strips(runs: &[Example]) -> String {
             counted(run.calls.len(), "call"),
             counted(run.moves.len(), "move")
         );
-        svg += &strip(run, longest, top + LABEL);
+        svg += &draw_strip(run, longest, top + LABEL);
     }
     for (date, label) in round_ticks(longest, 9) {
         let x = WIDTH * date / longest.max(f64::MIN_POSITIVE);
@@ -226,28 +232,28 @@ fn strips(runs: &[Example]) -> String {
     )
 }
 
-/// Draws the columns of a run; equal neighbours are joined.
-fn strip(run: &Example, longest: f64, top: f64) -> String {
-    let mut spent = vec![[0.0_f64; PHASES.len()]; COLUMNS];
+/// Draws the strip of one run; neighbouring columns of the same phase are joined.
+fn draw_strip(run: &Example, longest: f64, top: f64) -> String {
+    let mut spent = vec![[0.0_f64; PHASES.len()]; STRIP_COLUMNS];
     let column = if longest > 0.0 {
-        longest / COLUMNS as f64
+        longest / STRIP_COLUMNS as f64
     } else {
         1.0
     };
     let mut add = |phase: usize, from: f64, until: f64| {
         let mut now = from;
         while now < until {
-            let mut index = whole(now / column);
+            let mut index = truncated(now / column);
             if (index + 1) as f64 * column <= now {
                 // Rounding put the end of the column inside it.
                 index += 1;
             }
-            let end = if index + 1 < COLUMNS {
+            let end = if index + 1 < STRIP_COLUMNS {
                 until.min((index + 1) as f64 * column)
             } else {
                 until
             };
-            spent[index.min(COLUMNS - 1)][phase] += end - now;
+            spent[index.min(STRIP_COLUMNS - 1)][phase] += end - now;
             now = end;
         }
     };
@@ -268,22 +274,22 @@ fn strip(run: &Example, longest: f64, top: f64) -> String {
     let shares: Vec<[u32; PHASES.len()]> = shares.collect();
     let mut svg = String::new();
     let mut at = 0;
-    while at < COLUMNS {
+    while at < STRIP_COLUMNS {
         let same = shares[at..]
             .iter()
             .take_while(|one| **one == shares[at])
             .count();
         let all: u32 = shares[at].iter().sum();
-        let mut below = top + STRIP;
+        let mut below = top + STRIP_HEIGHT;
         for (share, (_, colour)) in shares[at].iter().zip(PHASES) {
             if *share > 0 {
-                let height = STRIP * f64::from(*share) / f64::from(all);
+                let height = STRIP_HEIGHT * f64::from(*share) / f64::from(all);
                 below -= height;
                 let _ = writeln!(
                     svg,
                     "<rect x=\"{:.0}\" y=\"{below:.1}\" width=\"{}\" height=\"{height:.1}\" fill=\"{colour}\"/>",
-                    at as f64 * WIDTH / COLUMNS as f64,
-                    same as f64 * WIDTH / COLUMNS as f64
+                    at as f64 * WIDTH / STRIP_COLUMNS as f64,
+                    same as f64 * WIDTH / STRIP_COLUMNS as f64
                 );
             }
         }
@@ -292,17 +298,17 @@ fn strip(run: &Example, longest: f64, top: f64) -> String {
     svg
 }
 
-/// Truncates a small number that is not negative.
+/// Truncates a small nonnegative number to an integer.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "a column of a strip"
 )]
-fn whole(number: f64) -> usize {
+fn truncated(number: f64) -> usize {
     number.max(0.0) as usize
 }
 
-/// Rounds a small number that is not negative.
+/// Rounds a small nonnegative number to an integer.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -312,17 +318,17 @@ fn rounded(number: f64) -> u32 {
     number.max(0.0).round() as u32
 }
 
-/// Creates the table of the processes of each cluster, with a slider for the superstep.
-fn places(examples: &Examples) -> String {
+/// Creates the table of the number of processes in each cluster, with a slider that chooses the superstep.
+fn place_table(examples: &Examples) -> String {
     if examples.clusters.is_empty() {
         return String::new();
     }
     let clusters = examples.clusters.len();
-    let mut columns = vec![words("cluster", "cluster")];
+    let mut columns = vec![text_column("cluster", "cluster")];
     let runs = || examples.runs.iter();
-    columns.extend(runs().map(|run| numbers(&run.policy, "processes")));
+    columns.extend(runs().map(|run| number_column(&run.policy, "processes")));
     let mut table = Table::new("places", "", &columns);
-    let histories = runs().map(|run| history(run, &examples.clusters));
+    let histories = runs().map(|run| processes_by_cluster(run, &examples.clusters));
     let histories: Vec<Vec<(usize, Vec<u32>)>> = histories.collect();
     for (index, (cluster, _)) in examples.clusters.iter().enumerate() {
         let mut row = vec![Cell::text(cluster)];
@@ -330,7 +336,7 @@ fn places(examples: &Examples) -> String {
             let count = history.last().map_or(0, |last| last.1[index]);
             row.push(Cell::count(count as usize));
         }
-        table.push(row);
+        table.push_row(row);
     }
     let supersteps = examples.runs[0].supersteps.len();
     let data = json!({ "histories": histories, "clusters": clusters });
@@ -340,12 +346,12 @@ fn places(examples: &Examples) -> String {
          <input id=\"barrier\" type=\"range\" min=\"0\" max=\"{supersteps}\" value=\"{supersteps}\" style=\"width:min(40em,90%)\"></p>\n{}\
          <script type=\"application/json\" id=\"place-data\">{data}</script>\n{}\n",
         table.html(usize::MAX),
-        script(PLACES)
+        script_element(PLACE_SCRIPT)
     )
 }
 
-/// The script that updates the table of places to the superstep of the slider.
-const PLACES: &str = "\"use strict\";
+/// The script of the page that updates the table of processes per cluster to the superstep of the slider.
+const PLACE_SCRIPT: &str = "\"use strict\";
 {
   const data = JSON.parse(document.getElementById('place-data').textContent);
   const slider = document.getElementById('barrier');
@@ -364,8 +370,8 @@ const PLACES: &str = "\"use strict\";
 }
 ";
 
-/// Lists the processes of each cluster at the start and after each superstep with moves.
-fn history(run: &Example, clusters: &[(String, u32)]) -> Vec<(usize, Vec<u32>)> {
+/// Lists the number of processes in each cluster at the start and after each superstep with moves.
+fn processes_by_cluster(run: &Example, clusters: &[(String, u32)]) -> Vec<(usize, Vec<u32>)> {
     let mut counts: Vec<u32> = clusters.iter().map(|one| one.1).collect();
     let mut history = vec![(0, counts.clone())];
     for &(after, from, to) in &run.moves {
@@ -379,14 +385,14 @@ fn history(run: &Example, clusters: &[(String, u32)]) -> Vec<(usize, Vec<u32>)> 
     history
 }
 
-/// Makes one table of the ledgers of all runs.
-fn terms(runs: &[Example]) -> String {
+/// Creates one table of the ledgers of all runs.
+fn ledger_table(runs: &[Example]) -> String {
     let known = || {
         runs.iter()
             .filter_map(|run| Some((run, run.terms.as_ref()?)))
     };
-    let mut columns = vec![words("term [s]", "term")];
-    columns.extend(known().map(|(run, _)| numbers(&run.policy, "seconds")));
+    let mut columns = vec![text_column("term [s]", "term")];
+    columns.extend(known().map(|(run, _)| number_column(&run.policy, "seconds")));
     let mut table = Table::new("terms", "", &columns);
     let Some((_, (first, _))) = known().next() else {
         return "<p>There is no scenario i to compare with.</p>\n".to_owned();
@@ -400,12 +406,12 @@ fn terms(runs: &[Example]) -> String {
     for (at, (term, _)) in first.iter().enumerate() {
         let mut row = vec![Cell::text(term.name())];
         row.extend(known().map(|(_, (terms, _))| cell(terms.get(at).map_or(0.0, |one| one.1))));
-        table.push(row);
+        table.push_row(row);
     }
     let mut sum = vec![Cell::text("sum")];
     sum.extend(known().map(|(_, (_, sum))| cell(*sum)));
-    table.push(sum);
-    table.html(SHOWN)
+    table.push_row(sum);
+    table.html(INITIAL_ROWS)
 }
 
 #[cfg(test)]
@@ -421,7 +427,7 @@ mod tests {
 
     #[test]
     fn the_strips_share_one_axis_and_places_count_all_processes() {
-        let settings = Layers::of([
+        let settings = Layers::from_pairs([
             ("workload.app", "sw".into()),
             ("workload.n", 25.into()),
             ("policy.name", "refine/every=10".into()),
@@ -432,7 +438,7 @@ mod tests {
         let platform = &experiment.platform.platform;
         let ledger = results.ledger(run);
         let examples = Examples {
-            which: "seed 1".into(),
+            description: "seed 1".into(),
             clusters: clusters(platform, &experiment.placement),
             runs: vec![Example::of(
                 "refine/every=10",
@@ -455,7 +461,7 @@ mod tests {
         // No column is empty, however the ends of columns are rounded.
         for part in 1..=40 {
             let longest = run.outcome.makespan.get() * (1.0 + f64::from(part) / 97.0);
-            let svg = strip(&examples.runs[0], longest, 0.0);
+            let svg = draw_strip(&examples.runs[0], longest, 0.0);
             let mut filled = BTreeMap::new();
             for rectangle in svg.lines() {
                 let number = |key: &str| -> f64 {
@@ -470,7 +476,7 @@ mod tests {
             });
             assert!(f64::from(end) >= WIDTH * run.outcome.makespan.get() / longest - 1.0);
         }
-        for (_, counts) in history(&examples.runs[0], &examples.clusters) {
+        for (_, counts) in processes_by_cluster(&examples.runs[0], &examples.clusters) {
             assert_eq!(counts.iter().sum::<u32>(), 25);
         }
         let plan: Plan = serde_json::from_value(json!({
@@ -484,7 +490,7 @@ mod tests {
         };
         let rows = [("a".to_owned(), row)].into();
         let comparison = Comparison::of(&plan, &rows, &Known::default(), Indifference::default());
-        let table = Table::new("policies", "", &[words("policy", "policy")]);
+        let table = Table::new("policies", "", &[text_column("policy", "policy")]);
         let html = page("Comparison", &comparison, &table, Some(&examples));
         for part in [
             "<p class=\"verdict\">",

@@ -1,8 +1,8 @@
-//! Compares existing runs as policies: makes rows and pictures from their folders, without a new run.
+//! Compares existing run folders as policies: creates rows and figures from the folders, without a new run.
 //!
-//! Runs of one application on one platform can be compared. Other settings may differ and are listed, because they contribute to the
-//! difference. Runs that differ only in their seed belong to one policy, and each policy needs the same seeds. Input files are compared by
-//! their SHA-256 in the manifest, not by their names.
+//! Runs of one application on one platform can be compared. Other settings may differ and are listed, because they contribute to
+//! the difference. Runs that differ only in their seed belong to one policy, and each policy needs the same seeds. Input files
+//! are compared by their SHA-256 in the manifest, not by their names.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -20,8 +20,8 @@ use migsim_experiment::Registry;
 use migsim_experiment::{StaticStart, file_pointers, policy_label};
 use migsim_output::{Run, RunOfScenario};
 
-/// Keys that are ignored when runs are compared.
-const ASIDE: [&str; 9] = [
+/// Keys of the settings that are ignored when runs are compared.
+const IGNORED_KEYS: [&str; 9] = [
     "$schema",
     "schema",
     "extends",
@@ -33,44 +33,46 @@ const ASIDE: [&str; 9] = [
     "seed",
 ];
 
-/// A run folder.
+/// The folder of a finished run, with the run read from it.
 #[derive(Debug)]
 pub struct Folder {
     /// The path of the folder.
     pub path: PathBuf,
-    /// The run in the folder.
+    /// The run that was read from the folder.
     pub run: Run,
 }
 
-/// Results about a run that its folder does not hold: they need its experiment or further simulations.
+/// Results about a run that its folder does not contain, because they need its experiment or further simulations.
 #[derive(Debug)]
 pub struct Judged {
-    /// The lower bound \[s\], and the clusters with the number of processes that start in each; `None` if the experiment of the run cannot
-    /// be read again.
-    pub known: Option<(f64, Vec<(String, u32)>)>,
-    /// Scenario i from the starts of the built-in rules; empty if they were not simulated.
+    /// The lower bound of the makespan \[s\], and the clusters with the number of processes that start in each; `None` if the
+    /// experiment of the run cannot be read again.
+    pub bound_and_clusters: Option<(f64, Vec<(String, u32)>)>,
+    /// Makespans of scenario i from the starts of the built-in mapping rules; empty if they were not simulated.
     pub static_starts: Vec<StaticStart>,
-    /// Whether the seed of the run changes its result; true if this is not known.
+    /// Whether the seed of the run changes its result; `true` if this is not known.
     pub is_random: bool,
 }
 
-/// Folders that can be compared.
+/// Run folders that can be compared, grouped by policy and seed.
 #[derive(Debug)]
 pub struct Runs {
+    /// The plan whose settings are the policies of the folders.
     plan: Plan,
+    /// The results of the runs, by their keys in the plan.
     rows: BTreeMap<String, Row>,
     /// For each run of the plan, the index of its folder.
-    folders: Vec<usize>,
-    /// Notes about differences other than the policy.
+    folder_indices: Vec<usize>,
+    /// Notes about differences between the runs other than the policy.
     pub notes: Vec<String>,
 }
 
 impl Runs {
-    /// Groups folders into runs that can be compared.
+    /// Groups run folders by policy and seed, so that they can be compared.
     ///
     /// # Errors
-    /// The folders hold different applications or platforms, a scenario is missing, or a policy lacks a seed.
-    pub fn of(registry: &Registry, folders: &[Folder]) -> Result<Self, Error> {
+    /// The folders contain different applications or platforms, a scenario is missing, or a policy lacks a seed.
+    pub fn group(registry: &Registry, folders: &[Folder]) -> Result<Self, Error> {
         let of_folders: Vec<Value> = folders
             .iter()
             .map(|folder| identity(registry, folder))
@@ -97,8 +99,8 @@ impl Runs {
                     .collect();
                 let index = match with[..] {
                     [index] => index,
-                    [first, second, ..] => return Err(same(&folders[first], &folders[second])),
-                    [] => return Err(lacking((label, *wanted), &folders[own[0]])),
+                    [first, second, ..] => return Err(duplicate_run(&folders[first], &folders[second])),
+                    [] => return Err(missing_seed((label, *wanted), &folders[own[0]])),
                 };
                 let id = format!("{label} {wanted}");
                 rows.insert(id.clone(), row(&folders[index].run));
@@ -119,32 +121,32 @@ impl Runs {
         Ok(Self {
             plan,
             rows,
-            folders: places,
+            folder_indices: places,
             notes: differences(&of_folders),
         })
     }
 
-    /// Compares the runs with a margin of indifference; `judged` gives further results of a folder.
-    pub fn comparison(
+    /// Compares the policies with a margin of indifference; `judged` returns the further results of the folder with this index.
+    pub fn compare(
         &self,
         judged: impl Fn(usize) -> Judged,
         indifference: Indifference,
     ) -> Comparison {
         let seeds = self.plan.seeds.len();
         let first: Vec<Judged> = self
-            .folders
+            .folder_indices
             .iter()
             .take(seeds)
             .map(|one| judged(*one))
             .collect();
-        let bounds = first.iter().map(|one| Some(one.known.as_ref()?.0));
+        let bounds = first.iter().map(|one| Some(one.bound_and_clusters.as_ref()?.0));
         let bounds: Option<Vec<f64>> = bounds.collect();
         let known = Known {
             bounds: bounds.unwrap_or_default(),
             static_starts: first.into_iter().map(|one| one.static_starts).collect(),
             ..Known::default()
         };
-        let is_random = seeds > 1 || self.folders.iter().any(|one| judged(*one).is_random);
+        let is_random = seeds > 1 || self.folder_indices.iter().any(|one| judged(*one).is_random);
         let plan = Plan {
             is_random,
             ..self.plan.clone()
@@ -152,52 +154,52 @@ impl Runs {
         Comparison::of(&plan, &self.rows, &known, indifference)
     }
 
-    /// Returns the runs with the first seed for the page.
+    /// Returns the runs with the first seed as examples for the page; `judged` returns the further results of a folder.
     pub fn examples(
         &self,
         folders: &[Folder],
         comparison: &Comparison,
         judged: impl Fn(usize) -> Judged,
     ) -> Examples {
-        let index = |setting: usize| self.folders[setting * self.plan.seeds.len()];
+        let index = |setting: usize| self.folder_indices[setting * self.plan.seeds.len()];
         let first = comparison.standings.first().map(|one| index(one.setting));
-        let known = first.and_then(|first| judged(first).known);
+        let known = first.and_then(|first| judged(first).bound_and_clusters);
         let clusters = known.map_or_else(Vec::new, |known| known.1);
         let runs = comparison.standings.iter().filter_map(|one| {
-            let run = folders[index(one.setting)].run.get(Scenario::Iii)?;
+            let run = folders[index(one.setting)].run.scenario(Scenario::Iii)?;
             Some(example(&one.policy, run, &clusters))
         });
         Examples {
-            which: format!("seed {}", self.plan.seeds[0]),
+            description: format!("seed {}", self.plan.seeds[0]),
             runs: runs.collect(),
             clusters,
         }
     }
 }
 
-/// Creates the error of two folders with one run.
-fn same(first: &Folder, second: &Folder) -> Error {
+/// Returns the error for two folders that contain the same run.
+fn duplicate_run(first: &Folder, second: &Folder) -> Error {
     let both = [first, second].map(|one| one.path.display().to_string());
     let problem = Problem::new("the folders hold the same run").source(both.join(", "));
     problem.hint("name one of them").into()
 }
 
-/// Creates the error of a policy that lacks a seed that other policies have.
-fn lacking((label, seed): (&str, u64), folder: &Folder) -> Error {
+/// Returns the error for a policy that lacks a seed which other policies have.
+fn missing_seed((label, seed): (&str, u64), folder: &Folder) -> Error {
     let problem = Problem::new(format!("`{label}` has no run with seed {seed}"));
     let problem = problem.source(folder.path.display().to_string());
     let hint = "name runs of every policy with the same seeds";
     problem.hint(hint).into()
 }
 
-/// Refuses runs that cannot be compared; `settings` are the identities of the folders.
+/// Refuses runs that cannot be compared; `settings` are the settings of the folders without names of files.
 fn check(folders: &[Folder], settings: &[Value]) -> Result<(), Error> {
     let (Some(first), Some(of_first)) = (folders.first(), settings.first()) else {
         return Err(Problem::new("no run folder is named").into());
     };
     for (folder, own) in folders.iter().zip(settings) {
         let source = folder.path.display().to_string();
-        if folder.run.get(Scenario::Iii).is_none() {
+        if folder.run.scenario(Scenario::Iii).is_none() {
             let problem = Problem::new("the run has no scenario iii, in which processes move");
             let hint = "run it again without `--scenario`, or with `--scenario i,iii`";
             return Err(problem.source(source).hint(hint).into());
@@ -219,7 +221,7 @@ fn check(folders: &[Folder], settings: &[Value]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns all settings that affect results, except the seed. The SHA-256 of a file replaces its name.
+/// Returns all settings of a run that affect results, except the seed. The SHA-256 of a file replaces its name.
 fn identity(registry: &Registry, folder: &Folder) -> Value {
     let mut settings = folder.run.experiment.clone();
     for pointer in file_pointers(registry, &settings) {
@@ -230,7 +232,7 @@ fn identity(registry: &Registry, folder: &Folder) -> Value {
         }
     }
     if let Some(settings) = settings.as_object_mut() {
-        settings.retain(|key, _| !ASIDE.contains(&key.as_str()));
+        settings.retain(|key, _| !IGNORED_KEYS.contains(&key.as_str()));
         settings.insert("platform".to_owned(), platform(folder));
     }
     settings
@@ -243,7 +245,7 @@ fn platform(folder: &Folder) -> Value {
     own.map(|input| json!(input.sha256)).collect()
 }
 
-/// Names each policy, with its folder if several have the same name.
+/// Returns the name of each policy, followed by its folder if several policies have the same name.
 fn labels(
     registry: &Registry,
     folders: &[Folder],
@@ -266,7 +268,7 @@ fn labels(
         .collect()
 }
 
-/// Formats the policy as `--policy` accepts it: `refine/every=10`.
+/// Formats the policy of a run as `--policy` accepts it: `refine/every=10`.
 fn policy(registry: &Registry, settings: &Value) -> String {
     let label = policy_label(settings);
     let Some(named) = settings["trigger"]["name"].as_str() else {
@@ -276,7 +278,7 @@ fn policy(registry: &Registry, settings: &Value) -> String {
         .triggers()
         .find(named)
         .ok()
-        .map(|entry| entry.main());
+        .map(|entry| entry.main_option());
     let value = main.filter(|main| !main.is_empty());
     let value = value.map(|main| &settings["trigger"][named][main]);
     let Some(value) = value.filter(|value| !value.is_null()) else {
@@ -286,7 +288,7 @@ fn policy(registry: &Registry, settings: &Value) -> String {
     label.replacen(&part, &format!("{part}={value}"), 1)
 }
 
-/// Describes the differences between runs other than the policy and the seed.
+/// Describes in notes the differences between the runs other than the policy and the seed.
 fn differences(settings: &[Value]) -> Vec<String> {
     let keys: BTreeSet<&String> = settings
         .iter()
@@ -311,7 +313,7 @@ fn differences(settings: &[Value]) -> Vec<String> {
     )]
 }
 
-/// Creates the row of a run.
+/// Creates the row of results of a run.
 fn row(run: &Run) -> Row {
     let mut row = Row::default();
     for one in &run.scenarios {
@@ -329,7 +331,7 @@ fn row(run: &Run) -> Row {
     row
 }
 
-/// Creates an example of a run for the page.
+/// Creates the example of a run for the page.
 fn example(policy: &str, run: &RunOfScenario, clusters: &[(String, u32)]) -> Example {
     let supersteps: Vec<[f64; 3]> = run
         .supersteps

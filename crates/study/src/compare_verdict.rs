@@ -1,4 +1,4 @@
-//! The verdict of a comparison: sentences that claim no more than the tests show.
+//! The verdict of a comparison: sentences that claim no more than the statistical tests show.
 
 use super::compare::{Comparison, Standing};
 use super::stats::{Sample, short};
@@ -6,59 +6,59 @@ use migsim_base::words::counted;
 use migsim_policies::NEVER;
 use migsim_policies::explain::{Meaning, Quantity, Sentence, Unit, say};
 
-/// The level of the intervals.
+/// Meaning of the number: the confidence level of the intervals.
 const LEVEL: Meaning = Meaning::new(
     "confidence_percent",
     Unit::Percent,
     "the level of the confidence intervals",
 );
 
-/// The number of seeds.
+/// Meaning of the number: how many seeds were run.
 const SEEDS: Meaning = Meaning::new("seeds", Unit::Count, "the number of seeds");
 
-/// The margin of indifference.
+/// Meaning of the number: the margin of indifference.
 const MARGIN: Meaning = Meaning::new(
     "indifference_percent",
     Unit::Percent,
     "the margin of indifference: a policy counts as slower if it is slower by more than this, in percent of the best mean makespan",
 );
 
-/// The number of seeds that would separate a difference.
+/// Meaning of the number: how many seeds would separate a difference.
 const NEEDED: Meaning = Meaning::new(
     "seeds_needed",
     Unit::Count,
     "the number of seeds that would separate separable_percent with a probability of 80 %, if the deviation of the differences stays",
 );
 
-/// The difference that the seeds needed would separate.
+/// Meaning of the number: the difference that this number of seeds would separate.
 const SEPARABLE: Meaning = Meaning::new(
     "separable_percent",
     Unit::Percent,
     "the difference that seeds_needed refers to: twice the margin of indifference, 1 % at least, in percent of the best mean makespan",
 );
 
-/// The lowest mean makespan.
+/// Meaning of the number: the lowest mean makespan.
 const BEST: Meaning = Meaning::new(
     "best_makespan_s",
     Unit::Seconds,
     "the mean makespan of the policy with the least mean, over the seeds",
 );
 
-/// The distance of the next policy.
+/// Meaning of the number: the distance of the next policy from the best one.
 const BEHIND: Meaning = Meaning::new(
     "behind_best_s",
     Unit::Seconds,
     "the mean of a policy's makespan less that of the best policy with the same seed",
 );
 
-/// Half the width of the interval of that distance.
+/// Meaning of the number: half the width of the confidence interval of that distance.
 const HALF_WIDTH: Meaning = Meaning::new(
     "behind_best_half_width_s",
     Unit::Seconds,
     "half of the 95 % interval of behind_best_s",
 );
 
-/// The gain over scenario i.
+/// Meaning of the number: the gain over scenario i.
 const GAIN: Meaning = Meaning::new(
     "gain_percent",
     Unit::Percent,
@@ -66,57 +66,57 @@ const GAIN: Meaning = Meaning::new(
 );
 
 impl Comparison {
-    /// Returns the verdict in words.
+    /// Returns the verdict as text.
     pub fn verdict(&self) -> String {
-        self.sentence().text().to_owned()
+        self.verdict_sentence().text().to_owned()
     }
 
-    /// Returns the verdict with its quantities.
-    pub fn sentence(&self) -> Sentence {
+    /// Returns the verdict as a sentence with separate quantities.
+    pub fn verdict_sentence(&self) -> Sentence {
         let Some(best) = self.standings.first() else {
             return "No policy ran with all seeds.".into();
         };
-        let ties = self.standings.iter().filter(|one| one.ties_with_best());
+        let ties = self.standings.iter().filter(|one| one.is_rank_one());
         let ties: Vec<&Standing> = ties.collect();
         if let ([one], [_, ..]) = (&self.standings[..], &self.failed[..]) {
             return say!(
                 "Only `{}` ran with all seeds ({}), so that nothing is compared. No results of {}.",
                 &one.policy,
                 seconds(&BEST, one.makespan.mean, "s"),
-                listed(&self.failed)
+                join_names(&self.failed)
             );
         }
         let start = self.static_start.as_ref();
         let sentences = [
-            Some(self.first(best, &ties)),
-            self.next(),
-            self.gain(best),
+            Some(self.best_sentence(best, &ties)),
+            self.next_sentence(),
+            self.gain_sentence(best),
             start.map(|start| start.sentence(&best.policy, self.basis, self.standings.len())),
-            self.length(),
+            self.required_length(),
         ];
         Sentence::joined(sentences.into_iter().flatten(), " ")
     }
 
-    /// Describes the best policy, or the policies that are not separated from it.
-    fn first(&self, best: &Standing, ties: &[&Standing]) -> Sentence {
+    /// Describes the best policy, or the policies that the tests cannot separate from it.
+    fn best_sentence(&self, best: &Standing, ties: &[&Standing]) -> Sentence {
         let mean = seconds(&BEST, best.makespan.mean, "s");
         let names: Vec<String> = ties.iter().map(|one| one.policy.clone()).collect();
         if names.len() > 1 {
             let equal = ties.iter().all(|one| one.makespan == best.makespan);
-            return self.not_separated(listed(&names), equal, mean);
+            return self.not_separated(join_names(&names), equal, mean);
         }
         say!(
             "`{}` is best: {} ({}).",
             &best.policy,
             mean,
-            self.shown_basis()
+            self.basis_sentence()
         )
     }
 
-    /// Describes the number of runs, and the tests if there are any.
-    fn shown_basis(&self) -> Sentence {
+    /// Describes the number of runs, and the statistical tests if there are any.
+    fn basis_sentence(&self) -> Sentence {
         let seeds = self.basis.seeds as u64;
-        let shown = SEEDS.count(seeds).shown_as(counted(seeds, "seed"));
+        let shown = SEEDS.with_count(seeds).shown_as(counted(seeds, "seed"));
         match seeds {
             1 if self.basis.is_random => "one seed: no confidence interval".into(),
             1 => "one run each, nothing is drawn from a seed".into(),
@@ -124,13 +124,13 @@ impl Comparison {
             _ => say!(
                 "{}, significant at {}, corrected by Holm's method, margin {}",
                 shown,
-                LEVEL.of(95.0).shown_as("95 %"),
+                LEVEL.with_value(95.0).shown_as("95 %"),
                 self.margin()
             ),
         }
     }
 
-    /// Names the policies of rank 1, and the number of seeds that would separate them.
+    /// Describes the policies of rank 1, and the number of seeds that would separate them.
     fn not_separated(&self, names: String, is_equal: bool, mean: Quantity) -> Sentence {
         let seeds = self.basis.seeds as u64;
         if !self.basis.is_random {
@@ -139,7 +139,7 @@ impl Comparison {
                     "{} take the same time: {} ({}).",
                     names,
                     mean,
-                    self.shown_basis()
+                    self.basis_sentence()
                 )
             } else {
                 say!(
@@ -147,7 +147,7 @@ impl Comparison {
                     names,
                     self.margin(),
                     mean,
-                    self.shown_basis()
+                    self.basis_sentence()
                 )
             };
         }
@@ -159,14 +159,14 @@ impl Comparison {
             );
         }
         let percent = self.basis.indifference.separable_percent();
-        let percent = SEPARABLE.of(percent).shown_as(format!("{percent} %"));
+        let percent = SEPARABLE.with_value(percent).shown_as(format!("{percent} %"));
         let needed = match self.seeds_needed.map(|needed| needed as u64) {
             Some(needed) if needed <= seeds => {
                 say!("This number of seeds suffices to separate {}.", percent)
             }
             Some(needed) => say!(
                 "About {} would separate {}.",
-                NEEDED.count(needed).shown_as(counted(needed, "seed")),
+                NEEDED.with_count(needed).shown_as(counted(needed, "seed")),
                 percent
             ),
             None => say!(
@@ -177,23 +177,23 @@ impl Comparison {
         say!(
             "{} are not separated by {} ({}, corrected by Holm's method, margin {}): the least mean is {}. {}",
             names,
-            SEEDS.count(seeds).shown_as(counted(seeds, "seed")),
-            LEVEL.of(95.0).shown_as("95 %"),
+            SEEDS.with_count(seeds).shown_as(counted(seeds, "seed")),
+            LEVEL.with_value(95.0).shown_as("95 %"),
             self.margin(),
             mean,
             needed
         )
     }
 
-    /// Returns the margin of indifference.
+    /// Returns the margin of indifference as a quantity of a sentence.
     fn margin(&self) -> Quantity {
         let percent = self.basis.indifference.percent();
-        MARGIN.of(percent).shown_as(format!("{percent} %"))
+        MARGIN.with_value(percent).shown_as(format!("{percent} %"))
     }
 
-    /// Describes the first policy after those of rank 1.
-    fn next(&self) -> Option<Sentence> {
-        let next = self.standings.iter().find(|one| !one.ties_with_best())?;
+    /// Describes the first policy after those of rank 1; `None` if there is none.
+    fn next_sentence(&self) -> Option<Sentence> {
+        let next = self.standings.iter().find(|one| !one.is_rank_one())?;
         let behind = next.behind?;
         let half = behind.half_width().map_or_else(Sentence::default, |half| {
             say!(" ± {}", seconds(&HALF_WIDTH, half, ""))
@@ -206,8 +206,9 @@ impl Comparison {
         ))
     }
 
-    /// Describes the gain over scenario i. The best policy is chosen from the same seeds, so that each policy counts as a test.
-    fn gain(&self, best: &Standing) -> Option<Sentence> {
+    /// Describes the gain of the best policy over scenario i. Because the best policy is chosen from the same seeds, each policy
+    /// counts as one test.
+    fn gain_sentence(&self, best: &Standing) -> Option<Sentence> {
         let gain = best.gain?;
         let mean = gain.mean;
         let size = Sample {
@@ -215,10 +216,10 @@ impl Comparison {
             ..gain
         };
         let margin = self.basis.indifference.percent();
-        let is_shown = self.basis.is_above(size, margin, self.standings.len());
+        let is_shown = self.basis.is_significant(size, margin, self.standings.len());
         Some(if is_shown && mean > 0.0 {
-            let gain = GAIN.of(mean).shown_as(format!("{} %", short(mean)));
-            let other = self.static_start.as_ref().filter(|one| !one.is_own);
+            let gain = GAIN.with_value(mean).shown_as(format!("{} %", short(mean)));
+            let other = self.static_start.as_ref().filter(|one| !one.is_start_of_policies);
             let from = other.map_or("at all", |_| "from the same start");
             say!("Against no rescheduling {} it gains {}.", from, gain)
         } else if is_shown {
@@ -231,7 +232,7 @@ impl Comparison {
             say!(
                 "The gain of `{}` over no rescheduling at all is {}, within the margin of {}.",
                 &best.policy,
-                GAIN.of(mean).shown_as(format!("{} %", short(mean))),
+                GAIN.with_value(mean).shown_as(format!("{} %", short(mean))),
                 self.margin()
             )
         } else {
@@ -244,7 +245,7 @@ impl Comparison {
 }
 
 /// Joins names in backticks with commas, and with `and` before the last one.
-fn listed(names: &[String]) -> String {
+fn join_names(names: &[String]) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     match names.split_last() {
         Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
@@ -255,5 +256,5 @@ fn listed(names: &[String]) -> String {
 /// Formats a time with few digits, and with `unit` after it.
 fn seconds(meaning: &Meaning, value: f64, unit: &str) -> Quantity {
     let shown = format!("{} {unit}", short(value));
-    meaning.of(value).shown_as(shown.trim_end())
+    meaning.with_value(value).shown_as(shown.trim_end())
 }

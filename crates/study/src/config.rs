@@ -1,5 +1,5 @@
-//! The definition of a sweep: an experiment, the varied parameters, their combination, the seeds. A sweep file holds it as JSON, and flags
-//! define the same.
+//! The definition of a sweep: an experiment, the varied parameters, their combination, the seeds. It comes from a sweep file
+//! (JSON) or from flags.
 
 use std::fmt;
 
@@ -15,25 +15,25 @@ use migsim_experiment::Registry;
 use migsim_experiment::{Flag, Layers};
 use migsim_policies as policy;
 
-/// The version of the format.
+/// The version of the format of sweep files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub enum SweepVersion {
-    /// The only version so far.
+    /// `migsim-sweep-1`, the only version so far.
     #[default]
     #[serde(rename = "migsim-sweep-1")]
     One,
 }
 
-/// The combination of the values of parameters to settings.
+/// How the values of several parameters are combined to settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Combine {
-    /// Every value with every other; the last parameter changes fastest.
+    /// Every value of a parameter is combined with every value of the other parameters; the last parameter changes fastest.
     #[default]
     Grid,
-    /// The first values of all parameters, then the second values, and so on.
+    /// The first values of all parameters form one setting, the second values the next setting, and so on.
     Zip,
     /// This number of different settings of the grid, drawn at random.
     Random(u64),
@@ -52,37 +52,37 @@ impl fmt::Display for Combine {
     }
 }
 
-/// A sweep file.
+/// A sweep file: an experiment, and the parameters that vary.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SweepFile {
-    /// The schema for editors, without effect on the sweep.
+    /// The JSON Schema that editors use to check the file; it has no effect on the sweep.
     #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
     pub editor_schema: Option<String>,
-    /// The version of the format.
+    /// The version of the format of the file.
     pub schema: SweepVersion,
-    /// A description of the sweep for people.
+    /// A description of the sweep for its readers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The experiment that is varied: the keys of an experiment file (see `migsim schema experiment`).
     #[serde(default)]
     pub experiment: Map<String, Value>,
-    /// The varied keys and their values. A key is a dotted path (`policy.NAME.OPTION`) or a short name: `n`, `procs`, `policy`, `platform`
-    /// and every other flag of an application or policy. Its values are a list, or a text as on the command line (`0.1..0.9:0.1`). Whole
-    /// loads (`load`) and applications (`workload`) are texts, too: `none`, `walk,step=0.1`; `lu,n=500`.
+    /// The varied keys and their values. A key is a dotted path (`policy.NAME.OPTION`) or a short name: `n`, `procs`, `policy`,
+    /// `platform` and every other flag of an application or policy. Its values are a list, or a text as on the command line
+    /// (`0.1..0.9:0.1`). Whole loads (`load`) and applications (`workload`) are also texts: `none`, `walk,step=0.1`; `lu,n=500`.
     #[serde(default)]
     pub vary: Map<String, Value>,
-    /// Settings that win over those of `experiment`: dotted paths and their values, as `--set` gives them. They apply to each value of a
-    /// varied key, while a varied network or load replaces settings in `experiment`.
+    /// Settings that override those of `experiment`: dotted paths and their values, as `--set` takes them. They apply to each
+    /// value of a varied key, while a varied network or load replaces settings in `experiment`.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub set: Map<String, Value>,
     /// The seeds of each setting: a list, or a text such as `1..20`. Default: the seed of the experiment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seeds: Option<Value>,
-    /// The combination of the values. Default `grid`.
+    /// How the values of several parameters are combined. Default `grid`.
     #[serde(default)]
     pub combine: Combine,
-    /// The seed of `random` and `latin`. Default 1.
+    /// The seed with which `random` and `latin` draw settings. Default 1.
     #[serde(default = "first")]
     pub draw_seed: u64,
 }
@@ -91,70 +91,70 @@ fn first() -> u64 {
     1
 }
 
-/// The JSON Schema of sweep files.
+/// Returns the JSON Schema of sweep files.
 pub fn schema() -> String {
     format!("{:#}\n", schemars::schema_for!(SweepFile).to_value())
 }
 
-/// A parameter that varies.
+/// A parameter of a sweep, with the values that it takes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
-    /// The name of the parameter in tables: the short one, or the key as given.
+    /// The name of the parameter in tables: its short name, or the key as the user wrote it.
     pub name: String,
     /// The values of the parameter.
     pub spec: Spec,
-    /// The origin of the parameter for messages (`--alpha 2,4`).
+    /// The text that defines the parameter, for messages (`--alpha 2,4`).
     pub source: String,
 }
 
-/// A sweep as the user requested it.
+/// A sweep as the user requested it: the fixed settings, the varied parameters, and the seeds.
 #[derive(Clone, Debug)]
 pub struct Sweep {
-    /// The meaning of its names.
+    /// The registry in which names of policies, applications and loads are looked up.
     pub registry: Registry,
-    /// The experiment file, if there is one.
+    /// The settings of the experiment file; empty if there is none.
     pub base: Layers,
-    /// The settings that flags fix.
+    /// The settings that flags set for all runs.
     pub fixed: Vec<Flag>,
-    /// The varied parameters, the slowest first.
+    /// The varied parameters; the first parameter changes slowest.
     pub parameters: Vec<Parameter>,
-    /// The seeds; none: the one of the experiment.
+    /// The seeds of each setting; `None` stands for the seed of the experiment.
     pub seeds: Option<Spec>,
-    /// The combination of values.
+    /// How the values of the parameters are combined.
     pub combine: Combine,
-    /// Seeds what `combine` draws.
+    /// The seed with which settings are drawn, if `combine` draws them.
     pub draw_seed: u64,
 }
 
 impl Parameter {
-    /// Creates the parameter `name`, which may be a whole key, with the values `spec` that `source` gives.
+    /// Creates the parameter `name` (a short name or a key) with its values; `source` is the text that defines it, for messages.
     pub fn new(registry: &Registry, name: &str, spec: Spec, source: impl Into<String>) -> Self {
         Self {
-            name: keys::short_of(registry, name).to_owned(),
+            name: keys::short_name(registry, name).to_owned(),
             spec,
             source: source.into(),
         }
     }
 
-    /// Reads a parameter with values as typed on the command line.
+    /// Creates a parameter from values as a user types them on the command line.
     ///
     /// # Errors
-    /// A value is wrong; the text says how, in a sentence.
+    /// A value is wrong; the error describes in a sentence what is wrong.
     pub fn parse(
         registry: &Registry,
         name: &str,
         values: &str,
         source: impl Into<String>,
     ) -> Result<Self, String> {
-        let spec = if whole::is_whole(name) {
-            whole::spec(name, values)
+        let spec = if whole::has_text_form(name) {
+            whole::parse_values(name, values)
         } else {
             Spec::parse(values)
         };
         spec.map(|spec| Self::new(registry, name, spec, source))
     }
 
-    /// Reads a parameter with values as written in a sweep file.
+    /// Creates a parameter from values as they are written in a sweep file.
     ///
     /// # Errors
     /// As [`Self::parse`].
@@ -166,13 +166,13 @@ impl Parameter {
     ) -> Result<Self, String> {
         match values {
             Value::String(text) => Self::parse(registry, name, text, source),
-            _ if whole::is_whole(name) => {
+            _ if whole::has_text_form(name) => {
                 let spec = Spec::from_json(values)?;
                 let values: Result<Vec<Value>, String> = spec
                     .values()
-                    .map(|one| whole::checked(name, &one))
+                    .map(|one| whole::normalised(name, &one))
                     .collect();
-                let spec = Spec::list(values?, spec.text());
+                let spec = Spec::from_list(values?, spec.text());
                 Ok(Self::new(registry, name, spec, source))
             }
             _ => Spec::from_json(values).map(|spec| Self::new(registry, name, spec, source)),
@@ -181,11 +181,11 @@ impl Parameter {
 }
 
 impl Sweep {
-    /// Creates the sweep of a sweep file.
+    /// Creates the sweep that a sweep file defines.
     ///
     /// # Errors
     /// All problems of the file, except those of its experiment.
-    pub fn of_file(registry: &Registry, document: &Document) -> Result<Self, Error> {
+    pub fn from_file(registry: &Registry, document: &Document) -> Result<Self, Error> {
         let source = &*document.source;
         let file: SweepFile = document.deserialize()?;
         let mut base = Layers::default();
@@ -210,13 +210,13 @@ impl Sweep {
     }
 
     /// Returns all settings that do not vary.
-    pub fn layers(&self) -> Layers {
+    pub fn fixed_settings(&self) -> Layers {
         let mut layers = self.base.clone();
         layers.push_flags(self.fixed.clone());
         layers
     }
 
-    /// Returns the sweep as a file.
+    /// Returns the sweep in the form of a sweep file.
     ///
     /// # Errors
     /// The settings do not fit together.
@@ -226,7 +226,7 @@ impl Sweep {
         let replaced = |one: &Parameter| match &*one.name {
             "load.kind" => "load".to_owned(),
             "network" => one.name.clone(),
-            name => keys::key_under(&self.registry, name, policy::USUAL)
+            name => keys::key_for_policy(&self.registry, name, policy::USUAL)
                 .unwrap_or_else(|| name.to_owned()),
         };
         let replaced: Vec<String> = self.parameters.iter().map(replaced).collect();
@@ -254,7 +254,7 @@ impl Sweep {
 }
 
 impl SweepFile {
-    /// Reads the varied parameters of the file; `source` is its name in messages.
+    /// Reads the varied parameters of the file; `source` is the name of the file in messages.
     ///
     /// # Errors
     /// Values cannot be read. All such values are reported together.
@@ -277,7 +277,7 @@ impl SweepFile {
         }
     }
 
-    /// Reads the seeds of the file.
+    /// Reads the seeds of the file; `None` if the file does not set them.
     ///
     /// # Errors
     /// The seeds cannot be read.

@@ -1,16 +1,17 @@
-//! Selects settings from a grid: all of them, pairs of equal rank, or a seeded sample ([`Purpose::Sweep`]).
+//! Selects the settings of a sweep from the grid of all values: the whole grid, values of equal position, or a random sample
+//! ([`Purpose::Sweep`]).
 
 use std::collections::BTreeSet;
 
 use super::config::Combine;
 use migsim_base::random::{Purpose, Stream};
 
-/// Selects the settings, with one index of a value per parameter; `counts` are the numbers of values. The caller has checked that each
-/// parameter has a value, that the plan fits in memory, and that for `zip` the counts are equal.
-pub(super) fn settings(combine: Combine, counts: &[u64], seed: u64) -> Vec<Vec<u64>> {
+/// Selects the settings, each as one index of a value per parameter; `counts` are the numbers of values. The caller has checked
+/// that each parameter has a value, that the plan fits into memory, and that for `zip` the counts are equal.
+pub(super) fn select_settings(combine: Combine, counts: &[u64], seed: u64) -> Vec<Vec<u64>> {
     match combine {
-        Combine::Grid => (0..size(counts))
-            .map(|index| digits(index, counts))
+        Combine::Grid => (0..grid_size(counts))
+            .map(|index| grid_setting(index, counts))
             .collect(),
         Combine::Zip => {
             let length = counts.iter().copied().max().unwrap_or(1);
@@ -22,18 +23,19 @@ pub(super) fn settings(combine: Combine, counts: &[u64], seed: u64) -> Vec<Vec<u
             };
             (0..length).map(one).collect()
         }
-        Combine::Random(wanted) => random(wanted, counts, &mut Stream::new(seed, Purpose::Sweep)),
-        Combine::Latin(wanted) => latin(wanted, counts, seed),
+        Combine::Random(wanted) => draw_random(wanted, counts, &mut Stream::new(seed, Purpose::Sweep)),
+        Combine::Latin(wanted) => draw_latin(wanted, counts, seed),
     }
 }
 
 /// Computes the number of settings of a grid; at most `u64::MAX`.
-pub(super) fn size(counts: &[u64]) -> u64 {
+pub(super) fn grid_size(counts: &[u64]) -> u64 {
     counts.iter().copied().fold(1, u64::saturating_mul)
 }
 
-/// Returns setting `index` of a grid, in which the last parameter changes fastest.
-fn digits(mut index: u64, counts: &[u64]) -> Vec<u64> {
+/// Returns the setting with the number `index` in a grid, as one index of a value per parameter; the last parameter changes
+/// fastest.
+fn grid_setting(mut index: u64, counts: &[u64]) -> Vec<u64> {
     let mut digits = vec![0; counts.len()];
     for (digit, count) in digits.iter_mut().zip(counts).rev() {
         *digit = index % count;
@@ -42,10 +44,10 @@ fn digits(mut index: u64, counts: &[u64]) -> Vec<u64> {
     digits
 }
 
-/// Draws `wanted` different settings, all equally likely; the whole grid if it is not larger.
-pub(super) fn random(wanted: u64, counts: &[u64], stream: &mut Stream) -> Vec<Vec<u64>> {
-    if wanted >= size(counts) {
-        return settings(Combine::Grid, counts, 0);
+/// Draws `wanted` different settings of the grid, all equally likely; returns the whole grid if it is not larger.
+pub(super) fn draw_random(wanted: u64, counts: &[u64], stream: &mut Stream) -> Vec<Vec<u64>> {
+    if wanted >= grid_size(counts) {
+        return select_settings(Combine::Grid, counts, 0);
     }
     let (mut drawn, mut all) = (BTreeSet::new(), Vec::new());
     while (all.len() as u64) < wanted {
@@ -60,8 +62,9 @@ pub(super) fn random(wanted: u64, counts: &[u64], stream: &mut Stream) -> Vec<Ve
     all
 }
 
-/// Draws a Latin hypercube: the values of each parameter are divided into `wanted` strata, and each stratum is used once.
-fn latin(wanted: u64, counts: &[u64], seed: u64) -> Vec<Vec<u64>> {
+/// Draws `wanted` settings as a Latin hypercube: the values of each parameter are divided into `wanted` strata, and each stratum
+/// is used once.
+fn draw_latin(wanted: u64, counts: &[u64], seed: u64) -> Vec<Vec<u64>> {
     let mut stream = Stream::new(seed, Purpose::Sweep);
     let mut columns = Vec::new();
     for &count in counts {
@@ -98,33 +101,33 @@ mod tests {
 
     #[test]
     fn in_a_grid_the_last_parameter_changes_fastest() {
-        let all = settings(Combine::Grid, &[2, 3], 1);
+        let all = select_settings(Combine::Grid, &[2, 3], 1);
         assert_eq!(all, [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]);
         // Without a parameter there is one setting.
-        assert_eq!(settings(Combine::Grid, &[], 1), [[0; 0]]);
+        assert_eq!(select_settings(Combine::Grid, &[], 1), [[0; 0]]);
     }
 
     #[test]
     fn zip_takes_values_of_equal_rank() {
         assert_eq!(
-            settings(Combine::Zip, &[2, 2, 1], 1),
+            select_settings(Combine::Zip, &[2, 2, 1], 1),
             [[0, 0, 0], [1, 1, 0]]
         );
     }
 
     #[test]
     fn random_settings_differ_and_follow_the_seed() {
-        let drawn = settings(Combine::Random(10), &[5, 5], 7);
+        let drawn = select_settings(Combine::Random(10), &[5, 5], 7);
         let different: BTreeSet<_> = drawn.iter().collect();
         assert_eq!((drawn.len(), different.len()), (10, 10));
-        assert_eq!(drawn, settings(Combine::Random(10), &[5, 5], 7));
-        assert_ne!(drawn, settings(Combine::Random(10), &[5, 5], 8));
-        assert_eq!(settings(Combine::Random(99), &[5, 5], 7).len(), 25);
+        assert_eq!(drawn, select_settings(Combine::Random(10), &[5, 5], 7));
+        assert_ne!(drawn, select_settings(Combine::Random(10), &[5, 5], 8));
+        assert_eq!(select_settings(Combine::Random(99), &[5, 5], 7).len(), 25);
     }
 
     #[test]
     fn a_latin_hypercube_takes_each_value_equally_often() {
-        let drawn = settings(Combine::Latin(12), &[4, 12], 3);
+        let drawn = select_settings(Combine::Latin(12), &[4, 12], 3);
         for value in 0..4 {
             assert_eq!(drawn.iter().filter(|s| s[0] == value).count(), 3);
         }

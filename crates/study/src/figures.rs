@@ -1,8 +1,8 @@
 //! Figures of a sweep: the results by each parameter, and heat maps over two parameters.
 //!
-//! *Lines* (`lines.svg`): a row per value of each parameter with the mean over all other parameters and its 95 % confidence interval over
-//! the seeds. If there are many values (drawn ones), they are grouped into ranges.
-//! *Heat maps* (`heat.svg`): two parameters at a time (`heat.rs`).
+//! *Lines* (`lines.svg`): a row for each value of a parameter, with the mean over all other parameters and its 95 % confidence
+//! interval over the seeds. If a parameter has many values (as in a random sample), they are grouped into ranges. *Heat maps*
+//! (`heat.svg`): two parameters at a time (`heat.rs`).
 
 use std::collections::BTreeMap;
 
@@ -12,29 +12,31 @@ use super::row::Row;
 use super::spec::label;
 use super::stats::{Sample, mean};
 use super::summary::Summary;
-use super::values::{MOST_VALUES, Values};
+use super::values::{MAX_VALUES, Values};
 use migsim_bsp::Scenario;
-use migsim_output::figure::{self, Dot, Drawing, Figure, Group, Key, Rows, Style, scenario};
+use migsim_output::figure::{
+    self, Dot, Drawing, Figure, Group, Rows, SeriesKey, Style, scenario_label,
+};
 
-/// Number of ranges of a parameter with too many values.
+/// Number of ranges into which the values of a parameter are grouped if there are too many.
 const RANGES: usize = 12;
 
-/// The name of the figure of results by parameter, and a sentence about it.
+/// The name of the figure of results by parameter, and a sentence that describes it.
 const LINES: (&str, &str) = (
     "lines",
     "the mean for each value of each parameter, with the 95 % interval over the seeds",
 );
 
-/// The name of the heat maps, and a sentence about them.
+/// The name of the figure of heat maps, and a sentence that describes it.
 const HEAT: (&str, &str) = ("heat", "maps of the two parameters that matter most");
 
-/// Returns the sentence about a figure of a sweep.
-pub(super) fn about(name: &str) -> (&'static str, &'static str) {
+/// Returns the name of a figure of a sweep, and the sentence that describes it.
+pub(super) fn figure_description(name: &str) -> (&'static str, &'static str) {
     if name == HEAT.0 { HEAT } else { LINES }
 }
 
-/// Draws the figures `lines` and `heat`, if the sweep varies parameters.
-pub fn figures(
+/// Draws the figures `lines` and `heat`; none if the sweep varies no parameter.
+pub fn draw_figures(
     plan: &Plan,
     rows: &BTreeMap<String, Row>,
     summary: &Summary,
@@ -50,7 +52,7 @@ pub fn figures(
     figures
 }
 
-/// A number of a row that is drawn as a dot.
+/// Function that extracts from a row the number that is drawn as a dot.
 type Number = Box<dyn Fn(&Row) -> Option<f64>>;
 
 fn series(
@@ -58,11 +60,11 @@ fn series(
     rows: &BTreeMap<String, Row>,
     summary: &Summary,
     style: &Style,
-) -> Vec<(Key, Number)> {
+) -> Vec<(SeriesKey, Number)> {
     if summary.goal.is_gain() {
         let goal = summary.goal;
-        let number: Number = Box::new(move |row| goal.of(row));
-        return vec![(Key::of(goal.name(), 2), number)];
+        let number: Number = Box::new(move |row| goal.value(row));
+        return vec![(SeriesKey::of(goal.name(), 2), number)];
     }
     let own = || plan.runs.iter().filter_map(|id| rows.get(id));
     let is_there = |scenario: Scenario| own().any(|row| row.makespan(scenario).is_some());
@@ -70,13 +72,16 @@ fn series(
     all.filter(|(_, one)| is_there(*one))
         .map(|(place, one)| {
             let number: Number = Box::new(move |row: &Row| row.makespan(one));
-            (Key::of(scenario(style, one.name()), place), number)
+            (
+                SeriesKey::of(scenario_label(style, one.name()), place),
+                number,
+            )
         })
         .collect()
 }
 
-/// Averages a number over some settings, seed by seed, as a sample over the seeds.
-fn over_seeds(
+/// Averages a number over some settings, separately for each seed, and returns the sample over the seeds.
+fn sample_over_seeds(
     plan: &Plan,
     rows: &BTreeMap<String, Row>,
     settings: &[usize],
@@ -99,15 +104,15 @@ fn draw_lines(
     summary: &Summary,
     style: &Style,
 ) -> Drawing {
-    let (keys, numbers): (Vec<Key>, Vec<Number>) =
+    let (keys, numbers): (Vec<SeriesKey>, Vec<Number>) =
         series(plan, rows, summary, style).into_iter().unzip();
     let groups = summary.effects.iter().map(|effect| {
         let values = ranges(&Values::of(plan, effect.parameter));
         let row = |(label, settings): (String, Vec<usize>)| {
             let dots = numbers.iter().enumerate().filter_map(|(key, number)| {
-                let sample = over_seeds(plan, rows, &settings, number)?;
+                let sample = sample_over_seeds(plan, rows, &settings, number)?;
                 let half = sample.half_width().filter(|half| *half > 0.0);
-                Some(Dot::with_half(key, sample.mean, half))
+                Some(Dot::from_half_width(key, sample.mean, half))
             });
             figure::Row {
                 label,
@@ -122,13 +127,13 @@ fn draw_lines(
     let what = if summary.goal.is_gain() {
         summary.goal.name()
     } else {
-        style.say("makespan [s]", "makespan [s]")
+        style.translate("makespan [s]", "makespan [s]")
     };
     let chart = Rows {
         name: format!("{what} by parameter"),
         axis: match (
             plan.seeds.len(),
-            style.say("mean and 95 % interval", "média e intervalo de 95 %"),
+            style.translate("mean and 95 % interval", "média e intervalo de 95 %"),
         ) {
             (0 | 1, _) => what.to_owned(),
             (_, interval) => format!("{what}, {interval}"),
@@ -140,11 +145,11 @@ fn draw_lines(
     chart.draw(style)
 }
 
-/// Lists the values of a parameter, or ranges of them, with the settings that have them.
+/// Lists the values of a parameter, or ranges of these values, with the indices of the settings that have them.
 fn ranges(values: &Values<'_>) -> Vec<(String, Vec<usize>)> {
     let text = |rank: usize| label(values.distinct[rank]);
-    let settings = values.settings();
-    if values.count() <= MOST_VALUES {
+    let settings = values.settings_by_value();
+    if values.count() <= MAX_VALUES {
         return settings
             .into_iter()
             .enumerate()

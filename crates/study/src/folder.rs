@@ -1,10 +1,10 @@
-//! The folder of a sweep: `plan.json`, the rows, and the files made from them. Files are written completely and then renamed; only
-//! `runs.jsonl` grows.
+//! The folder of a sweep: `plan.json`, the rows, and the files generated from them. Files are written completely and then
+//! renamed; only `runs.jsonl` grows.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::figures::{about, figures};
+use super::figures::{figure_description, draw_figures};
 use super::page::page;
 use super::plan::Plan;
 use super::row::Row;
@@ -15,33 +15,33 @@ use super::table::runs_csv;
 use migsim_base::document::{Document, read_text};
 use migsim_base::error::{Error, Problem};
 use migsim_base::words::counted;
-use migsim_output::figure::{Figure, Style, chosen};
-use migsim_output::{Form, cannot_write, read_inside, write_file};
+use migsim_output::figure::{Figure, Style, select_figures};
+use migsim_output::{OutputForm, cannot_write, read_inside, write_file};
 
-/// The name of the plan.
-const PLAN: &str = "plan.json";
+/// The name of the file of the plan.
+const PLAN_FILE: &str = "plan.json";
 
-/// The report of a finished sweep.
+/// The printed report of a finished sweep.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Report {
-    /// The result as text.
+    /// The results as text.
     pub text: String,
-    /// The number of failed runs and the reason, if any failed.
+    /// The number of failed runs and the first reason; `None` if no run failed.
     pub failures: Option<String>,
 }
 
-/// Writes the plan of a folder.
+/// Writes the plan of a sweep into its folder.
 ///
 /// # Errors
 /// The plan cannot be written.
 pub fn write_plan(folder: &Path, plan: &Plan) -> Result<(), Error> {
     let mut bytes = serde_json::to_vec(plan).expect("a plan is JSON");
     bytes.push(b'\n');
-    write_file(&folder.join(PLAN), &bytes)
+    write_file(&folder.join(PLAN_FILE), &bytes)
 }
 
-/// Writes `runs.csv` of a part of a plan and returns its path.
+/// Writes `runs.csv` with the rows of a part of a plan, and returns the path of the file.
 ///
 /// # Errors
 /// The file cannot be written.
@@ -58,7 +58,7 @@ pub fn write_runs(
     Ok(path)
 }
 
-/// Writes texts into files of a folder.
+/// Writes texts into files of a folder; each text comes with the name of its file.
 ///
 /// # Errors
 /// A file cannot be written.
@@ -67,21 +67,22 @@ pub fn write_texts(folder: &Path, texts: &[(&str, &str)]) -> Result<(), Error> {
     texts.try_for_each(|(name, text)| write_file(&folder.join(name), text.as_bytes()))
 }
 
-/// Writes the tables and pictures of the existing rows; the report of a whole sweep is in `form`.
+/// Writes the tables and figures of the existing rows into the folder. The report of a complete sweep is returned in the output
+/// form `form`.
 ///
 /// # Errors
 /// A file cannot be written.
-pub fn write(
+pub fn write_results(
     folder: &Path,
     plan: &Plan,
     shard: Shard,
     rows: &BTreeMap<String, Row>,
-    form: Form,
+    form: OutputForm,
 ) -> Result<Report, Error> {
     let path = write_runs(folder, plan, shard, rows)?;
     let own = shard.runs(plan).filter_map(|(_, id)| rows.get(id));
     let own: Vec<&Row> = own.collect();
-    let failures = failures(&own, &path);
+    let failures = describe_failures(&own, &path);
     let place = folder.display().to_string();
     if shard != Shard::WHOLE {
         let runs = counted(own.len(), "run");
@@ -94,25 +95,25 @@ pub fn write(
         .csv(plan)
         .map_err(|error| cannot_write(&path.display().to_string(), &error))?;
     write_file(&path, &table)?;
-    let figures = pictures(plan, rows, &summary);
+    let figures = figure_texts(plan, rows, &summary);
     for (name, svg) in &figures {
         write_file(&folder.join(name), svg.as_bytes())?;
     }
     let remarks = Vec::from_iter(failures.clone());
     let page = page(plan, &summary, &figures, &remarks);
     write_file(&folder.join("index.html"), page.as_bytes())?;
-    let text = summary.printed(plan, (own.len(), &place), form);
+    let text = summary.to_text(plan, (own.len(), &place), form);
     let text = text.map_err(|error| cannot_write(&place, &error))?;
     Ok(Report { text, failures })
 }
 
 /// Draws the figures for the folder and its page.
-fn pictures(
+fn figure_texts(
     plan: &Plan,
     rows: &BTreeMap<String, Row>,
     summary: &Summary,
 ) -> Vec<(&'static str, String)> {
-    let figures = figures(plan, rows, summary, &Style::default());
+    let figures = draw_figures(plan, rows, summary, &Style::default());
     let file = |figure: &Figure| match figure.name.as_str() {
         "heat" => ("heat.svg", figure.svg()),
         _ => ("lines.svg", figure.svg()),
@@ -120,14 +121,14 @@ fn pictures(
     figures.iter().map(file).collect()
 }
 
-/// Returns the figure `wanted` of a sweep folder, or all figures for `all`.
+/// Returns the figure with the name `wanted` of a sweep folder, or all figures for `all`.
 ///
 /// # Errors
 /// The folder cannot be read, or it has no such figure.
 pub fn figures_of(folder: &Path, wanted: &str, style: &Style) -> Result<Vec<Figure>, Error> {
     let figures = all_figures(folder, style)?;
     let known: Vec<&str> = figures.iter().map(|figure| figure.name.as_str()).collect();
-    let wanted: Vec<String> = chosen(wanted, &known)?
+    let wanted: Vec<String> = select_figures(wanted, &known)?
         .into_iter()
         .map(str::to_owned)
         .collect();
@@ -137,19 +138,19 @@ pub fn figures_of(folder: &Path, wanted: &str, style: &Style) -> Result<Vec<Figu
         .collect())
 }
 
-/// Lists the names of the figures of a sweep folder, each with a sentence about it.
+/// Lists the names of the figures of a sweep folder, each with a sentence that describes it.
 ///
 /// # Errors
 /// The folder cannot be read, or it has no figure.
 pub fn figure_list(folder: &Path) -> Result<Vec<(&'static str, &'static str)>, Error> {
     let figures = all_figures(folder, &Style::default())?;
-    Ok(figures.iter().map(|figure| about(&figure.name)).collect())
+    Ok(figures.iter().map(|figure| figure_description(&figure.name)).collect())
 }
 
 fn all_figures(folder: &Path, style: &Style) -> Result<Vec<Figure>, Error> {
     let plan = read_plan(folder)?;
-    let rows = store::rows(folder)?;
-    let figures = figures(&plan, &rows, &Summary::of(&plan, &rows), style);
+    let rows = store::read_rows(folder)?;
+    let figures = draw_figures(&plan, &rows, &Summary::of(&plan, &rows), style);
     if figures.is_empty() {
         let problem =
             Problem::new("nothing varies in the sweep, or no run has a result: it has no figure");
@@ -158,8 +159,8 @@ fn all_figures(folder: &Path, style: &Style) -> Result<Vec<Figure>, Error> {
     Ok(figures)
 }
 
-/// Describes the number of failed runs, the first reason, and the table that has all reasons.
-fn failures(rows: &[&Row], table: &Path) -> Option<String> {
+/// Describes the number of failed runs, the first reason, and the table that contains all reasons; `None` if no run failed.
+fn describe_failures(rows: &[&Row], table: &Path) -> Option<String> {
     let errors: Vec<&str> = rows.iter().filter_map(|row| row.error.as_deref()).collect();
     let first = errors.first()?;
     Some(format!(
@@ -170,13 +171,13 @@ fn failures(rows: &[&Row], table: &Path) -> Option<String> {
     ))
 }
 
-/// Creates the page of a sweep again from its plan and its rows. If runs are missing, also returns a remark about that.
+/// Creates the page of a sweep from the plan and the rows in its folder. If runs are missing, also returns a remark that says so.
 ///
 /// # Errors
 /// The folder cannot be read.
-pub fn page_of(folder: &Path) -> Result<(String, Option<String>), Error> {
+pub fn page_from_folder(folder: &Path) -> Result<(String, Option<String>), Error> {
     let plan = read_plan(folder)?;
-    let rows = store::rows(folder)?;
+    let rows = store::read_rows(folder)?;
     let own = Shard::WHOLE.runs(&plan).filter_map(|(_, id)| rows.get(id));
     let own: Vec<&Row> = own.collect();
     let half_time = (own.len() < plan.runs.len()).then(|| {
@@ -186,18 +187,18 @@ pub fn page_of(folder: &Path) -> Result<(String, Option<String>), Error> {
             plan.runs.len()
         )
     });
-    let failures = failures(&own, &folder.join("runs.csv"));
+    let failures = describe_failures(&own, &folder.join("runs.csv"));
     let remarks: Vec<String> = half_time.iter().cloned().chain(failures).collect();
     let summary = Summary::of(&plan, &rows);
-    let figures = pictures(&plan, &rows, &summary);
+    let figures = figure_texts(&plan, &rows, &summary);
     Ok((page(&plan, &summary, &figures, &remarks), half_time))
 }
 
 /// Joins the folders of the parts of a plan into the folder `out`.
 ///
 /// # Errors
-/// A folder has no plan or another one, two rows of a run differ, runs are missing, or a file cannot be written.
-pub fn merge(folders: &[PathBuf], out: &Path, form: Form) -> Result<Report, Error> {
+/// A folder has no plan or a different plan, two rows of a run differ, runs are missing, or a file cannot be written.
+pub fn merge(folders: &[PathBuf], out: &Path, form: OutputForm) -> Result<Report, Error> {
     let mut whole: Option<(&Path, Plan)> = None;
     let mut rows: BTreeMap<String, (Row, &Path)> = BTreeMap::new();
     for folder in folders {
@@ -206,8 +207,8 @@ pub fn merge(folders: &[PathBuf], out: &Path, form: Form) -> Result<Report, Erro
             None => whole = Some((folder, plan)),
             Some((first, other)) => check_same(other, first, &plan, folder)?,
         }
-        for (id, row) in store::rows(folder)? {
-            add(&mut rows, id, (row, folder))?;
+        for (id, row) in store::read_rows(folder)? {
+            add_row(&mut rows, id, (row, folder))?;
         }
     }
     let Some((_, plan)) = whole else {
@@ -242,11 +243,12 @@ pub fn merge(folders: &[PathBuf], out: &Path, form: Form) -> Result<Report, Erro
         );
         return Err(Problem::new(message).hint(hint).into());
     }
-    write(out, &plan, Shard::WHOLE, store.rows(), form)
+    write_results(out, &plan, Shard::WHOLE, store.rows(), form)
 }
 
-/// Adds a row of a folder. Of two rows for a run the first one is kept, unless that run failed because of its input.
-fn add<'f>(
+/// Adds a row that was read from a folder. Of two rows for the same run, the first row is kept, unless its run failed because of
+/// its input.
+fn add_row<'f>(
     rows: &mut BTreeMap<String, (Row, &'f Path)>,
     id: String,
     (row, folder): (Row, &'f Path),
@@ -273,7 +275,7 @@ fn add<'f>(
 /// # Errors
 /// The plan cannot be read, or its parts are inconsistent.
 pub fn read_plan(folder: &Path) -> Result<Plan, Error> {
-    let path = folder.join(PLAN);
+    let path = folder.join(PLAN_FILE);
     let name = path.display().to_string();
     let hint = "name folders that `migsim sweep`, `tune --out` or `compare --out` has written";
     let text = read_inside(&path, read_text).map_err(|problem| problem.hint(hint))?;
@@ -283,7 +285,7 @@ pub fn read_plan(folder: &Path) -> Result<Plan, Error> {
     Ok(plan)
 }
 
-/// Checks that a plan has a value of each parameter for each setting, and a run for each setting and seed.
+/// Checks that a plan contains a value of each parameter for each setting, and a run for each setting and seed.
 fn check_plan(plan: &Plan, document: &Document) -> Result<(), Error> {
     let wrong = |key: &str, message: String| {
         let problem = document.problem(key, message);
@@ -313,6 +315,7 @@ fn check_plan(plan: &Plan, document: &Document) -> Result<(), Error> {
     Ok(())
 }
 
+/// Checks that two folders contain parts of the same plan.
 fn check_same(first: &Plan, first_folder: &Path, plan: &Plan, folder: &Path) -> Result<(), Error> {
     let difference = if first.version != plan.version {
         format!("version {} instead of {}", plan.version, first.version)

@@ -1,12 +1,13 @@
-//! The measures of a setting, among them the goal that ranks settings.
+//! The measures that are computed for each setting of a sweep; one of them is the goal, which ranks the settings.
 
 use super::row::Row;
 use migsim_bsp::Scenario;
 
-/// A number of a row.
+/// Function that extracts the value of a measure from the row of a run.
 pub(super) type Measure = fn(&Row) -> Option<f64>;
 
-/// The measures that are averaged for each setting: the name of its columns, their unit, and the number.
+/// The measures that are averaged for each setting: the name of the columns, their unit, and the function that extracts the
+/// value.
 pub(super) const MEASURES: [(&str, &str, Measure); 5] = [
     ("makespan_i", "_s", |row| row.makespan(Scenario::I)),
     ("makespan_ii", "_s", |row| row.makespan(Scenario::Ii)),
@@ -15,24 +16,24 @@ pub(super) const MEASURES: [(&str, &str, Measure); 5] = [
     ("gain", "_percent", Row::gain_percent),
 ];
 
-/// The measure by which settings are ranked.
+/// The measure by which the settings of a sweep are ranked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Goal {
-    /// The index of the goal in the measures.
+    /// Index of the measure in the list of measures.
     pub(super) measure: usize,
 }
 
-/// The index of the gain, the measure for which more is better.
+/// Index of the gain in the list of measures; it is the only measure for which a larger value is better.
 pub(super) const GAIN: usize = 4;
 
 impl Goal {
-    /// The makespan of scenario iii.
+    /// The makespan of scenario iii, as the goal.
     pub const MAKESPAN: Self = Self { measure: 2 };
 
-    /// The gain of scenario iii over i.
+    /// The gain of scenario iii over scenario i, as the goal.
     pub const GAIN: Self = Self { measure: GAIN };
 
-    /// Returns the name of the goal for people.
+    /// Returns the name of the goal, as reports show it.
     pub fn name(self) -> &'static str {
         match self.measure {
             0 => "makespan of scenario i [s]",
@@ -43,22 +44,22 @@ impl Goal {
         }
     }
 
-    /// Returns its short name for a heading.
+    /// Returns the short name of the goal for the heading of a column.
     pub(super) fn heading(self) -> &'static str {
         ["i [s]", "ii [s]", "iii [s]", "overhead [%]", "gain [%]"][self.measure]
     }
 
-    /// Returns the value of the goal in a row, in the unit of the goal.
-    pub fn of(self, row: &Row) -> Option<f64> {
+    /// Returns the value of the goal in the row of a run, in the unit of the goal; `None` if the row has no value.
+    pub fn value(self, row: &Row) -> Option<f64> {
         MEASURES[self.measure].2(row)
     }
 
-    /// Whether a larger value is better.
+    /// Returns whether the goal is the gain, so that a larger value is better.
     pub fn is_gain(self) -> bool {
         self.measure == GAIN
     }
 
-    /// Returns whether `a` is better than `b`, both in the unit of the goal.
+    /// Returns whether the value `a` of the goal is better than the value `b`.
     pub fn is_better(self, a: f64, b: f64) -> bool {
         if self.is_gain() { a > b } else { a < b }
     }

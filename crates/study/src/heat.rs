@@ -1,5 +1,5 @@
-//! Heat maps of a sweep: the goal over the two most important parameters, with a panel per combination of the others. If there were more
-//! than [`MOST_PANELS`] panels, the goal is averaged over further parameters, and the title says so.
+//! Heat maps of a sweep: the goal over the two most important parameters, with a panel for each combination of the other
+//! parameters. If there were more than 24 panels, the goal is averaged over further parameters, and the title says so.
 
 use std::collections::BTreeMap;
 
@@ -7,37 +7,40 @@ use super::plan::Plan;
 use super::spec::label;
 use super::stats::{mean, short};
 use super::summary::Summary;
-use super::values::{MOST_VALUES, Values};
+use super::values::{MAX_VALUES, Values};
 use migsim_output::figure::{Drawing, Heat, Panel, Style};
 
-/// Maximum number of heat maps in a picture.
-const MOST_PANELS: usize = 24;
+/// Maximum number of panels in the figure.
+const MAX_PANELS: usize = 24;
 
-/// Values by column and row.
+/// Values of the cells of a panel, by column and row.
 type Cells<T> = BTreeMap<(usize, usize), T>;
 
-/// Heat maps over two parameters.
+/// Heat maps of the goal over two parameters.
 pub(super) struct Maps {
+    /// The title: the goal, and the parameters over which it is averaged.
     title: String,
+    /// The parameters of the columns and of the rows, each with the labels of its values.
     axes: [(String, Vec<String>); 2],
-    /// The name of each panel, and the goal in its cells by column and row.
+    /// The name of each panel, and the values of the goal in its cells by column and row.
     panels: Vec<(String, Cells<f64>)>,
 }
 
 impl Maps {
-    /// Creates the maps over the two parameters with the largest effect; none if there are fewer than two, or if they have too many values.
+    /// Creates the maps over the two parameters with the largest effect; `None` if there are fewer than two parameters, or if
+    /// these have too many values.
     pub(super) fn of(plan: &Plan, summary: &Summary) -> Option<Self> {
-        let parameters = by_effect(summary);
+        let parameters = parameters_by_effect(summary);
         let [x, y, rest @ ..] = &parameters[..] else {
             return None;
         };
         let values = Values::of_all(plan);
-        let is_long = |axis: &&usize| values[**axis].count() > MOST_VALUES;
+        let is_long = |axis: &&usize| values[**axis].count() > MAX_VALUES;
         if [x, y].iter().any(is_long) {
             return None;
         }
-        let apart = with_panels(rest, &values);
-        let panels = cells(summary, &values, (*x, *y), &apart);
+        let apart = panel_parameters(rest, &values);
+        let panels = average_cells(summary, &values, (*x, *y), &apart);
         if panels.is_empty() {
             return None; // no setting has both parameters, or none could be run
         }
@@ -93,8 +96,8 @@ impl Maps {
     }
 }
 
-/// Orders the parameters by effect, the largest first.
-fn by_effect(summary: &Summary) -> Vec<usize> {
+/// Returns the indices of the parameters, sorted by their effect, the largest first.
+fn parameters_by_effect(summary: &Summary) -> Vec<usize> {
     let effects = summary.effects.iter();
     let mut by_share: Vec<(usize, f64)> = effects
         .map(|effect| (effect.parameter, effect.share.unwrap_or(0.0)))
@@ -104,11 +107,12 @@ fn by_effect(summary: &Summary) -> Vec<usize> {
     parameters.collect()
 }
 
-/// Selects the first parameters of `rest` whose combinations fit into panels.
-fn with_panels(rest: &[usize], values: &[Values<'_>]) -> Vec<usize> {
+/// Selects the parameters of `rest` that get a separate panel for each combination of their values, as long as there are not too
+/// many panels.
+fn panel_parameters(rest: &[usize], values: &[Values<'_>]) -> Vec<usize> {
     let (mut apart, mut panels) = (Vec::new(), 1);
     for &parameter in rest {
-        if panels * values[parameter].count() <= MOST_PANELS {
+        if panels * values[parameter].count() <= MAX_PANELS {
             panels *= values[parameter].count();
             apart.push(parameter);
         }
@@ -117,8 +121,9 @@ fn with_panels(rest: &[usize], values: &[Values<'_>]) -> Vec<usize> {
     apart
 }
 
-/// Averages the goal by the ranks of the parameters `apart`, then by column and row.
-fn cells(
+/// Averages the goal for each panel, that is each combination of values of the parameters `apart`, and in each panel by column
+/// and row.
+fn average_cells(
     summary: &Summary,
     values: &[Values<'_>],
     (x, y): (usize, usize),
@@ -126,7 +131,7 @@ fn cells(
 ) -> BTreeMap<Vec<usize>, Cells<f64>> {
     let mut goals: BTreeMap<Vec<usize>, Cells<Vec<f64>>> = BTreeMap::new();
     for (setting, summed) in summary.settings.iter().enumerate() {
-        let rank = |parameter: usize| values[parameter].ranks[setting];
+        let rank = |parameter: usize| values[parameter].indices[setting];
         let (Some(column), Some(row), Some(goal)) = (rank(x), rank(y), summed.goal) else {
             continue;
         };

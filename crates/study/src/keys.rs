@@ -1,4 +1,4 @@
-//! The keys of parameters: short names and their full keys.
+//! The keys of varied parameters: short names, and the keys in an experiment that they stand for.
 
 use serde_json::Value;
 
@@ -6,8 +6,8 @@ use migsim_experiment::Layers;
 use migsim_experiment::Registry;
 use migsim_policies as policy;
 
-/// Short names of keys outside plug-ins.
-const SHORT: [(&str, &str); 6] = [
+/// Short names of keys that belong to no policy, application or load, each with its key.
+const SHORT_NAMES: [(&str, &str); 6] = [
     ("app", "workload.app"),
     ("mapping", "mapping"),
     ("network", "network.model"),
@@ -16,16 +16,16 @@ const SHORT: [(&str, &str); 6] = [
     ("trigger", "policy.trigger"),
 ];
 
-/// Returns the key that the name of a parameter means for `policy`; `None` if that policy has no such option.
+/// Returns the key that the name of a parameter stands for if the policy is `policy`; `None` if this policy has no such option.
 ///
-/// A flag of a policy means the policy's option: `alpha` is `policy.migbsp.alpha` for `migbsp`.
-pub fn key_under(registry: &Registry, name: &str, policy: &str) -> Option<String> {
+/// A flag of a policy stands for the option of this policy: `alpha` is `policy.migbsp.alpha` for `migbsp`.
+pub fn key_for_policy(registry: &Registry, name: &str, policy: &str) -> Option<String> {
     let policies = registry.policies();
     if registry.is_policy_flag(name) {
         let flag = policies.find(policy).ok()?.flag(name)?;
         return Some(format!("policy.{policy}.{}", flag.key));
     }
-    if let Some((_, key)) = SHORT.iter().find(|(short, _)| *short == name) {
+    if let Some((_, key)) = SHORT_NAMES.iter().find(|(short, _)| *short == name) {
         return Some((*key).to_owned());
     }
     if let Some(flag) = registry
@@ -44,17 +44,18 @@ pub fn key_under(registry: &Registry, name: &str, policy: &str) -> Option<String
     }
 }
 
-/// Returns the keys that a name means under each policy, in the order of the policies.
-pub fn keys_under_all(registry: &Registry, name: &str) -> Vec<Option<String>> {
+/// Returns the key that a name stands for under each policy, in the order of the policies; `None` where the policy has no such
+/// option.
+pub fn keys_for_all_policies(registry: &Registry, name: &str) -> Vec<Option<String>> {
     let policies = registry.policies().names();
     policies
-        .map(|policy| key_under(registry, name, policy))
+        .map(|policy| key_for_policy(registry, name, policy))
         .collect()
 }
 
-/// Returns the short name of a key, if it has one.
-pub fn short_of<'n>(registry: &Registry, name: &'n str) -> &'n str {
-    if let Some((short, _)) = SHORT.iter().find(|(_, key)| *key == name) {
+/// Returns the short name of a key, or the key itself if it has no short name.
+pub fn short_name<'n>(registry: &Registry, name: &'n str) -> &'n str {
+    if let Some((short, _)) = SHORT_NAMES.iter().find(|(_, key)| *key == name) {
         return short;
     }
     let of_workload = name.strip_prefix("workload.").and_then(|key| {
@@ -64,7 +65,7 @@ pub fn short_of<'n>(registry: &Registry, name: &'n str) -> &'n str {
     of_workload.unwrap_or(name)
 }
 
-/// Whether a parameter changes the work or the platform, and not only how well the work is scheduled.
+/// Returns whether a parameter changes the work or the platform, and not only how the work is scheduled.
 pub(super) fn is_work(registry: &Registry, name: &str) -> bool {
     let flags = registry.workload_flags();
     let own = [
@@ -76,14 +77,15 @@ pub(super) fn is_work(registry: &Registry, name: &str) -> bool {
         || flags.iter().any(|flag| flag.name == name)
 }
 
-/// Returns the policy that the settings name, without the experiments below them.
-pub fn policy_of(layers: &Layers) -> String {
+/// Returns the name of the policy in the settings of the user, without its parts; built-in experiments are not taken into
+/// account.
+pub fn policy_name(layers: &Layers) -> String {
     let named = layers.get("policy.name");
     let named = named.as_ref().and_then(Value::as_str);
     without_parts(named.unwrap_or(policy::USUAL)).to_owned()
 }
 
-/// Returns the policy of a name with parts: `greedy` for `greedy/charm-8/menon`.
+/// Returns the name of the policy without the variant, trigger and forecast: `greedy` for `greedy/charm-8/menon`.
 pub fn without_parts(name: &str) -> &str {
     if name.starts_with(policy::EXEC_PREFIX) {
         return policy::EXEC;
@@ -91,12 +93,12 @@ pub fn without_parts(name: &str) -> &str {
     name.split('/').next().unwrap_or(name)
 }
 
-/// Lists all names that may vary, given the complete settings of one run.
-pub(super) fn known(registry: &Registry, resolved: &Value) -> Vec<String> {
+/// Lists all names of parameters that may vary, given the complete settings of one run.
+pub(super) fn variable_names(registry: &Registry, resolved: &Value) -> Vec<String> {
     let leaves = leaves(resolved, "").into_iter();
     let mut keys: Vec<String> = leaves.map(|(key, _)| key).collect();
     let flags = [registry.workload_flags(), registry.policy_flags()].concat();
-    let short = SHORT.iter().map(|(short, _)| *short);
+    let short = SHORT_NAMES.iter().map(|(short, _)| *short);
     let short = short.chain(flags.into_iter().map(|flag| flag.name));
     keys.extend(short.map(str::to_owned));
     let is_told = |key: &String| {
@@ -109,8 +111,8 @@ pub(super) fn known(registry: &Registry, resolved: &Value) -> Vec<String> {
     keys
 }
 
-/// Lists the values inside objects, each with its path, which begins with `path`. A list counts as one value; an object without keys has
-/// none.
+/// Lists the values inside nested objects, each with its path, which begins with `path`. A list counts as one value; an object
+/// without keys contributes none.
 pub fn leaves<'v>(value: &'v Value, path: &str) -> Vec<(String, &'v Value)> {
     let Value::Object(map) = value else {
         return vec![(path.to_owned(), value)];
@@ -129,7 +131,7 @@ mod tests {
     #[test]
     fn short_names_of_options_follow_the_policy() {
         let registry = Registry::standard();
-        let key = |name: &str, policy: &str| key_under(&registry, name, policy);
+        let key = |name: &str, policy: &str| key_for_policy(&registry, name, policy);
         let some = |key: &str| Some(key.to_owned());
         assert_eq!(key("alpha", "migbsp"), some("policy.migbsp.alpha"));
         let older = some("policy.migbsp-2007.alpha");
@@ -140,6 +142,6 @@ mod tests {
         assert_eq!(key("policy.migbsp.x", "never"), None);
         assert_eq!(key("n", "never"), some("workload.n"));
         assert_eq!(key("a.b", "never"), some("a.b"));
-        assert_eq!(short_of(&registry, "workload.n"), "n");
+        assert_eq!(short_name(&registry, "workload.n"), "n");
     }
 }

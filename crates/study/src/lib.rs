@@ -1,4 +1,4 @@
-//! Sweeps: many runs of one experiment over varied keys, on all cores; each result is stored as soon as it is done.
+//! Sweeps: many runs of one experiment over varied keys, on all cores; each result is stored as soon as its run has ended.
 //!
 //! ```text
 //! flags, sweep file ─> Sweep ─> Plan ─> run ─> Store (runs.jsonl) ─> runs.csv, summary.csv, figures, page
@@ -8,14 +8,14 @@
 //! | parse: keys and values | [`spec`] (notation of values), `whole` (loads and applications as texts), `keys`, [`config`] (sweep files) |
 //! | plan: settings and the identities of their runs | `draw`, `settings`, `setting`, `change`, [`plan`] |
 //! | store: rows of runs | [`run`], `ready`, `row`, [`store`], [`folder`] |
-//! | results: tables, pages, pictures | [`stats`], [`goal`], `values`, [`effects`], [`summary`], `printed`, [`table`], [`figures`], `heat`, [`page`] |
+//! | results: tables, pages, figures | [`stats`], [`goal`], `values`, [`effects`], [`summary`], `printed`, [`table`], [`figures`], `heat`, [`page`] |
 //! | comparison and search | [`mod@bench`], [`bottlenecks`], [`compare`], [`compare_runs`], [`compare_page`], [`winners`], [`tune`], [`tune_report`] |
 //!
-//! A run has an identity ([`plan`]). A run with a row in the [`store`] is not repeated, whichever plan requests it. Only the rows and the
-//! plan are stored; all tables and pictures are made from them.
+//! A run has an identity, a hash of everything that affects its results ([`plan`]). A run with a row in the [`store`] is not
+//! repeated, whichever plan requests it. Only the rows and the plan are stored; all tables and figures are generated from them.
 //!
-//! The central types are [`Sweep`] and [`Plan`]; [`compare`] compares policies with each other, and [`tune`] searches the options of one
-//! policy. The crate `experiment` does the single runs.
+//! The central types are [`Sweep`] and [`Plan`]; [`compare`] compares policies with each other, and [`tune`] searches the options
+//! of one policy. The crate `experiment` simulates the individual runs.
 //!
 //! ```
 //! assert!(migsim_study::schema().contains("\"title\": \"SweepFile\""));
@@ -62,7 +62,7 @@ pub use config::{Combine, Parameter, Sweep, SweepFile, schema};
 pub use plan::Plan;
 pub use row::Row;
 pub use run::{Common, Done, Shard};
-pub use settings::MOST_RUNS;
+pub use settings::MAX_RUNS;
 pub use spec::Spec;
 pub use static_standing::StaticStanding;
 pub use store::Store;

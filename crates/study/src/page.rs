@@ -2,21 +2,22 @@
 
 use std::fmt::Write as _;
 
-use super::effects::ends;
+use super::effects::describe_extremes;
 use super::plan::Plan;
 use super::spec::label;
 use super::summary::Summary;
 use migsim_base::words::counted;
-use migsim_output::frame::{list, picture, prose, sections_page, settings};
-use migsim_output::{Cell, Table, numbers, words};
+use migsim_output::frame::{list, picture, prose, sections_page, settings_table};
+use migsim_output::{Cell, Table, number_column, text_column};
 
-/// Maximum number of settings that the page lists; `summary.csv` has all.
-const MOST_SETTINGS: usize = 1000;
+/// Maximum number of settings that the page lists; `summary.csv` contains all settings.
+const MAX_SETTINGS: usize = 1000;
 
-/// Number of rows of a table that are shown at first.
-pub const SHOWN: usize = 25;
+/// Number of rows of a long table that the page shows before the reader expands the table.
+pub const INITIAL_ROWS: usize = 25;
 
-/// Creates the HTML page of a sweep: best setting, sensitivities, figures, ranking of the settings, and the sweep file.
+/// Creates the HTML page of a sweep: best setting, effects of the parameters, figures, ranking of the settings, and the sweep
+/// file.
 pub fn page(
     plan: &Plan,
     summary: &Summary,
@@ -42,23 +43,24 @@ pub fn page(
         (
             "sensitivity",
             "Sensitivity: how much each parameter matters".to_owned(),
-            sensitivity(plan, summary),
+            effects_section(plan, summary),
         ),
-        ("figures", "Figures".to_owned(), pictures(figures)),
+        ("figures", "Figures".to_owned(), figures_section(figures)),
         (
             "settings",
             "Settings: the best first".to_owned(),
-            ranking(plan, summary),
+            ranking_table(plan, summary),
         ),
         (
             "sweep",
             "The sweep: what was run".to_owned(),
-            settings("All keys of the sweep, as its file has them", &sweep),
+            settings_table("All keys of the sweep, as its file has them", &sweep),
         ),
     ];
     sections_page(&heading(plan), &lead, sections, &[])
 }
 
+/// Returns the title of the page.
 fn heading(plan: &Plan) -> String {
     let app = plan
         .sweep
@@ -69,6 +71,7 @@ fn heading(plan: &Plan) -> String {
     format!("Sweep of {app} over {}", plan.names.join(", "))
 }
 
+/// Returns sentences about the best setting.
 fn best(plan: &Plan, summary: &Summary) -> Vec<String> {
     let mut lines = summary.best_lines(plan);
     lines.retain(|line| !line.is_empty());
@@ -79,14 +82,14 @@ fn best(plan: &Plan, summary: &Summary) -> Vec<String> {
 }
 
 /// Describes the effect of each parameter with bars; empty if only one setting was run.
-fn sensitivity(plan: &Plan, summary: &Summary) -> String {
+fn effects_section(plan: &Plan, summary: &Summary) -> String {
     if summary.effects.is_empty() {
         return String::new();
     }
     let columns = [
-        words("parameter", "parameter"),
-        numbers("share of the variance [%]", "share"),
-        words("mean by value, from best to worst", "values"),
+        text_column("parameter", "parameter"),
+        number_column("share of the variance [%]", "share"),
+        text_column("mean by value, from best to worst", "values"),
     ];
     let mut table = Table::new("sensitivity", "", &columns);
     for effect in &summary.effects {
@@ -96,17 +99,17 @@ fn sensitivity(plan: &Plan, summary: &Summary) -> String {
             }
             None => Cell::text("none"),
         };
-        table.push([
+        table.push_row([
             Cell::text(&plan.names[effect.parameter]),
             share,
-            Cell::text(ends(&effect.values)),
+            Cell::text(describe_extremes(&effect.values)),
         ]);
     }
-    table.html(SHOWN)
+    table.html(INITIAL_ROWS)
 }
 
-/// Puts each figure on white, in an area that scrolls.
-fn pictures(figures: &[(&str, String)]) -> String {
+/// Returns the figures as HTML, each on white background in an area that scrolls.
+fn figures_section(figures: &[(&str, String)]) -> String {
     let of_figure = |(file, svg): &(&str, String)| {
         let name = file.trim_end_matches(".svg");
         let what = match name {
@@ -114,33 +117,33 @@ fn pictures(figures: &[(&str, String)]) -> String {
             _ => "Results by parameter",
         };
         // A smaller picture would not be legible.
-        let least = width(svg) * 4 / 5;
+        let least = svg_width(svg) * 4 / 5;
         let picture = picture(name, what, (least, 2 * least), svg);
         format!("<h3>{what}</h3>\n{picture}")
     };
     figures.iter().map(of_figure).collect()
 }
 
-/// Returns the width of a drawing \[pixels\].
-fn width(svg: &str) -> u32 {
+/// Returns the width of an SVG drawing \[pixels\].
+fn svg_width(svg: &str) -> u32 {
     let rest = svg.split_once("width=\"").map(|(_, rest)| rest);
     let digits = rest.and_then(|rest| rest.split(|letter: char| !letter.is_ascii_digit()).next());
     digits.and_then(|digits| digits.parse().ok()).unwrap_or(0)
 }
 
-/// Creates the table of the settings with their ranks; equal settings have equal ranks.
-pub fn ranking(plan: &Plan, summary: &Summary) -> String {
+/// Creates the table of the settings with their ranks; settings that are not separated by the tests have equal ranks.
+pub fn ranking_table(plan: &Plan, summary: &Summary) -> String {
     let ranked = summary.ranked();
     if ranked.is_empty() {
         return "<p>No run has a result yet.</p>\n".to_owned();
     }
-    let shown = &ranked[..ranked.len().min(MOST_SETTINGS)];
-    let mut html = summary.ranking(plan, shown).html(SHOWN);
-    if ranked.len() > MOST_SETTINGS {
+    let shown = &ranked[..ranked.len().min(MAX_SETTINGS)];
+    let mut html = summary.ranking_table(plan, shown).html(INITIAL_ROWS);
+    if ranked.len() > MAX_SETTINGS {
         writeln!(
             html,
             "<p>{} more in summary.csv.</p>",
-            ranked.len() - MOST_SETTINGS
+            ranked.len() - MAX_SETTINGS
         )
         .expect("a string can be written to");
     }

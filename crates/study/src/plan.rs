@@ -1,7 +1,8 @@
-//! The plan of a sweep, made before any run: the settings, the seeds, and the identity of each run.
+//! The plan of a sweep, created before any run: the settings, the seeds, and the identity of each run.
 //!
-//! A plan checks its size before it allocates memory, loads each setting once to check it, and lists in [`Plan::notes`] what it left out.
-//! Runs are numbered setting by setting, and within a setting seed by seed; every table follows that order.
+//! A plan checks its size before it allocates memory, loads each setting once to check it, and lists in [`Plan::notes`] the
+//! combinations that were left out. Runs are numbered setting by setting, and within a setting seed by seed; every table follows
+//! that order.
 
 use std::collections::BTreeSet;
 
@@ -13,8 +14,8 @@ use super::config::{Sweep, SweepFile};
 use super::ready::Ready;
 use super::run::Common;
 use super::separate::Indifference;
-use super::setting::{Known, known, load, runs_of};
-use super::settings::{MOST_RUNS, check_count, check_parameters, settings};
+use super::setting::{Known, load_known, load, run_ids};
+use super::settings::{MAX_RUNS, check_count, check_parameters, list_settings};
 use super::spec::{Spec, label};
 use super::{change, keys};
 use migsim_base::error::{Error, Problem, Unknown, did_you_mean};
@@ -25,39 +26,40 @@ use migsim_experiment::{Experiment, Limits, Shared};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum PlanVersion {
-    /// The only version so far.
+    /// `migsim-plan-1`, the only version so far.
     #[default]
     #[serde(rename = "migsim-plan-1")]
     One,
 }
 
-/// The runs to do. The file `plan.json` makes a folder of results complete without the files that the plan was made from.
+/// The runs of a sweep. The file `plan.json` makes a folder of results complete without the files that the plan was made from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Plan {
-    /// The version of the format.
+    /// The version of the format of the plan.
     pub schema: PlanVersion,
-    /// The version of the program.
+    /// The version of the program that made the plan.
     pub version: String,
     /// The sweep from which the plan was made.
     pub sweep: SweepFile,
-    /// The names of the parameters, the slowest first.
+    /// The names of the varied parameters; the first parameter changes slowest.
     pub names: Vec<String>,
-    /// The names of the parameters that change the work or the platform, and not only the scheduling.
+    /// The names of the parameters that change the work or the platform, and not only how the work is scheduled.
     #[serde(default)]
     pub work: Vec<String>,
-    /// The values of each setting, parameter by parameter; `null` if the parameter does not apply (α of a policy without calls).
+    /// The values of each setting, parameter by parameter; `null` if the parameter does not apply (such as α for a policy without
+    /// calls).
     pub settings: Vec<Vec<Option<Value>>>,
     /// The seeds of each setting.
     pub seeds: Vec<u64>,
-    /// Whether seeds change any run.
+    /// Whether the seed changes the results of any run.
     #[serde(default)]
     pub is_random: bool,
-    /// Whether seeds change the runs of each setting; empty in plans without this information.
+    /// For each setting, whether the seed changes its results; empty in plans without this information.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drawn: Vec<bool>,
-    /// The margin of indifference \[%\].
+    /// The margin of indifference \[%\]: smaller differences between settings do not count.
     #[serde(
         default,
         rename = "indifference_percent",
@@ -75,47 +77,49 @@ impl Plan {
     /// Creates the plan of `sweep`.
     ///
     /// # Errors
-    /// Parameters, seeds or their number are wrong, a key is unknown, a parameter changes nothing, or no setting can be run.
+    /// Parameters, seeds or their number are wrong, a key is unknown, a parameter has no effect, or no setting can be run.
     pub fn new(sweep: &Sweep, limits: Limits, shared: &Shared) -> Result<Self, Error> {
-        Self::make(sweep, (limits, shared), None)
+        Self::create(sweep, (limits, shared), None)
     }
 
-    /// Creates the plan of `sweep`, and keeps what it reads in `common` for the runs.
+    /// Creates the plan of `sweep`, and keeps the files that it reads in `common` for the runs.
     ///
     /// # Errors
     /// As [`Self::new`].
-    pub fn to_run(sweep: &Sweep, limits: Limits, common: &Common) -> Result<Self, Error> {
-        Self::make(sweep, (limits, &common.files), Some(&common.ready))
+    pub fn new_for_run(sweep: &Sweep, limits: Limits, common: &Common) -> Result<Self, Error> {
+        Self::create(sweep, (limits, &common.files), Some(&common.ready))
     }
 
-    fn make(sweep: &Sweep, with: (Limits, &Shared), ready: Option<&Ready>) -> Result<Self, Error> {
+    /// Creates the plan of `sweep`; loaded experiments are kept in `ready`.
+    fn create(sweep: &Sweep, with: (Limits, &Shared), ready: Option<&Ready>) -> Result<Self, Error> {
         check_parameters(sweep)?;
         check_count(sweep, with.0)?;
         let seeds = seeds(sweep)?;
         let mut notes = Vec::new();
-        let settings = settings(sweep, &mut notes)?;
-        let plan = Self::of(sweep, settings, seeds, with, ready)?;
+        let settings = list_settings(sweep, &mut notes)?;
+        let plan = Self::from_settings(sweep, settings, seeds, with, ready)?;
         change::check(sweep, &plan, with)?;
         notes.extend(plan.notes.iter().cloned());
         notes.extend(change::note_of_equal(&plan));
         Ok(Self { notes, ..plan })
     }
 
-    /// Creates the plan of some settings of `sweep`, each with all `seeds`, of which there is at least one. Experiments are kept in `ready`.
+    /// Creates the plan of some settings of `sweep`, each with all `seeds` (at least one). Loaded experiments are kept in
+    /// `ready`.
     ///
     /// # Errors
     /// A key is unknown, or no setting can be run.
-    pub(super) fn of(
+    pub(super) fn from_settings(
         sweep: &Sweep,
         settings: Vec<Vec<Option<Value>>>,
         seeds: Vec<u64>,
         with: (Limits, &Shared),
         ready: Option<&Ready>,
     ) -> Result<Self, Error> {
-        let mut known = all_known(sweep, &settings, &seeds, with, ready)?;
+        let mut known = load_all(sweep, &settings, &seeds, with, ready)?;
         let remarks = known.iter_mut().filter_map(|one| one.remark.take());
         let mut notes = migsim_experiment::notes(remarks);
-        for note in known.iter().flat_map(|one| &one.said) {
+        for note in known.iter().flat_map(|one| &one.setting_notes) {
             if !notes.contains(note) {
                 notes.push(note.clone());
             }
@@ -133,7 +137,7 @@ impl Plan {
         let with_seeds = |(known, values): (Known, &Vec<Option<Value>>)| {
             let mut runs = known.runs;
             if runs.len() < seeds.len() {
-                runs = runs_of(sweep, values, &seeds, with)?;
+                runs = run_ids(sweep, values, &seeds, with)?;
             }
             runs.truncate(seeds.len());
             Ok(runs)
@@ -161,8 +165,8 @@ impl Plan {
         })
     }
 
-    /// Returns the setting and the seed of a run.
-    pub fn run(&self, run: usize) -> (usize, u64) {
+    /// Returns the index of the setting and the seed of the run with this index.
+    pub fn setting_and_seed(&self, run: usize) -> (usize, u64) {
         (run / self.seeds.len(), self.seeds[run % self.seeds.len()])
     }
 
@@ -180,12 +184,12 @@ impl Plan {
     }
 }
 
-/// Returns the note about seeds without effect, unless the user did not choose the seed.
+/// Returns the note that the seeds have no effect; `None` if the user did not choose a seed.
 fn note_of_seeds(sweep: &Sweep, seeds: &[u64]) -> Option<String> {
     let first = seeds.first()?;
     let is_chosen = || {
         let given = sweep.seeds.as_ref().map(Spec::count);
-        given.map_or_else(|| sweep.layers().is_chosen("seed"), |count| count == 1)
+        given.map_or_else(|| sweep.fixed_settings().is_chosen("seed"), |count| count == 1)
     };
     match seeds {
         [_, _, ..] => Some(format!(
@@ -197,15 +201,15 @@ fn note_of_seeds(sweep: &Sweep, seeds: &[u64]) -> Option<String> {
     }
 }
 
-/// Determines the properties of each setting.
-fn all_known(
+/// Loads each setting and determines the identities of its runs and whether seeds change them.
+fn load_all(
     sweep: &Sweep,
     settings: &[Vec<Option<Value>>],
     seeds: &[u64],
     with: (Limits, &Shared),
     ready: Option<&Ready>,
 ) -> Result<Vec<Known>, Error> {
-    let of_one = |values: &Vec<Option<Value>>| known(sweep, values, seeds, with, ready);
+    let of_one = |values: &Vec<Option<Value>>| load_known(sweep, values, seeds, with, ready);
     let loaded: Vec<_> = settings.par_iter().map(of_one).collect();
     let all_fail = loaded.iter().all(Result::is_err);
     let mut all = Vec::with_capacity(loaded.len());
@@ -222,12 +226,12 @@ fn all_known(
     Ok(all)
 }
 
-/// Whether an error is an unknown name, which is a mistake in any setting.
+/// Returns whether the error is an unknown name, which is a mistake in every setting.
 fn is_misspelt(error: &Error) -> bool {
     matches!(error, Error::Input(problems) if problems.iter().any(|problem| problem.unknown.is_some()))
 }
 
-/// Adds to an error about an unknown varied key a hint at the nearest known key.
+/// Adds the nearest known key, as a hint, to an error about an unknown varied key.
 fn with_nearest(error: Error, sweep: &Sweep, seed: u64, with: (Limits, &Shared)) -> Error {
     let Error::Input(problems) = error else {
         return error;
@@ -238,7 +242,7 @@ fn with_nearest(error: Error, sweep: &Sweep, seed: u64, with: (Limits, &Shared))
         ..sweep.clone()
     };
     let known = load(&alone, &[], seed, with)
-        .map(|experiment| keys::known(&sweep.registry, &experiment.resolved));
+        .map(|experiment| keys::variable_names(&sweep.registry, &experiment.resolved));
     let hinted = |problem: Problem| {
         let source = problem.location.source.clone().unwrap_or_default();
         let varied = sweep
@@ -272,17 +276,17 @@ fn with_nearest(error: Error, sweep: &Sweep, seed: u64, with: (Limits, &Shared))
     Error::Input(problems.into_iter().map(hinted).collect())
 }
 
-/// Returns the seeds of each setting: the requested ones, or that of the experiment.
+/// Returns the seeds of each setting: those that the user requested, or else the seed of the experiment.
 pub(super) fn seeds(sweep: &Sweep) -> Result<Vec<u64>, Error> {
     let hint = "seeds are whole numbers, each of them once, as in `--seeds 1..20`";
     let wrong = |message: String| Error::from(Problem::new(message).key("seed").hint(hint));
     let given: Vec<Value> = match &sweep.seeds {
-        Some(spec) if spec.count() > MOST_RUNS => {
-            let message = format!("there are {} seeds, more than {MOST_RUNS}", spec.count());
+        Some(spec) if spec.count() > MAX_RUNS => {
+            let message = format!("there are {} seeds, more than {MAX_RUNS}", spec.count());
             return Err(wrong(message));
         }
         Some(spec) => spec.values().collect(),
-        None => vec![sweep.layers().get("seed").unwrap_or_else(|| 1.into())],
+        None => vec![sweep.fixed_settings().get("seed").unwrap_or_else(|| 1.into())],
     };
     let mut seen = BTreeSet::new();
     let one = |value: &Value| {

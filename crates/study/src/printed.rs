@@ -1,82 +1,86 @@
 //! The printed result of a sweep: the path of the files, the best settings, the effect of each parameter.
 //!
-//! The output for people has the best ten settings; the output for programs has all, as `summary.csv` or as JSON.
+//! The output for people shows the best ten settings; the output for other programs contains all settings, as `summary.csv` or as
+//! JSON.
 
 use std::io;
 
 use serde_json::{Map, Value, json};
 
-use super::effects::ends;
+use super::effects::describe_extremes;
 use super::plan::Plan;
 use super::spec::label;
 use super::stats::Sample;
 use super::stats::short;
 use super::summary::{Summary, by_name};
 use migsim_base::words::counted;
-use migsim_output::{Cell, Column, Form, Sheet, Table, Tone, numbers, words};
+use migsim_output::{Cell, Column, OutputForm, Sheet, Table, Tone, number_column, text_column};
 
 /// Maximum number of settings in the output for people.
-const MOST_SHOWN: usize = 10;
+const MAX_SHOWN: usize = 10;
 
 impl Summary {
-    /// Prints the result in one of the forms; the files of the plan are in the folder `place`.
+    /// Returns the printed result of a sweep in the output form `form`; `runs` is the number of runs, and `place` the folder with
+    /// the files.
     ///
     /// # Errors
     /// Writing to memory fails, which does not happen.
-    pub(super) fn printed(
+    pub(super) fn to_text(
         &self,
         plan: &Plan,
         (runs, place): (usize, &str),
-        form: Form,
+        form: OutputForm,
     ) -> io::Result<String> {
         Ok(match form {
-            Form::Csv => String::from_utf8_lossy(&self.csv(plan)?).into_owned(),
-            Form::Json => format!("{:#}\n", self.json(plan, (runs, place))),
+            OutputForm::Csv => String::from_utf8_lossy(&self.csv(plan)?).into_owned(),
+            OutputForm::Json => format!("{:#}\n", self.json(plan, (runs, place))),
             form => self.sheet(plan, (runs, place)).render(form),
         })
     }
 
+    /// Creates the printed table of the best settings, with its remarks.
     fn sheet(&self, plan: &Plan, (runs, place): (usize, &str)) -> Sheet {
         let mut sheet = Sheet::default();
         let runs = counted(runs, "run");
-        sheet.line(format!(
+        sheet.add_line(format!(
             "{runs} in {place}: runs.csv, summary.csv, index.html"
         ));
         for line in self.best_lines(plan) {
-            sheet.line(line);
+            sheet.add_line(line);
         }
         let ranked = self.ranked();
         if ranked.len() > 1 {
-            sheet.line("");
-            sheet.table(self.table(plan, &ranked));
-            if ranked.len() > MOST_SHOWN {
-                let more = ranked.len() - MOST_SHOWN;
-                sheet.line(format!("{more} more in summary.csv"));
+            sheet.add_line("");
+            sheet.add_table(self.table(plan, &ranked));
+            if ranked.len() > MAX_SHOWN {
+                let more = ranked.len() - MAX_SHOWN;
+                sheet.add_line(format!("{more} more in summary.csv"));
             }
         }
-        for line in self.sensitivity_lines(plan) {
-            sheet.line(line);
+        for line in self.effect_lines(plan) {
+            sheet.add_line(line);
         }
         sheet
     }
 
-    /// Creates the table of the best settings, with a column per parameter.
+    /// Creates the table of the best settings, with a column for each parameter.
     fn table(&self, plan: &Plan, ranked: &[usize]) -> Table {
         let mut table = Table::new("settings", "", &self.columns(plan, ranked));
-        for &index in ranked.iter().take(MOST_SHOWN) {
-            table.push(self.row(plan, ranked, index));
+        for &index in ranked.iter().take(MAX_SHOWN) {
+            table.push_row(self.row(plan, ranked, index));
         }
         table
     }
 
-    /// Creates the table of all `ranked` settings for pages, with ranks, and with bars between the best mean and the worst.
-    pub(super) fn ranking(&self, plan: &Plan, ranked: &[usize]) -> Table {
-        let mut columns = vec![numbers("rank", "rank")];
+    /// Creates the table of all `ranked` settings for pages, with ranks, and with bars between the best and the worst mean of the
+    /// goal.
+    pub(super) fn ranking_table(&self, plan: &Plan, ranked: &[usize]) -> Table {
+        let mut columns = vec![number_column("rank", "rank")];
         columns.extend(self.columns(plan, ranked));
         let count = |index: usize| self.settings[index].goal.map_or(0, |sample| sample.count);
         let is_partial = ranked.iter().any(|&one| count(one) < plan.seeds.len());
         if is_partial {
-            columns.push(numbers("seeds", "seeds"));
+            columns.push(number_column("seeds", "seeds"));
         }
         let mut table = Table::new("settings", "", &columns);
         let mean = |index: usize| self.settings[index].goal.map_or(0.0, |sample| sample.mean);
@@ -101,44 +105,47 @@ impl Summary {
             if is_partial {
                 row.push(Cell::count(count(index)));
             }
-            table.push(row);
+            table.push_row(row);
         }
         table
     }
 
-    /// Whether a setting is the best one, or is not separated from it.
+    /// Returns whether a setting is the best one, or whether the tests do not separate it from the best one.
     fn is_as_good_as_best(&self, setting: usize) -> bool {
         self.best.binary_search(&setting).is_ok()
             || self.not_separated.binary_search(&setting).is_ok()
     }
 
+    /// Returns the columns of the table of settings.
     fn columns(&self, plan: &Plan, ranked: &[usize]) -> Vec<Column> {
-        let mut columns = vec![numbers("setting", "setting")];
+        let mut columns = vec![number_column("setting", "setting")];
         columns.extend(plan.names.iter().enumerate().map(|(parameter, name)| {
             let values = plan
                 .settings
                 .iter()
                 .filter_map(|one| one[parameter].as_ref());
             if values.clone().all(Value::is_number) {
-                numbers(name, "parameter")
+                number_column(name, "parameter")
             } else {
-                words(name, "parameter")
+                text_column(name, "parameter")
             }
         }));
-        columns.push(numbers(self.goal.heading(), "mean"));
+        columns.push(number_column(self.goal.heading(), "mean"));
         if plan.seeds.len() > 1 {
-            columns.push(numbers("± 95 %", "ci95"));
+            columns.push(number_column("± 95 %", "ci95"));
         }
         if self.has_baseline(ranked) {
-            columns.push(numbers("less baseline", "difference"));
+            columns.push(number_column("less baseline", "difference"));
         }
         columns
     }
 
+    /// Returns whether the goal is compared with a baseline in some setting.
     fn has_baseline(&self, ranked: &[usize]) -> bool {
         ranked.iter().any(|&one| self.settings[one].baseline != one)
     }
 
+    /// Returns the cells of a setting in the table.
     fn row(&self, plan: &Plan, ranked: &[usize], index: usize) -> Vec<Cell> {
         let setting = &self.settings[index];
         let mut row = vec![Cell::count(index + 1)];
@@ -157,14 +164,14 @@ impl Summary {
         if self.has_baseline(ranked) {
             let difference = setting.difference.filter(|_| setting.baseline != index);
             let baseline = self.settings[setting.baseline].goal;
-            row.push(self.difference(difference, baseline.map_or(0.0, |goal| goal.mean)));
+            row.push(self.difference_cell(difference, baseline.map_or(0.0, |goal| goal.mean)));
         }
         row
     }
 
-    /// Formats a difference from the baseline. It is coloured if it exceeds the margin of indifference, corrected for the number of
+    /// Formats a difference from the baseline, in colour if it exceeds the margin of indifference, corrected for the number of
     /// settings.
-    fn difference(&self, sample: Option<Sample>, baseline: f64) -> Cell {
+    fn difference_cell(&self, sample: Option<Sample>, baseline: f64) -> Cell {
         let Some(sample) = sample else {
             return Cell::empty();
         };
@@ -173,7 +180,7 @@ impl Summary {
             ..sample
         };
         let margin = self.basis.margin(self.goal.is_gain(), baseline);
-        let tone = if !self.basis.is_above(size, margin, self.tried()) {
+        let tone = if !self.basis.is_significant(size, margin, self.candidates()) {
             Tone::Plain
         } else if self.goal.is_better(sample.mean, 0.0) {
             Tone::Good
@@ -181,8 +188,8 @@ impl Summary {
             Tone::Bad
         };
         let sign = if sample.mean > 0.0 { "+" } else { "" };
-        let shown = format!("{sign}{}", sample.shown());
-        Cell::value(sample.mean, shown).in_tone(tone)
+        let shown = format!("{sign}{}", sample.format());
+        Cell::value(sample.mean, shown).with_tone(tone)
     }
 
     fn json(&self, plan: &Plan, (runs, place): (usize, &str)) -> Value {
@@ -208,7 +215,7 @@ impl Summary {
             "runs": runs,
             "planned": plan.runs.len(),
             "goal": self.goal.name(),
-            "tried": self.tried(),
+            "tried": self.candidates(),
             "best": best.collect::<Vec<usize>>(),
             "not_separated": self.not_separated.iter().map(|one| one + 1).collect::<Vec<usize>>(),
             "correction": if self.basis.has_tests() { "bonferroni" } else { "none" },
@@ -218,8 +225,8 @@ impl Summary {
         })
     }
 
-    /// Describes the effect of each parameter for people.
-    fn sensitivity_lines(&self, plan: &Plan) -> Vec<String> {
+    /// Describes the effect of each parameter in one line.
+    fn effect_lines(&self, plan: &Plan) -> Vec<String> {
         if self.effects.is_empty() {
             return Vec::new();
         }
@@ -236,7 +243,7 @@ impl Summary {
             let share = effect.share;
             let share = share.map_or("none".to_owned(), |share| format!("{:.1} %", 100.0 * share));
             let name = &plan.names[effect.parameter];
-            format!("  {name:<width$} {share:>8}  {}", ends(&effect.values))
+            format!("  {name:<width$} {share:>8}  {}", describe_extremes(&effect.values))
         }));
         lines
     }

@@ -1,6 +1,7 @@
-//! Experiments that a plan has loaded and that will soon run, so that they are not loaded twice.
+//! Experiments that the plan of a sweep has loaded and that will soon run, so that they are not loaded a second time.
 //!
-//! Experiments are kept as long as they fit into [`ROOM`]; the others are loaded again. The results are the same either way.
+//! Experiments are kept as long as they fit into 16 MB, as estimated; further experiments are loaded again. The results are the
+//! same in both cases.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,42 +9,44 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use migsim_experiment::Experiment;
 use migsim_platform::{LoadedPlatform, memory_of};
 
-/// Maximum memory of the kept experiments \[B\], as estimated.
-const ROOM: f64 = 16e6;
-/// Estimated memory of the settings of an experiment, and of its lists per process \[B\].
-const SETTINGS: f64 = 16e3;
+/// Maximum estimated memory of the kept experiments \[B\].
+const MAX_MEMORY: f64 = 16e6;
+/// Estimated memory of the settings of an experiment \[B\]; its platform, its application and its lists per process are added to
+/// this value.
+const SETTINGS_MEMORY: f64 = 16e3;
 const PROCESS: f64 = 64.0;
 
-/// Experiments by the identities of their runs, for any thread.
+/// Loaded experiments by the identities of their runs, for any thread.
 #[derive(Debug, Default)]
 pub(super) struct Ready(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
+    /// The loaded experiments, by the identities of their runs.
     experiments: BTreeMap<String, Experiment>,
-    /// Memory that they take \[B\].
-    taken: f64,
-    /// The platform of the last experiment; the next one often shares it.
+    /// Estimated memory of the kept experiments \[B\].
+    used_memory: f64,
+    /// The platform of the experiment that was kept last; the next experiment often shares it.
     platform: Option<Arc<LoadedPlatform>>,
 }
 
 impl Ready {
-    /// Keeps an experiment for its run, if there is room.
+    /// Keeps a loaded experiment for its run, if there is enough room.
     pub(super) fn keep(&self, run: &str, experiment: Experiment) {
         let mut kept = self.kept();
         let platform = &experiment.platform;
         let is_shared = |last: &Arc<LoadedPlatform>| Arc::ptr_eq(last, platform);
         let processes = PROCESS * experiment.workload.processes() as f64;
-        let own = SETTINGS + experiment.workload.extent().bytes + processes;
+        let own = SETTINGS_MEMORY + experiment.workload.extent().bytes + processes;
         let needed = if kept.platform.as_ref().is_some_and(is_shared) {
             own
         } else {
             own + memory_of(&platform.platform)
         };
-        if kept.taken + needed > ROOM {
+        if kept.used_memory + needed > MAX_MEMORY {
             return;
         }
-        kept.taken += needed;
+        kept.used_memory += needed;
         kept.platform = Some(Arc::clone(platform));
         kept.experiments.insert(run.to_owned(), experiment);
     }
@@ -53,7 +56,7 @@ impl Ready {
         self.kept().experiments.remove(run)
     }
 
-    /// Drops the experiments of runs that will not be done.
+    /// Drops all kept experiments.
     pub(super) fn clear(&self) {
         *self.kept() = Kept::default();
     }

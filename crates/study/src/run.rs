@@ -1,8 +1,8 @@
-//! Executes the missing runs of a plan on all threads; each row is stored as soon as it is done.
+//! Executes the missing runs of a plan on all threads; each row is stored as soon as its run has ended.
 //!
-//! Common work of runs is done once. Platforms and built-in experiments are read once. Scenario i, in which no policy is called, is
-//! simulated once for all policies and their options. Supersteps with equal placements are simulated once ([`migsim_bsp::Memo`]). The rows
-//! depend neither on this sharing nor on the number of threads.
+//! Common work of runs is done once. Platforms and built-in experiments are read once. Scenario i, in which no policy is called,
+//! is simulated once for all policies and their options. Supersteps with equal placements are simulated once
+//! ([`migsim_bsp::Memo`]). The rows depend neither on this sharing nor on the number of threads.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,33 +15,35 @@ use super::config::Sweep;
 use super::plan::Plan;
 use super::ready::Ready;
 use super::row::Row;
-use super::setting::of_scenario_i;
+use super::setting::scenario_i_key;
 use super::store::Store;
 use migsim_base::error::Error;
 use migsim_bsp::{Memo, MemoBudget, Outcome, Scenario};
-use migsim_experiment::{Experiment, Limits, Progress, Shared, remembered};
+use migsim_experiment::{Experiment, Limits, Progress, Shared, get_or_make};
 
-/// The common data of the runs of a sweep.
+/// The data that the runs of a sweep share.
 #[derive(Debug, Default)]
 pub struct Common {
-    /// Files that were read.
+    /// Platforms and built-in experiments that were read.
     pub files: Shared,
-    /// Experiments that the plan has loaded.
+    /// Experiments that the plan has loaded and that will soon run.
     pub(super) ready: Ready,
-    /// The shared data of runs that differ only in their policies; the key is all other settings.
-    alike: Mutex<BTreeMap<String, Arc<Alike>>>,
-    room: MemoBudget,
+    /// The data that runs which differ only in their policies share; the key is all other settings.
+    by_other_settings: Mutex<BTreeMap<String, Arc<Alike>>>,
+    /// The memory that is left for caches of simulated supersteps.
+    memo_budget: MemoBudget,
 }
 
-/// The shared data of runs that differ only in their policies.
+/// The data that runs share if they differ only in their policies.
 #[derive(Debug)]
 struct Alike {
-    /// The makespan of scenario i \[s\].
-    alone: OnceLock<f64>,
-    remembered: Memo,
+    /// The makespan of scenario i \[s\], once it has been simulated.
+    scenario_i: OnceLock<f64>,
+    /// The cache of simulated supersteps.
+    memo: Memo,
 }
 
-/// Counts runs for a progress bar, from any thread.
+/// Counts the finished runs for a progress bar, from any thread.
 #[derive(Debug, Default)]
 pub struct Done(AtomicU64);
 
@@ -51,35 +53,36 @@ impl Done {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Counts one more run.
+    /// Adds one finished run.
     pub(super) fn add(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-/// A part of a plan: every `of`-th run, starting with the run `index` (counted from 0).
+/// A part of a plan whose runs are spread evenly over the plan: every n-th run, starting with the run `index` (counted from 0),
+/// where n is the number of parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     /// The index of the part, counted from 0.
     pub index: usize,
-    /// The number of parts.
+    /// The number of parts of the plan.
     pub of: usize,
 }
 
 impl Shard {
-    /// The whole plan.
+    /// The whole plan as one part.
     pub const WHOLE: Self = Self { index: 0, of: 1 };
 
-    /// Lists the runs of `plan` in this part, each with its identity.
+    /// Lists the runs of `plan` that belong to this part, each with its index and its identity.
     pub fn runs(self, plan: &Plan) -> impl Iterator<Item = (usize, &str)> {
         let own = plan.runs.iter().map(String::as_str).enumerate();
         own.skip(self.index).step_by(self.of)
     }
 }
 
-/// Lists the runs of a part of `plan` that are still to do: those without a row, and those that failed because of their input, which may
-/// have changed. Of runs with equal identity, the first one is listed.
-pub fn missing_from(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> Vec<usize> {
+/// Lists the indices of the runs of a part of `plan` that must still be simulated: those without a row, and those that failed
+/// because of their input, which may have changed. Of runs with equal identity, only the first run is listed.
+pub fn missing_runs(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> Vec<usize> {
     let mut seen = BTreeSet::new();
     let is_missing = |id: &str| rows.get(id).is_none_or(|row| row.is_input);
     let own = shard.runs(plan);
@@ -88,11 +91,11 @@ pub fn missing_from(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> 
         .collect()
 }
 
-/// Simulates the runs `runs` of the plan and stores their rows.
+/// Simulates the runs of the plan with the indices `runs`, and stores their rows.
 ///
 /// # Errors
-/// A row cannot be written. A run that fails is no error: it gives a row.
-pub fn run(
+/// A row cannot be written. A run that fails is no error: its row contains the reason.
+pub fn simulate_runs(
     (sweep, plan): (&Sweep, &Plan),
     runs: &[usize],
     (limits, common): (Limits, &Common),
@@ -100,7 +103,7 @@ pub fn run(
     done: &Done,
 ) -> Result<(), Error> {
     let done_with = runs.par_iter().with_max_len(1).try_for_each(|&run| {
-        let row = row((sweep, plan), run, (limits, common));
+        let row = simulate_row((sweep, plan), run, (limits, common));
         let mut store = store.lock().unwrap_or_else(PoisonError::into_inner);
         let id = &plan.runs[run];
         if store.get(id) != Some(&row) {
@@ -113,25 +116,25 @@ pub fn run(
     done_with
 }
 
-/// Simulates a run of the plan and returns its row.
-pub fn row((sweep, plan): (&Sweep, &Plan), run: usize, (limits, common): (Limits, &Common)) -> Row {
+/// Simulates one run of the plan and returns its row.
+pub fn simulate_row((sweep, plan): (&Sweep, &Plan), run: usize, (limits, common): (Limits, &Common)) -> Row {
     let load = || match common.ready.take(&plan.runs[run]) {
         Some(experiment) => Ok(experiment),
-        None => plan.experiment(sweep, plan.run(run), (limits, &common.files)),
+        None => plan.experiment(sweep, plan.setting_and_seed(run), (limits, &common.files)),
     };
     let attempt = || match load() {
         Ok(experiment) => {
-            simulated(&experiment, common).unwrap_or_else(|error| failed(&error, false))
+            simulated(&experiment, common).unwrap_or_else(|error| failed_row(&error, false))
         }
-        Err(error) => failed(&error, true),
+        Err(error) => failed_row(&error, true),
     };
     // A fault of the program (of a new policy, for example) ends only its own run.
     catch_unwind(AssertUnwindSafe(attempt))
         .unwrap_or_else(|_| Row::failed("the program is at fault: the run panicked".into(), false))
 }
 
-/// Creates a row from an error, in one line.
-fn failed(error: &Error, is_input: bool) -> Row {
+/// Creates the row of a failed run from its error, shortened to one line.
+fn failed_row(error: &Error, is_input: bool) -> Row {
     let lines: Vec<String> = error
         .to_string()
         .lines()
@@ -141,17 +144,18 @@ fn failed(error: &Error, is_input: bool) -> Row {
     Row::failed(text.trim_start_matches("error: ").to_owned(), is_input)
 }
 
+/// Simulates all scenarios of an experiment and returns the row.
 fn simulated(experiment: &Experiment, common: &Common) -> Result<Row, Error> {
     let progress = Progress::default();
-    let key = of_scenario_i(experiment);
-    let alike = remembered(&common.alike, key, || {
+    let key = scenario_i_key(experiment);
+    let alike = get_or_make(&common.by_other_settings, key, || {
         Ok(Arc::new(Alike {
-            alone: OnceLock::new(),
-            remembered: Memo::new(common.room.clone()),
+            scenario_i: OnceLock::new(),
+            memo: Memo::new(common.memo_budget.clone()),
         }))
     })?;
     let outcome = |scenario: Scenario| -> Result<Outcome, Error> {
-        let known = Some(&alike.remembered);
+        let known = Some(&alike.memo);
         let run = experiment.run_scenario(scenario, &progress, &mut (), known)?;
         Ok(run.outcome)
     };
@@ -159,11 +163,11 @@ fn simulated(experiment: &Experiment, common: &Common) -> Result<Row, Error> {
     for &scenario in &experiment.config.scenarios {
         if scenario == Scenario::I {
             // Two threads may both simulate it; the values are equal.
-            let alone = match alike.alone.get() {
+            let alone = match alike.scenario_i.get() {
                 Some(&makespan) => makespan,
                 None => outcome(scenario)?.makespan.get(),
             };
-            row.makespan_s[0] = Some(*alike.alone.get_or_init(|| alone));
+            row.makespan_s[0] = Some(*alike.scenario_i.get_or_init(|| alone));
             continue;
         }
         let outcome = outcome(scenario)?;
@@ -171,7 +175,7 @@ fn simulated(experiment: &Experiment, common: &Common) -> Result<Row, Error> {
         row.calls[scenario as usize - 1] = Some(outcome.calls.len() as u64);
         if scenario == Scenario::Iii {
             row.migrations = Some(outcome.migrations.len() as u64);
-            row.straight_returns = Some(outcome.straight_returns() as u64);
+            row.straight_returns = Some(outcome.direct_returns() as u64);
             row.cost_s = [
                 Some(outcome.scheduling.get()),
                 Some(outcome.migration.get()),

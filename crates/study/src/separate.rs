@@ -1,38 +1,41 @@
-//! Paired tests over seeds that show which policies are faster than others, corrected for their number, with a margin of indifference.
+//! Paired tests over seeds that show which policies are faster than others, corrected for the number of tests, with a margin of
+//! indifference.
 //!
-//! *Hypotheses.* For each ordered pair of policies there is one hypothesis: the first is slower than the second by at most the margin. It
-//! is tested one-sided with Student's t of the differences seed by seed (Student 1908), against the margin. The procedure of Holm (A simple
-//! sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 1979) over all `K (K - 1)` hypotheses keeps the
-//! probability of any false rejection below 5 %, however the tests depend on each other. With two policies and no margin, this is the
-//! two-sided paired test at 95 %.
+//! *Hypotheses.* For each ordered pair of policies there is one hypothesis: the first policy is slower than the second by at most
+//! the margin. It is tested one-sided with Student's t of the differences seed by seed (Student 1908), against the margin. The
+//! procedure of Holm (A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 1979) over all
+//! `K (K - 1)` hypotheses (K policies) keeps the probability of any false rejection below 5 %, however the tests depend on each
+//! other. With two policies and no margin, this is the two-sided paired test at 95 %.
 //!
-//! *Why all pairs.* The best policy is chosen from the same seeds. If a policy is the fastest by chance, the differences from it are too
-//! large, so that Holm's procedure over only the `K - 1` differences from it exceeds its level. Comparisons with the best (Hsu, Multiple
-//! Comparisons, 1996) control another error: their claim "not better than the others" is true for equal policies. `docs/guide/compare.md`
-//! has the simulated levels; `tests/statistics.rs` repeats the simulation.
+//! *Why all pairs.* The best policy is chosen from the same seeds. If a policy is the fastest by chance, the differences from it
+//! are too large, so that Holm's procedure over only the `K - 1` differences from it would reject too often. Comparisons with the
+//! best (Hsu, Multiple Comparisons, 1996) control another error: their claim "not better than the others" is true for equal
+//! policies. `docs/guide/compare.md` lists the simulated error probabilities; `tests/statistics.rs` repeats the simulation.
 //!
-//! *Rank.* The rank is 1 plus the number of faster policies. Ranks are equal if the seeds show no order.
+//! *Rank.* The rank of a policy is 1 plus the number of policies that the tests show to be faster. Ranks are equal if the seeds
+//! show no order.
 //!
-//! *Without random choices* one run decides, and a policy is faster if the difference exceeds the margin. If seeds matter, a single seed
-//! separates no policies.
+//! *Without random choices* one run decides, and a policy is faster if the difference exceeds the margin. If seeds matter, a
+//! single seed separates no policies.
 
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::stats::{Sample, quantile, tail};
+use super::stats::{Sample, quantile, upper_tail};
 
-/// The probability of any false statement in a comparison.
-pub const LEVEL: f64 = 0.05;
+/// Maximum probability that a comparison contains any false statement (significance level of its tests).
+pub const SIGNIFICANCE: f64 = 0.05;
 
-/// Probability with which the stated number of seeds separates a difference.
+/// Probability with which the recommended number of seeds separates a difference (power of the tests).
 const POWER: f64 = 0.8;
 
-/// Maximum number of seeds that is stated.
-const MOST_SEEDS: usize = 10_000;
+/// Maximum number of seeds that is recommended; if more seeds were needed, no number is stated.
+const MAX_SEEDS: usize = 10_000;
 
-/// Maximum degrees of freedom of quantiles in a search for a number of seeds; above it, the quantiles change by less than 1 %.
-const MOST_FREEDOM: usize = 200;
+/// Maximum degrees of freedom for which quantiles are computed in the search for a number of seeds; above this value, the
+/// quantiles change by less than 1 %.
+const MAX_FREEDOM: usize = 200;
 
 /// Margin of indifference, in percent of the mean makespan of the best policy: smaller differences do not matter.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -60,46 +63,47 @@ impl FromStr for Indifference {
 }
 
 impl Indifference {
-    /// Whether it is the default margin.
+    /// Returns whether the margin is the default margin.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
-    pub(super) fn is_usual(&self) -> bool {
+    pub(super) fn is_default(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Returns the margin \[%\].
+    /// Returns the margin in percent of the mean makespan of the best policy \[%\].
     pub fn percent(self) -> f64 {
         self.0
     }
 
-    /// Returns the difference for which a number of seeds is stated \[%\]: twice the margin, and at least 1 %.
+    /// Returns the difference for which a sufficient number of seeds is stated \[%\]: twice the margin, and at least 1 %.
     pub fn separable_percent(self) -> f64 {
         (2.0 * self.0).max(1.0)
     }
 }
 
-/// The conditions of the tests of a comparison.
+/// The conditions of the statistical tests of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Basis {
-    /// The number of seeds.
+    /// The number of seeds with which each policy was run.
     pub seeds: usize,
-    /// Whether seeds change a result.
+    /// Whether the seed changes the result of any policy.
     pub is_random: bool,
-    /// The margin of indifference.
+    /// The margin of indifference: smaller differences do not count.
     pub indifference: Indifference,
 }
 
 impl Basis {
-    /// Whether tests are possible: several seeds, which change results.
+    /// Returns whether tests are possible: there are several seeds, and seeds change results.
     pub fn has_tests(self) -> bool {
         self.is_random && self.seeds > 1
     }
 
-    /// Returns the correction of the tests for their number, as JSON names it.
+    /// Returns the name, as in JSON, of the method that corrects the tests for their number: `holm`, or `none` without tests.
     pub fn correction(self) -> &'static str {
         if self.has_tests() { "holm" } else { "none" }
     }
 
-    /// Returns the margin in the unit of the numbers: percentage points of a gain, or percent of the best mean of a time.
+    /// Returns the margin in the unit of the compared numbers: percentage points for a gain, seconds for a time whose best mean
+    /// is `best`.
     pub(super) fn margin(self, is_gain: bool, best: f64) -> f64 {
         let percent = self.indifference.percent();
         if is_gain {
@@ -109,8 +113,9 @@ impl Basis {
         }
     }
 
-    /// Computes the probability of a difference at least as large if the true difference is at most the margin.
-    fn probability(self, difference: Sample, margin: f64) -> f64 {
+    /// Computes the probability of a difference at least as large as the observed one if the true difference equals the margin
+    /// (p-value).
+    fn p_value(self, difference: Sample, margin: f64) -> f64 {
         let above = difference.mean - margin;
         let error = match difference.deviation {
             Some(deviation) => deviation / (difference.count as f64).sqrt(),
@@ -122,41 +127,43 @@ impl Basis {
         } else if error == 0.0 {
             0.0
         } else {
-            tail(above / error, difference.count - 1)
+            upper_tail(above / error, difference.count - 1)
         }
     }
 
-    /// Whether a difference is larger than `margin`, which has the same unit, as one of `tests` two-sided tests (Bonferroni).
-    pub fn is_above(self, difference: Sample, margin: f64, tests: usize) -> bool {
-        self.probability(difference, margin) <= LEVEL / (2 * tests.max(1)) as f64
+    /// Returns whether a difference is significantly larger than `margin`, which has the same unit, as one of `tests` two-sided
+    /// tests (Bonferroni).
+    pub fn is_significant(self, difference: Sample, margin: f64, tests: usize) -> bool {
+        self.p_value(difference, margin) <= SIGNIFICANCE / (2 * tests.max(1)) as f64
     }
 
-    /// Counts, for each policy, the policies that are faster, from the makespans by seed, with a margin in the same unit.
-    pub fn faster(self, times: &[&[f64]], margin: f64) -> Vec<usize> {
-        self.faster_drawn(times, &vec![self.is_random; times.len()], margin)
+    /// Counts, for each policy, the policies that the tests show to be faster. `times` are the makespans by seed; `margin` has
+    /// the same unit.
+    pub fn count_faster(self, times: &[&[f64]], margin: f64) -> Vec<usize> {
+        self.count_faster_drawn(times, &vec![self.is_random; times.len()], margin)
     }
 
-    /// Counts the faster policies as [`Self::faster`] does, with a margin in the same unit. Seeds change only the makespans of the `drawn`
-    /// policies; the others need one run.
-    pub fn faster_drawn(self, times: &[&[f64]], drawn: &[bool], margin: f64) -> Vec<usize> {
+    /// Counts, for each policy, the policies that the tests show to be faster, if seeds change only the makespans of the policies
+    /// marked in `drawn`. The other policies need only one run. `margin` has the unit of `times`.
+    pub fn count_faster_drawn(self, times: &[&[f64]], drawn: &[bool], margin: f64) -> Vec<usize> {
         let policies = times.len();
         let mut tests: Vec<(f64, usize)> = Vec::new();
         for slow in 0..policies {
             for fast in 0..policies {
-                let sample = difference(times[slow], times[fast]);
+                let sample = paired_difference(times[slow], times[fast]);
                 let sample = sample.filter(|sample| fast != slow && sample.mean > margin);
                 let basis = Self {
                     is_random: drawn[slow] || drawn[fast],
                     ..self
                 };
-                tests.extend(sample.map(|sample| (basis.probability(sample, margin), slow)));
+                tests.extend(sample.map(|sample| (basis.p_value(sample, margin), slow)));
             }
         }
         tests.sort_by(|a, b| a.0.total_cmp(&b.0));
         let mut faster = vec![0; policies];
         let hypotheses = policies * policies.saturating_sub(1);
         for (rejected, (probability, slow)) in tests.into_iter().enumerate() {
-            if probability > LEVEL / (hypotheses - rejected) as f64 {
+            if probability > SIGNIFICANCE / (hypotheses - rejected) as f64 {
                 break;
             }
             faster[slow] += 1;
@@ -164,8 +171,9 @@ impl Basis {
         faster
     }
 
-    /// Computes the number of seeds that would separate a policy `difference` above the best one with a probability of 80 %. The margin and
-    /// the deviation of paired differences stay the same, among `policies` policies; none above 10 000.
+    /// Computes the number of seeds that would separate a policy `difference` above the best one with a probability of 80 %,
+    /// among `policies` policies. The margin and the standard deviation of paired differences are assumed to stay the same.
+    /// `None` if more than 10 000 seeds are needed.
     pub fn seeds_to_separate(
         self,
         difference: f64,
@@ -176,17 +184,17 @@ impl Basis {
         let hypotheses = (policies * policies.saturating_sub(1)).max(1);
         let above = difference - margin;
         let suffices = |seeds: usize| {
-            let freedom = (seeds - 1).min(MOST_FREEDOM);
-            let level = quantile(1.0 - 2.0 * LEVEL / hypotheses as f64, freedom);
+            let freedom = (seeds - 1).min(MAX_FREEDOM);
+            let level = quantile(1.0 - 2.0 * SIGNIFICANCE / hypotheses as f64, freedom);
             let power = quantile(2.0 * POWER - 1.0, freedom);
             (level + power) * deviation <= above * (seeds as f64).sqrt()
         };
         let (mut low, mut high) = (1, 2);
         while !suffices(high) {
-            if high >= MOST_SEEDS {
+            if high >= MAX_SEEDS {
                 return None;
             }
-            (low, high) = (high, (2 * high).min(MOST_SEEDS));
+            (low, high) = (high, (2 * high).min(MAX_SEEDS));
         }
         while high - low > 1 {
             let middle = usize::midpoint(low, high);
@@ -200,13 +208,13 @@ impl Basis {
     }
 }
 
-/// Computes the differences of two policies seed by seed.
-pub(super) fn difference(own: &[f64], other: &[f64]) -> Option<Sample> {
+/// Computes the statistics of the differences between two policies, seed by seed.
+pub(super) fn paired_difference(own: &[f64], other: &[f64]) -> Option<Sample> {
     let pairs = own.iter().zip(other);
     Sample::of(&pairs.map(|(own, other)| own - other).collect::<Vec<f64>>())
 }
 
-/// Rounds a number up to two digits, because it depends on an estimated deviation.
+/// Rounds a number up to two significant digits, because it depends on an estimated deviation.
 fn rounded_up(number: usize) -> usize {
     let mut unit = 1;
     while number / unit >= 100 {
@@ -242,26 +250,26 @@ mod tests {
     fn two_policies_are_a_paired_test_at_95_percent() {
         // Differences 1, 2, 3: mean 2, s = 1, t = 2 √3 = 3.46 < 4.303, the quantile with 2 degrees of freedom.
         let slow: [&[f64]; 2] = [&[10.0, 10.0, 10.0], &[11.0, 12.0, 13.0]];
-        assert_eq!(basis(3, true, 0.0).faster(&slow, 0.0), [0, 0]);
+        assert_eq!(basis(3, true, 0.0).count_faster(&slow, 0.0), [0, 0]);
         // Differences 2, 3, 4: t = 3 √3 = 5.196; with a margin of 1 it is 3.46 again.
         let slower: [&[f64]; 2] = [&[10.0, 10.0, 10.0], &[12.0, 13.0, 14.0]];
-        assert_eq!(basis(3, true, 0.0).faster(&slower, 0.0), [0, 1]);
-        assert_eq!(basis(3, true, 10.0).faster(&slower, 1.0), [0, 0]);
+        assert_eq!(basis(3, true, 0.0).count_faster(&slower, 0.0), [0, 1]);
+        assert_eq!(basis(3, true, 10.0).count_faster(&slower, 1.0), [0, 0]);
         // A third policy makes six hypotheses of two: t = 5.196 has p = 0.0175, above 0.05/6.
         let three: [&[f64]; 3] = [slower[0], slower[1], &[9.0, 12.0, 13.0]];
-        assert_eq!(basis(3, true, 0.0).faster(&three, 0.0), [0, 0, 0]);
+        assert_eq!(basis(3, true, 0.0).count_faster(&three, 0.0), [0, 0, 0]);
     }
 
     #[test]
     fn one_run_decides_only_where_nothing_is_drawn_and_only_beyond_the_margin() {
         let times: [&[f64]; 3] = [&[100.0], &[100.28], &[101.0]];
-        assert_eq!(basis(1, false, 0.5).faster(&times, 0.5), [0, 0, 2]);
-        assert_eq!(basis(1, false, 0.0).faster(&times, 0.0), [0, 1, 2]);
-        assert_eq!(basis(1, true, 0.0).faster(&times, 0.0), [0, 0, 0]);
+        assert_eq!(basis(1, false, 0.5).count_faster(&times, 0.5), [0, 0, 2]);
+        assert_eq!(basis(1, false, 0.0).count_faster(&times, 0.0), [0, 1, 2]);
+        assert_eq!(basis(1, true, 0.0).count_faster(&times, 0.0), [0, 0, 0]);
         // Only the second policy depends on seeds.
         let drawn = [false, true, false];
         assert_eq!(
-            basis(1, true, 0.0).faster_drawn(&times, &drawn, 0.0),
+            basis(1, true, 0.0).count_faster_drawn(&times, &drawn, 0.0),
             [0, 0, 1]
         );
     }

@@ -1,4 +1,4 @@
-//! One setting of a plan: its policy, its flags, its experiment, its properties that are known before the run, and the identities of its
+//! One setting of a plan: its policy, its flags, its experiment, the properties known before its runs, and the identities of its
 //! runs.
 
 use std::fmt::Write as _;
@@ -8,42 +8,44 @@ use serde_json::{Value, json};
 use super::config::Sweep;
 use super::keys;
 use super::ready::Ready;
-use super::whole::value_of;
+use super::whole::object_of;
 use migsim_base::document::sha256;
 use migsim_base::error::Error;
-use migsim_experiment::{Experiment, Flag, Layers, Limits, NOTES, Remark, Shared, remove_notes};
+use migsim_experiment::{
+    Experiment, Flag, INFORMATIVE_KEYS, Layers, Limits, Remark, Shared, remove_informative_keys,
+};
 
-/// Returns the policy of a setting, or else that of the experiment.
+/// Returns the name of the policy of a setting, or else that of the experiment.
 pub(super) fn policy_of(sweep: &Sweep, values: &[Option<Value>]) -> String {
     let varied = sweep.parameters.iter().zip(values);
     let named = varied
         .filter(|(one, _)| one.name == "policy")
         .find_map(|(_, value)| value.as_ref()?.as_str());
-    named.map_or_else(|| keys::policy_of(&sweep.layers()), str::to_owned)
+    named.map_or_else(|| keys::policy_name(&sweep.fixed_settings()), str::to_owned)
 }
 
-/// Returns the values of a setting as flags, each with its whole key.
-pub fn varied(sweep: &Sweep, values: &[Option<Value>]) -> Vec<Flag> {
+/// Returns the values of a setting as flags with complete keys.
+pub fn varied_flags(sweep: &Sweep, values: &[Option<Value>]) -> Vec<Flag> {
     let policy = policy_of(sweep, values);
     let pairs = sweep.parameters.iter().zip(values);
     pairs
         .filter_map(|(one, value)| {
             let value = value.as_ref()?;
             Some(Flag {
-                key: keys::key_under(&sweep.registry, &one.name, &policy)?,
+                key: keys::key_for_policy(&sweep.registry, &one.name, &policy)?,
                 flag: format!("{} {}", one.name, super::spec::label(value)),
-                value: value_of(&one.name, value),
+                value: object_of(&one.name, value),
             })
         })
         .collect()
 }
 
-/// Returns the settings of a run: settings that do not vary, and above them one layer with the fixed flags and the varied values.
+/// Returns the settings of a run: the settings that do not vary, overridden by the fixed flags and the varied values.
 ///
-/// They are the settings of `migsim run` with the fixed flags, followed by `--set KEY=VALUE` for each varied key. A varied key wins over an
-/// object that holds it. Constants of the network that flags set apply to each network that varies.
+/// They are the settings of `migsim run` with the fixed flags, followed by `--set KEY=VALUE` for each varied key. A varied key
+/// overrides an object that contains it. Constants of the network that flags set apply to each network that varies.
 pub fn layers(sweep: &Sweep, values: &[Option<Value>], seed: Option<u64>) -> Layers {
-    let mut varied = varied(sweep, values);
+    let mut varied = varied_flags(sweep, values);
     // Whole objects come first, so that a key inside an object wins over it in any order of the flags.
     varied.sort_by_key(|one| one.key.split(['.', '[']).count());
     let is_inside = |one: &&Flag| varied.iter().any(|around| one.is_inside(&around.key));
@@ -71,7 +73,8 @@ pub fn layers(sweep: &Sweep, values: &[Option<Value>], seed: Option<u64>) -> Lay
     layers
 }
 
-/// Loads the experiment of some values with a seed; without seeds in the sweep, the seed of the experiment is kept.
+/// Loads the experiment with these values of the parameters and a seed; if the sweep has no seeds, the seed of the experiment is
+/// kept.
 pub(super) fn load(
     sweep: &Sweep,
     values: &[Option<Value>],
@@ -83,37 +86,39 @@ pub(super) fn load(
     Experiment::load_shared(&sweep.registry, &layers, limits, shared)
 }
 
-/// The properties of a setting that are known before its runs.
+/// The properties of a setting that are determined before its runs.
 #[derive(Debug)]
 pub(super) struct Known {
-    /// The identities of its runs: one for each seed, or only that of the first seed if seeds change nothing.
+    /// The identities of the runs of the setting: one for each seed, or only that of the first seed if seeds change nothing.
     pub(super) runs: Vec<String>,
+    /// Whether the seed changes the results of the setting.
     pub(super) uses_seed: bool,
-    /// The remark about the settings that were filled in.
+    /// The remark about the built-in experiment that completed the settings.
     pub(super) remark: Option<Remark>,
-    /// The remarks about the application.
-    pub(super) said: Vec<String>,
+    /// The notes about the application, its load and its mapping.
+    pub(super) setting_notes: Vec<String>,
 }
 
 impl Known {
-    /// Creates the properties of settings that are not a valid experiment.
+    /// Creates the properties of values that do not form a valid experiment.
     pub(super) fn broken(
         sweep: &Sweep,
         values: &[Option<Value>],
         seeds: &[u64],
     ) -> Result<Self, Error> {
-        let identity = Identity::of_broken(&layers(sweep, values, None).merged()?);
+        let identity = Identity::of_invalid(&layers(sweep, values, None).merged()?);
         Ok(Self {
             runs: identity.ids(seeds),
             uses_seed: false,
             remark: None,
-            said: Vec::new(),
+            setting_notes: Vec::new(),
         })
     }
 }
 
-/// Reads a setting with the first of `seeds`, without running it, and keeps the experiment for its run in `ready`.
-pub(super) fn known(
+/// Loads a setting with the first of `seeds` and determines its properties without running it. The experiment is kept for its run
+/// in `ready`.
+pub(super) fn load_known(
     sweep: &Sweep,
     values: &[Option<Value>],
     seeds: &[u64],
@@ -127,7 +132,7 @@ pub(super) fn known(
         runs: Identity::of(&experiment).ids(seeds),
         uses_seed,
         remark: experiment.remark.clone(),
-        said: experiment.said.clone(),
+        setting_notes: experiment.setting_notes.clone(),
     };
     if let Some(ready) = ready {
         ready.keep(&known.runs[0], experiment);
@@ -136,7 +141,7 @@ pub(super) fn known(
 }
 
 /// Computes the identities of the runs of a setting with each of `seeds`, even if seeds change nothing.
-pub(super) fn runs_of(
+pub(super) fn run_ids(
     sweep: &Sweep,
     values: &[Option<Value>],
     seeds: &[u64],
@@ -153,15 +158,16 @@ const DIGITS: usize = 32;
 #[derive(Debug)]
 struct Identity(Value);
 
-/// The identity of a run with the seed of its settings.
+/// Returns the identity of a run with the seed of its settings.
 pub(super) fn identity(experiment: &Experiment) -> String {
     Identity::of(experiment).id(experiment.config.seed)
 }
 
 impl Identity {
+    /// Creates the identity of the runs of an experiment: its settings, the hashes of its files, and the version of the program.
     fn of(experiment: &Experiment) -> Self {
         let mut settings = experiment.resolved.clone();
-        remove_notes(&mut settings);
+        remove_informative_keys(&mut settings);
         let inputs = experiment.inputs.iter();
         settings["inputs"] = inputs
             .map(|input| json!([input.role, input.sha256]))
@@ -170,12 +176,12 @@ impl Identity {
         Self(settings)
     }
 
-    /// Creates the identity of settings that are not a valid experiment: all given settings.
-    fn of_broken(given: &Value) -> Self {
+    /// Creates the identity of values that do not form a valid experiment: all settings of the user.
+    fn of_invalid(given: &Value) -> Self {
         Self(json!({ "given": given, "version": env!("CARGO_PKG_VERSION") }))
     }
 
-    /// Returns the name of the run with `seed`.
+    /// Returns the identity of the run with this seed as a hexadecimal hash.
     fn id(&mut self, seed: u64) -> String {
         self.0["seed"] = seed.into();
         let mut digest = sha256(self.0.to_string().as_bytes());
@@ -183,16 +189,17 @@ impl Identity {
         digest
     }
 
-    /// Returns the names of the runs with each of `seeds`.
+    /// Returns the identities of the runs with each of `seeds` as hexadecimal hashes.
     fn ids(mut self, seeds: &[u64]) -> Vec<String> {
         seeds.iter().map(|seed| self.id(*seed)).collect()
     }
 }
 
-/// Returns as a text all settings on which scenario i depends; the policy, which is never called there, is left out.
-pub(super) fn of_scenario_i(experiment: &Experiment) -> String {
+/// Returns as a text all settings on which scenario i depends; the policy is left out, because scenario i never calls it.
+pub(super) fn scenario_i_key(experiment: &Experiment) -> String {
     let settings = experiment.resolved.as_object().into_iter().flatten();
-    let is_kept = |key: &str| !NOTES.contains(&key) && key != "policy" && key != "scenarios";
+    let is_kept =
+        |key: &str| !INFORMATIVE_KEYS.contains(&key) && key != "policy" && key != "scenarios";
     let mut text = String::new();
     for (key, value) in settings.filter(|(key, _)| is_kept(key)) {
         let _ = write!(text, "{key} {value} ");

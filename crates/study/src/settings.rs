@@ -1,4 +1,5 @@
-//! The settings of a plan: combines compatible parameters, counts them before any allocation, and leaves out duplicates.
+//! The settings of a plan: combines the values of parameters, counts the settings before any memory is allocated, and leaves out
+//! duplicates.
 
 use std::collections::BTreeSet;
 
@@ -7,22 +8,22 @@ use serde_json::{Value, json};
 use super::config::{Combine, Parameter, Sweep};
 use super::setting::policy_of;
 use super::spec::{Spec, label};
-use super::whole::value_of;
+use super::whole::object_of;
 use super::{draw, keys};
 use migsim_base::error::{Error, Problem};
 use migsim_base::memory::{self, Limits};
 use migsim_experiment::{Flag, lookup};
 
-/// Maximum number of runs of a plan, because their names and rows must fit in memory.
-pub const MOST_RUNS: u64 = 1_000_000;
+/// Maximum number of runs of a plan, because their names and rows must fit into memory.
+pub const MAX_RUNS: u64 = 1_000_000;
 
 /// Maximum number of settings or values that a message names.
-pub(super) const MOST_NAMED: usize = 5;
+pub(super) const MAX_NAMED: usize = 5;
 
-/// The hint for two settings of one key.
-const ONE_OF_TWO: &str = "leave one of the two out";
+/// The hint for a key that is set twice.
+const LEAVE_ONE_OUT: &str = "leave one of the two out";
 
-/// Checks that no key varies twice, and that no varied key is fixed by a flag, seeds included.
+/// Checks that no key varies twice, and that no flag fixes a varied key or the varied seed.
 pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
     let mut problems = Vec::new();
     let mut refuse = |message: String, source: &str, hint: &str| {
@@ -32,7 +33,7 @@ pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
     if let (Some(flag), Some(spec)) = (seed, &sweep.seeds) {
         let (seeds, flag) = (spec.text(), &flag.flag);
         let message = format!("the seeds are {seeds}, and `{flag}` fixes one");
-        refuse(message, flag, ONE_OF_TWO);
+        refuse(message, flag, LEAVE_ONE_OUT);
     }
     for (index, one) in sweep.parameters.iter().enumerate() {
         let (name, source) = (&one.name, &one.source);
@@ -40,19 +41,19 @@ pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
             let hint = "write `--seeds` (in a file, the key `seeds`)";
             refuse("seeds are not a parameter".into(), source, hint);
         }
-        let whole_keys = |name: &str| keys::keys_under_all(&sweep.registry, name);
+        let whole_keys = |name: &str| keys::keys_for_all_policies(&sweep.registry, name);
         let own = whole_keys(name);
         let is_own = |key: &Option<String>| key.is_some() && own.contains(key);
         let is_same = |other: &Parameter| whole_keys(&other.name).iter().any(is_own);
         if sweep.parameters[..index].iter().any(is_same) {
-            refuse(format!("`{name}` varies twice"), source, ONE_OF_TWO);
+            refuse(format!("`{name}` varies twice"), source, LEAVE_ONE_OUT);
         }
         let fixes = |flag: &&Flag| is_own(&Some(flag.key.clone()));
         if let Some(flag) = sweep.fixed.iter().find(fixes) {
             let message = format!("`{name}` varies, and `{}` fixes it", flag.flag);
-            refuse(message, source, ONE_OF_TWO);
+            refuse(message, source, LEAVE_ONE_OUT);
         }
-        if one.spec.is_fine() && matches!(sweep.combine, Combine::Grid | Combine::Zip) {
+        if one.spec.has_fine_range() && matches!(sweep.combine, Combine::Grid | Combine::Zip) {
             let message = format!("the range `{}` has no step", one.spec.text());
             let hint = "add one, as in `0.1..0.9:0.1`, or draw with `--random N` or `--latin N`";
             refuse(message, source, hint);
@@ -66,10 +67,10 @@ pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
     }
 }
 
-/// Refuses a flag for a part of a whole object that varies, because the rows would then show a wrong value.
+/// Returns errors for flags that set a part of a whole object that varies, because the rows would then show a wrong value.
 fn check_parts(sweep: &Sweep) -> Vec<Problem> {
     let mut problems = Vec::new();
-    let under = |name: &str| keys::keys_under_all(&sweep.registry, name);
+    let under = |name: &str| keys::keys_for_all_policies(&sweep.registry, name);
     let policies = sweep.registry.policies().iter().len();
     let fixed = sweep.fixed.iter();
     let fixed = fixed.map(|flag| (vec![Some(flag.key.clone()); policies], &flag.flag));
@@ -83,7 +84,7 @@ fn check_parts(sweep: &Sweep) -> Vec<Problem> {
                 part.starts_with(['.', '[']).then(|| part.to_owned())
             });
             let Some(part) = part else { continue };
-            let gives = |value: &Value| lookup(&value_of(&outer.name, value), &part).is_some();
+            let gives = |value: &Value| lookup(&object_of(&outer.name, value), &part).is_some();
             if let Some(value) = outer.spec.ends().iter().find(|value| gives(value)) {
                 let message = format!(
                     "`{}` varies, and `{source}` overrides a part of its value `{}`",
@@ -98,9 +99,9 @@ fn check_parts(sweep: &Sweep) -> Vec<Problem> {
     problems
 }
 
-/// Refuses a plan that is too large, before memory is allocated for it.
+/// Refuses a plan with too many runs, before memory is allocated for them.
 pub(super) fn check_count(sweep: &Sweep, limits: Limits) -> Result<(), Error> {
-    let counts = counts(sweep);
+    let counts = value_counts(sweep);
     let settings = match sweep.combine {
         Combine::Grid => counts
             .iter()
@@ -130,7 +131,7 @@ pub(super) fn check_count(sweep: &Sweep, limits: Limits) -> Result<(), Error> {
                 .hint("draw at least one")
                 .into());
         }
-        Combine::Random(wanted) => u128::from(wanted.min(draw::size(&counts))),
+        Combine::Random(wanted) => u128::from(wanted.min(draw::grid_size(&counts))),
         Combine::Latin(wanted) => u128::from(wanted),
     };
     let seeds = sweep.seeds.as_ref().map_or(1, Spec::count);
@@ -139,8 +140,8 @@ pub(super) fn check_count(sweep: &Sweep, limits: Limits) -> Result<(), Error> {
     let place = longest
         .filter(|one| one.spec.count() >= seeds)
         .map_or("--seeds", |one| &one.source);
-    if runs <= u128::from(MOST_RUNS) {
-        let needed = memory::plan(runs as f64);
+    if runs <= u128::from(MAX_RUNS) {
+        let needed = memory::for_plan(runs as f64);
         let checked = limits.check("the plan", needed, format!("{runs} runs"));
         return checked.map_err(|problem| problem.source(place).into());
     }
@@ -156,24 +157,26 @@ pub(super) fn check_count(sweep: &Sweep, limits: Limits) -> Result<(), Error> {
         _ => format!(" ({settings} settings{of_seeds})"),
     };
     Err(Problem::new(format!(
-        "the plan has {runs} runs{how}, more than {MOST_RUNS}"
+        "the plan has {runs} runs{how}, more than {MAX_RUNS}"
     ))
     .source(place)
     .hint("take fewer values or larger steps, or draw settings with `--random N` or `--latin N`")
     .into())
 }
 
-pub(super) fn counts(sweep: &Sweep) -> Vec<u64> {
+/// Returns the number of values of each parameter.
+pub(super) fn value_counts(sweep: &Sweep) -> Vec<u64> {
     let parameters = sweep.parameters.iter();
     parameters.map(|one| one.spec.count()).collect()
 }
 
-/// Lists the values of all settings. Of settings that differ only in parameters that do not apply, the first is kept.
-pub(super) fn settings(
+/// Lists the values of all settings. Of several settings that differ only in parameters that do not apply, only the first is
+/// kept.
+pub(super) fn list_settings(
     sweep: &Sweep,
     notes: &mut Vec<String>,
 ) -> Result<Vec<Vec<Option<Value>>>, Error> {
-    let drawn = draw::settings(sweep.combine, &counts(sweep), sweep.draw_seed);
+    let drawn = draw::select_settings(sweep.combine, &value_counts(sweep), sweep.draw_seed);
     if let Combine::Random(wanted) = sweep.combine
         && wanted > drawn.len() as u64
     {
@@ -184,7 +187,7 @@ pub(super) fn settings(
     }
     let (mut seen, mut settings, planned) = (BTreeSet::new(), Vec::new(), drawn.len());
     for ranks in drawn {
-        let applied = applied(sweep, &ranks);
+        let applied = values_at(sweep, &ranks);
         if seen.insert(json!(applied).to_string()) {
             settings.push(applied);
         }
@@ -199,22 +202,22 @@ pub(super) fn settings(
     Ok(settings)
 }
 
-/// Returns the values of a setting, given by one index per parameter; none for a parameter that does not apply.
-pub(super) fn applied(sweep: &Sweep, ranks: &[u64]) -> Vec<Option<Value>> {
+/// Returns the values of a setting that is given by one index per parameter; `None` for a parameter that does not apply.
+pub(super) fn values_at(sweep: &Sweep, ranks: &[u64]) -> Vec<Option<Value>> {
     let specs = sweep.parameters.iter().zip(ranks);
     let values = specs.map(|(one, rank)| Some(one.spec.get(*rank)));
     let mut values: Vec<Option<Value>> = values.collect();
     let policy = policy_of(sweep, &values);
     // Without a load, the parameters of the load do not apply.
     let is_gone = |(one, value): (&Parameter, &Option<Value>)| {
-        let value = value_of(&one.name, value.as_ref()?);
+        let value = object_of(&one.name, value.as_ref()?);
         value.is_null().then(|| one.name.clone())
     };
     let pairs = sweep.parameters.iter().zip(&values);
     let gone: Vec<String> = pairs.filter_map(is_gone).collect();
     for (one, value) in sweep.parameters.iter().zip(&mut values) {
         let is_in = |around: &String| one.name.starts_with(&format!("{around}."));
-        if keys::key_under(&sweep.registry, &one.name, &policy).is_none() || gone.iter().any(is_in)
+        if keys::key_for_policy(&sweep.registry, &one.name, &policy).is_none() || gone.iter().any(is_in)
         {
             *value = None;
         }

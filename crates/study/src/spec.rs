@@ -1,24 +1,26 @@
 //! The notation of the values of a parameter: `2,4,8,16`, `0.1..0.9:0.1`, `1..5`, `ufrgs,mine.json`, `10..50:10 ms`.
 //!
 //! Ranges include both ends and are counted in decimal digits, so that the third value of `0.1..0.9:0.1` is 0.3 and not
-//! 0.30000000000000004. Whole numbers need no step. A range of decimals without a step is for plans that draw their settings; it then has
-//! [`FINE`] steps. The values of a range are computed on request and take no memory.
+//! 0.30000000000000004. Ranges of whole numbers need no step. A range of decimals without a step is meant for plans that draw
+//! their settings at random; it then has 10 000 steps. The values of a range are computed on request and take no memory.
 
 use serde_json::Value;
 
 use migsim_base::document::typed_value;
 use migsim_output::guarded;
 
-/// Number of steps of a range of decimals without a step.
-pub const FINE: u64 = 10_000;
+/// Number of steps into which a range of decimals without a step is divided.
+pub const FINE_STEPS: u64 = 10_000;
 
-/// Maximum number of digits before the decimal point of numbers in ranges, and after it.
-const MOST_DIGITS: u32 = 15;
+/// Maximum number of digits before the decimal point of a number in a range, and maximum number after it.
+const MAX_DIGITS: u32 = 15;
 
 /// The values of a parameter, in the order in which they are written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spec {
+    /// The single values and ranges.
     parts: Vec<Part>,
+    /// The values as the user wrote them.
     text: String,
 }
 
@@ -28,25 +30,31 @@ enum Part {
     Range(Range),
 }
 
-/// `(start + i · step) / 10^digits` for i from 0 to `count` - 1.
+/// A range of decimal numbers: `(start + i · step) / 10^digits` for i from 0 to `count` - 1.
 #[derive(Clone, Debug, PartialEq)]
 struct Range {
+    /// First value, multiplied by `10^digits`.
     start: i128,
+    /// Step, multiplied by `10^digits`.
     step: i128,
+    /// Number of values.
     count: u64,
+    /// Number of digits after the decimal point.
     digits: u32,
+    /// The unit after each number; `None` for plain numbers.
     unit: Option<String>,
+    /// Whether the user wrote a range of decimals without a step.
     is_fine: bool,
 }
 
 impl Spec {
-    /// Reads values as typed on the command line.
+    /// Parses values as a user types them on the command line.
     ///
     /// # Errors
-    /// A value is wrong; the text says how, in a sentence.
+    /// A value is wrong; the error describes in a sentence what is wrong.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut parts = Vec::new();
-        for part in split(text) {
+        for part in split_at_commas(text) {
             let part = part.trim();
             if part.is_empty() {
                 return Err(if text.trim().is_empty() {
@@ -55,7 +63,7 @@ impl Spec {
                     format!("`{text}` has an empty value between its commas")
                 });
             }
-            parts.push(match range(part)? {
+            parts.push(match parse_range(part)? {
                 Some(range) => Part::Range(range),
                 None => Part::One(typed_value(part)),
             });
@@ -66,15 +74,15 @@ impl Spec {
         })
     }
 
-    /// Creates values from a list; `text` is their written form.
-    pub fn list(values: Vec<Value>, text: impl Into<String>) -> Self {
+    /// Creates values from a list; `text` is the list as it is written.
+    pub fn from_list(values: Vec<Value>, text: impl Into<String>) -> Self {
         Self {
             parts: values.into_iter().map(Part::One).collect(),
             text: text.into(),
         }
     }
 
-    /// Reads values as written in a sweep file: a text as on the command line, a list of values, or one value.
+    /// Reads values as they are written in a sweep file: a text as on the command line, a list of values, or one value.
     ///
     /// # Errors
     /// As [`Self::parse`].
@@ -85,7 +93,7 @@ impl Spec {
             Value::Array(values) => values.clone(),
             one => vec![one.clone()],
         };
-        Ok(Self::list(parts, value.to_string()))
+        Ok(Self::from_list(parts, value.to_string()))
     }
 
     /// Returns the values as a list for a sweep file; a range stays a text.
@@ -100,7 +108,7 @@ impl Spec {
         }
     }
 
-    /// Replaces the single values; ranges stay as they are.
+    /// Applies a function to each single value; ranges stay as they are.
     #[must_use]
     pub fn map_single(mut self, map: impl Fn(&Value) -> Value) -> Self {
         for part in &mut self.parts {
@@ -111,7 +119,7 @@ impl Spec {
         self
     }
 
-    /// Counts the values.
+    /// Returns the number of values.
     pub fn count(&self) -> u64 {
         let counts = self.parts.iter().map(|part| match part {
             Part::One(_) => 1,
@@ -120,14 +128,14 @@ impl Spec {
         counts.fold(0, u64::saturating_add)
     }
 
-    /// Whether the values have a range of decimals without a step.
-    pub fn is_fine(&self) -> bool {
+    /// Returns whether some values are a range of decimals without a step.
+    pub fn has_fine_range(&self) -> bool {
         self.parts
             .iter()
             .any(|part| matches!(part, Part::Range(range) if range.is_fine))
     }
 
-    /// Returns the value `index`, counted from 0.
+    /// Returns the value with this index, counted from 0.
     ///
     /// # Panics
     /// There are fewer values.
@@ -144,7 +152,7 @@ impl Spec {
         unreachable!("the index is below the count")
     }
 
-    /// Lists the single values, and the first and last value of each range.
+    /// Lists the single values, and the first and the last value of each range.
     pub fn ends(&self) -> Vec<Value> {
         let ends = |part: &Part| match part {
             Part::One(value) => vec![value.clone()],
@@ -158,7 +166,7 @@ impl Spec {
         (0..self.count()).map(|index| self.get(index))
     }
 
-    /// Returns the values as they were written.
+    /// Returns the values as the user wrote them.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -167,7 +175,7 @@ impl Spec {
 impl Range {
     fn get(&self, index: u64) -> Value {
         let decimal = self.start + i128::from(index) * self.step;
-        let text = written(decimal, self.digits);
+        let text = format_decimal(decimal, self.digits);
         match &self.unit {
             Some(unit) => Value::from(format!("{text} {unit}")),
             None => serde_json::from_str(&text).expect("a decimal number is JSON"),
@@ -175,8 +183,8 @@ impl Range {
     }
 }
 
-/// Formats a decimal with `digits` digits after the decimal point.
-fn written(decimal: i128, digits: u32) -> String {
+/// Formats a decimal number, given as an integer, with `digits` digits after the decimal point.
+fn format_decimal(decimal: i128, digits: u32) -> String {
     if digits == 0 {
         return decimal.to_string();
     }
@@ -193,8 +201,8 @@ fn written(decimal: i128, digits: u32) -> String {
     format!("{sign}{whole}.{rest}")
 }
 
-/// Reads `a..b`, `a..b:step` and both with a unit; `None` for any other text.
-fn range(text: &str) -> Result<Option<Range>, String> {
+/// Parses a range `a..b` or `a..b:step`, possibly with a unit; `None` for any other text.
+fn parse_range(text: &str) -> Result<Option<Range>, String> {
     let Some((start, rest)) = text.split_once("..") else {
         return Ok(None);
     };
@@ -206,14 +214,14 @@ fn range(text: &str) -> Result<Option<Range>, String> {
         Some((stop, step)) => (stop, Some(step)),
         None => (rest, None),
     };
-    let (Some(start), Some(stop)) = (decimal(start), decimal(stop)) else {
+    let (Some(start), Some(stop)) = (parse_decimal(start), parse_decimal(stop)) else {
         return Ok(None); // for example a range of hosts
     };
     let step = step
         .map(|step| {
             let wrong =
-                || format!("the step of `{text}` is not a number of at most {MOST_DIGITS} digits");
-            decimal(step).ok_or_else(wrong)
+                || format!("the step of `{text}` is not a number of at most {MAX_DIGITS} digits");
+            parse_decimal(step).ok_or_else(wrong)
         })
         .transpose()?;
     let digits = [Some(start), Some(stop), step]
@@ -231,12 +239,12 @@ fn range(text: &str) -> Result<Option<Range>, String> {
             ));
         }
         return Ok(Some(if digits == 0 {
-            counted(start, stop, 1, 0, unit, false)
+            range_from_ends(start, stop, 1, 0, unit, false)
         } else {
             // Add four digits, because a step is a ten-thousandth of the range.
-            let (start, stop) = (start * i128::from(FINE), stop * i128::from(FINE));
-            let step = ((stop - start) / i128::from(FINE)).max(1);
-            counted(start, stop, step, digits + 4, unit, true)
+            let (start, stop) = (start * i128::from(FINE_STEPS), stop * i128::from(FINE_STEPS));
+            let step = ((stop - start) / i128::from(FINE_STEPS)).max(1);
+            range_from_ends(start, stop, step, digits + 4, unit, true)
         }));
     };
     let step = at(step);
@@ -248,10 +256,10 @@ fn range(text: &str) -> Result<Option<Range>, String> {
             "the step of `{text}` has the wrong sign: it leads away from the end"
         ));
     }
-    Ok(Some(counted(start, stop, step, digits, unit, false)))
+    Ok(Some(range_from_ends(start, stop, step, digits, unit, false)))
 }
 
-fn counted(
+fn range_from_ends(
     start: i128,
     stop: i128,
     step: i128,
@@ -270,8 +278,8 @@ fn counted(
     }
 }
 
-/// Reads a number as an integer and the number of its digits after the decimal point.
-fn decimal(text: &str) -> Option<(i128, u32)> {
+/// Parses a decimal number as an integer and the number of its digits after the decimal point.
+fn parse_decimal(text: &str) -> Option<(i128, u32)> {
     let text = text.trim();
     let (number, exponent) = match text.split_once(['e', 'E']) {
         Some((number, exponent)) => (number, exponent.parse::<i32>().ok()?),
@@ -283,7 +291,7 @@ fn decimal(text: &str) -> Option<(i128, u32)> {
     if unsigned.is_empty() || !is_number(unsigned) || !is_number(rest) {
         return None;
     }
-    let most = MOST_DIGITS as usize;
+    let most = MAX_DIGITS as usize;
     if unsigned.len() > most || rest.len() > most || !(-15..=15).contains(&exponent) {
         return None;
     }
@@ -291,16 +299,16 @@ fn decimal(text: &str) -> Option<(i128, u32)> {
     let digits = i32::try_from(rest.len()).ok()? - exponent;
     // The numbers of a range get the same number of digits, so there must be room for the digits of all of them.
     let (mantissa, digits) = match u32::try_from(digits) {
-        Ok(digits) if digits <= MOST_DIGITS => (mantissa, digits),
+        Ok(digits) if digits <= MAX_DIGITS => (mantissa, digits),
         Ok(_) => return None,
         Err(_) => (mantissa * 10_i128.pow(digits.unsigned_abs()), 0),
     };
-    let is_small = mantissa.unsigned_abs() < 10_u128.pow(MOST_DIGITS + digits);
+    let is_small = mantissa.unsigned_abs() < 10_u128.pow(MAX_DIGITS + digits);
     is_small.then_some((mantissa, digits))
 }
 
-/// Splits a text at the commas outside brackets and quotes.
-pub(super) fn split(text: &str) -> Vec<&str> {
+/// Splits a text at the commas that are outside brackets and quotes.
+pub(super) fn split_at_commas(text: &str) -> Vec<&str> {
     let (mut parts, mut start, mut depth, mut is_quoted) = (Vec::new(), 0, 0_i32, false);
     for (at, letter) in text.char_indices() {
         match letter {
@@ -329,7 +337,8 @@ pub fn label(value: &Value) -> String {
     }
 }
 
-/// Formats a value as a cell of a table: a text is guarded, a number is unchanged.
+/// Formats a value as a field of a CSV table: a text that a spreadsheet would take as a formula is guarded, a number is
+/// unchanged.
 pub fn cell(value: Option<&Value>) -> String {
     match value {
         Some(Value::String(text)) => guarded(text).into_owned(),
@@ -388,11 +397,11 @@ mod tests {
     #[test]
     fn a_range_without_a_step_is_fine() {
         let spec = Spec::parse("0.5..1.0").unwrap();
-        assert!(spec.is_fine());
-        assert_eq!(spec.count(), FINE + 1);
+        assert!(spec.has_fine_range());
+        assert_eq!(spec.count(), FINE_STEPS + 1);
         assert_eq!(spec.get(0), json!(0.5));
         assert_eq!(spec.get(1), json!(0.50005)); // 0.5 / 10 000
-        assert_eq!(spec.get(FINE), json!(1.0));
+        assert_eq!(spec.get(FINE_STEPS), json!(1.0));
     }
 
     #[test]
@@ -418,7 +427,7 @@ mod tests {
         assert!(
             Spec::parse("-999999999999999..999999999999999.5")
                 .unwrap()
-                .is_fine()
+                .has_fine_range()
         );
     }
 

@@ -1,72 +1,74 @@
-//! The best static start in a comparison of policies: its scenario i, seed by seed.
+//! The best static start in a comparison of policies: the start (placement) from which scenario i is fastest.
 //!
-//! Policies are compared from one start. A gain that a better start has for free is no merit of a policy. The comparison therefore also
-//! names the built-in rule of placement with the lowest mean makespan of scenario i, in which no process moves.
+//! All policies are compared from one start. A gain that a better start would bring without any move is no merit of a policy. The
+//! comparison therefore also names the built-in mapping rule with the lowest mean makespan of scenario i, in which no process
+//! moves.
 
 use super::separate::Basis;
 use super::stats::{Sample, short};
 use migsim_experiment::StaticStart;
-use migsim_output::compared;
+use migsim_output::compare_makespans;
 use migsim_platform::Rule;
 use migsim_policies::explain::{Meaning, Sentence, Unit, say};
 
-/// The makespan of the best static start.
+/// Meaning of the number: the makespan of scenario i from the best static start.
 const MAKESPAN: Meaning = Meaning::new(
     "best_static_makespan_s",
     Unit::Seconds,
     "the mean makespan of scenario i from the best static start, over the seeds",
 );
 
-/// The best static start, compared with the policies.
+/// The best static start, compared with the best policy.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct StaticStanding {
-    /// The rule that places the processes.
+    /// The mapping rule that places the processes at the start.
     pub rule: Rule,
-    /// Makespan of scenario i from this start \[s\].
+    /// Makespan of scenario i from this start \[s\], over the seeds.
     pub makespan: Sample,
-    /// Whether the policies start with this placement, too.
-    pub is_own: bool,
-    /// The makespan of the start minus the makespan of the best policy with the same seed \[s\].
+    /// Whether the policies use the same placement at the start.
+    pub is_start_of_policies: bool,
+    /// Makespan of scenario i from this start minus the makespan of the best policy with the same seed \[s\].
     pub behind: Sample,
-    /// The gain of the start over scenario i from the start of the policies \[%\].
+    /// Gain of scenario i from this start over scenario i from the start of the policies \[%\].
     pub gain: Option<Sample>,
-    /// The makespan of scenario i from the start of each rule \[s\].
-    pub all: Vec<(Rule, Sample)>,
+    /// Makespan of scenario i from the start of each mapping rule \[s\].
+    pub by_rule: Vec<(Rule, Sample)>,
     /// Makespan of the best policy \[s\], mean over the seeds.
     best_policy: f64,
-    /// The start in words.
-    words: &'static str,
+    /// Description of the start, as the subject of a sentence.
+    description: &'static str,
 }
 
 impl StaticStanding {
-    /// Returns the label of the start in tables.
+    /// Returns the label of this start in tables.
     pub fn label(&self) -> String {
         format!("never from {}", self.rule.name())
     }
 
-    /// Compares it with `policy`, the best of `policies` policies, in a sentence.
+    /// Returns a sentence that compares the static start with `policy`, the best of `policies` policies.
     ///
-    /// Both the start and the policy are chosen from the same seeds, so that each pair of them counts as a test.
+    /// Both the start and the policy are chosen from the same seeds, so that each pair of a start and a policy counts as one
+    /// test.
     pub(super) fn sentence(&self, policy: &str, basis: Basis, policies: usize) -> Sentence {
-        if self.is_own {
+        if self.is_start_of_policies {
             return "No built-in start is faster without moves than the start of these runs."
                 .into();
         }
         let mean = self.makespan.mean;
         let start = say!(
             "{} that never migrates (`{}`, {})",
-            self.words,
+            self.description,
             self.label(),
-            MAKESPAN.of(mean).shown_as(format!("{} s", short(mean)))
+            MAKESPAN.with_value(mean).shown_as(format!("{} s", short(mean)))
         );
         let margin = basis.margin(false, self.best_policy);
-        let tests = policies * self.all.len();
+        let tests = policies * self.by_rule.len();
         let size = Sample {
             mean: self.behind.mean.abs(),
             ..self.behind
         };
-        if !basis.is_above(size, margin, tests) {
+        if !basis.is_significant(size, margin, tests) {
             return if basis.is_random {
                 say!(
                     "The difference between `{}` and {} is not significant.",
@@ -81,13 +83,14 @@ impl StaticStanding {
                 )
             };
         }
-        let (verb, joined) = compared(self.best_policy, mean);
+        let (verb, joined) = compare_makespans(self.best_policy, mean);
         say!("`{}` {} {} {}.", policy, verb, joined, start)
     }
 }
 
-/// Finds the best static start from `starts` by seed, and from the makespans of the best policy and of scenario i by seed \[s\].
-pub(super) fn static_standing(
+/// Finds the best static start. The arguments are the static starts of each seed, and the makespans \[s\] of the best policy and
+/// of scenario i by seed.
+pub(super) fn find_best_start(
     starts: &[Vec<StaticStart>],
     best_policy: &[f64],
     alone: Option<&[f64]>,
@@ -128,12 +131,12 @@ pub(super) fn static_standing(
     Some(StaticStanding {
         rule: start.rule,
         makespan,
-        is_own: start.is_own,
+        is_start_of_policies: start.is_start_of_run,
         behind: Sample::of(&behind)?,
         gain: gain.and_then(|gain| Sample::of(&gain)),
-        all,
+        by_rule: all,
         best_policy: Sample::of(best_policy)?.mean,
-        words: start.words(),
+        description: start.description(),
     })
 }
 
@@ -162,21 +165,21 @@ mod tests {
         let starts = [seed(30.0, 10.0), seed(32.0, 12.0), seed(34.0, 14.0)];
         // The policy is 12 s behind with each seed: its mean is 24 s, compared with 12 s.
         let best =
-            static_standing(&starts, &[22.0, 24.0, 26.0], Some(&[40.0, 48.0, 56.0])).unwrap();
+            find_best_start(&starts, &[22.0, 24.0, 26.0], Some(&[40.0, 48.0, 56.0])).unwrap();
         assert_eq!((best.rule, best.behind.mean), (Rule::ByCore, -12.0));
         assert_eq!(best.gain.unwrap().mean, 75.0);
         assert_eq!(
             best.sentence("refine", basis(3), 1).text(),
             "`refine` takes 2.0 times as long as a start by cores that never migrates (`never from by-core`, 12.00 s)."
         );
-        let unclear = static_standing(&starts, &[9.0, 12.0, 15.1], None).unwrap();
+        let unclear = find_best_start(&starts, &[9.0, 12.0, 15.1], None).unwrap();
         assert!(
             unclear
                 .sentence("refine", basis(3), 1)
                 .text()
                 .ends_with("is not significant.")
         );
-        let one = static_standing(&starts[..1], &[8.0], None).unwrap();
+        let one = find_best_start(&starts[..1], &[8.0], None).unwrap();
         assert!(
             one.sentence("refine", basis(1), 1)
                 .text()
@@ -186,15 +189,15 @@ mod tests {
 
     #[test]
     fn the_own_start_may_be_the_best_and_there_may_be_none() {
-        let own = static_standing(&[seed(9.0, 10.0)], &[8.0], None).unwrap();
+        let own = find_best_start(&[seed(9.0, 10.0)], &[8.0], None).unwrap();
         assert!(
-            own.is_own
+            own.is_start_of_policies
                 && own
                     .sentence("refine", basis(1), 1)
                     .text()
                     .starts_with("No built-in start is faster")
         );
-        assert!(static_standing(&[], &[8.0], None).is_none());
-        assert!(static_standing(&[Vec::new()], &[8.0], None).is_none());
+        assert!(find_best_start(&[], &[8.0], None).is_none());
+        assert!(find_best_start(&[Vec::new()], &[8.0], None).is_none());
     }
 }

@@ -1,12 +1,12 @@
-//! Mean, standard deviation and 95 % confidence interval of a few numbers.
+//! Statistics of a few numbers: mean, standard deviation and 95 % confidence interval.
 
 use serde::{Deserialize, Serialize};
 
-/// Statistics of a sample; as JSON it is an [`Estimate`].
+/// Statistics of a sample of numbers; as JSON it is an [`Estimate`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(into = "Estimate")]
 pub struct Sample {
-    /// The number of numbers.
+    /// Number of values in the sample.
     pub count: usize,
     /// The mean of the sample, in the unit of the values.
     pub mean: f64,
@@ -15,7 +15,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Computes the statistics of some numbers; `None` if there are none.
+    /// Computes the statistics of a list of numbers; `None` if the list is empty.
     pub fn of(numbers: &[f64]) -> Option<Self> {
         let count = numbers.len();
         if count == 0 {
@@ -33,15 +33,15 @@ impl Sample {
         })
     }
 
-    /// Computes half the width of the 95 % confidence interval of the mean, in the unit of the numbers, `t · s / √n` (Student 1908); `None`
-    /// for a single number.
+    /// Computes half the width of the 95 % confidence interval of the mean, `t · s / √n` (Student 1908), in the unit of the
+    /// numbers; `None` for a single number.
     pub fn half_width(&self) -> Option<f64> {
         let deviation = self.deviation?;
-        Some(quantile(INNER, self.count - 1) * deviation / (self.count as f64).sqrt())
+        Some(quantile(CONFIDENCE, self.count - 1) * deviation / (self.count as f64).sqrt())
     }
 
-    /// Formats the mean with half the width of its interval.
-    pub fn shown(&self) -> String {
+    /// Formats the mean with half the width of its confidence interval.
+    pub fn format(&self) -> String {
         with_half(self.mean, self.half_width())
     }
 }
@@ -53,15 +53,15 @@ impl Sample {
 pub struct Estimate {
     /// The mean, in the unit of the quantity.
     pub mean: f64,
-    /// Standard deviation, with n - 1, in the unit of the quantity; none for a single seed.
+    /// Standard deviation over the seeds, estimated with n - 1, in the unit of the quantity; absent for a single seed.
     pub deviation: Option<f64>,
-    /// Half the width of the 95 % confidence interval, in the unit of the quantity; none for a single seed.
+    /// Half the width of the 95 % confidence interval of the mean, in the unit of the quantity; absent for a single seed.
     pub ci95: Option<f64>,
 }
 
 impl Estimate {
-    /// Formats the mean with half the width of its interval.
-    pub fn shown(&self) -> String {
+    /// Formats the mean with half the width of its confidence interval.
+    pub fn format(&self) -> String {
         with_half(self.mean, self.ci95)
     }
 }
@@ -76,26 +76,26 @@ impl From<Sample> for Estimate {
     }
 }
 
-/// Computes the mean; for equal numbers it is exactly that number.
+/// Computes the mean of a list of numbers; if all numbers are equal, the result is exactly that number.
 pub(super) fn mean(numbers: &[f64]) -> f64 {
     let first = numbers.first().copied().unwrap_or_default();
     let rest: f64 = numbers.iter().map(|number| number - first).sum();
     first + rest / numbers.len().max(1) as f64
 }
 
-/// Probability inside the intervals.
-const INNER: f64 = 0.95;
+/// Probability that confidence intervals contain the true value.
+const CONFIDENCE: f64 = 0.95;
 
-/// Finds, by bisection, the t for which Student's distribution with `freedom` degrees of freedom has the probability `inside` between -t
-/// and t.
+/// Returns the t for which Student's distribution with `freedom` degrees of freedom has the probability `inside` between -t and
+/// t; found by bisection.
 pub(super) fn quantile(inside: f64, freedom: usize) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
-    while inner(high, freedom) < inside {
+    while central_probability(high, freedom) < inside {
         (low, high) = (high, 2.0 * high);
     }
     for _ in 0..60 {
         let middle = f64::midpoint(low, high);
-        if inner(middle, freedom) < inside {
+        if central_probability(middle, freedom) < inside {
             low = middle;
         } else {
             high = middle;
@@ -104,14 +104,14 @@ pub(super) fn quantile(inside: f64, freedom: usize) -> f64 {
     f64::midpoint(low, high)
 }
 
-/// Computes the probability above t, for t ≥ 0.
-pub(super) fn tail(t: f64, freedom: usize) -> f64 {
-    ((1.0 - inner(t, freedom)) / 2.0).max(0.0)
+/// Computes the probability above t ≥ 0 of Student's distribution with `freedom` degrees of freedom.
+pub(super) fn upper_tail(t: f64, freedom: usize) -> f64 {
+    ((1.0 - central_probability(t, freedom)) / 2.0).max(0.0)
 }
 
-/// Computes the probability between -t and t for whole degrees of freedom (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4), with θ =
-/// atan(t/√ν).
-fn inner(t: f64, freedom: usize) -> f64 {
+/// Computes the probability between -t and t of Student's distribution with ν = `freedom` degrees of freedom (Abramowitz and
+/// Stegun 1964, 26.7.3 and 26.7.4), with θ = atan(t/√ν).
+fn central_probability(t: f64, freedom: usize) -> f64 {
     let angle = (t / (freedom as f64).sqrt()).atan();
     let (sine, cosine) = angle.sin_cos();
     let is_odd = freedom % 2 == 1;
@@ -130,7 +130,7 @@ fn inner(t: f64, freedom: usize) -> f64 {
     }
 }
 
-/// Formats a number with about four digits.
+/// Formats a number with about four significant digits.
 pub fn short(number: f64) -> String {
     match number.abs() {
         0.0 => "0".into(),
@@ -142,7 +142,7 @@ pub fn short(number: f64) -> String {
     }
 }
 
-/// Formats a number with half the width of its interval, if there is one.
+/// Formats a number with half the width of its confidence interval, if there is one.
 pub fn with_half(mean: f64, half: Option<f64>) -> String {
     match half {
         Some(half) => format!("{} ± {}", short(mean), short(half)),
@@ -169,9 +169,9 @@ mod tests {
             (1000, 1.962),
         ];
         for (freedom, expected) in table {
-            let found = quantile(INNER, freedom);
+            let found = quantile(CONFIDENCE, freedom);
             assert!((found - expected).abs() < 5e-4, "{freedom}: {found}");
-            assert!((tail(found, freedom) - 0.025).abs() < 1e-12, "{freedom}");
+            assert!((upper_tail(found, freedom) - 0.025).abs() < 1e-12, "{freedom}");
         }
     }
 

@@ -1,11 +1,12 @@
-//! The stored rows: `runs.jsonl`, to which each finished run is appended at once.
+//! The stored rows of finished runs: `runs.jsonl`, to which each row is appended as soon as its run has ended.
 //!
 //! ```text
 //! 9f86d081884c7d65 {"id":"5f3c...","row":{"makespan_s":[40.9,42.4,34.7],...}}
 //! ```
-//! Each line begins with the first 16 digits of the SHA-256 of the rest. A process that is killed leaves at most one incomplete line. Lines
-//! that do not match their checksum are removed when the folder is opened again, and their runs are repeated. Of two rows of a run, the
-//! later one counts. Only one process at a time writes to a folder, because the file is locked.
+//! Each line begins with the first 16 digits of the SHA-256 of the rest of the line. A process that is killed leaves at most one
+//! incomplete line. Lines that do not match their checksum are removed when the folder is opened again, and their runs are
+//! repeated. Of two rows of a run, the later row is used. Only one process at a time writes to a folder, because the file is
+//! locked.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, symlink_metadata};
@@ -17,36 +18,40 @@ use serde::{Deserialize, Serialize};
 use super::row::Row;
 use migsim_base::document::sha256;
 use migsim_base::error::{Error, Problem};
-use migsim_output::{Draft, cannot_write, inside, locked};
+use migsim_output::{Draft, cannot_write, lock_folder, path_inside};
 
-/// The name of the file.
+/// The name of the file of the rows.
 pub const FILE: &str = "runs.jsonl";
 
-/// Number of digits of a checksum.
-const DIGITS: usize = 16;
+/// Number of hexadecimal digits of the checksum of a line.
+const CHECKSUM_DIGITS: usize = 16;
 
-/// A line of the file.
+/// A line of the file: the row of one run.
 #[derive(Debug, Serialize, Deserialize)]
 struct Record {
+    /// The identity of the run.
     id: String,
+    /// The results of the run.
     row: Row,
 }
 
-/// The rows of a folder, to which more can be added.
+/// The rows of the finished runs in a folder, to which further rows can be added.
 #[derive(Debug)]
 pub struct Store {
-    /// The file of the rows; none for rows in memory only.
+    /// The path and the open file of the rows; `None` if the rows are only in memory.
     file: Option<(PathBuf, File)>,
+    /// The rows, by the identities of their runs.
     rows: BTreeMap<String, Row>,
-    /// Number of lines that did not match their checksums; they were removed from the file.
-    pub dropped: usize,
-    /// A page made from the rows at the time of opening; it is removed when a row is added.
-    stale: Option<PathBuf>,
+    /// Number of lines that did not match their checksums and were removed from the file when it was opened.
+    pub dropped_lines: usize,
+    /// Path of a page that shows the rows as they were when the store was opened; the page is removed when a row is added.
+    stale_page: Option<PathBuf>,
     /// The file with damaged lines that was replaced. Its lock stops another process that opened this file just before.
     _replaced: Option<File>,
 }
 
-/// Finds the page that `migsim report` wrote into a folder, if there is one; a file from another source does not count.
+/// Returns the path of the page that `migsim report` wrote into a folder; `None` if there is none, or if the file comes from
+/// another program.
 fn page_of(folder: &Path) -> Option<PathBuf> {
     const START: u64 = 1024;
     let path = folder.join("report.html");
@@ -58,8 +63,8 @@ fn page_of(folder: &Path) -> Option<PathBuf> {
     is_ours.then_some(path)
 }
 
-/// Opens the file of rows.
-fn open(path: &Path) -> Result<File, Error> {
+/// Opens and locks the file of the rows.
+fn open_locked(path: &Path) -> Result<File, Error> {
     // Rows must not be written through a link into another file.
     if symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
         let problem = Problem::new("the runs are kept in a file, and this is none");
@@ -74,28 +79,28 @@ fn open(path: &Path) -> Result<File, Error> {
 }
 
 impl Store {
-    /// Opens the store of a folder, and makes the folder if it does not exist.
+    /// Opens the store of a folder, and creates the folder if it does not exist.
     ///
     /// # Errors
-    /// The folder cannot be read or written, or another process has it open.
+    /// The folder cannot be read or written, or another process has opened it.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(FILE);
         let name = path.display().to_string();
         let failed = |error: std::io::Error| cannot_write(&name, &error);
         std::fs::create_dir_all(folder)
             .map_err(|error| cannot_write(&folder.display().to_string(), &error))?;
-        let mut file = locked(open(&path)?, "sweep", folder)?;
+        let mut file = lock_folder(open_locked(&path)?, "sweep", folder)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
-        let (rows, dropped) = read(&bytes);
+        let (rows, dropped) = read_lines(&bytes);
         let mut replaced = None;
         if dropped > 0 {
             // A new file is written and renamed: if the process is killed, either the old or the new file is left.
             let whole: Vec<&[u8]> = lines(&bytes)
-                .filter(|line| record(line).is_some())
+                .filter(|line| read_record(line).is_some())
                 .collect();
             let (draft, mended) = Draft::create(&path)?;
-            let mut mended = locked(mended, "sweep", folder)?;
+            let mut mended = lock_folder(mended, "sweep", folder)?;
             mended.write_all(&whole.concat()).map_err(failed)?;
             mended.sync_data().map_err(failed)?;
             draft.publish()?;
@@ -103,9 +108,9 @@ impl Store {
         }
         Ok(Self {
             file: Some((path, file)),
-            stale: page_of(folder),
+            stale_page: page_of(folder),
             rows,
-            dropped,
+            dropped_lines: dropped,
             _replaced: replaced,
         })
     }
@@ -114,9 +119,9 @@ impl Store {
     pub fn in_memory() -> Self {
         Self {
             file: None,
-            stale: None,
+            stale_page: None,
             rows: BTreeMap::new(),
-            dropped: 0,
+            dropped_lines: 0,
             _replaced: None,
         }
     }
@@ -126,25 +131,25 @@ impl Store {
         &self.rows
     }
 
-    /// Returns the row of a run, if there is one.
+    /// Returns the row of a run; `None` if the store has none.
     pub fn get(&self, id: &str) -> Option<&Row> {
         self.rows.get(id)
     }
 
-    /// Adds the row of a run in one write. From then on it is kept even if the process ends.
+    /// Adds the row of a run and writes it to the file at once, so that it is kept even if the process ends.
     ///
     /// # Errors
     /// The row cannot be written.
     pub fn add(&mut self, id: &str, row: Row) -> Result<(), Error> {
         if let Some((path, file)) = &mut self.file {
             let end = file.stream_position();
-            file.write_all(line(id, &row).as_bytes()).map_err(|error| {
+            file.write_all(format_line(id, &row).as_bytes()).map_err(|error| {
                 // Remove the incomplete line, which the next line would continue.
                 let _ = end.and_then(|end| file.set_len(end));
                 cannot_write(&path.display().to_string(), &error)
             })?;
         }
-        if let Some(page) = self.stale.take() {
+        if let Some(page) = self.stale_page.take() {
             let removed = std::fs::remove_file(&page);
             removed.map_err(|error| cannot_write(&page.display().to_string(), &error))?;
         }
@@ -152,7 +157,7 @@ impl Store {
         Ok(())
     }
 
-    /// Waits until the disk has stored all rows.
+    /// Waits until all rows are stored on the disk.
     ///
     /// # Errors
     /// The disk cannot store them.
@@ -165,7 +170,8 @@ impl Store {
     }
 }
 
-fn line(id: &str, row: &Row) -> String {
+/// Returns the line of the file for the row of a run, with its checksum.
+fn format_line(id: &str, row: &Row) -> String {
     let record = Record {
         id: id.to_owned(),
         row: row.clone(),
@@ -174,21 +180,23 @@ fn line(id: &str, row: &Row) -> String {
     format!("{} {json}\n", checksum(json.as_bytes()))
 }
 
+/// Returns the first digits of the SHA-256 of some bytes.
 fn checksum(bytes: &[u8]) -> String {
     let mut digest = sha256(bytes);
-    digest.truncate(DIGITS);
+    digest.truncate(CHECKSUM_DIGITS);
     digest
 }
 
+/// Splits the content of the file into lines.
 fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split_inclusive(|byte| *byte == b'\n')
 }
 
-/// Reads the rows of the lines that match their checksums, and counts the other lines.
-fn read(bytes: &[u8]) -> (BTreeMap<String, Row>, usize) {
+/// Reads the rows of all lines that match their checksums; the second value is the number of other lines.
+fn read_lines(bytes: &[u8]) -> (BTreeMap<String, Row>, usize) {
     let (mut rows, mut dropped) = (BTreeMap::new(), 0);
     for line in lines(bytes) {
-        match record(line) {
+        match read_record(line) {
             Some(record) => {
                 rows.insert(record.id, record.row);
             }
@@ -198,9 +206,10 @@ fn read(bytes: &[u8]) -> (BTreeMap<String, Row>, usize) {
     (rows, dropped)
 }
 
-fn record(line: &[u8]) -> Option<Record> {
+/// Reads a line; `None` if it does not match its checksum.
+fn read_record(line: &[u8]) -> Option<Record> {
     let line = line.strip_suffix(b"\n")?;
-    let (sum, json) = line.split_at_checked(DIGITS)?;
+    let (sum, json) = line.split_at_checked(CHECKSUM_DIGITS)?;
     let json = json.strip_prefix(b" ")?;
     if sum != checksum(json).as_bytes() {
         return None;
@@ -208,11 +217,11 @@ fn record(line: &[u8]) -> Option<Record> {
     serde_json::from_slice(json).ok()
 }
 
-/// Reads the rows of a folder without a change to it.
+/// Reads the rows of a folder without changing the folder.
 ///
 /// # Errors
 /// The rows cannot be read.
-pub fn rows(folder: &Path) -> Result<BTreeMap<String, Row>, Error> {
+pub fn read_rows(folder: &Path) -> Result<BTreeMap<String, Row>, Error> {
     let path = folder.join(FILE);
     let cannot = |error: &dyn std::fmt::Display| {
         let problem = Problem::new(format!("cannot read the runs: {error}"));
@@ -223,19 +232,19 @@ pub fn rows(folder: &Path) -> Result<BTreeMap<String, Row>, Error> {
     if path.exists() && !path.is_file() {
         return Err(cannot(&"it is not a regular file").into());
     }
-    let bytes = inside(&path)
+    let bytes = path_inside(&path)
         .and_then(std::fs::read)
         .map_err(|error| cannot(&error))?;
-    Ok(read(&bytes).0)
+    Ok(read_lines(&bytes).0)
 }
 
-/// Reads the rows of a folder; none if there is no file of rows yet.
+/// Reads the rows of a folder without changing the folder; empty if it has no file of rows yet.
 ///
 /// # Errors
-/// As [`rows`].
-pub fn rows_if_any(folder: &Path) -> Result<BTreeMap<String, Row>, Error> {
+/// The rows cannot be read.
+pub fn read_rows_if_any(folder: &Path) -> Result<BTreeMap<String, Row>, Error> {
     if folder.join(FILE).exists() {
-        rows(folder)
+        read_rows(folder)
     } else {
         Ok(BTreeMap::new())
     }
@@ -283,7 +292,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         filled(folder.path());
         let store = Store::open(folder.path()).unwrap();
-        assert_eq!((store.rows.len(), store.dropped), (3, 0));
+        assert_eq!((store.rows.len(), store.dropped_lines), (3, 0));
         assert_eq!(store.get("r2"), Some(&row(2.1)));
     }
 
@@ -300,7 +309,7 @@ mod tests {
         for length in first_two + 1..whole.len() {
             std::fs::write(&path, &whole[..length]).unwrap();
             let mut store = Store::open(folder.path()).unwrap();
-            assert_eq!((store.rows.len(), store.dropped), (2, 1), "{length}");
+            assert_eq!((store.rows.len(), store.dropped_lines), (2, 1), "{length}");
             store.add("r2", row(2.1)).unwrap();
             drop(store);
             assert_eq!(std::fs::read(&path).unwrap(), whole, "{length}");
@@ -316,7 +325,7 @@ mod tests {
         bytes[second] ^= 1;
         std::fs::write(&path, &bytes).unwrap();
         let mut store = Store::open(folder.path()).unwrap();
-        assert_eq!((store.rows.len(), store.dropped), (2, 1));
+        assert_eq!((store.rows.len(), store.dropped_lines), (2, 1));
         assert!(store.get("r1").is_none());
         store.add("r1", row(1.1)).unwrap();
         // The lock belongs to the file without the damaged line.
@@ -324,7 +333,7 @@ mod tests {
         drop(store);
         let again = Store::open(folder.path()).unwrap();
         // The damaged line is reported once.
-        assert_eq!((again.rows.len(), again.dropped), (3, 0));
+        assert_eq!((again.rows.len(), again.dropped_lines), (3, 0));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 

@@ -1,5 +1,5 @@
-//! `runs.csv`: one row per run in the order of the plan, with every varied key, the seed and the results. Its content does not depend on
-//! the number of threads and processes, nor on interruptions.
+//! `runs.csv`: one row per run in the order of the plan, with every varied key, the seed and the results. The content does not
+//! depend on the number of threads and processes, nor on interruptions.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -10,7 +10,7 @@ use super::run::Shard;
 use super::spec::cell;
 use migsim_output::guarded;
 
-/// The columns after the parameters and the seed.
+/// The columns of the results, which follow the columns of the parameters and the seed.
 const COLUMNS: [&str; 14] = [
     "makespan_i_s",
     "makespan_ii_s",
@@ -28,7 +28,7 @@ const COLUMNS: [&str; 14] = [
     "straight_returns",
 ];
 
-/// Writes the table of the runs of a part of the plan that have a row.
+/// Writes the table of those runs of a part of the plan that have a row.
 ///
 /// # Errors
 /// None in practice, since the function writes to memory only.
@@ -43,7 +43,7 @@ pub fn runs_csv(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> io::
         let Some(row) = rows.get(id) else {
             continue;
         };
-        let (setting, seed) = plan.run(run);
+        let (setting, seed) = plan.setting_and_seed(run);
         table.write_field((setting + 1).to_string())?;
         for value in &plan.settings[setting] {
             table.write_field(cell(value.as_ref()))?;
@@ -58,7 +58,7 @@ pub fn runs_csv(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> io::
     table.into_inner().map_err(csv::IntoInnerError::into_error)
 }
 
-/// Formats the results of a run; a float has the digits that it needs to read back exactly.
+/// Formats the results of a run as fields; a float is written with all digits that are needed to read it back exactly.
 fn fields(row: &Row) -> [String; 11] {
     let float = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     let count = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();

@@ -1,13 +1,15 @@
-//! A search for good settings with a budget of runs, and the measured gain of the best one on fresh seeds.
+//! A search for good settings of a policy with a budget of runs; the gain of the best setting is then measured on new seeds.
 //!
-//! Half of the budget goes to *successive halving* (Jamieson and Talwalkar, Non-stochastic Best Arm Identification and Hyperparameter
-//! Optimization, AISTATS 2016): settings are drawn, all run with few seeds, then the better half with twice as many, and so on. If nothing
-//! is random, one seed is enough, and the method becomes random search (Bergstra and Bengio, Random Search for Hyper-Parameter
-//! Optimization, JMLR 2012). The other half goes to *compass search* (Kolda, Lewis and Torczon, Optimization by Direct Search, SIAM Review
-//! 2003). From the best setting, the search tries values on both sides of each parameter's value, and the best of all settings becomes the
-//! next centre. If no setting is better, the steps are halved. When the steps end, the next best setting becomes a centre.
+//! Half of the budget goes to *successive halving* (Jamieson and Talwalkar, Non-stochastic Best Arm Identification and
+//! Hyperparameter Optimization, AISTATS 2016): settings are drawn at random, all run with few seeds, then the better half with
+//! twice as many seeds, and so on. If nothing in the runs is random, one seed is enough, and the method becomes random search
+//! (Bergstra and Bengio, Random Search for Hyper-Parameter Optimization, JMLR 2012). The other half goes to *compass search*
+//! (Kolda, Lewis and Torczon, Optimization by Direct Search, SIAM Review 2003). From the best setting, the search tries values on
+//! both sides of each parameter's value, and the best of these settings becomes the next centre. If no setting is better, the
+//! steps are halved. When no smaller step is left, the search starts again from the next best setting.
 //!
-//! Settings are drawn from one stream ([`Purpose::Tune`]) and compared on the same seeds. The choice of runs does not depend on threads.
+//! Settings are drawn from one random stream ([`Purpose::Tune`]) and compared on the same seeds. The choice of runs does not
+//! depend on the number of threads.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -18,10 +20,10 @@ use super::config::{Combine, Parameter, Sweep};
 use super::goal::Goal;
 use super::plan::{Plan, seeds};
 use super::row::Row;
-use super::run::{Common, Done, Shard, missing_from, run};
+use super::run::{Common, Done, Shard, missing_runs, simulate_runs};
 use super::separate::Indifference;
 use super::setting::{load, policy_of};
-use super::settings::{applied, check_options, check_parameters, counts};
+use super::settings::{values_at, check_options, check_parameters, value_counts};
 use super::spec::{Spec, label};
 use super::stats::{Estimate, Sample};
 use super::store::Store;
@@ -34,29 +36,29 @@ use migsim_base::words::counted;
 use migsim_experiment::Registry;
 use migsim_experiment::{Limits, Shared, lookup};
 
-/// Maximum number of values of a parameter, because the search for the default among them is linear.
-const MOST_VALUES: u64 = 100_000;
+/// Maximum number of values of a parameter, because the search for the default among the values is linear.
+const MAX_VALUES: u64 = 100_000;
 
-/// Factor by which the number of seeds grows, and that of settings shrinks, from round to round.
-const HALVING: usize = 2;
+/// Factor by which the number of seeds grows and the number of settings shrinks from round to round.
+const HALVING_FACTOR: usize = 2;
 
-/// Number of settings that are checked to find whether seeds change results.
-const LOOKED_AT: u64 = 32;
+/// Number of settings that are loaded to find out whether seeds change results.
+const SAMPLED_SETTINGS: u64 = 32;
 
-/// Divisor of the first step of a compass search: a quarter of the values.
-const FIRST_STEP: u64 = 4;
+/// Divisor of the number of values that determines the first step of a compass search: a quarter of the values.
+const FIRST_STEP_DIVISOR: u64 = 4;
 
-/// Number of fresh seeds if none are given.
-pub const FRESH: u64 = 20;
+/// Default number of new seeds on which the best setting is compared with the defaults.
+pub const FRESH_SEEDS: u64 = 20;
 
-/// The values of the parameters, in their order; none for a parameter that does not apply.
+/// The values of the parameters, in the order of the parameters; `None` for a parameter that does not apply.
 pub type Setting = Vec<Option<Value>>;
 
-/// Lists the options of `policy` that have a usual range and that are not fixed.
+/// Lists the options of `policy` that have a default range for tuning and that are not fixed.
 ///
 /// # Errors
 /// A range cannot be read, which is a fault of the policy.
-pub fn usual_parameters(
+pub fn default_parameters(
     registry: &Registry,
     policy: &str,
     is_fixed: impl Fn(&str) -> bool,
@@ -66,7 +68,10 @@ pub fn usual_parameters(
     };
     let key = |option: &str| format!("policy.{policy}.{option}");
     let is_free = |option: &str| !is_fixed(option) && !is_fixed(&key(option));
-    let own = entry.ranges().iter().filter(|(option, _)| is_free(option));
+    let own = entry
+        .tuning_ranges()
+        .iter()
+        .filter(|(option, _)| is_free(option));
     own.map(|(option, range)| {
         let flag = entry.flags.iter().find(|flag| flag.key == *option);
         let name = flag.map_or_else(|| key(option), |flag| flag.name.to_owned());
@@ -78,45 +83,46 @@ pub fn usual_parameters(
     .collect()
 }
 
-/// A search: its goal and its resources.
+/// A search for good settings: what varies, the goal, and the budget.
 #[derive(Debug)]
 pub struct Tuning<'a> {
     /// The experiment and the varied parameters, with the seeds of the search.
     pub sweep: &'a Sweep,
-    /// The goal.
+    /// The measure that the search optimises.
     pub goal: Goal,
-    /// The margin of indifference of the comparison with the defaults.
+    /// The margin of indifference for the comparison of the best setting with the defaults.
     pub indifference: Indifference,
     /// Maximum number of runs of the search.
     pub budget: usize,
-    /// The seeds for the comparison of the best setting with the defaults; `None` stands for 20 seeds after the largest seed of the search.
-    pub fresh: Option<&'a Spec>,
-    /// The memory limit of a run.
+    /// The seeds for the comparison of the best setting with the defaults; `None` stands for 20 seeds after the largest seed of
+    /// the search.
+    pub fresh_seeds_spec: Option<&'a Spec>,
+    /// The limits on the memory of a run.
     pub limits: Limits,
-    /// The common data of the runs.
+    /// The data that the runs share.
     pub common: &'a Common,
-    /// The store of the rows.
+    /// The store of the rows of finished runs.
     pub store: &'a Mutex<Store>,
-    /// Counts runs for a progress bar.
+    /// Counts the finished runs for a progress bar.
     pub done: &'a Done,
 }
 
-/// The result of the search.
+/// The result of a search for good settings.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Found {
-    /// The best setting.
+    /// The best setting that was found.
     pub best: Setting,
     /// The report, without the command that runs the best setting.
     pub report: TuneReport,
-    /// The number of failed runs, and the error of the first.
+    /// The number of failed runs and the error of the first one; `None` if no run failed.
     pub failed: Option<(usize, String)>,
-    /// All runs that were done, with their rows.
-    pub all: (Plan, BTreeMap<String, Row>),
+    /// The plan and the rows of all runs that the search did.
+    pub all_runs: (Plan, BTreeMap<String, Row>),
 }
 
 impl Tuning<'_> {
-    /// Searches for the best setting and compares it with the defaults.
+    /// Searches for the best setting and compares it with the defaults on new seeds.
     ///
     /// # Errors
     /// A parameter, the seeds or the budget is wrong, no setting can be run, or a row cannot be written.
@@ -131,7 +137,7 @@ impl Tuning<'_> {
             tuning: self,
             seeds: &seeds,
             spent: 0,
-            asked: BTreeSet::new(),
+            run_ids: BTreeSet::new(),
             tried: vec![defaults.clone()],
             means: BTreeMap::new(),
             rounds: Vec::new(),
@@ -139,24 +145,24 @@ impl Tuning<'_> {
         let best = search.search(&defaults)?;
         let Search {
             spent,
-            mut asked,
+            run_ids: mut asked,
             tried,
             means,
             rounds,
             ..
         } = search;
-        let mean = |setting: &Setting| means.get(&key(setting)).copied().flatten();
+        let mean = |setting: &Setting| means.get(&setting_key(setting)).copied().flatten();
         let ties = tried
             .iter()
-            .filter(|one| key(one) != key(&best) && mean(one) == mean(&best));
+            .filter(|one| setting_key(one) != setting_key(&best) && mean(one) == mean(&best));
         let ties = ties.filter(|one| mean(one).is_some());
-        let ties: Vec<Named> = ties.map(|one| self.named(one)).collect();
-        let pair = if key(&best) == key(&defaults) {
+        let ties: Vec<Named> = ties.map(|one| self.with_names(one)).collect();
+        let pair = if setting_key(&best) == setting_key(&defaults) {
             vec![best.clone()]
         } else {
             vec![best.clone(), defaults.clone()]
         };
-        let plan = self.done(pair, if is_random { fresh } else { seeds.clone() })?;
+        let plan = self.run_plan(pair, if is_random { fresh } else { seeds.clone() })?;
         let comparison = self.comparison(&plan);
         let compared = plan.seeds.iter();
         let all_seeds: BTreeSet<u64> = seeds.iter().chain(compared).copied().collect();
@@ -170,9 +176,9 @@ impl Tuning<'_> {
         let report = TuneReport {
             goal: self.goal.name().to_owned(),
             parameters: self.names(),
-            best: self.named(&best),
+            best: self.with_names(&best),
             ties,
-            defaults: self.named(&defaults),
+            defaults: self.with_names(&defaults),
             search: report::Search {
                 runs: spent,
                 settings,
@@ -189,16 +195,18 @@ impl Tuning<'_> {
             failed: errors.first().map(|&first| (errors.len(), first.clone())),
             best,
             report,
-            all: (all, rows),
+            all_runs: (all, rows),
         })
     }
 
+    /// Returns the names of the varied parameters.
     fn names(&self) -> Vec<String> {
         let parameters = self.sweep.parameters.iter();
         parameters.map(|one| one.name.clone()).collect()
     }
 
-    fn named(&self, setting: &Setting) -> Named {
+    /// Returns the values of a setting by the names of the parameters.
+    fn with_names(&self, setting: &Setting) -> Named {
         by_name(&self.names(), setting)
     }
 
@@ -217,10 +225,10 @@ impl Tuning<'_> {
             combine: Combine::Random(1),
             ..sweep.clone()
         })?;
-        let is_long = |one: &&Parameter| one.spec.count() > MOST_VALUES;
+        let is_long = |one: &&Parameter| one.spec.count() > MAX_VALUES;
         if let Some(one) = sweep.parameters.iter().find(is_long) {
             let count = one.spec.count();
-            let message = format!("`{}` has {count} values, more than {MOST_VALUES}", one.name);
+            let message = format!("`{}` has {count} values, more than {MAX_VALUES}", one.name);
             return Err(Problem::new(message)
                 .source(&one.source)
                 .hint("take larger steps")
@@ -229,16 +237,17 @@ impl Tuning<'_> {
         Ok(())
     }
 
+    /// Returns the new seeds for the comparison; `known` are the seeds of the search, which must not be among them.
     fn fresh_seeds(&self, known: &[u64]) -> Result<Vec<u64>, Error> {
         let known: BTreeSet<u64> = known.iter().copied().collect();
-        let Some(spec) = self.fresh else {
+        let Some(spec) = self.fresh_seeds_spec else {
             // After the largest 64-bit number, seeds continue at 0.
             let after = |next| known.last().copied().unwrap_or(0).wrapping_add(next);
             let others = (1..=u64::MAX)
                 .map(after)
                 .filter(|seed| !known.contains(seed));
             return Ok(others
-                .take(usize::try_from(FRESH).unwrap_or(usize::MAX))
+                .take(usize::try_from(FRESH_SEEDS).unwrap_or(usize::MAX))
                 .collect());
         };
         let fresh = seeds(&Sweep {
@@ -262,15 +271,15 @@ impl Tuning<'_> {
         };
         let experiment = load(&alone, &[], seed, (self.limits, &self.common.files))?;
         let value = |one: &Parameter| {
-            let key = keys::key_under(&self.sweep.registry, &one.name, experiment.policy_name())?;
+            let key = keys::key_for_policy(&self.sweep.registry, &one.name, experiment.policy_name())?;
             lookup(&experiment.resolved, &key).cloned()
         };
         Ok(self.sweep.parameters.iter().map(value).collect())
     }
 
-    /// Whether seeds change the result of the defaults or of some drawn settings.
+    /// Returns whether seeds change the result of the defaults or of some random settings.
     fn is_random(&self, defaults: &Setting, seeds: &[u64]) -> Result<bool, Error> {
-        let mut some = self.drawn(LOOKED_AT);
+        let mut some = self.draw_settings(SAMPLED_SETTINGS);
         check_options(self.sweep, &some)?;
         some.push(defaults.clone());
         let two = vec![seeds[0], seeds[0].wrapping_add(1)];
@@ -279,34 +288,36 @@ impl Tuning<'_> {
         Ok(plan.seeds.len() > 1)
     }
 
-    /// Draws the first settings of the stream.
-    fn drawn(&self, count: u64) -> Vec<Setting> {
+    /// Draws the first `count` settings of the random stream; duplicates are left out.
+    fn draw_settings(&self, count: u64) -> Vec<Setting> {
         let mut stream = Stream::new(self.sweep.draw_seed, Purpose::Tune);
-        let ranks = draw::random(count, &counts(self.sweep), &mut stream);
-        let settings = ranks.iter().map(|ranks| applied(self.sweep, ranks));
+        let ranks = draw::draw_random(count, &value_counts(self.sweep), &mut stream);
+        let settings = ranks.iter().map(|ranks| values_at(self.sweep, ranks));
         let mut seen = BTreeSet::new();
         settings
-            .filter(|setting| seen.insert(key(setting)))
+            .filter(|setting| seen.insert(setting_key(setting)))
             .collect()
     }
 
+    /// Creates the plan of some settings and seeds.
     fn plan(&self, settings: Vec<Setting>, seeds: Vec<u64>) -> Result<Plan, Error> {
         let (shared, ready): (&Shared, _) = (&self.common.files, Some(&self.common.ready));
-        Plan::of(self.sweep, settings, seeds, (self.limits, shared), ready)
+        Plan::from_settings(self.sweep, settings, seeds, (self.limits, shared), ready)
     }
 
-    /// Creates the plan of some settings and seeds, and does all of its runs.
-    fn done(&self, settings: Vec<Setting>, seeds: Vec<u64>) -> Result<Plan, Error> {
+    /// Creates the plan of some settings and seeds, and simulates all its runs.
+    fn run_plan(&self, settings: Vec<Setting>, seeds: Vec<u64>) -> Result<Plan, Error> {
         let plan = self.plan(settings, seeds)?;
         let runs = {
             let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
-            missing_from(&plan, Shard::WHOLE, store.rows())
+            missing_runs(&plan, Shard::WHOLE, store.rows())
         };
         let with = (self.limits, self.common);
-        run((self.sweep, &plan), &runs, with, self.store, self.done)?;
+        simulate_runs((self.sweep, &plan), &runs, with, self.store, self.done)?;
         Ok(plan)
     }
 
+    /// Returns the stored rows with these identities.
     fn rows(&self, ids: &BTreeSet<String>) -> BTreeMap<String, Row> {
         let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
         let own = ids.iter();
@@ -314,15 +325,15 @@ impl Tuning<'_> {
             .collect()
     }
 
-    /// Returns the goal of each run of the plan, setting by setting; none for a run that failed.
+    /// Returns the goal of each run of the plan, setting by setting and seed by seed; `None` for a run that failed.
     fn goals(&self, plan: &Plan) -> Vec<Vec<Option<f64>>> {
         let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
-        let of = |id: &String| store.get(id).and_then(|row| self.goal.of(row));
+        let of = |id: &String| store.get(id).and_then(|row| self.goal.value(row));
         let settings = plan.runs.chunks(plan.seeds.len());
         settings.map(|ids| ids.iter().map(of).collect()).collect()
     }
 
-    /// Compares the first setting of a plan with the last one.
+    /// Compares the first setting of a plan, which is the best one, with the last setting, the defaults.
     fn comparison(&self, plan: &Plan) -> Comparison {
         let goals = self.goals(plan);
         let (best, defaults) = (&goals[0], &goals[goals.len() - 1]);
@@ -352,37 +363,42 @@ impl Tuning<'_> {
     }
 }
 
-/// Returns a key under which a setting can be looked up.
-fn key(setting: &[Option<Value>]) -> Vec<Option<String>> {
+/// Returns the labels of the values of a setting, by which equal settings are recognised.
+fn setting_key(setting: &[Option<Value>]) -> Vec<Option<String>> {
     let labels = setting.iter().map(|value| value.as_ref().map(label));
     labels.collect()
 }
 
-/// The state of a search.
+/// The state of a search for good settings.
 struct Search<'a> {
+    /// The parameters, goal and budget of the search.
     tuning: &'a Tuning<'a>,
+    /// The seeds of the search.
     seeds: &'a [u64],
-    /// Number of finished runs.
+    /// Number of runs that the search has done so far.
     spent: usize,
-    /// The identities of these runs.
-    asked: BTreeSet<String>,
-    /// All settings that were run, first the defaults.
+    /// The identities of the runs that the search has done so far.
+    run_ids: BTreeSet<String>,
+    /// All settings that were run so far, beginning with the defaults.
     tried: Vec<Setting>,
-    /// The mean of each setting that was run with all seeds.
+    /// The mean goal of each setting that was run with all seeds; `None` if a run failed.
     means: BTreeMap<Vec<Option<String>>, Option<f64>>,
+    /// The rounds of the search so far.
     rounds: Vec<Round>,
 }
 
-/// A setting and the mean of its goal over the seeds; `None` if the goal has no value.
+/// A setting with the mean of its goal over the seeds; `None` if a run failed.
 type Scored = (Setting, Option<f64>);
 
 impl Search<'_> {
-    fn left(&self) -> usize {
+    /// Returns the number of runs that remain of the budget.
+    fn remaining_runs(&self) -> usize {
         self.tuning.budget.saturating_sub(self.spent)
     }
 
-    /// Runs settings and returns them from the best to the worst; of equal settings, the earlier first.
-    fn scored(
+    /// Runs the settings with the first `seeds` seeds, and returns them from the best to the worst; of equally good settings, the
+    /// earlier first.
+    fn run_and_sort(
         &mut self,
         method: &str,
         settings: Vec<Setting>,
@@ -390,13 +406,13 @@ impl Search<'_> {
     ) -> Result<Vec<Scored>, Error> {
         let plan = self
             .tuning
-            .done(settings.clone(), self.seeds[..seeds].to_vec())?;
+            .run_plan(settings.clone(), self.seeds[..seeds].to_vec())?;
         let before = self.spent;
         for id in &plan.runs {
-            self.spent += usize::from(self.asked.insert(id.clone()));
+            self.spent += usize::from(self.run_ids.insert(id.clone()));
         }
-        let known: BTreeSet<_> = self.tried.iter().map(|setting| key(setting)).collect();
-        let new = settings.iter().filter(|one| !known.contains(&key(one)));
+        let known: BTreeSet<_> = self.tried.iter().map(|setting| setting_key(setting)).collect();
+        let new = settings.iter().filter(|one| !known.contains(&setting_key(one)));
         self.tried.extend(new.cloned());
         let means = self.tuning.goals(&plan).into_iter().map(|goals| {
             let whole: Option<Vec<f64>> = goals.into_iter().collect();
@@ -406,22 +422,22 @@ impl Search<'_> {
         let mut scored: Vec<Scored> = settings.into_iter().zip(means).collect();
         if seeds == self.seeds.len() {
             let all = scored.iter();
-            self.means.extend(all.map(|(one, mean)| (key(one), *mean)));
+            self.means.extend(all.map(|(one, mean)| (setting_key(one), *mean)));
         }
-        scored.sort_by(|(_, a), (_, b)| self.order(*a, *b));
+        scored.sort_by(|(_, a), (_, b)| self.compare_means(*a, *b));
         self.rounds.push(Round {
             method: method.to_owned(),
             settings: count,
             seeds,
             runs: self.spent - before,
-            best: self.tuning.named(&scored[0].0),
+            best: self.tuning.with_names(&scored[0].0),
             mean: scored[0].1,
         });
         Ok(scored)
     }
 
-    /// Orders two means: the better one first, a failure last.
-    fn order(&self, a: Option<f64>, b: Option<f64>) -> std::cmp::Ordering {
+    /// Compares two means of the goal: the better mean comes first, a failure last.
+    fn compare_means(&self, a: Option<f64>, b: Option<f64>) -> std::cmp::Ordering {
         let sign = if self.tuning.goal.is_gain() {
             -1.0
         } else {
@@ -431,22 +447,22 @@ impl Search<'_> {
         number(a).total_cmp(&number(b))
     }
 
-    /// Returns the best setting that the budget finds.
+    /// Runs the whole search and returns the best setting that it finds within the budget.
     fn search(&mut self, defaults: &Setting) -> Result<Setting, Error> {
         let mut found = self.halving(defaults)?;
         for centre in found.clone() {
-            if self.left() < self.seeds.len() {
+            if self.remaining_runs() < self.seeds.len() {
                 break;
             }
             let end = self.compass(centre)?;
             found.push(end);
         }
-        found.sort_by(|(_, a), (_, b)| self.order(*a, *b));
+        found.sort_by(|(_, a), (_, b)| self.compare_means(*a, *b));
         let (best, mean) = found.swap_remove(0);
         if mean.is_some() {
             return Ok(best);
         }
-        let rows = self.tuning.rows(&self.asked);
+        let rows = self.tuning.rows(&self.run_ids);
         let error = rows.values().find_map(|row| row.error.clone());
         let message = error.unwrap_or_else(|| "the goal has no value".into());
         let problem = Problem::new(format!("no setting could be run: {message}"));
@@ -455,10 +471,10 @@ impl Search<'_> {
         )))
     }
 
-    /// Does successive halving and returns the remaining settings, the best first. The defaults stay until the end.
+    /// Runs successive halving and returns the remaining settings, the best first. The defaults are kept until the end.
     fn halving(&mut self, defaults: &Setting) -> Result<Vec<Scored>, Error> {
         let seeds = self.seeds.len();
-        let first = first_round(self.tuning.budget.div_ceil(2).saturating_sub(seeds), seeds);
+        let first = first_round_settings(self.tuning.budget.div_ceil(2).saturating_sub(seeds), seeds);
         let Some(first) = first else {
             let problem = Problem::new(format!(
                 "a budget of {} runs is too small for {}",
@@ -470,40 +486,40 @@ impl Search<'_> {
                 .hint(format!("give {} at least, or fewer `--seeds`", 8 * seeds))
                 .into());
         };
-        let mut settings = self.tuning.drawn(first as u64);
-        settings.retain(|one| key(one) != key(defaults));
+        let mut settings = self.tuning.draw_settings(first as u64);
+        settings.retain(|one| setting_key(one) != setting_key(defaults));
         let mut own = 1;
         loop {
             settings.insert(0, defaults.clone());
-            let mut scored = self.scored("halving", settings, own)?;
+            let mut scored = self.run_and_sort("halving", settings, own)?;
             if own == seeds {
                 return Ok(scored);
             }
-            let is_default = |(one, _): &Scored| key(one) == key(defaults);
+            let is_default = |(one, _): &Scored| setting_key(one) == setting_key(defaults);
             scored.retain(|one| !is_default(one));
-            scored.truncate(scored.len().div_ceil(HALVING));
+            scored.truncate(scored.len().div_ceil(HALVING_FACTOR));
             settings = scored.into_iter().map(|(one, _)| one).collect();
-            own = (own * HALVING).min(seeds);
+            own = (own * HALVING_FACTOR).min(seeds);
         }
     }
 
-    /// Does a compass search from `centre`, and returns its last centre.
+    /// Runs a compass search from `centre`, and returns the last centre, which is the best setting that it found.
     fn compass(&mut self, mut centre: Scored) -> Result<Scored, Error> {
-        let longest = counts(self.tuning.sweep).into_iter().max().unwrap_or(1);
-        let mut step = (longest / FIRST_STEP).max(1);
-        while self.left() >= self.seeds.len() {
-            let around = self.around(&centre.0, step);
-            let is_new = |one: &Setting| !self.means.contains_key(&key(one));
-            let affordable = self.left() / self.seeds.len();
+        let longest = value_counts(self.tuning.sweep).into_iter().max().unwrap_or(1);
+        let mut step = (longest / FIRST_STEP_DIVISOR).max(1);
+        while self.remaining_runs() >= self.seeds.len() {
+            let around = self.neighbours(&centre.0, step);
+            let is_new = |one: &Setting| !self.means.contains_key(&setting_key(one));
+            let affordable = self.remaining_runs() / self.seeds.len();
             let mut new: Vec<Setting> = around.into_iter().filter(is_new).collect();
             new.truncate(affordable);
             if !new.is_empty() {
                 // The centre, which needs no new run, comes first, so that it stays among equal ones.
                 new.insert(0, centre.0.clone());
                 let best = self
-                    .scored("compass", new, self.seeds.len())?
+                    .run_and_sort("compass", new, self.seeds.len())?
                     .swap_remove(0);
-                if key(&best.0) != key(&centre.0) {
+                if setting_key(&best.0) != setting_key(&centre.0) {
                     centre = best;
                     continue;
                 }
@@ -516,17 +532,17 @@ impl Search<'_> {
         Ok(centre)
     }
 
-    /// Lists the settings that differ from `centre` in one parameter, on both sides, by `step` values, or by fewer if the parameter has
-    /// few.
-    fn around(&self, centre: &Setting, step: u64) -> Vec<Setting> {
+    /// Lists the settings that differ from `centre` in one parameter, whose value moves by `step` places to either side, or by
+    /// fewer places if the parameter has few values.
+    fn neighbours(&self, centre: &Setting, step: u64) -> Vec<Setting> {
         let sweep = self.tuning.sweep;
-        let longest = counts(sweep).into_iter().max().unwrap_or(1);
+        let longest = value_counts(sweep).into_iter().max().unwrap_or(1);
         let mut around = Vec::new();
         for (index, one) in sweep.parameters.iter().enumerate() {
             let Some(value) = &centre[index] else {
                 continue; // this policy has no such option
             };
-            let (place, count) = (place(&one.spec, value), one.spec.count());
+            let (place, count) = (nearest_index(&one.spec, value), one.spec.count());
             // The step is in proportion: a quarter of the longest parameter is a quarter of each parameter.
             let own = (step * count / longest).max(1);
             let sides = [place.checked_sub(own), Some(place), place.checked_add(own)];
@@ -534,9 +550,9 @@ impl Search<'_> {
                 let mut other = centre.clone();
                 other[index] = Some(one.spec.get(rank));
                 if one.name == "policy" {
-                    other = self.under_policy(other);
+                    other = self.adapt_to_policy(other);
                 }
-                if key(&other) != key(centre) {
+                if setting_key(&other) != setting_key(centre) {
                     around.push(other);
                 }
             }
@@ -544,29 +560,30 @@ impl Search<'_> {
         around
     }
 
-    /// Adapts a setting to the options of its policy: options of another policy are removed, and missing ones get the first of their
-    /// values.
-    fn under_policy(&self, setting: Setting) -> Setting {
+    /// Adapts a setting to the options of its policy: options of another policy are removed, and missing options get the first of
+    /// their values.
+    fn adapt_to_policy(&self, setting: Setting) -> Setting {
         let sweep = self.tuning.sweep;
         let policy = policy_of(sweep, &setting);
         let parameters = sweep.parameters.iter().zip(setting);
         parameters
             .map(|(one, value)| {
-                keys::key_under(&sweep.registry, &one.name, &policy)
+                keys::key_for_policy(&sweep.registry, &one.name, &policy)
                     .map(|_| value.unwrap_or_else(|| one.spec.get(0)))
             })
             .collect()
     }
 }
 
-/// Computes the number of settings for the first round of successive halving that takes at most `budget` runs; at least two.
-fn first_round(budget: usize, seeds: usize) -> Option<usize> {
+/// Returns the largest number of settings with which the first round of successive halving can start so that all rounds take at
+/// most `budget` runs; at least two, otherwise `None`.
+fn first_round_settings(budget: usize, seeds: usize) -> Option<usize> {
     // Rounds are nested: each one adds the seeds that the previous round did not use.
     let cost = |first: usize| {
         let (mut settings, mut own, mut runs) = (first, 1, first);
         while own < seeds {
-            settings = settings.div_ceil(HALVING);
-            let more = (own * HALVING).min(seeds);
+            settings = settings.div_ceil(HALVING_FACTOR);
+            let more = (own * HALVING_FACTOR).min(seeds);
             runs += settings * (more - own);
             own = more;
         }
@@ -575,8 +592,8 @@ fn first_round(budget: usize, seeds: usize) -> Option<usize> {
     (2..=budget).rev().find(|&first| cost(first) <= budget)
 }
 
-/// Finds the index of a value among those of a parameter: the nearest number, or the first value if it is none of them.
-fn place(spec: &Spec, value: &Value) -> u64 {
+/// Returns the index of a value among the values of a parameter: that of the nearest number, or 0 if the value is none of them.
+fn nearest_index(spec: &Spec, value: &Value) -> u64 {
     let distance = |rank: u64| {
         let other = spec.get(rank);
         match (other.as_f64(), value.as_f64()) {
@@ -599,31 +616,31 @@ mod tests {
     #[test]
     fn the_first_round_fits_the_budget() {
         // With one seed, all settings run once.
-        assert_eq!(first_round(100, 1), Some(100));
+        assert_eq!(first_round_settings(100, 1), Some(100));
         // With 8 seeds: 40 + 20·1 + 10·2 + 5·4 = 100.
-        assert_eq!(first_round(100, 8), Some(40));
+        assert_eq!(first_round_settings(100, 8), Some(40));
         // With 3 seeds: 56 + 28·1 + 14·1 = 98, and 57 + 29 + 15 = 101.
-        assert_eq!(first_round(100, 3), Some(56));
-        assert_eq!(first_round(1, 1), None);
-        assert_eq!(first_round(4, 8), None);
+        assert_eq!(first_round_settings(100, 3), Some(56));
+        assert_eq!(first_round_settings(1, 1), None);
+        assert_eq!(first_round_settings(4, 8), None);
     }
 
     #[test]
     fn a_value_has_the_index_of_the_nearest_number() {
         let spec = Spec::parse("2,4,8,16").unwrap();
-        assert_eq!(place(&spec, &json!(8)), 2);
-        assert_eq!(place(&spec, &json!(11.0)), 2);
-        assert_eq!(place(&spec, &json!(99)), 3);
+        assert_eq!(nearest_index(&spec, &json!(8)), 2);
+        assert_eq!(nearest_index(&spec, &json!(11.0)), 2);
+        assert_eq!(nearest_index(&spec, &json!(99)), 3);
         let names = Spec::parse("serial,parallel").unwrap();
-        assert_eq!(place(&names, &json!("parallel")), 1);
-        assert_eq!(place(&names, &json!("other")), 0);
+        assert_eq!(nearest_index(&names, &json!("parallel")), 1);
+        assert_eq!(nearest_index(&names, &json!("other")), 0);
     }
 
     #[test]
     fn usual_parameters_are_those_of_the_policy_that_are_free() {
         let names = |policy: &str, fixed: &str| -> Vec<String> {
             let registry = Registry::standard();
-            let parameters = usual_parameters(&registry, policy, |name| name == fixed);
+            let parameters = default_parameters(&registry, policy, |name| name == fixed);
             parameters
                 .unwrap()
                 .into_iter()

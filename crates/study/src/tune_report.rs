@@ -1,4 +1,4 @@
-//! The report of a search: its file `tune.json`, its printed form, and its page.
+//! The report of a search for good settings: the file `tune.json`, the printed form, and the page.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,115 +8,115 @@ use serde_json::{Map, Value};
 
 use super::folder::read_plan;
 use super::goal::Goal;
-use super::page::{SHOWN, ranking};
+use super::page::{INITIAL_ROWS, ranking_table};
 use super::plan::Plan;
 use super::row::Row;
 use super::separate::{Basis, Indifference};
 use super::stats::{Estimate, Sample, short};
 use super::store;
-use super::summary::{Summary, named};
+use super::summary::{Summary, format_setting};
 use migsim_base::document::{Document, read_text};
 use migsim_base::error::{Error, Problem, visible};
 use migsim_base::words::counted;
 use migsim_output::frame::{list, sections_page};
-use migsim_output::{Cell, Sheet, Table, escaped, numbers, read_inside, words};
+use migsim_output::{Cell, Sheet, Table, escaped, number_column, read_inside, text_column};
 
-/// The name of its file.
+/// The name of the file of the report.
 pub const FILE: &str = "tune.json";
 
 /// Maximum number of equally good settings that are named.
-const MOST_TIES: usize = 4;
+const MAX_TIES: usize = 4;
 
-/// A setting by the names of its parameters; parameters that do not apply are left out.
+/// The values of a setting by the names of the parameters; parameters that do not apply are left out.
 pub type Named = Map<String, Value>;
 
-/// The result of a search, as its folder stores it.
+/// The result of a search for good settings, as its folder stores it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct TuneReport {
-    /// The goal, with its unit.
+    /// The goal of the search, with its unit.
     pub goal: String,
-    /// The names of the parameters, in their order.
+    /// The names of the varied parameters, in their order.
     pub parameters: Vec<String>,
-    /// The best setting.
+    /// The best setting that was found.
     pub best: Named,
-    /// The other settings with the same mean over the seeds of the search.
+    /// The other settings with the same mean over the seeds of the search as the best setting.
     pub ties: Vec<Named>,
-    /// The values without tuning.
+    /// The values of the parameters without tuning.
     pub defaults: Named,
-    /// The course of the search.
+    /// The extent of the search and its rounds.
     pub search: Search,
-    /// Whether seeds change results.
+    /// Whether seeds change the results of runs.
     pub is_random: bool,
-    /// The comparison of the best setting with the defaults.
+    /// The comparison of the best setting with the defaults on new seeds.
     pub comparison: Comparison,
     /// The command that runs the best setting; empty until it is known.
     pub command: String,
 }
 
-/// The course of a search.
+/// The extent of a search: its runs, settings, seeds and rounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Search {
-    /// The number of its runs.
+    /// The number of runs that the search did.
     pub runs: usize,
-    /// The number of different settings.
+    /// The number of different settings that the search ran.
     pub settings: usize,
-    /// The seeds of the search.
+    /// The seeds with which the search ran its settings.
     pub seeds: Vec<u64>,
-    /// The seed that draws the first settings.
+    /// The seed with which the first settings were drawn.
     pub draw_seed: u64,
     /// The number of failed runs.
     pub failed: usize,
-    /// The rounds of the search.
+    /// The rounds of the search, in their order.
     pub rounds: Vec<Round>,
 }
 
-/// A round of the search.
+/// A round of the search: some settings, run with the same number of seeds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Round {
-    /// The method: `halving` or `compass`.
+    /// The search method of the round: `halving` or `compass`.
     pub method: String,
-    /// The number of settings.
+    /// The number of settings in this round.
     pub settings: usize,
-    /// The number of seeds of each.
+    /// The number of seeds with which each setting was run.
     pub seeds: usize,
-    /// The number of new runs.
+    /// The number of runs that earlier rounds had not done.
     pub runs: usize,
-    /// The best setting.
+    /// The best setting of this round.
     pub best: Named,
-    /// The mean of the round, in the unit of the goal; none if no setting could be run.
+    /// The mean of the goal with the best setting of this round, in the unit of the goal; absent if no setting could be run.
     pub mean: Option<f64>,
 }
 
-/// The best setting and the defaults, compared on fresh seeds.
+/// The comparison of the best setting with the defaults on new seeds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Comparison {
-    /// The seeds.
+    /// The new seeds, which the search did not use.
     pub seeds: Vec<u64>,
     /// The goal with the best setting.
     pub best: Option<Estimate>,
     /// The goal with the defaults.
     pub defaults: Option<Estimate>,
-    /// The advantage of the best setting, seed by seed, in the unit of the goal.
+    /// The advantage of the best setting over the defaults, seed by seed, in the unit of the goal.
     pub improvement: Option<Estimate>,
-    /// The advantage in percent of the value of the defaults \[%\]; none if the goal is a gain.
+    /// The advantage in percent of the value with the defaults \[%\]; absent if the goal is a gain.
     pub gain_percent: Option<Estimate>,
-    /// The correction for the number of comparisons: `none`, since there is only one.
+    /// The correction for the number of comparisons: `none`, because there is only one comparison.
     #[serde(default = "no_correction")]
     pub correction: String,
-    /// The margin of indifference, in percent of the defaults' time, or in percentage points of a gain.
+    /// The margin of indifference, in percent of the time with the defaults, or in percentage points of a gain.
     #[serde(default, rename = "indifference_percent")]
     pub indifference: Indifference,
 }
 
-/// Returns the correction of a single comparison.
+/// Returns the value of `correction` for a single comparison.
 pub(super) fn no_correction() -> String {
     "none".to_owned()
 }
@@ -127,34 +127,34 @@ impl TuneReport {
         serde_json::to_value(self).expect("a report is JSON")
     }
 
-    /// Returns the report as it is printed.
+    /// Returns the report in the form in which it is printed.
     pub fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::default();
-        sheet.line(self.heading());
-        sheet.line("");
-        sheet.table(self.rounds());
-        sheet.line("");
-        for (name, estimate, setting) in self.pair() {
+        sheet.add_line(self.heading());
+        sheet.add_line("");
+        sheet.add_table(self.round_table());
+        sheet.add_line("");
+        for (name, estimate, setting) in self.compared_settings() {
             let mean = estimate.map_or("cannot be run".to_owned(), |one| short(one.mean));
-            sheet.line(format!("{name:<8}  {mean}  {}", self.named(setting)));
+            sheet.add_line(format!("{name:<8}  {mean}  {}", self.format_setting(setting)));
         }
-        if let Some(ties) = self.ties() {
-            sheet.line(format!("ties      {ties}"));
+        if let Some(ties) = self.describe_ties() {
+            sheet.add_line(format!("ties      {ties}"));
         }
-        sheet.line(format!("gain      {}", self.gain()));
-        sheet.line("");
-        sheet.line(&self.command);
+        sheet.add_line(format!("gain      {}", self.describe_gain()));
+        sheet.add_line("");
+        sheet.add_line(&self.command);
         sheet
     }
 
-    /// Creates `index.html`: the report with all settings that were tried.
+    /// Creates `index.html`: the report, and all settings that were tried.
     pub fn page(&self, plan: &Plan, rows: &BTreeMap<String, Row>) -> String {
-        let settings = ranking(plan, &Summary::of(plan, rows));
-        let ties = self.ties().map(|ties| format!("Ties: {ties}."));
+        let settings = ranking_table(plan, &Summary::of(plan, rows));
+        let ties = self.describe_ties().map(|ties| format!("Ties: {ties}."));
         let result = format!(
             "<p class=\"verdict\">Gain over the defaults: {}</p>\n{}{}<p>The command that runs the best setting:</p>\n<pre class=\"wide\" aria-label=\"command\"><code>{}</code></pre>\n",
-            escaped(&self.gain()),
-            self.compared().html(SHOWN),
+            escaped(&self.describe_gain()),
+            self.comparison_table().html(INITIAL_ROWS),
             list(&Vec::from_iter(ties)),
             escaped(&visible(&self.command))
         );
@@ -165,7 +165,7 @@ impl TuneReport {
                 "Result: the best setting beside the defaults",
                 result,
             ),
-            ("search", "Search: its rounds", self.rounds().html(SHOWN)),
+            ("search", "Search: its rounds", self.round_table().html(INITIAL_ROWS)),
             ("settings", "Settings: all that were tried", settings + note),
         ];
         let sections = sections.map(|(id, heading, html)| (id, heading.to_owned(), html));
@@ -174,6 +174,7 @@ impl TuneReport {
         sections_page(&title, &lead, sections, &[])
     }
 
+    /// Returns the title of the report.
     fn heading(&self) -> String {
         let search = &self.search;
         format!(
@@ -185,8 +186,8 @@ impl TuneReport {
         )
     }
 
-    /// Returns the best setting and the defaults on the seeds of the comparison.
-    fn pair(&self) -> [(&'static str, Option<Estimate>, &Named); 2] {
+    /// Returns the best setting and the defaults, each with its name and its goal on the seeds of the comparison.
+    fn compared_settings(&self) -> [(&'static str, Option<Estimate>, &Named); 2] {
         let compared = &self.comparison;
         [
             ("best", compared.best, &self.best),
@@ -195,36 +196,36 @@ impl TuneReport {
     }
 
     /// Creates the table of the rounds of the search.
-    fn rounds(&self) -> Table {
+    fn round_table(&self) -> Table {
         let columns = [
-            words("search", "method"),
-            numbers("settings", "settings"),
-            numbers("seeds", "seeds"),
-            numbers("runs", "runs"),
-            numbers("best", "best"),
-            words("at", "setting"),
+            text_column("search", "method"),
+            number_column("settings", "settings"),
+            number_column("seeds", "seeds"),
+            number_column("runs", "runs"),
+            number_column("best", "best"),
+            text_column("at", "setting"),
         ];
         let mut table = Table::new("search", "", &columns);
         for round in &self.search.rounds {
             let mean = round.mean;
-            table.push([
+            table.push_row([
                 Cell::text(&round.method),
                 Cell::count(round.settings),
                 Cell::count(round.seeds),
                 Cell::count(round.runs),
                 Cell::value(mean, mean.map_or("-".to_owned(), short)),
-                Cell::text(self.named(&round.best)),
+                Cell::text(self.format_setting(&round.best)),
             ]);
         }
         table
     }
 
-    /// Describes the settings that are as good as the best, if there are any.
-    fn ties(&self) -> Option<String> {
+    /// Describes the settings that are as good as the best setting in the search; `None` if there are none.
+    fn describe_ties(&self) -> Option<String> {
         let ties = &self.ties;
-        let named = ties.iter().take(MOST_TIES).map(|one| self.named(one));
+        let named = ties.iter().take(MAX_TIES).map(|one| self.format_setting(one));
         let named = named.collect::<Vec<_>>().join("; ");
-        let more = if ties.len() > MOST_TIES { "; ..." } else { "" };
+        let more = if ties.len() > MAX_TIES { "; ..." } else { "" };
         let (count, verb) = match ties.len() {
             0 => return None,
             1 => ("1 other".to_owned(), "is"),
@@ -235,35 +236,36 @@ impl TuneReport {
         ))
     }
 
-    /// Creates the table of the best setting and the defaults.
-    fn compared(&self) -> Table {
+    /// Creates the table that compares the best setting with the defaults.
+    fn comparison_table(&self) -> Table {
         let columns = [
-            words("which", "which"),
-            numbers(&self.goal, "mean"),
-            numbers("± 95 %", "ci95"),
-            words("setting", "setting"),
+            text_column("which", "which"),
+            number_column(&self.goal, "mean"),
+            number_column("± 95 %", "ci95"),
+            text_column("setting", "setting"),
         ];
         let mut table = Table::new("comparison", "", &columns);
-        let means = self.pair().map(|(_, one, _)| one.map(|one| one.mean));
+        let means = self.compared_settings().map(|(_, one, _)| one.map(|one| one.mean));
         let largest = means.into_iter().flatten().fold(0.0, f64::max);
-        for (name, estimate, setting) in self.pair() {
+        for (name, estimate, setting) in self.compared_settings() {
             let mean = estimate.map_or_else(
                 || Cell::text("cannot be run"),
                 |one| Cell::value(one.mean, short(one.mean)).with_bar(one.mean / largest),
             );
             let half = estimate.and_then(|one| one.ci95);
             let half = half.map_or_else(Cell::empty, |half| Cell::value(half, short(half)));
-            table.push([
+            table.push_row([
                 Cell::text(name),
                 mean,
                 half,
-                Cell::text(self.named(setting)),
+                Cell::text(self.format_setting(setting)),
             ]);
         }
         table
     }
 
-    fn gain(&self) -> String {
+    /// Describes the gain of the best setting over the defaults, with its confidence interval.
+    fn describe_gain(&self) -> String {
         let compared = &self.comparison;
         let Some(gain) = compared.gain_percent.or(compared.improvement) else {
             return "unknown: the defaults cannot be run".into();
@@ -287,7 +289,7 @@ impl TuneReport {
             deviation: gain.deviation,
         };
         let margin = basis.indifference.percent();
-        let is_shown = basis.is_above(sample, margin, 1);
+        let is_shown = basis.is_significant(sample, margin, 1);
         let mean = short(gain.mean);
         if !self.is_random {
             let doubt = if is_shown {
@@ -322,21 +324,22 @@ impl TuneReport {
                 "; not separated from the defaults by a margin of {margin} %: {needed} seeds would separate {separable} {unit}"
             )
         };
-        format!("{} {unit} (95 %, {seeds}, paired){doubt}", gain.shown())
+        format!("{} {unit} (95 %, {seeds}, paired){doubt}", gain.format())
     }
 
-    fn named(&self, setting: &Named) -> String {
+    /// Formats a setting with the names of the parameters.
+    fn format_setting(&self, setting: &Named) -> String {
         let values = self.parameters.iter().map(|name| setting.get(name));
         let values: Vec<Option<Value>> = values.map(Option::<&Value>::cloned).collect();
-        named(&self.parameters, &values)
+        format_setting(&self.parameters, &values)
     }
 }
 
-/// Creates the page of the folder of a search again, from its report, its plan and its rows.
+/// Creates the page of a search from the report, the plan and the rows in its folder.
 ///
 /// # Errors
 /// The folder cannot be read, or its files are inconsistent.
-pub fn page_of(folder: &Path) -> Result<String, Error> {
+pub fn page_from_folder(folder: &Path) -> Result<String, Error> {
     let path = folder.join(FILE);
     let name = path.display().to_string();
     let hint = "name a folder that `migsim tune --out` has written";
@@ -352,5 +355,5 @@ pub fn page_of(folder: &Path) -> Result<String, Error> {
         let hint = "run the command of the search again: it writes both files";
         return Err(problem.source(name).hint(hint).into());
     }
-    Ok(report.page(&plan, &store::rows(folder)?))
+    Ok(report.page(&plan, &store::read_rows(folder)?))
 }

@@ -1,5 +1,5 @@
-//! The values of a parameter as numbers, indexed by setting. The index is made once per parameter, so that tables and figures need no
-//! search.
+//! The distinct values of each parameter of a plan, with an index by setting. The index is created once per parameter, so that
+//! tables and figures need no search.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,15 @@ use serde_json::Value;
 use super::plan::Plan;
 
 /// Maximum number of values of a parameter that figures draw one by one.
-pub(super) const MOST_VALUES: usize = 24;
+pub(super) const MAX_VALUES: usize = 24;
 
-/// The values of a parameter.
+/// The distinct values of a parameter in the settings of a plan.
 #[derive(Debug)]
 pub(super) struct Values<'p> {
     /// The distinct values, in the order of their first occurrence.
     pub(super) distinct: Vec<&'p Value>,
-    /// The index of the value of each setting in `distinct`; none if the parameter does not apply.
-    pub(super) ranks: Vec<Option<usize>>,
+    /// The index in `distinct` of the value of each setting; `None` if the parameter does not apply.
+    pub(super) indices: Vec<Option<usize>>,
 }
 
 impl<'p> Values<'p> {
@@ -33,7 +33,7 @@ impl<'p> Values<'p> {
                 }))
             })
             .collect();
-        Self { distinct, ranks }
+        Self { distinct, indices: ranks }
     }
 
     /// Collects the values of all parameters, in the order of the plan.
@@ -44,10 +44,10 @@ impl<'p> Values<'p> {
             .collect()
     }
 
-    /// Lists the settings that have each value.
-    pub(super) fn settings(&self) -> Vec<Vec<usize>> {
+    /// Returns, for each distinct value, the indices of the settings that have this value.
+    pub(super) fn settings_by_value(&self) -> Vec<Vec<usize>> {
         let mut with = vec![Vec::new(); self.count()];
-        for (setting, rank) in self.ranks.iter().enumerate() {
+        for (setting, rank) in self.indices.iter().enumerate() {
             if let Some(rank) = rank {
                 with[*rank].push(setting);
             }
@@ -55,7 +55,7 @@ impl<'p> Values<'p> {
         with
     }
 
-    /// Counts the distinct values.
+    /// Returns the number of distinct values.
     pub(super) fn count(&self) -> usize {
         self.distinct.len()
     }

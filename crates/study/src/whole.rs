@@ -1,49 +1,49 @@
-//! Whole loads and applications as texts: `walk,step=0.1`, `lu,n=500,procs=25`. Command lines and sweep files accept them, and tables print
-//! them.
+//! Whole loads and applications as texts: `walk,step=0.1`, `lu,n=500,procs=25`. Command lines and sweep files accept such texts,
+//! and tables print them.
 //!
-//! In a list of such texts, an item without `=` begins the next text: `none,walk,step=0.1,on-off` are three loads, and the second one has a
-//! parameter. ` & ` separates loads that act at the same time: `walk & on-off,on=links`.
+//! In a list of such texts, an item without `=` begins the next text: `none,walk,step=0.1,on-off` are three loads, and the second
+//! load has a parameter. ` & ` separates loads that act at the same time: `walk & on-off,on=links`.
 
 use serde_json::{Map, Value};
 
-use super::spec::{Spec, label, split};
+use super::spec::{Spec, label, split_at_commas};
 use migsim_base::document::{typed_value, value_as_typed};
 use migsim_platform::load::from_flag;
 
-/// The keys of whole objects, each with the key inside it whose value begins the text.
-const WHOLE: [(&str, &str); 2] = [("load", "kind"), ("workload", "app")];
+/// The keys whose objects can be written as a text, each with the key inside the object whose value begins the text.
+const WHOLE_KEYS: [(&str, &str); 2] = [("load", "kind"), ("workload", "app")];
 
 /// The separator of loads that act at the same time.
 const AND: &str = " & ";
 
-/// Whether the whole objects of this key are given as texts.
-pub fn is_whole(key: &str) -> bool {
-    WHOLE.iter().any(|(whole, _)| *whole == key)
+/// Returns whether objects of this key can be written as a text.
+pub fn has_text_form(key: &str) -> bool {
+    WHOLE_KEYS.iter().any(|(whole, _)| *whole == key)
 }
 
-/// Reads the values of a list on the command line.
+/// Parses the values of the key in a list on the command line.
 ///
 /// # Errors
-/// A value is wrong; the text says how.
-pub(super) fn spec(key: &str, text: &str) -> Result<Spec, String> {
+/// A value is wrong; the error states what is wrong.
+pub(super) fn parse_values(key: &str, text: &str) -> Result<Spec, String> {
     let values = items(text)?;
-    let values: Result<Vec<Value>, String> = values.iter().map(|one| checked(key, one)).collect();
-    Ok(Spec::list(values?, text))
+    let values: Result<Vec<Value>, String> = values.iter().map(|one| normalised(key, one)).collect();
+    Ok(Spec::from_list(values?, text))
 }
 
-/// Returns a value of a sweep file as its text, if it has one.
+/// Returns a value of a sweep file in its text form, if it has one; otherwise unchanged.
 ///
 /// # Errors
-/// A value is wrong; the text says how.
-pub(super) fn checked(key: &str, value: &Value) -> Result<Value, String> {
-    read(key, value).map(|whole| text_of(key, &whole))
+/// A value is wrong; the error states what is wrong.
+pub(super) fn normalised(key: &str, value: &Value) -> Result<Value, String> {
+    read_value(key, value).map(|whole| text_of(key, &whole))
 }
 
-/// Combines the flags `--load` of a sweep into loads as texts: one value of each flag at a time, in every combination.
+/// Combines the `--load` flags of a sweep into loads as texts: one value of each flag at a time, in every combination.
 ///
 /// # Errors
-/// A value is wrong; the text says how.
-pub fn loads(flags: &[String]) -> Result<Vec<Value>, String> {
+/// A value is wrong; the error states what is wrong.
+pub fn combine_loads(flags: &[String]) -> Result<Vec<Value>, String> {
     let mut all: Vec<Vec<String>> = vec![Vec::new()];
     for flag in flags {
         let choices = items(flag)?;
@@ -53,19 +53,19 @@ pub fn loads(flags: &[String]) -> Result<Vec<Value>, String> {
         };
         all = all.iter().flat_map(with).collect();
     }
-    let together = |texts: &Vec<String>| checked("load", &texts.join(AND).into());
+    let together = |texts: &Vec<String>| normalised("load", &texts.join(AND).into());
     all.iter().map(together).collect()
 }
 
-/// Returns the object that a value of the parameter `key` means; a value that is not a text stays as it is.
-pub fn value_of(key: &str, value: &Value) -> Value {
-    read(key, value).unwrap_or_else(|_| value.clone())
+/// Returns the object that a text value of the parameter `key` stands for; a value that is not a text is returned unchanged.
+pub fn object_of(key: &str, value: &Value) -> Value {
+    read_value(key, value).unwrap_or_else(|_| value.clone())
 }
 
-/// Splits a list into its items, each a text or JSON.
+/// Splits a list on the command line into its items, each a text or JSON.
 fn items(text: &str) -> Result<Vec<Value>, String> {
     let mut items: Vec<Value> = Vec::new();
-    for part in split(text) {
+    for part in split_at_commas(text) {
         let part = part.trim();
         let json = Some(typed_value(part)).filter(|json| !json.is_string());
         match (json, items.last_mut()) {
@@ -89,20 +89,21 @@ fn items(text: &str) -> Result<Vec<Value>, String> {
     Ok(items)
 }
 
-fn read(key: &str, value: &Value) -> Result<Value, String> {
+/// Reads a value of the key, as a text or an object, and returns the object.
+fn read_value(key: &str, value: &Value) -> Result<Value, String> {
     match (key, value) {
         ("load", Value::String(text)) => {
             from_flag(&text.split(AND).map(str::to_owned).collect::<Vec<_>>())
         }
-        ("workload", Value::String(text)) => application(text),
+        ("workload", Value::String(text)) => parse_application(text),
         _ => Ok(value.clone()),
     }
 }
 
-/// Reads `lu,n=500,procs=25`.
-fn application(text: &str) -> Result<Value, String> {
+/// Parses an application with its settings: `lu,n=500,procs=25`.
+fn parse_application(text: &str) -> Result<Value, String> {
     let mut keys = Map::new();
-    for part in split(text) {
+    for part in split_at_commas(text) {
         let (key, value) = match part.split_once('=') {
             Some((key, value)) => (key.trim(), typed_value(value.trim())),
             None if keys.is_empty() => ("app", Value::from(part.trim())),
@@ -115,22 +116,23 @@ fn application(text: &str) -> Result<Value, String> {
     Ok(Value::Object(keys))
 }
 
-/// Returns the text for an object; the object itself if it has none.
+/// Returns the text form of an object; the object itself if it has none.
 pub fn text_of(key: &str, value: &Value) -> Value {
     let texts = match value {
         Value::Array(all) => all.iter().map(|one| text_of_one(key, one)).collect(),
         one => text_of_one(key, one).map(|text| vec![text]),
     };
     let text = texts.map(|texts: Vec<String>| Value::from(texts.join(AND)));
-    let means_it = |text: &Value| read(key, text).as_ref() == Ok(value);
+    let means_it = |text: &Value| read_value(key, text).as_ref() == Ok(value);
     text.filter(means_it).unwrap_or_else(|| value.clone())
 }
 
+/// Returns the text form of a single object; `None` if it has none.
 fn text_of_one(key: &str, value: &Value) -> Option<String> {
     if value.is_null() {
         return Some("none".to_owned());
     }
-    let (_, head) = WHOLE.iter().find(|(whole, _)| *whole == key)?;
+    let (_, head) = WHOLE_KEYS.iter().find(|(whole, _)| *whole == key)?;
     let keys = value.as_object()?;
     let mut text = keys.get(*head)?.as_str()?.to_owned();
     for (name, value) in keys.iter().filter(|(name, _)| name != head) {
@@ -152,7 +154,7 @@ mod tests {
     use serde_json::json;
 
     fn values(key: &str, text: &str) -> Value {
-        spec(key, text).unwrap().values().collect()
+        parse_values(key, text).unwrap().values().collect()
     }
 
     #[test]
@@ -176,7 +178,7 @@ mod tests {
 
     #[test]
     fn texts_mean_the_objects_of_an_experiment() {
-        let meant = |key, text: &str| value_of(key, &json!(text));
+        let meant = |key, text: &str| object_of(key, &json!(text));
         assert_eq!(meant("load", "none"), json!(null));
         assert_eq!(
             meant("load", "walk,step=0.1 & on-off,on=links"),
@@ -194,7 +196,7 @@ mod tests {
             json!({"kind": "file", "file": "a,b.csv"}),
             json!({"step": 1}),
         ] {
-            assert_eq!(checked("load", &odd), Ok(odd));
+            assert_eq!(normalised("load", &odd), Ok(odd));
         }
     }
 
@@ -202,13 +204,13 @@ mod tests {
     fn flags_of_loads_combine() {
         let flags = ["none,walk".to_owned(), "on-off,on=links,none".to_owned()];
         let all = ["on-off,on=links", "none", "walk & on-off,on=links", "walk"];
-        assert_eq!(loads(&flags).unwrap(), all.map(Value::from));
+        assert_eq!(combine_loads(&flags).unwrap(), all.map(Value::from));
     }
 
     #[test]
     fn parameters_without_a_load_are_refused() {
-        assert!(spec("load", "step=0.1,walk").is_err());
-        assert!(spec("load", "walk,,ar").is_err());
-        assert!(spec("load", "walk,step=1,step=2").is_err());
+        assert!(parse_values("load", "step=0.1,walk").is_err());
+        assert!(parse_values("load", "walk,,ar").is_err());
+        assert!(parse_values("load", "walk,step=1,step=2").is_err());
     }
 }

@@ -1,8 +1,10 @@
-//! Maps of winners over two parameters: the fastest policy at each pair of values, its margin, and whether it is separated from the others.
+//! Maps of winners over two parameters: the fastest policy at each pair of values, its lead, and whether the tests separate it
+//! from the other policies.
 //!
-//! At each pair of values the policies are compared seed by seed as in [`Comparison`]. The margin of the winner over the next policy is
-//! `100 (T_next - T_best) / T_best`. The winner is separated if no other policy shares its rank. Each pair of values is a separate
-//! comparison: if policies are equal, 5 % of the pairs may have a separated winner by chance.
+//! At each pair of values the policies are compared seed by seed as in [`Comparison`]. The lead of the winner over the next
+//! policy is `100 (T_next - T_best) / T_best`, with the mean makespans T. The winner is separated if no other policy shares its
+//! rank. Each pair of values is a separate comparison: if policies are equal, 5 % of the pairs may have a separated winner by
+//! chance.
 
 use std::collections::BTreeMap;
 
@@ -17,30 +19,31 @@ use super::stats::short;
 use super::values::Values;
 use migsim_output::figure::{self, Figure, Style};
 
-/// The result at a pair of values.
+/// The comparison of the policies at one pair of values of the two parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Won {
-    /// The indices of the values in [`Winners::axes`].
-    pub place: [usize; 2],
-    /// The policies, the best first.
+    /// The indices of the two values in [`Winners::axes`].
+    pub value_indices: [usize; 2],
+    /// The comparison of the policies, the best policy first.
     pub comparison: Comparison,
 }
 
 impl Won {
-    /// Computes how much longer the next policy takes \[%\]; none if there is no other policy.
-    pub fn margin(&self) -> Option<f64> {
+    /// Computes how much longer than the winner the next policy takes \[%\]; `None` if only one policy ran.
+    pub fn lead_percent(&self) -> Option<f64> {
         let best = self.comparison.standings.first()?;
-        let next = self.comparison.second()?;
+        let next = self.comparison.second_best()?;
         Some(100.0 * next.behind?.mean / best.makespan.mean)
     }
 
-    /// Whether all other policies are slower by more than the margin of indifference, and significantly so if seeds matter.
+    /// Returns whether all other policies are slower by more than the margin of indifference, and significantly so if seeds
+    /// matter.
     pub fn is_separated(&self) -> bool {
         let mut others = self.comparison.standings.iter().skip(1);
-        self.is_compared() && others.all(|other| !other.ties_with_best())
+        self.is_compared() && others.all(|other| !other.is_rank_one())
     }
 
-    /// Whether another policy ran as well, unless there was only one to run.
+    /// Returns whether at least two policies ran, or only one policy was to be run.
     fn is_compared(&self) -> bool {
         self.comparison.standings.len() > 1 || self.comparison.failed.is_empty()
     }
@@ -49,16 +52,16 @@ impl Won {
 /// The comparison of the policies at each pair of values of two parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Winners {
-    /// The two parameters with their values.
+    /// The two parameters, each with its values.
     pub axes: [(String, Vec<Value>); 2],
-    /// The policies, as the user named them.
+    /// The policies, as the user wrote their names.
     pub policies: Vec<String>,
-    /// All pairs of values at which a policy ran with all seeds.
+    /// The comparisons at all pairs of values at which a policy ran with all seeds.
     pub cells: Vec<Won>,
 }
 
 impl Winners {
-    /// Creates the map of a plan that varies the policy and two other parameters; none if it varies other keys.
+    /// Creates the map of a plan that varies the policy and two other parameters; `None` if the plan varies other keys.
     pub fn of(
         plan: &Plan,
         rows: &BTreeMap<String, Row>,
@@ -98,7 +101,7 @@ impl Winners {
                 let comparison = Comparison::of(&here, rows, &Known::default(), indifference);
                 if !comparison.standings.is_empty() {
                     cells.push(Won {
-                        place: [column, row],
+                        value_indices: [column, row],
                         comparison,
                     });
                 }
@@ -111,7 +114,7 @@ impl Winners {
         })
     }
 
-    /// Returns the verdict in sentences.
+    /// Returns sentences about which policies win where.
     pub fn verdict(&self) -> String {
         let mut sentences = Vec::new();
         for policy in &self.policies {
@@ -140,9 +143,9 @@ impl Winners {
         sentences.join(" ")
     }
 
-    /// Returns the values of a cell on the horizontal and the vertical axis.
+    /// Returns the values of a cell on the horizontal and on the vertical axis.
     pub fn values(&self, won: &Won) -> [&Value; 2] {
-        [0, 1].map(|axis: usize| &self.axes[axis].1[won.place[axis]])
+        [0, 1].map(|axis: usize| &self.axes[axis].1[won.value_indices[axis]])
     }
 
     /// Creates `map.csv`: a row for each pair of values.
@@ -154,7 +157,7 @@ impl Winners {
         );
         for won in &self.cells {
             let best = &won.comparison.standings[0];
-            let next = won.comparison.second();
+            let next = won.comparison.second_best();
             let half = next.and_then(|next| next.behind?.half_width());
             let number =
                 |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
@@ -166,7 +169,7 @@ impl Winners {
                 best.makespan.mean.to_string(),
                 number(best.makespan.half_width()),
                 next.map_or(String::new(), |next| next.policy.clone()),
-                number(won.margin()),
+                number(won.lead_percent()),
                 number(half.map(|half| 100.0 * half / best.makespan.mean)),
                 won.is_separated().to_string(),
             ];
@@ -186,7 +189,7 @@ impl Winners {
             json!({
                 "values": self.values(won),
                 "best": won.comparison.standings[0].policy,
-                "margin_percent": won.margin(),
+                "margin_percent": won.lead_percent(),
                 "is_separated": won.is_separated(),
                 "comparison": won.comparison.to_json(),
             })
@@ -200,18 +203,18 @@ impl Winners {
         })
     }
 
-    /// Draws the map.
+    /// Draws the map: the winner at each pair of values in its colour.
     pub fn figure(&self, style: &Style) -> Figure {
         let winner = |won: &Won| {
             let best = &won.comparison.standings[0].policy;
             self.policies.iter().position(|policy| policy == best)
         };
         let of_cell = |won: &Won| {
-            Some(figure::Won {
-                place: won.place,
+            Some(figure::WinnerCell {
+                column_and_row: won.value_indices,
                 winner: winner(won)?,
                 text: won
-                    .margin()
+                    .lead_percent()
                     .map_or(String::new(), |margin| format!("{} %", short(margin))),
                 is_separated: won.is_separated(),
             })
@@ -276,7 +279,7 @@ mod tests {
             panic!()
         };
         assert_eq!(left.comparison.standings[0].policy, "a");
-        assert!((left.margin().unwrap() - 100.0 * 2.0 / 15.0).abs() < 1e-12);
+        assert!((left.lead_percent().unwrap() - 100.0 * 2.0 / 15.0).abs() < 1e-12);
         assert!(!left.is_separated() && right.is_separated());
         assert_eq!(right.comparison.standings[0].policy, "b");
         assert!(winners.csv().contains("2,5,b,15,"), "{}", winners.csv());

@@ -1,5 +1,5 @@
-//! `lbm`: the Lattice Boltzmann method on vertical slices. "The paper" is Righi, Pilla, Carissimi and Navaux, "Analyzing the Frequency of
-//! Processes Migration Calls on BSP Application Execution", section 3.
+//! `lbm`: the Lattice Boltzmann method on vertical slices. "The paper" is Righi, Pilla, Carissimi and Navaux, "Analyzing the
+//! Frequency of Processes Migration Calls on BSP Application Execution", section 3.
 //!
 //! The lattice is cut into p vertical slices, one per process. In each superstep every process computes its slice and sends its
 //! boundary to its right neighbour: process i to process i+1. All slices and all supersteps are equal.
@@ -9,8 +9,9 @@
 //! | `line` | p−1: the last process sends nothing |
 //! | `ring` | p: the last process sends to the first one |
 //!
-//! The paper does not say whether the lattice is periodic (A23). A line follows from its neighbour i+1 taken literally, and fits its times.
-//! The paper has two tests of 500 kB per message: A with 10⁹ instructions, B with 10⁶. A single process sends nothing.
+//! The paper does not say whether the lattice is periodic (ambiguity A23 in the list of ambiguities of the papers). A line is the
+//! literal meaning of "neighbour i+1", and its simulated times fit those of the paper. The paper has two tests with 500 kB per
+//! message: A with 10⁹ instructions per process and superstep, B with 10⁶. A single process sends nothing.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,44 +20,46 @@ use super::{Message, Plan, Workload};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, Instructions, ProcessId};
 
-/// Maximum number of processes: a limit of this program, not of the model.
+/// Maximum number of processes: a limit of this program, not of the application.
 const MAX_PROCESSES: u64 = 10_000_000;
-/// Maximum number of supersteps.
+/// Maximum number of supersteps: a limit of this program, not of the application.
 const MAX_SUPERSTEPS: u64 = usize::MAX as u64;
 
-/// The right neighbour of the last slice (A23).
+/// Right neighbour of the last slice, to which the last process sends. The paper does not state it (ambiguity A23 in the list of
+/// ambiguities of the papers).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Arrangement {
-    /// There is none.
+    /// There is none: the last process sends nothing.
     #[default]
     Line,
-    /// The first slice (a periodic lattice).
+    /// The first slice: the lattice is periodic, and the last process sends to the first one.
     Ring,
 }
 
-/// The keys of the application `lbm`.
+/// Options of the application `lbm`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LbmConfig {
-    /// The number p of processes, one slice each; at least 1. Default 10.
+    /// Number p of processes, each with one slice of the lattice; at least 1. Default 10.
     #[serde(default = "default_processes")]
     #[schemars(range(min = 1, max = MAX_PROCESSES))]
     pub procs: u64,
-    /// The number of supersteps; at least 1. Default 2000.
+    /// Number of supersteps; at least 1. Default 2000.
     #[serde(default = "default_supersteps")]
     #[schemars(range(min = 1))]
     pub supersteps: u64,
-    /// Whether the last process sends to the first one. Default `line` (inferred).
+    /// Whether the slices form a line or a ring, in which the last process sends to the first one. Default `line` (inferred).
     #[serde(default)]
     pub arrangement: Arrangement,
-    /// The computation of a process in a superstep. Default 1e9 instr (stated: test A; test B has 1e6 instr).
+    /// Computation of each process in a superstep. Default 1e9 instr (stated: test A; test B has 1e6 instr).
     #[serde(default = "default_instructions")]
     pub instructions: Instructions,
-    /// The size of the message of a process to its right neighbour in a superstep. Default 500 kB (stated).
+    /// Size of the message of each process to its right neighbour in a superstep. Default 500 kB (stated).
     #[serde(default = "default_bytes")]
     pub bytes: Bytes,
-    /// The memory of a process, which moves with it. Default 500 kB (inferred: as much as it sends).
+    /// Memory of each process, which is transferred when the process migrates. Default 500 kB (inferred: as much as a process
+    /// sends).
     #[serde(default = "default_bytes")]
     pub memory: Bytes,
 }
@@ -78,7 +81,7 @@ fn default_bytes() -> Bytes {
 }
 
 impl LbmConfig {
-    /// Creates test A with `supersteps` supersteps on `procs` processes.
+    /// Creates the options of test A of the paper with `supersteps` supersteps on `procs` processes.
     pub fn new(procs: u64, supersteps: u64) -> Self {
         Self {
             procs,
@@ -91,7 +94,7 @@ impl LbmConfig {
     }
 }
 
-/// The application: see the [module](self).
+/// The application `lbm`: see the [module](self).
 ///
 /// ```
 /// use migsim_workloads::{Plan, Workload, lbm::{Lbm, LbmConfig}};
@@ -108,7 +111,7 @@ pub struct Lbm {
 }
 
 impl Lbm {
-    /// Creates the application with these keys.
+    /// Creates the application with these options.
     ///
     /// # Errors
     /// The number of processes or supersteps is out of range; both are reported together.

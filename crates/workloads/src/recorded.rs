@@ -1,22 +1,27 @@
-//! Supersteps given in advance: work and messages in flat lists; equal supersteps in a row are stored once.
+//! Stores supersteps that are known in advance: work and messages in flat lists. Consecutive equal supersteps are stored once.
 
 use std::ops::Range;
 
 use super::{Extent, Message, Plan};
 use migsim_base::units::{Instructions, ProcessId};
 
-/// The work and the messages of all supersteps.
+/// The work and the messages of all supersteps of a workload.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Recorded {
+    /// Process and work of each computation, in the order of supersteps.
     work: Vec<(ProcessId, Instructions)>,
+    /// All messages, in the order of supersteps.
     messages: Vec<Message>,
+    /// Position of each superstep in the two lists.
     steps: Vec<Step>,
 }
 
-/// The positions of the work and the messages of a superstep.
+/// The ranges of the work and the messages of one superstep in the lists of all supersteps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Step {
+    /// Range of the superstep in the list of all work.
     work: Range<usize>,
+    /// Range of the superstep in the list of all messages.
     messages: Range<usize>,
 }
 
@@ -26,18 +31,18 @@ impl Recorded {
         self.steps.len()
     }
 
-    /// Whether no superstep was opened yet.
+    /// Whether no superstep has been opened yet.
     pub(super) fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
 
-    /// Reserves memory for `supersteps` supersteps.
+    /// Reserves memory for the positions of `supersteps` supersteps.
     pub(super) fn reserve(&mut self, supersteps: usize) {
         self.steps.reserve_exact(supersteps);
     }
 
-    /// Opens the next superstep; work and messages are added to it.
-    pub(super) fn open(&mut self) {
+    /// Opens the next superstep, to which work and messages are then added.
+    pub(super) fn open_superstep(&mut self) {
         let behind = |count: usize| count..count;
         self.steps.push(Step {
             work: behind(self.work.len()),
@@ -46,7 +51,7 @@ impl Recorded {
     }
 
     /// Adds the work of a process to the open superstep.
-    pub(super) fn compute(&mut self, process: ProcessId, work: Instructions) {
+    pub(super) fn add_work(&mut self, process: ProcessId, work: Instructions) {
         self.work.push((process, work));
         if let Some(last) = self.steps.last_mut() {
             last.work.end = self.work.len();
@@ -54,28 +59,29 @@ impl Recorded {
     }
 
     /// Adds a message to the open superstep.
-    pub(super) fn send(&mut self, message: Message) {
+    pub(super) fn add_message(&mut self, message: Message) {
         self.messages.push(message);
         if let Some(last) = self.steps.last_mut() {
             last.messages.end = self.messages.len();
         }
     }
 
-    /// Closes the open superstep; data that equals the previous superstep is stored once.
-    pub(super) fn close(&mut self) {
+    /// Closes the open superstep. If its work or its messages are equal to the work or messages of the previous superstep, the
+    /// equal data is stored only once.
+    pub(super) fn close_superstep(&mut self) {
         if let [.., before, last] = &mut *self.steps {
-            share(&mut self.work, &before.work, &mut last.work);
-            share(&mut self.messages, &before.messages, &mut last.messages);
+            share_if_equal(&mut self.work, &before.work, &mut last.work);
+            share_if_equal(&mut self.messages, &before.messages, &mut last.messages);
         }
     }
 
-    /// Repeats the previous superstep.
-    pub(super) fn repeat(&mut self) {
+    /// Adds a superstep that is equal to the previous one.
+    pub(super) fn repeat_superstep(&mut self) {
         let last = self.steps.last().cloned();
         self.steps.extend(last);
     }
 
-    /// Writes a superstep into a plan that has been cleared.
+    /// Writes a superstep into `plan`, which must have been cleared.
     pub(super) fn fill(&self, superstep: usize, plan: &mut Plan) {
         let step = &self.steps[superstep];
         for (process, work) in &self.work[step.work.clone()] {
@@ -85,13 +91,14 @@ impl Recorded {
             .extend_from_slice(&self.messages[step.messages.clone()]);
     }
 
-    /// Whether a superstep equals the previous one: equal data is stored in one place.
+    /// Whether a superstep is equal to the previous one, so that both share their stored data.
     pub(super) fn repeats(&self, superstep: usize) -> bool {
         let before = superstep.checked_sub(1).map(|before| &self.steps[before]);
         before == Some(&self.steps[superstep])
     }
 
-    /// Returns its size; the lists grow by doubling.
+    /// Returns the maximum number of messages in a superstep, and the memory of the lists \[B\], which may have twice the needed
+    /// capacity.
     pub(super) fn extent(&self) -> Extent {
         let messages = self.steps.iter().map(|step| step.messages.len()).max();
         let records = (self.work.len() * size_of::<(ProcessId, Instructions)>()) as f64
@@ -103,8 +110,8 @@ impl Recorded {
     }
 }
 
-/// The methods of a [`Workload`](super::Workload) that has its supersteps in a field `steps` ([`Recorded`]) and the known memory of each
-/// process in a field `memory`.
+/// Defines the methods of a [`Workload`](super::Workload) that has its supersteps in a field `steps` ([`Recorded`]) and the
+/// memory of each process, where known, in a field `memory`.
 macro_rules! recorded_methods {
     () => {
         fn processes(&self) -> usize {
@@ -138,8 +145,9 @@ macro_rules! recorded_methods {
 }
 pub(super) use recorded_methods;
 
-/// Removes the last records if they equal the previous ones.
-fn share<T: PartialEq>(records: &mut Vec<T>, before: &Range<usize>, last: &mut Range<usize>) {
+/// Removes the last entries of `records` if they are equal to the entries in the range `before`; the range `last` then refers to
+/// these earlier entries.
+fn share_if_equal<T: PartialEq>(records: &mut Vec<T>, before: &Range<usize>, last: &mut Range<usize>) {
     if records[before.clone()] == records[last.clone()] {
         records.truncate(last.start);
         *last = before.clone();

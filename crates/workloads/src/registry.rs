@@ -1,7 +1,8 @@
-//! The built-in applications, one row each.
+//! The table of the built-in applications, one row each.
 //!
-//! To add one, write a file beside this one and add a row in `standard`. The file has the options, a type that derives `Deserialize` and
-//! `JsonSchema`, and the supersteps, a [`Workload`]. Help, listings and the published schema come from the table.
+//! To add an application, write a file beside this one and add a row in `standard`. The file has the options, a type that derives
+//! `Deserialize` and `JsonSchema`, and the supersteps, a [`Workload`]. Help texts, listings and the published schema are
+//! generated from the table.
 
 use std::sync::OnceLock;
 
@@ -16,14 +17,14 @@ use super::sw::{Sw, SwConfig};
 use super::synthetic::{Synthetic, SyntheticConfig};
 use super::table::{Table as Tables, TableConfig};
 use super::trace::{Recording, Trace};
-use super::vt::{RankFile, Vt, VtConfig, rank_files};
+use super::vt::{RankFile, Vt, VtConfig, read_rank_files};
 use super::{Setting, Workload};
 use migsim_base::document::{read_bytes, sha256};
 use migsim_base::error::{Error, Problem};
 use migsim_base::plugin::{self, FlagValues, Maker, OptionFlag};
 use migsim_base::units::Bytes;
 
-/// Returns the applications that come with the program.
+/// Returns the table of the applications that are part of the program.
 pub fn standard() -> Table {
     let rows = vec![
         row::<LbmConfig>(
@@ -65,64 +66,72 @@ pub fn standard() -> Table {
     Table::new(["application", "applications", "workload.app"], rows)
 }
 
-/// The options of an application, which are beside `app` in the object `workload` of an experiment.
+/// The options of an application. An experiment writes them beside `app` in the object `workload`.
 ///
-/// A type with serde's and schemars' derives and [`Self::application`] is enough; the other items define how the command uses the options.
-/// An option `seed` gets the seed of the run, unless the user gives it another value.
+/// To define an application, it is enough to derive the traits of serde and schemars for the options and to implement
+/// [`Self::application`]; the other items define how the command line uses the options. An option `seed` gets the seed of the
+/// run, unless the user sets another value.
 pub trait WorkloadOptions: Serialize + DeserializeOwned + JsonSchema {
-    /// The options that have flags of their own.
+    /// Options that can also be set by a separate command-line flag.
     const FLAGS: &'static [OptionFlag] = &[];
 
-    /// The options that name files.
+    /// Keys of the options whose value is the path of a file.
     const FILES: &'static [&'static str] = &[];
 
-    /// The options that determine the number of processes. A number that cannot fit in memory is refused before the application is created.
+    /// Keys of the options that determine the number of processes. A number that cannot fit in memory is refused before the
+    /// application is created.
     const PROCESSES: &'static [&'static str] = &[];
 
-    /// The options that determine the number of supersteps; an error about too many supersteps names them.
+    /// Keys of the options that determine the number of supersteps, which an error about too many supersteps names.
     const SUPERSTEPS: &'static [&'static str] = &[];
 
-    /// The options that follow its name in titles: a number as `n=500`, a text unchanged.
+    /// Keys of the options that follow the name of the application in titles: a number as `n=500`, a text unchanged.
     const TITLE: &'static [&'static str] = &[];
 
-    /// Creates the application.
+    /// Creates the application with these options.
     ///
     /// # Errors
     /// Options are out of range or inconsistent; each problem has its key, as `workload.<key>`.
     fn application(self) -> Result<Built, Error>;
 }
 
-/// An application by its name.
+/// An entry of the table of applications: name, summary, source and [`Kind`].
 pub type Entry = plugin::Entry<Kind>;
 
-/// The applications, by name.
+/// The table of applications, by name.
 pub type Table = plugin::Table<Kind>;
 
-/// The operations on the options of an application.
+/// A kind of application: the functions that create the application from its options, and the roles of these options.
 #[derive(Clone, Debug)]
 pub struct Kind {
+    /// How the application is created from its options.
     make: Make,
+    /// Keys of the options that determine the number of processes.
     processes: &'static [&'static str],
+    /// Keys of the options that determine the number of supersteps.
     supersteps: &'static [&'static str],
+    /// Keys of the options that titles show.
     title: &'static [&'static str],
+    /// Whether there is an option `seed`; computed when first needed.
     has_seed: OnceLock<bool>,
+    /// Function that returns the JSON Schema of the options.
     schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
-/// The function that makes the application from its options.
+/// How an application is created from its options.
 #[derive(Clone, Copy, Debug)]
 enum Make {
-    /// The options have a Rust type.
+    /// By functions for options that have a Rust type.
     Typed {
         build: fn(&Value) -> Result<Built, Error>,
         resolve: fn(&Value) -> Result<Value, Error>,
     },
-    /// The options have no Rust type.
+    /// By an object for options that have no Rust type.
     Maker(&'static dyn Maker<Built>),
 }
 
-/// Creates a row of the table for an application that is made by `maker`: `n` and `procs` have their flags if they are options.
-pub fn made_by(
+/// Creates the entry of an application that `maker` creates. The options `n` and `procs`, if they exist, can be set by flags.
+pub fn row_of_maker(
     maker: &'static dyn Maker<Built>,
     name: &'static str,
     summary: &'static str,
@@ -149,7 +158,7 @@ pub fn made_by(
     entry
 }
 
-/// Creates a row of the table; `T` are the options of the application.
+/// Creates the entry of an application in the table; `T` is the type of its options.
 pub fn row<T: WorkloadOptions>(
     name: &'static str,
     summary: &'static str,
@@ -157,8 +166,8 @@ pub fn row<T: WorkloadOptions>(
 ) -> Entry {
     let kind = Kind {
         make: Make::Typed {
-            build: |workload| read_keys::<T>(workload)?.application(),
-            resolve: resolve::<T>,
+            build: |workload| read_options::<T>(workload)?.application(),
+            resolve: resolve_options::<T>,
         },
         processes: T::PROCESSES,
         supersteps: T::SUPERSTEPS,
@@ -176,25 +185,25 @@ impl plugin::Kind for Kind {
 
     const SECTION: Option<&'static str> = None;
 
-    /// Creates the application from the object `workload` of an experiment; ignores its key `app`.
+    /// Creates the application from the object `workload` of an experiment, whose key `app` is ignored.
     fn build(&self, workload: &Value) -> Result<Built, Error> {
         match self.make {
             Make::Typed { build, .. } => build(workload),
-            Make::Maker(maker) => plugin::make(maker, &without_app(workload)).map_err(below),
+            Make::Maker(maker) => plugin::make(maker, &without_app(workload)).map_err(with_workload_prefix),
         }
     }
 
-    /// Returns the keys with all defaults filled in, without `app`.
+    /// Returns the options with all defaults filled in, without `app`.
     fn resolve(&self, workload: &Value) -> Result<Value, Error> {
         match self.make {
             Make::Typed { resolve, .. } => resolve(workload),
-            Make::Maker(maker) => plugin::resolve(maker, &without_app(workload)).map_err(below),
+            Make::Maker(maker) => plugin::resolve(maker, &without_app(workload)).map_err(with_workload_prefix),
         }
     }
 }
 
 impl Kind {
-    /// Returns the application `name` with the options that titles show, from the object `workload` of an experiment.
+    /// Returns the title of an application: its name, and the options in the object `workload` of an experiment that titles show.
     pub fn title(&self, name: &str, workload: &Value) -> String {
         let shown = |key: &&str| match &workload[*key] {
             Value::String(text) => format!(" {text}"),
@@ -205,7 +214,7 @@ impl Kind {
         format!("{name}{shown}")
     }
 
-    /// Whether it has a key `seed`: its value is the seed of the run, unless `workload.seed` is given.
+    /// Whether the application has an option `seed`, which gets the seed of the run unless `workload.seed` is set.
     pub fn has_seed(&self) -> bool {
         *self.has_seed.get_or_init(|| {
             let mut generator = SchemaGenerator::default();
@@ -216,15 +225,17 @@ impl Kind {
         })
     }
 
-    /// Returns the maximum number of processes that `workload` requests, and its key; none if no key determines it.
+    /// Returns the largest number of processes that the options in `workload` request, with the key of this option; `None` if no
+    /// option determines it.
     pub fn processes(&self, workload: &Map<String, Value>) -> Option<(&'static str, u64)> {
         let asked = self.processes.iter();
         let asked = asked.filter_map(|key| Some((*key, workload.get(*key)?.as_u64()?)));
         asked.max_by_key(|(_, count)| *count)
     }
 
-    /// Returns the key of `workload` that determines its processes or its supersteps; `app` if none is given.
-    pub fn grows_with(
+    /// Returns the key of `workload` that determines the number of processes (if `has_more_processes`) or of supersteps. If that
+    /// is not set, it is the key for the other number, or `app`.
+    pub fn key_of_size(
         &self,
         workload: &Map<String, Value>,
         has_more_processes: bool,
@@ -245,29 +256,29 @@ impl Kind {
     }
 }
 
-/// The flag `--n`.
+/// The command-line flag `--n`.
 const ORDER: OptionFlag = OptionFlag::new("n", FlagValues::Counts, "Order of the matrix");
 
-/// The flag `--procs`.
+/// The command-line flag `--procs`.
 const PROCS: OptionFlag = OptionFlag::new("procs", FlagValues::Counts, "Number of processes");
 
-/// An application that is ready to run, with its settings and notes.
+/// An application that is ready to run, with its settings, notes and input files.
 #[derive(Debug)]
 pub struct Built {
-    /// The application.
+    /// The application itself: its supersteps.
     pub workload: Box<dyn Workload>,
-    /// The settings that it provides (a trace may provide settings of the runtime).
+    /// Settings that the application provides; a trace may provide settings of the runtime.
     pub settings: Vec<Setting>,
-    /// Notes for the user on how it was read, one sentence each.
+    /// Notes for the user about how the input of the application was interpreted, one sentence each.
     pub notes: Vec<String>,
-    /// The files from which it was read, for the manifest: path as given, and SHA-256 in hexadecimal digits.
+    /// Files from which the application was read, for the manifest: path as given, and SHA-256 in hexadecimal digits.
     pub inputs: Vec<(String, String)>,
-    /// Properties of its recording; empty if it was not recorded.
+    /// Properties of the recording from which the application comes; empty if it was not recorded.
     pub recording: Recording,
 }
 
 impl Built {
-    /// Creates an application that depends on its keys alone.
+    /// Creates an application without settings, notes and input files, which depends on its options only.
     pub fn new(workload: impl Workload + 'static) -> Self {
         Self {
             workload: Box::new(workload),
@@ -279,16 +290,16 @@ impl Built {
     }
 }
 
-/// The keys of the application `trace`.
+/// Options of the application `trace`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TraceConfig {
-    /// The file of the trace; a relative path starts at the folder where the command runs.
+    /// Path of the file of the trace; a relative path starts at the folder where the command runs.
     pub trace: String,
-    /// The memory of each process whose memory is not in the trace.
+    /// Memory of each process whose memory the trace does not state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Bytes>,
-    /// The number of processes that the trace must have.
+    /// Number of processes that the trace must have; an error if it has another number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub procs: Option<usize>,
 }
@@ -341,7 +352,7 @@ impl WorkloadOptions for SyntheticConfig {
     const SUPERSTEPS: &'static [&'static str] = &["supersteps"];
 
     fn application(self) -> Result<Built, Error> {
-        let (application, sha256) = Synthetic::with_file(&self)?;
+        let (application, sha256) = Synthetic::new_with_hash(&self)?;
         Ok(Built {
             inputs: self.messages.into_iter().zip(sha256).collect(),
             ..Built::new(application)
@@ -436,8 +447,8 @@ impl WorkloadOptions for VtConfig {
     const TITLE: &'static [&'static str] = &["data"];
 
     fn application(self) -> Result<Built, Error> {
-        let files = rank_files(&self.data)
-            .map_err(|error| error.map_nowhere(|problem| problem.key("workload.data")))?;
+        let files = read_rank_files(&self.data)
+            .map_err(|error| error.map_unplaced(|problem| problem.key("workload.data")))?;
         let (application, note) = Vt::of_files(&files, &self)?;
         let hash = |file: RankFile| (file.source, sha256(&file.bytes));
         Ok(Built {
@@ -448,11 +459,11 @@ impl WorkloadOptions for VtConfig {
     }
 }
 
-/// Reads the keys of an application from the object `workload`, without `app`.
+/// Reads the options of an application from the object `workload` of an experiment, whose key `app` is ignored.
 ///
 /// # Errors
 /// Unknown and missing keys, all together; or a value that cannot be read.
-pub fn read_keys<T: DeserializeOwned + JsonSchema>(workload: &Value) -> Result<T, Error> {
+pub fn read_options<T: DeserializeOwned + JsonSchema>(workload: &Value) -> Result<T, Error> {
     let Value::Object(given) = workload else {
         let problem = Problem::new("the workload is not an object").key("workload");
         return Err(problem
@@ -477,7 +488,7 @@ pub fn read_keys<T: DeserializeOwned + JsonSchema>(workload: &Value) -> Result<T
             format!("workload.{path}")
         };
         let first = path.split(['[', '.']).next().unwrap_or_default();
-        let message = in_words(&error.into_inner().to_string());
+        let message = without_rust_types(&error.into_inner().to_string());
         Problem::new(message)
             .key(key)
             .hint(describe(&schemars::schema_for!(T), first))
@@ -485,13 +496,14 @@ pub fn read_keys<T: DeserializeOwned + JsonSchema>(workload: &Value) -> Result<T
     })
 }
 
-fn resolve<T: DeserializeOwned + JsonSchema + Serialize>(workload: &Value) -> Result<Value, Error> {
-    let keys: T = read_keys(workload)?;
+/// Returns the options in `workload` with all defaults filled in.
+fn resolve_options<T: DeserializeOwned + JsonSchema + Serialize>(workload: &Value) -> Result<Value, Error> {
+    let keys: T = read_options(workload)?;
     serde_json::to_value(keys)
         .map_err(|error| Problem::new(error.to_string()).key("workload").into())
 }
 
-/// Returns the options of an application beside `app`.
+/// Returns the object `workload` without the key `app`, so that only options remain.
 fn without_app(workload: &Value) -> Value {
     let mut options = workload.clone();
     if let Value::Object(options) = &mut options {
@@ -500,8 +512,8 @@ fn without_app(workload: &Value) -> Value {
     options
 }
 
-/// Adds the path of the options to the keys of an error.
-fn below(error: Error) -> Error {
+/// Prefixes the keys in an error with `workload.`.
+fn with_workload_prefix(error: Error) -> Error {
     let Error::Input(problems) = error else {
         return error;
     };
@@ -513,8 +525,8 @@ fn below(error: Error) -> Error {
     Error::Input(problems.into_iter().map(whole).collect())
 }
 
-/// Removes the names of Rust types from the message of the reader.
-fn in_words(message: &str) -> String {
+/// Replaces names of Rust types in the error message of the JSON reader by words that users understand.
+fn without_rust_types(message: &str) -> String {
     message
         .replace(
             "expected u64",
@@ -555,7 +567,7 @@ fn key_problems(given: &Map<String, Value>, schema: &Schema) -> Vec<Problem> {
     unknown.chain(missing).collect()
 }
 
-/// Returns the description of a key in the schema.
+/// Returns the description of an option in the JSON Schema, for a hint.
 fn describe(schema: &Schema, key: &str) -> String {
     let description = schema
         .pointer(&format!("/properties/{key}/description"))

@@ -1,17 +1,19 @@
-//! `sw`: the Smith-Waterman alignment of two sequences. "The irregular paper" is Righi et al., "Applying Processes Rescheduling over
-//! Irregular BSP Application", section 3. "The dynamic paper" has the same application on a dynamic platform.
+//! `sw`: the Smith-Waterman alignment of two sequences. "The irregular paper" is Righi et al., "Applying Processes Rescheduling
+//! over Irregular BSP Application", section 3. "The dynamic paper" has the same application on a dynamic platform.
 //!
 //! Process i computes column i of an n × n matrix, p = n. A cell needs its upper, left and upper left neighbours, so that the
-//! anti-diagonals are computed one after the other. Anti-diagonal t is superstep t, t = 1..2n−1 (here counted from 0).
+//! anti-diagonals are computed one after the other. Anti-diagonal t is superstep t, t = 1..2n−1 (in the program supersteps are
+//! counted from 0).
 //!
 //! ```text
 //! active in superstep t   the processes i with i <= t <= i + n - 1
 //! I_t = I_1 + (t - 1) · (I_last - I_1) / (2n - 2)     instructions of each active process (A25: per process, I_2 = 565e5 for n = 10)
 //! message                 from each active i < n to i + 1: all messages of a column / n (500 KB for n = 10, 200 KB for n = 25)
-//! M(i)                    700 KB and one message (1.2 MB for n = 10, 900 KB for n = 25)
+//! M(i)                    memory: 700 KB and one message (1.2 MB for n = 10, 900 KB for n = 25)
 //! ```
-//! The work grows with the number of the superstep instead of the cells, because the papers study an irregular application. KB are 1000
-//! bytes (A35). Left out: the alignment itself.
+//! The work of a process increases with the number of the superstep and does not depend on the number of cells, because the
+//! papers study an irregular application. KB are 1000 bytes (A35). A25 and A35 are numbers in the list of ambiguities of the
+//! papers. Not modelled: the alignment itself.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,34 +22,35 @@ use super::{Message, Plan, Workload};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, CYCLES, CYCLES_HINT, Instructions, ProcessId};
 
-/// Maximum order, which is also the number of processes: a limit of this program, not of the model.
+/// Maximum order of the matrix, which is also the number of processes: a limit of this program, not of the application.
 const MAX_ORDER: u64 = 10_000_000;
 
-/// The keys of the application `sw`.
+/// Options of the application `sw`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SwConfig {
-    /// The order n of the matrix, and the number of processes; at least 1. Default 50.
+    /// Order n of the matrix, and number of processes; at least 1. Default 50.
     #[serde(default = "default_order")]
     #[schemars(range(min = 1, max = MAX_ORDER))]
     pub n: u64,
-    /// The number of processes, which is `n`; may be left out.
+    /// Number of processes, which must be equal to `n`; may be left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub procs: Option<u64>,
-    /// The computation of each active process in the first superstep. Default 1e6 instr (stated).
+    /// Computation of each active process in the first superstep. Default 1e6 instr (stated).
     #[serde(default = "default_first")]
     pub first_instructions: Instructions,
-    /// The computation of each active process in the last superstep. Default 1e9 instr (stated).
+    /// Computation of each active process in the last superstep. Default 1e9 instr (stated).
     #[serde(default = "default_last")]
     pub last_instructions: Instructions,
-    /// The total bytes that a process sends in all its supersteps; a message is the n-th part. Default 5 MB (stated for n = 10 and 25).
+    /// Total size of the messages that a process sends in all its supersteps; each message is the n-th part. Default 5 MB (stated
+    /// for n = 10 and 25).
     #[serde(default = "default_column")]
     pub bytes_per_column: Bytes,
-    /// The memory of a process without the message that it holds. Default 700 kB (the size that the paper states for n = 10 and 25, minus
-    /// the message).
+    /// Memory of a process without the message that it stores. Default 700 kB (the size that the paper states for n = 10 and 25,
+    /// minus the message).
     #[serde(default = "default_image")]
     pub image_bytes: Bytes,
-    /// Clock cycles per instruction; positive. Default 1.
+    /// Number of clock cycles that a host needs per instruction; positive. Default 1.
     #[serde(default = "default_cycles")]
     pub cycles_per_instruction: f64,
 }
@@ -56,18 +59,22 @@ fn default_order() -> u64 {
     50
 }
 
+/// Returns the default computation in the first superstep.
 fn default_first() -> Instructions {
     Instructions::of(1e6)
 }
 
+/// Returns the default computation in the last superstep.
 fn default_last() -> Instructions {
     Instructions::of(1e9)
 }
 
+/// Returns the default total size of the messages of a process.
 fn default_column() -> Bytes {
     Bytes::of(5e6)
 }
 
+/// Returns the default memory of a process.
 fn default_image() -> Bytes {
     Bytes::of(700e3)
 }
@@ -77,7 +84,7 @@ fn default_cycles() -> f64 {
 }
 
 impl SwConfig {
-    /// Creates the defaults for a matrix of order `n`.
+    /// Creates the default options for a matrix of order `n`.
     pub fn new(n: u64) -> Self {
         Self {
             n,
@@ -91,7 +98,7 @@ impl SwConfig {
     }
 }
 
-/// The application: see the [module](self).
+/// The application `sw`: see the [module](self).
 ///
 /// ```
 /// use migsim_workloads::{Plan, Workload, sw::{Sw, SwConfig}};
@@ -106,16 +113,18 @@ impl SwConfig {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Sw {
+    /// Order n of the matrix, which is also the number of processes.
     order: usize,
     config: SwConfig,
-    message: Bytes,
+    /// Size of each message.
+    message_size: Bytes,
 }
 
 impl Sw {
-    /// Creates the application with these keys.
+    /// Creates the application with these options.
     ///
     /// # Errors
-    /// A value is out of range; the error names all such values.
+    /// A value is out of range; the error names all values that are out of range.
     pub fn new(config: &SwConfig) -> Result<Self, Error> {
         let mut problems = Vec::new();
         if config.n == 0 || config.n > MAX_ORDER {
@@ -148,11 +157,11 @@ impl Sw {
         Ok(Self {
             order: usize::try_from(config.n).expect("at most MAX_ORDER"),
             config: config.clone(),
-            message: Bytes::of(message),
+            message_size: Bytes::of(message),
         })
     }
 
-    /// Returns `I_t` of superstep `superstep`, counted from 0.
+    /// Returns the work `I_t` of each active process in a superstep; supersteps are counted from 0.
     fn work(&self, superstep: usize) -> Instructions {
         let (first, last) = (
             self.config.first_instructions.get(),
@@ -186,12 +195,12 @@ impl Workload for Sw {
             .extend(with_right_neighbour.map(|process| Message {
                 from: ProcessId::from_index(process),
                 to: ProcessId::from_index(process + 1),
-                size: self.message,
+                size: self.message_size,
             }));
     }
 
     fn memory(&self, _process: ProcessId) -> Bytes {
-        self.config.image_bytes + self.message
+        self.config.image_bytes + self.message_size
     }
 
     fn cycles_per_instruction(&self) -> f64 {
@@ -262,10 +271,10 @@ mod tests {
         let ten = Sw::new(&SwConfig::new(10)).unwrap();
         assert_eq!(wavefront(&ten, 1).1, 56.5e6);
         assert_eq!(wavefront(&ten, 18).1, 1e9);
-        assert_eq!(ten.message.get(), 500e3);
+        assert_eq!(ten.message_size.get(), 500e3);
         assert_eq!(ten.memory(ProcessId(3)).get(), 1.2e6);
         let other = Sw::new(&SwConfig::new(25)).unwrap();
-        assert_eq!(other.message.get(), 200e3);
+        assert_eq!(other.message_size.get(), 200e3);
         assert_eq!(other.memory(ProcessId(0)).get(), 900e3);
     }
 

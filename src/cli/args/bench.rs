@@ -1,4 +1,4 @@
-//! The flags of `migsim bench`.
+//! Defines the flags of `migsim bench`.
 
 use std::path::PathBuf;
 
@@ -25,19 +25,19 @@ use crate::sweep::{Shard, Spec};
     the least of the default set and of the stored best, seed by seed. The same command continues in its folder. docs/guide/bench.md explains \
     the rows.")]
 pub(in crate::cli) struct BenchArguments {
-    /// The suite
+    /// The benchmark suite whose cases are run
     #[arg(long, value_name = "NAME", value_parser = texts(Suite::names()), hide_possible_values = true, default_value = "lb-1", help_heading = BENCHMARK)]
     pub(in crate::cli) suite: String,
-    /// The draw; 1 is the public one
+    /// The number of the draw of cases; draw 1 is the public one
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000), default_value_t = 1, help_heading = BENCHMARK)]
     pub(in crate::cli) draw: u64,
-    /// The number of cases, from case 1 on
+    /// The number of cases to run, from case 1 on
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000), default_value_t = 100, help_heading = BENCHMARK)]
     pub(in crate::cli) cases: u64,
     /// Policies to run in addition to the default set of the suite, separated by commas
     #[arg(long, value_name = "POLICIES", help_heading = BENCHMARK)]
     pub(in crate::cli) policies: Option<String>,
-    /// The seeds of each case [default: those of the suite]
+    /// The seeds with which each case is run [default: those of the suite]
     #[arg(long, value_name = "VALUES", value_parser = parse_counts, help_heading = BENCHMARK)]
     pub(in crate::cli) seeds: Option<Spec>,
     /// The number of the case that `--show` prints
@@ -46,24 +46,26 @@ pub(in crate::cli) struct BenchArguments {
     /// Print a case as an experiment file and run nothing
     #[arg(long, requires = "case", conflicts_with_all = ["json", "format", "out"], help_heading = BENCHMARK)]
     pub(in crate::cli) show: bool,
-    /// Do only the I-th of N parts of the runs, for `migsim sweep merge`
+    /// Do only part I of N parts of the runs; `migsim sweep merge` joins the parts
     #[arg(long, value_name = "I/N", value_parser = parse_shard, requires = "out", conflicts_with_all = ["json", "format"], help_heading = BENCHMARK)]
     pub(in crate::cli) shard: Option<Shard>,
 
-    /// Run the parts as a job array of Slurm, wait for it and merge; the same command resubmits preempted and failed parts
+    /// Run the parts as a job array of Slurm, wait for them and merge the results; the same command resubmits preempted and
+    /// failed parts
     #[arg(long, group = "bench_on_slurm", requires_all = ["shards", "out"], conflicts_with = "shard", help_heading = SLURM)]
     pub(in crate::cli) slurm: bool,
-    /// Print the script of the job array and submit nothing
+    /// Print the script of the Slurm job array and submit nothing
     #[arg(long, group = "bench_on_slurm", requires_all = ["shards", "out"], conflicts_with = "shard", help_heading = SLURM)]
     pub(in crate::cli) slurm_dry_run: bool,
-    /// The number of parts, each a task of the array
+    /// The number of parts, each a task of the Slurm job array
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000), requires = "bench_on_slurm", help_heading = SLURM)]
     pub(in crate::cli) shards: Option<u32>,
-    /// An option of sbatch, such as partition=short or time=00:30:00
+    /// An option for sbatch, such as partition=short or time=00:30:00
     #[arg(long = "sbatch-option", value_name = "OPTION", allow_hyphen_values = true, requires = "shards", help_heading = SLURM)]
     pub(in crate::cli) sbatch_options: Vec<String>,
 
-    /// Keep all runs in this folder (bench.json, policies.csv, classes.csv, cases.csv, best.csv, index.html); the same command continues there
+    /// Keep all runs in this folder (bench.json, policies.csv, classes.csv, cases.csv, best.csv, index.html); the same command
+    /// continues an interrupted benchmark
     #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
     pub(in crate::cli) out: Option<PathBuf>,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! The flags of `migsim bottlenecks`.
+//! Defines the flags of `migsim bottlenecks`.
 
 use std::path::{Path, PathBuf};
 
@@ -26,16 +26,16 @@ use crate::sweep::Spec;
     The scenario is that of `--scenario`, else iii. With `--seeds` gains are means over the seeds, with their 95 % intervals."
 )]
 pub(in crate::cli) struct BottleneckArguments {
-    /// The experiment or the run folder, and what else is set
+    /// The experiment or the run folder, and further settings
     #[command(flatten)]
     pub(in crate::cli) settings: SettingsArguments,
-    /// The seeds of each change
+    /// The seeds with which each change is run
     #[arg(long, value_name = "VALUES", value_parser = parse_counts, conflicts_with = "seed", help_heading = VARIED)]
     pub(in crate::cli) seeds: Option<Spec>,
-    /// Repeat the decisions of the unchanged run in each changed run, and show the gain beside that of free decisions
+    /// Also run each change with the decisions of the unchanged run, and show this gain beside the gain with free decisions
     #[arg(long, help_heading = QUESTION)]
     pub(in crate::cli) hold_decisions: bool,
-    /// Also make the best changes in pairs, and show what a pair gains beyond both changes alone
+    /// Also combine the changes with the largest gains in pairs, and show what a pair gains in addition to both changes alone
     #[arg(long, help_heading = QUESTION)]
     pub(in crate::cli) pairs: bool,
     /// Write the gains as a figure into this file, whose name ends in .svg, .pdf or .png
@@ -43,14 +43,15 @@ pub(in crate::cli) struct BottleneckArguments {
     pub(in crate::cli) figure: Option<(PathBuf, Format)>,
     #[command(flatten)]
     pub(in crate::cli) look: FigureArguments,
-    /// Keep all runs in this folder (bottlenecks.json, quantities.csv, changes.csv, index.html); the same command continues there
+    /// Keep all runs in this folder (bottlenecks.json, quantities.csv, changes.csv, index.html); the same command continues an
+    /// interrupted profile
     #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
     pub(in crate::cli) out: Option<PathBuf>,
     #[command(flatten)]
     pub(in crate::cli) output: PlanArguments,
 }
 
-/// Reads the file of a figure, and its format from the suffix of the name.
+/// Parses the name of the file of a figure; its ending determines the format.
 fn parse_figure(text: &str) -> Result<(PathBuf, Format), String> {
     let end = Path::new(text).extension();
     let end = end.map(|end| end.to_string_lossy().to_ascii_lowercase());

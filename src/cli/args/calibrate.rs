@@ -1,4 +1,4 @@
-//! The flags of `migsim calibrate`.
+//! Defines the flags of `migsim calibrate`.
 
 use std::path::PathBuf;
 
@@ -11,10 +11,12 @@ use crate::cli::complete;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct CalibrateArguments {
-    /// The platform on which the table was measured: a file (JSON or `SimGrid` XML) or a built-in name. Processes of one host need none
+    /// The platform on which the table was measured: a file (JSON or `SimGrid` XML) or a built-in name. Not needed if all
+    /// processes ran on one host
     #[arg(long, value_name = "FILE", required_unless_present = "program", value_parser = complete::platforms(), hide_possible_values = true)]
     pub(in crate::cli) platform: Option<String>,
-    /// The table: CSV with the columns `from,to,bytes,time_s`, or the output of `osu_latency` or IMB `PingPong`
+    /// The table of measured messages: CSV with the columns `from,to,bytes,time_s`, or the output of `osu_latency` or IMB
+    /// `PingPong`
     #[arg(
         long,
         value_name = "FILE",
@@ -22,22 +24,24 @@ pub(in crate::cli) struct CalibrateArguments {
         conflicts_with = "program"
     )]
     pub(in crate::cli) table: Option<PathBuf>,
-    /// The hosts of the messages if the table does not name them, or the hosts on which the command behind `--` starts its processes
+    /// The two hosts of the messages if the table does not name them, or the hosts on which the command after `--` starts its
+    /// processes
     #[arg(long, value_name = "HOST,HOST")]
     pub(in crate::cli) between: Option<String>,
-    /// The library to start from (see `migsim list libraries`), or a file [default: that of the measured MPI library, else open-mpi]
+    /// The library whose other settings are kept (see `migsim list libraries`), or a file [default: that of the measured MPI
+    /// library, else open-mpi]
     #[arg(long, value_name = "NAME|FILE", value_parser = complete::libraries(), hide_possible_values = true)]
     pub(in crate::cli) library: Option<String>,
-    /// Write the library into this file, for `--library`
+    /// Write the calibrated library into this file, which `--library` accepts
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(in crate::cli) out: Option<PathBuf>,
-    /// Keep the library as the default for recorded traces without their own library; `--library` wins over it
+    /// Keep the library as the default for recorded traces without their own library; `--library` overrides it
     #[arg(long, help_heading = OUTPUT)]
     pub(in crate::cli) default: bool,
     /// Write the library even if the fit is doubtful; without this flag, a doubtful fit writes nothing and exits with 1
     #[arg(long, help_heading = OUTPUT)]
     pub(in crate::cli) accept: bool,
-    /// The command that starts two MPI processes, behind `--`: they measure the times of messages
+    /// The command after `--` that starts two MPI processes, which measure the times of messages
     #[arg(value_name = "COMMAND", last = true)]
     pub(in crate::cli) program: Vec<String>,
     #[command(flatten)]

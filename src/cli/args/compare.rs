@@ -1,4 +1,4 @@
-//! The flags of `migsim compare`.
+//! Defines the flags of `migsim compare`.
 
 use std::path::PathBuf;
 
@@ -26,37 +26,38 @@ use crate::sweep::separate::Indifference;
 pub(in crate::cli) struct CompareArguments {
     #[command(flatten)]
     pub(in crate::cli) varied: VariedArguments,
-    /// Run folders: two or more are compared as they are, and nothing is run
+    /// Run folders: two or more are compared as they are, and nothing is simulated
     #[arg(value_name = "RUN", value_hint = clap::ValueHint::DirPath)]
     pub(in crate::cli) others: Vec<PathBuf>,
 
-    /// The policies, separated by commas
+    /// The policies to compare, separated by commas
     ///
     /// The default is never,migbsp,greedy,greedy-refine,refine.
     #[arg(long, value_name = "POLICIES", help_heading = COMPARISON)]
     pub(in crate::cli) policies: Option<String>,
-    /// Margin of indifference in percent of the best makespan: differences up to it do not count
+    /// Margin of indifference in percent of the best makespan: smaller differences do not count
     #[arg(long, value_name = "PERCENT", default_value = "0.5%", help_heading = COMPARISON)]
     pub(in crate::cli) indifference: Indifference,
-    /// Search for the best plan in hindsight, with N runs for each seed
+    /// Search for the best plan of calls and moves in hindsight, with N runs for each seed
     #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = COMPARISON)]
     pub(in crate::cli) hindsight: Option<u32>,
-    /// Search for the best supersteps to call each policy at, with single calls at N barriers, and show the distance of its trigger from them
+    /// Search for the best supersteps to call each policy at, with single calls at N barriers, and show how far its trigger is
+    /// from them
     #[arg(long, value_name = "BARRIERS", value_parser = clap::value_parser!(u32).range(1..=1_000_000), conflicts_with = "map", help_heading = COMPARISON)]
     pub(in crate::cli) when: Option<u32>,
-    /// Show the fastest policy at each pair of values of two parameters
+    /// Show the fastest policy at each pair of values of two varied parameters
     #[arg(long, value_name = "KEY=VALUES,KEY=VALUES", conflicts_with = "hindsight", help_heading = COMPARISON)]
     pub(in crate::cli) map: Option<String>,
-    /// Skip the best static start: scenario i from the start of each built-in mapping, on platforms that no paper used
+    /// Leave out the best static start: scenario i from the start of each built-in mapping, on platforms that no paper used
     #[arg(long, help_heading = COMPARISON)]
     pub(in crate::cli) no_static_starts: bool,
-    /// Do only the I-th of N parts of the runs, for `migsim sweep merge`
+    /// Do only part I of N parts of the runs; `migsim sweep merge` joins the parts
     #[arg(long, value_name = "I/N", value_parser = parse_shard, requires = "out", conflicts_with_all = ["json", "format"], help_heading = COMPARISON)]
     pub(in crate::cli) shard: Option<Shard>,
 
-    /// Keep all runs in this folder; the same command continues there
+    /// Keep all runs in this folder; the same command continues an interrupted comparison
     ///
-    /// It has runs.csv, compare.json and index.html.
+    /// It contains runs.csv, compare.json and index.html.
     #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
     pub(in crate::cli) out: Option<PathBuf>,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! The flags of `migsim decide`.
+//! Defines the flags of `migsim decide`.
 
 use std::path::PathBuf;
 
@@ -8,16 +8,17 @@ use super::settings::parse_pair;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct DecideArguments {
-    /// A barrier, a history of loads, or a list of them (JSON)
+    /// The file (JSON) with the state at a barrier, with a history of loads, or with a list of these
     #[arg(value_name = "FILE")]
     pub(in crate::cli) file: PathBuf,
-    /// A policy, or a trigger for a history, with its variant if any (greedy/charm-8), or a program (exec:./mylb); repeatable [default: all]
+    /// A policy, or a trigger for a history, with its variant if any (greedy/charm-8), or a program (exec:./mylb); repeatable
+    /// [default: all]
     #[arg(long = "policy", value_name = "NAME")]
     pub(in crate::cli) named: Vec<String>,
-    /// An option of the named policies (edition=charm-8), or of the price (price.latency, price.bandwidth, price.operation)
+    /// An option of the named policies (edition=charm-8), or of the cost model (price.latency, price.bandwidth, price.operation)
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_pair)]
     pub(in crate::cli) settings: Vec<(String, String)>,
-    /// One case of a list, by its name; repeatable [default: all]
+    /// Decide only the case of the list with this name; repeatable [default: all]
     #[arg(long = "case", value_name = "NAME")]
     pub(in crate::cli) cases: Vec<String>,
     /// Seed of randomised policies

@@ -1,4 +1,4 @@
-//! The flags of the commands about one superstep of a run: `migsim explain` and `migsim snapshot`.
+//! Defines the flags of the commands about one superstep of a run: `migsim explain` and `migsim snapshot`.
 
 use std::path::PathBuf;
 
@@ -10,18 +10,18 @@ use crate::units::{NoProcess, ProcessId};
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ExplainArguments {
-    /// The experiment or the run folder, and what else is set
+    /// The experiment or the run folder, and further settings
     #[command(flatten)]
     pub(in crate::cli) settings: SettingsArguments,
-    /// The superstep before the call, counted from 1
+    /// The superstep after which the call takes place, counted from 1
     ///
     /// Without it, an overview of all calls is printed.
     #[arg(long, value_name = "N", value_parser = parse_count, help_heading = QUESTION)]
     pub(in crate::cli) superstep: Option<u64>,
-    /// One process, written as in output: p24, or 24
+    /// Explain what happened to one process, written as in output: p24, or 24
     #[arg(long, value_name = "P", value_parser = parse_process, requires = "superstep", help_heading = QUESTION)]
     pub(in crate::cli) process: Option<u64>,
-    /// Explain why this process stayed
+    /// Explain why this process was not moved
     #[arg(long, value_name = "P", value_parser = parse_process, requires = "superstep", conflicts_with = "process", help_heading = QUESTION)]
     pub(in crate::cli) why_not: Option<u64>,
     /// Print the sentences and the numbers behind them as JSON
@@ -29,7 +29,7 @@ pub(in crate::cli) struct ExplainArguments {
     pub(in crate::cli) json: bool,
     /// Also write the answer as an HTML page
     ///
-    /// The overview then has each call in words.
+    /// If the answer is the overview, the page describes each call in words.
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(in crate::cli) html: Option<PathBuf>,
 }
@@ -39,23 +39,24 @@ pub(in crate::cli) struct ExplainArguments {
     after_help = "Example:\n  migsim snapshot --app lu --n 1000 --procs 25 --superstep 100 --out barrier.json\n  migsim decide barrier.json"
 )]
 pub(in crate::cli) struct SnapshotArguments {
-    /// The experiment or the run folder, and what else is set
+    /// The experiment or the run folder, and further settings
     #[command(flatten)]
     pub(in crate::cli) settings: SettingsArguments,
-    /// The superstep before the barrier, counted from 1
+    /// The superstep that the barrier ends, counted from 1
     #[arg(long, value_name = "N", value_parser = parse_count, help_heading = QUESTION)]
     pub(in crate::cli) superstep: u64,
-    /// Write into this file [default: standard output]
+    /// Write the state at the barrier into this file [default: standard output]
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(in crate::cli) out: Option<PathBuf>,
 }
 
+/// Parses a whole number that is not negative.
 fn parse_count(text: &str) -> Result<u64, String> {
     text.parse()
         .map_err(|_| "it must be a whole number that is not negative".to_owned())
 }
 
-/// Reads the number of a process: `p24` or `24`.
+/// Parses the number of a process: `p24` or `24`.
 fn parse_process(text: &str) -> Result<u64, String> {
     let process: ProcessId = text.parse().map_err(|error: NoProcess| error.to_string())?;
     Ok(u64::from(process.0) + 1)

@@ -1,4 +1,4 @@
-//! The flags for the look of a figure.
+//! Defines the flags for the appearance of a figure.
 
 use clap::Args;
 
@@ -6,38 +6,38 @@ use super::FIGURE;
 use crate::cli::complete::one_of;
 use crate::figure;
 
-/// The look of a figure.
+/// The flags that determine the appearance of a figure.
 #[derive(Clone, Copy, Debug, Args)]
 pub(in crate::cli) struct FigureArguments {
     /// The width of the figure on paper: 40 to 420 mm, in mm, cm, in or pt
     #[arg(long, value_name = "LENGTH", default_value = "85mm", requires = "figure", help_heading = FIGURE)]
     width: figure::Length,
-    /// The size of all its letters: 6 to 24 pt
+    /// The size of all letters of the figure: 6 to 24 pt
     #[arg(long, value_name = "SIZE", default_value = "8pt", requires = "figure", help_heading = FIGURE)]
     font_size: figure::Points,
-    /// The language of its labels: English or Portuguese
+    /// The language of the labels of the figure: English or Portuguese
     #[arg(long, value_parser = one_of(&LANGUAGES), default_value = "en", requires = "figure", help_heading = FIGURE)]
     language: figure::Language,
-    /// The pixels per inch of PNG: 72 to 1200
+    /// The resolution of PNG files in pixels per inch: 72 to 1200
     #[arg(long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u32).range(72..=1200), requires = "figure", help_heading = FIGURE)]
     dpi: u32,
 }
 
-/// The formats of figures, by name.
+/// The formats of figure files, by the names that `--figure` and similar flags accept.
 pub(super) const FIGURES: [(&str, figure::Format); 3] = [
     ("svg", figure::Format::Svg),
     ("pdf", figure::Format::Pdf),
     ("png", figure::Format::Png),
 ];
 
-/// The languages of figures, by name.
+/// The languages of figures, by the names that the flag accepts.
 const LANGUAGES: [(&str, figure::Language); 2] = [
     ("en", figure::Language::English),
     ("pt", figure::Language::Portuguese),
 ];
 
 impl FigureArguments {
-    /// Returns the chosen style.
+    /// Returns the style of figures that the flags choose.
     pub(in crate::cli) fn style(self) -> figure::Style {
         figure::Style {
             width: self.width,

@@ -1,39 +1,39 @@
-//! The flags for the form of printed results.
+//! Defines the flags for the output form of printed results.
 
 use clap::Args;
 
 use super::OUTPUT;
 use crate::cli::complete::one_of;
-use crate::output::Form;
+use crate::output::OutputForm;
 
-/// The form of printed results.
+/// The flags that determine the output form of printed results.
 #[derive(Clone, Copy, Debug, Args)]
 pub(in crate::cli) struct FormArguments {
     /// Print as aligned columns (in colour on a terminal), Markdown, CSV or JSON [default: table]
     #[arg(long, value_parser = one_of(&FORMS), help_heading = OUTPUT)]
-    pub(super) format: Option<Form>,
+    pub(super) format: Option<OutputForm>,
     /// The same as `--format json`
     #[arg(long, conflicts_with = "format", help_heading = OUTPUT)]
     pub(super) json: bool,
 }
 
-/// The forms of printed results, by name.
-const FORMS: [(&str, Form); 4] = [
-    ("table", Form::Table),
-    ("markdown", Form::Markdown),
-    ("csv", Form::Csv),
-    ("json", Form::Json),
+/// The output forms of printed results, by the names that `--format` accepts.
+const FORMS: [(&str, OutputForm); 4] = [
+    ("table", OutputForm::Table),
+    ("markdown", OutputForm::Markdown),
+    ("csv", OutputForm::Csv),
+    ("json", OutputForm::Json),
 ];
 
 impl FormArguments {
-    /// Returns the chosen form.
-    pub(in crate::cli) fn form(self) -> Form {
-        let json = self.json.then_some(Form::Json);
+    /// Returns the output form that the flags choose.
+    pub(in crate::cli) fn form(self) -> OutputForm {
+        let json = self.json.then_some(OutputForm::Json);
         json.or(self.format).unwrap_or_default()
     }
 
-    /// Returns the form to print with `--quiet`: none unless it was requested.
-    pub(in crate::cli) fn form_unless(self, is_quiet: bool) -> Option<Form> {
+    /// Returns the output form, or with `--quiet` only a form that a flag requests; otherwise `None`.
+    pub(in crate::cli) fn form_unless(self, is_quiet: bool) -> Option<OutputForm> {
         let is_asked_for = self.json || self.format.is_some();
         (is_asked_for || !is_quiet).then(|| self.form())
     }

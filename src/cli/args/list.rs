@@ -1,4 +1,4 @@
-//! The kinds of names that `migsim list` prints, and the formats that `migsim schema` describes.
+//! Defines the kinds of names that `migsim list` prints, and the file formats that `migsim schema` describes.
 
 use clap::ValueEnum;
 

@@ -1,6 +1,6 @@
-//! The definition of the command line; help, completions and manual pages derive from it.
+//! The definition of the command line; help, completions and manual pages are derived from it.
 //!
-//! The commands are listed here. Each command, and each group of flags that several commands share, has its own file.
+//! This file lists the commands. Each command, and each group of flags that several commands share, has its own file.
 
 mod bench;
 mod bottlenecks;
@@ -47,7 +47,7 @@ pub(super) use trace::{
 pub(super) use tune::{GoalChoice, TuneArguments};
 pub(super) use workload::WorkloadCommand;
 
-/// Headings in help for the options of one subject.
+/// Heading in the help for the options of a benchmark.
 const BENCHMARK: &str = "Benchmark";
 const COMPARISON: &str = "Comparison";
 const EXPERIMENT: &str = "Experiment";
@@ -82,11 +82,11 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Run an application alone (scenario i), with calls of the policy (ii), and with calls and moves (iii)
+    /// Run an application without rescheduling (scenario i), with calls of the policy (ii), and with calls and moves (iii)
     Run(Box<RunArguments>),
     /// Run an experiment with many values of its settings, on all cores; continue an interrupted sweep
     Sweep(Box<SweepArguments>),
-    /// Explain the calls of a run, or one superstep: the trigger, the candidates, their destinations and the outcome
+    /// Explain the rescheduling calls of a run, or one superstep: the trigger, the candidates, their destinations and the outcome
     #[command(
         allow_negative_numbers = true,
         after_help = "Examples:\n  \
@@ -98,7 +98,7 @@ pub(super) enum Command {
             Supersteps and processes are counted from 1. Without a run folder the experiment is run first."
     )]
     Explain(Box<ExplainArguments>),
-    /// Show the decisions of policies at a barrier from a file, or of triggers for a history of loads
+    /// Show the decisions of policies for the state at a barrier from a file, or of triggers for a history of loads
     #[command(
         allow_negative_numbers = true,
         after_help = "Examples:\n  \
@@ -120,9 +120,9 @@ pub(super) enum Command {
             migsim run --app lu --n 1000 --procs 25 --report lu-1000.html\n\n\
             The timeline of processes needs `--processes` of `migsim run`.")]
     Report(ReportArguments),
-    /// Search good settings of a policy with a budget of runs, and measure their gain on fresh seeds
+    /// Search for good settings of a policy with a budget of runs, and measure their gain on new seeds
     Tune(Box<TuneArguments>),
-    /// Write one barrier of a run as a file for `decide`: loads, places, messages, speeds
+    /// Write the state at one barrier of a run as a file for `decide`: loads, placement, messages, speeds
     Snapshot(Box<SnapshotArguments>),
     /// Fit a message-passing library to measured times of single messages: overhead and bandwidth factor
     #[command(after_help = "Examples:\n  \
@@ -140,13 +140,13 @@ pub(super) enum Command {
             migsim run --platform ufrgs --app trace --trace app.trace\n\n\
             It needs `mpicc`, which compiles the recorder on first use.")]
     Record(RecordArguments),
-    /// Find what bounds the time of a run: the run again with one quantity changed at a time, ranked by gain
+    /// Find what limits the speed of a run: repeat the run with one quantity changed at a time, ranked by gain
     Bottlenecks(Box<BottleneckArguments>),
-    /// Rank policies on one application, with confidence intervals, prices and the distance to a bound for all policies
+    /// Rank policies on one application, with confidence intervals, costs and the distance to a lower bound for all policies
     Compare(Box<CompareArguments>),
-    /// Run policies on the cases of a benchmark suite, and print a row to cite for each
+    /// Run policies on the cases of a benchmark suite, and print a row of results for each policy that can be cited
     Bench(Box<BenchArguments>),
-    /// Reproduce a paper: published beside simulated values, cell by cell
+    /// Reproduce a paper: published and simulated values side by side, cell by cell
     #[command(after_help = "Examples:\n  \
             migsim reproduce\n  \
             migsim reproduce lu --out results\n  \
@@ -166,7 +166,7 @@ pub(super) enum Command {
     Workload(WorkloadCommand),
     /// List names: applications, experiments, libraries, loads, papers, policies, platforms, network models, triggers
     List {
-        /// The kind of names
+        /// The kind of names to list
         #[arg(value_enum)]
         what: Listing,
         #[command(flatten)]
@@ -174,22 +174,22 @@ pub(super) enum Command {
     },
     /// Print the JSON Schema of an input format or of a result; for traces, which are not JSON, the description
     Schema {
-        /// The format
+        /// The input format or result whose JSON Schema is printed
         #[arg(value_enum)]
         format: Format,
     },
-    /// Print shell completions
+    /// Print the completion script for a shell
     #[command(
         after_help = "Example:\n  migsim completions bash > ~/.local/share/bash-completion/completions/migsim"
     )]
     Completions {
-        /// The shell
+        /// The shell for which the script is printed
         shell: clap_complete::Shell,
     },
     /// Print the manual page, of `migsim` or of one of its commands
     #[command(after_help = "Example:\n  migsim man run | man -l -")]
     Man {
-        /// The command (none: `migsim` itself)
+        /// The command whose page is printed [default: `migsim` itself]
         command: Option<String>,
     },
 }

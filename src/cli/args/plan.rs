@@ -1,4 +1,4 @@
-//! The flags of the commands that do the runs of a plan: `sweep`, `tune` and `compare`.
+//! Defines the flags of the commands that simulate the runs of a plan: `sweep`, `tune` and `compare`.
 
 use clap::Args;
 
@@ -9,7 +9,7 @@ use crate::cli::options::parse_counts;
 use crate::cli::threads;
 use crate::sweep::{Shard, Spec};
 
-/// An experiment and its varied parameters.
+/// The flags that define an experiment and its varied parameters.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct VariedArguments {
     #[command(flatten)]
@@ -17,27 +17,28 @@ pub(in crate::cli) struct VariedArguments {
 
     /// Vary any key of the experiment
     ///
-    /// A key is a path, or a short name: a flag of applications and policies, policy, platform and others.
+    /// A key is a path or a short name: policy, platform and others, or the name of a flag of an application or policy.
     #[arg(long, value_name = "KEY=VALUES", value_parser = parse_pair, help_heading = VARIED)]
     pub(in crate::cli) vary: Vec<(String, String)>,
-    /// The seeds of each setting
+    /// The seeds with which each setting is run
     #[arg(long, value_name = "VALUES", value_parser = parse_counts, conflicts_with = "seed", help_heading = VARIED)]
     pub(in crate::cli) seeds: Option<Spec>,
 }
 
-/// The output and the threads of a command that does the runs of a plan.
+/// The flags for the output and the threads of a command that simulates the runs of a plan.
 #[derive(Clone, Copy, Debug, Args)]
 pub(in crate::cli) struct PlanArguments {
     #[command(flatten)]
     pub(in crate::cli) form: FormArguments,
-    /// Print no progress, and no result unless `--json` or `--format` asks for one
+    /// Print no progress, and no result unless `--json` or `--format` requests one
     #[arg(long, short, help_heading = OUTPUT)]
     pub(in crate::cli) quiet: bool,
-    /// Threads: runs are done in parallel; at most 1024 [default: one per core]
+    /// The number of threads that simulate runs in parallel; at most 1024 [default: one per core]
     #[arg(long, short = 'j', value_name = "N", value_parser = threads::parser(), help_heading = OUTPUT)]
     pub(in crate::cli) threads: Option<usize>,
 }
 
+/// Parses a part of a plan: `I/N`.
 pub(super) fn parse_shard(text: &str) -> Result<Shard, String> {
     let wrong = || format!("`{text}` is not a part of a plan; write 1/4, 2/4, ... for four parts");
     let (part, of) = text.split_once('/').ok_or_else(wrong)?;

@@ -1,4 +1,4 @@
-//! The flags of `migsim platform`.
+//! Defines the flags of `migsim platform`.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::cli::complete;
 
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum PlatformCommand {
-    /// Show a platform: clusters and hosts, routes between clusters, unused links, oddities
+    /// Show a platform: clusters and hosts, routes between clusters, unused links, and unusual values
     #[command(
         after_help = "Examples:\n  migsim platform show ufrgs\n  migsim platform show platform.xml --svg platform.svg\n  migsim platform show ufrgs --format csv"
     )]
@@ -19,14 +19,14 @@ pub(in crate::cli) enum PlatformCommand {
         /// The platform: a file (JSON or SimGrid XML) or a built-in name
         #[arg(value_parser = complete::platforms(), hide_possible_values = true)]
         platform: String,
-        /// The clusters of a platform of zones: zone (those that hold hosts), level=N (below the outermost), name, or a CSV file
-        /// (`host,cluster`)
+        /// The clusters of a platform of zones: zone (each zone that contains hosts), level=N (zones N levels below the outermost
+        /// one), name (by host names), or a CSV file (`host,cluster`)
         #[arg(long, value_name = "zone|level=N|name|FILE")]
         clusters: Option<String>,
         /// Also draw the clusters (or the tree of zones) and their routes into this SVG file
         #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
         svg: Option<PathBuf>,
-        /// The largest number of rows of each table
+        /// The maximum number of rows of each table
         #[arg(long, value_name = "N", default_value_t = 40, help_heading = OUTPUT)]
         rows: usize,
         #[command(flatten)]
@@ -43,7 +43,7 @@ pub(in crate::cli) enum PlatformCommand {
         /// The platform: a file (JSON or SimGrid XML) or a built-in name
         #[arg(value_parser = complete::platforms(), hide_possible_values = true)]
         platform: String,
-        /// The format
+        /// The format in which the platform is written
         #[arg(long, value_enum, default_value = "simgrid")]
         format: PlatformFormat,
         /// Write the platform into this file [default: standard output]
@@ -56,6 +56,6 @@ pub(in crate::cli) enum PlatformCommand {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(in crate::cli) enum PlatformFormat {
-    /// SimGrid's XML, version 4.1, which 3.x and 4.x read
+    /// The XML format of SimGrid, version 4.1, which SimGrid 3.x and 4.x read
     Simgrid,
 }

@@ -1,4 +1,4 @@
-//! The flags of `migsim record`.
+//! Defines the flags of `migsim record`.
 
 use std::path::PathBuf;
 
@@ -11,40 +11,43 @@ pub(in crate::cli) struct RecordArguments {
     /// Write the trace into this file
     #[arg(long, value_name = "FILE", default_value = "app.trace")]
     pub(in crate::cli) out: PathBuf,
-    /// The speed of the hosts that recorded: the work of the trace is time x speed [default: the measured clock of the core]
+    /// The speed of the hosts that ran the program: the work of the trace is time x speed [default: the measured clock rate of
+    /// the core]
     #[arg(long, value_name = "SPEED")]
     pub(in crate::cli) speed: Option<InstructionsPerSecond>,
-    /// Run the program N times, and take the least or the median work of each piece; runs whose messages differ are refused
+    /// Run the program N times, and take the minimum or the median work of each piece; runs whose messages differ are refused
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..), conflicts_with = "from")]
     pub(in crate::cli) repeat: u16,
-    /// The work of each piece of several runs: the minimum where other programs disturb the runs, the median on an idle host
+    /// How the work of each piece is taken from several runs: the minimum if other programs disturb the runs, the median on an
+    /// idle host
     #[arg(long, value_enum, default_value = "least")]
     pub(in crate::cli) take: RecordTake,
-    /// The time that counts as computation: all time between two calls of MPI, or only that of the processor
+    /// The time that counts as computation: all time between two MPI calls, or only the processor time
     #[arg(long, value_enum, default_value = "wall")]
     pub(in crate::cli) clock: RecordClock,
-    /// Make the trace from the records kept in this folder by an earlier recording; start no program. Repeatable: a folder for each repetition
+    /// Make the trace from the records that an earlier recording kept in this folder, without running the program; repeatable:
+    /// one folder for each repetition
     #[arg(long, value_name = "DIR", conflicts_with = "program")]
     pub(in crate::cli) from: Vec<PathBuf>,
-    /// The command that starts the program, behind `--`
+    /// The command that starts the program, after `--`
     #[arg(value_name = "COMMAND", required_unless_present = "from", last = true)]
     pub(in crate::cli) program: Vec<String>,
 }
 
-/// The work that is taken of the repetitions of a piece.
+/// How the work of a piece is taken from several runs of the program.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(in crate::cli) enum RecordTake {
-    /// The least of all runs
+    /// The minimum of all runs
     Least,
     /// The median of all runs
     Median,
 }
 
-/// The clock that measures computation.
+/// The clock that measures the time of computation.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(in crate::cli) enum RecordClock {
-    /// The wall clock.
+    /// The wall clock: all time between two MPI calls.
     Wall,
-    /// The time of the processor that the process uses.
+    /// The processor time that the process uses.
     Cpu,
 }

@@ -1,4 +1,4 @@
-//! The flags of `migsim reproduce`.
+//! Defines the flags of `migsim reproduce`.
 
 use std::path::PathBuf;
 
@@ -11,23 +11,26 @@ use super::{FIGURE, OUTPUT};
 use crate::cli::complete::{self, one_of};
 use crate::cli::threads;
 use crate::figure;
-use crate::output::Form;
+use crate::output::OutputForm;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ReproduceArguments {
-    /// The paper (see `migsim list papers`); all; one-reading: the rules of each paper applied to every other; reality: programs measured on
-    /// MPI; grid5000: the applications of the papers on Grid'5000; authors-2015: calls of the authors' own program, decided again; audit:
-    /// held-out predictions, sensitivity and ablation of all papers (takes minutes)
+    /// The paper to reproduce (see `migsim list papers`), all for every paper, or the name of a study
+    ///
+    /// The studies are: one-reading, the rules of each paper applied to every other paper; reality, programs measured on MPI;
+    /// grid5000, the applications of the papers on Grid'5000; authors-2015, recorded calls of the authors' own program, decided
+    /// again; audit, held-out predictions, sensitivity and ablation of all papers (takes minutes).
     #[arg(default_value = "all", value_parser = complete::papers(), hide_possible_values = true)]
     pub(in crate::cli) paper: String,
-    /// For one-reading: search the best single set of rules for all papers, one option at a time, starting from the rules of this paper (or
-    /// `default`); takes many minutes
+    /// For one-reading: search for the best single set of rules for all papers, changing one option at a time, starting from the
+    /// rules of this paper (or `default`); takes many minutes
     #[arg(long, value_name = "PAPER", conflicts_with = "out")]
     pub(in crate::cli) search: Option<String>,
-    /// For authors-2015: read the cases from the JSON files of this folder [default: the built-in cases]
+    /// For authors-2015: read the recorded calls from the JSON files of this folder [default: the built-in ones]
     #[arg(long, value_name = "DIR")]
     pub(in crate::cli) cases: Option<PathBuf>,
-    /// Also write a Markdown page, a CSV table and figures per paper into this folder; with `--figure` only the figure [default: here]
+    /// Also write a Markdown page, a CSV table and figures for each paper into this folder; with `--figure`, write only the
+    /// figure [default: here]
     #[arg(long, value_name = "DIR")]
     pub(in crate::cli) out: Option<PathBuf>,
     /// Print as aligned columns (in colour on a terminal), Markdown, CSV or JSON [default: table]; with `--figure` svg, pdf or png [default: svg]
@@ -36,41 +39,42 @@ pub(in crate::cli) struct ReproduceArguments {
     /// The same as `--format json`
     #[arg(long, conflicts_with_all = ["format", "figure"], help_heading = OUTPUT)]
     json: bool,
-    /// Draw a figure for an article instead, into the file PAPER-NAME.FORMAT: errors, gains, overheads, times or all; list: print them
+    /// Draw a figure for an article instead, into the file PAPER-NAME.FORMAT: errors, gains, overheads, times or all; list: print
+    /// the names of the figures
     #[arg(long, value_name = "NAME", conflicts_with = "search", help_heading = FIGURE)]
     pub(in crate::cli) figure: Option<String>,
     #[command(flatten)]
     pub(in crate::cli) style: FigureArguments,
-    /// Print no progress, and no result unless `--json` or `--format` asks for one
+    /// Print no progress, and no result unless `--json` or `--format` requests one
     #[arg(long, short)]
     pub(in crate::cli) quiet: bool,
-    /// Threads: papers and their runs are simulated in parallel; at most 1024 [default: one per core]
+    /// The number of threads that simulate papers and their runs in parallel; at most 1024 [default: one per core]
     #[arg(long, short = 'j', value_name = "N", value_parser = threads::parser(), help_heading = OUTPUT)]
     pub(in crate::cli) threads: Option<usize>,
     #[command(flatten)]
     pub(in crate::cli) memory: MemoryArguments,
 }
 
-/// The form in which a reproduction is printed, or its figures are written.
+/// The form in which a reproduction is printed, or the format in which its figures are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::cli) enum ReproduceFormat {
-    Tables(Form),
+    Tables(OutputForm),
     Figures(figure::Format),
 }
 
-/// The forms of a reproduction, by name.
+/// The forms and formats of a reproduction, by the names that `--format` accepts.
 const REPRODUCE: [(&str, ReproduceFormat); 7] = [
-    ("table", ReproduceFormat::Tables(Form::Table)),
-    ("markdown", ReproduceFormat::Tables(Form::Markdown)),
-    ("csv", ReproduceFormat::Tables(Form::Csv)),
-    ("json", ReproduceFormat::Tables(Form::Json)),
+    ("table", ReproduceFormat::Tables(OutputForm::Table)),
+    ("markdown", ReproduceFormat::Tables(OutputForm::Markdown)),
+    ("csv", ReproduceFormat::Tables(OutputForm::Csv)),
+    ("json", ReproduceFormat::Tables(OutputForm::Json)),
     ("svg", ReproduceFormat::Figures(figure::Format::Svg)),
     ("pdf", ReproduceFormat::Figures(figure::Format::Pdf)),
     ("png", ReproduceFormat::Figures(figure::Format::Png)),
 ];
 
 impl ReproduceArguments {
-    /// Returns the form of tables.
+    /// Returns the form in which tables are printed.
     pub(in crate::cli) fn form(&self) -> FormArguments {
         let format = match self.format {
             Some(ReproduceFormat::Tables(form)) => Some(form),
@@ -82,7 +86,7 @@ impl ReproduceArguments {
         }
     }
 
-    /// Returns the format of figures; none if it is a format of tables or not given.
+    /// Returns the format in which figures are written; `None` if `--format` is absent or names a form of tables.
     pub(in crate::cli) fn figure_format(&self) -> Option<figure::Format> {
         match self.format {
             Some(ReproduceFormat::Figures(format)) => Some(format),

@@ -1,4 +1,4 @@
-//! The flags of `migsim run`.
+//! Defines the flags of `migsim run`.
 
 use std::path::PathBuf;
 
@@ -43,7 +43,7 @@ pub(in crate::cli) struct RunArguments {
     /// Write the results into this folder
     #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
     pub(in crate::cli) out: Option<PathBuf>,
-    /// Replace a run of other settings in the folder
+    /// Replace a run with other settings that is in the folder
     #[arg(long, help_heading = OUTPUT)]
     pub(in crate::cli) force: bool,
     /// Also write the activity of each process in each superstep (processes.csv) and the traffic of the links (links.csv)
@@ -51,47 +51,47 @@ pub(in crate::cli) struct RunArguments {
     pub(in crate::cli) processes: bool,
     /// Also write the results as one HTML page
     ///
-    /// Without a name it is report.html, in the folder of `--out` if given.
+    /// The default name is report.html, in the folder of `--out` if there is one.
     #[arg(long, value_name = "FILE", num_args = 0..=1, value_parser = parse_page, help_heading = OUTPUT)]
     #[expect(
         clippy::option_option,
         reason = "how clap tells a flag without its value"
     )]
     pub(in crate::cli) report: Option<Option<PathBuf>>,
-    /// Also write the timeline of each process for a viewer: perfetto (trace-iii.perfetto.json), paje (trace-iii.paje), or both with a
-    /// comma
+    /// Also write the timeline of each process for a trace viewer: perfetto (trace-iii.perfetto.json), paje (trace-iii.paje), or
+    /// both, separated by a comma
     #[arg(long, value_enum, value_name = "VIEWER", value_delimiter = ',', requires = "out", help_heading = OUTPUT)]
     pub(in crate::cli) write_trace: Vec<Viewer>,
-    /// Also record the critical path, which takes longer: `path.csv` in the folder of `--out`, a section and pieces on the chart of the page
-    /// of `--report`, a track of `--write-trace perfetto`
+    /// Also record the critical path, which takes longer. It is shown in `path.csv` in the folder of `--out`, on the page of
+    /// `--report`, and as a track of `--write-trace perfetto`
     #[arg(long, help_heading = OUTPUT)]
     pub(in crate::cli) critical_path: bool,
     #[command(flatten)]
     pub(in crate::cli) form: FormArguments,
-    /// Print no progress, and no result unless `--json` or `--format` asks for one
+    /// Print no progress, and no result unless `--json` or `--format` requests one
     #[arg(long, short, help_heading = OUTPUT)]
     pub(in crate::cli) quiet: bool,
     /// Print the complete settings as an experiment file and run nothing
     #[arg(long, help_heading = OUTPUT)]
     pub(in crate::cli) show: bool,
-    /// Skip the best static start: scenario i from the start of each built-in mapping, on platforms that no paper used
+    /// Leave out the best static start: scenario i from the start of each built-in mapping, on platforms that no paper used
     #[arg(long, help_heading = OUTPUT)]
     pub(in crate::cli) no_static_starts: bool,
-    /// Threads: scenarios run in parallel; at most 1024 [default: one per scenario]
+    /// The number of threads that run scenarios in parallel; at most 1024 [default: one per scenario]
     #[arg(long, short = 'j', value_name = "N", value_parser = threads::parser(), help_heading = OUTPUT)]
     pub(in crate::cli) threads: Option<usize>,
 }
 
-/// A viewer of traces.
+/// The viewer for which a trace is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum Viewer {
-    /// Perfetto, and Chrome's trace viewer
+    /// Perfetto, and the trace viewer of Chrome
     Perfetto,
-    /// `ViTE` and the tools of Paje
+    /// `ViTE` and other tools that read the Paje format
     Paje,
 }
 
-/// Reads the name of a page, which must end like one. Otherwise the word after `--report` may be meant as the experiment.
+/// Parses the name of an HTML page, whose ending is checked, because the word after `--report` may be meant as the experiment.
 fn parse_page(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     let is_page = path

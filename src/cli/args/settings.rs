@@ -1,4 +1,4 @@
-//! The flags of an experiment, which most commands share.
+//! Defines the flags of an experiment, which most commands share.
 
 use std::path::PathBuf;
 
@@ -11,74 +11,76 @@ use crate::cli::options::{OptionValues, parse_counts};
 use crate::sweep::Spec;
 use crate::units::Bytes;
 
-/// The simulated experiment, and flags that win over it.
+/// The flags that choose an experiment and change its settings.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct SettingsArguments {
     /// An experiment: a JSON file or a built-in name (see `migsim list experiments`)
     ///
-    /// `migsim schema experiment` describes the file. `migsim explain` and `migsim snapshot` take a run folder, too.
+    /// `migsim schema experiment` describes the file. `migsim explain` and `migsim snapshot` also accept a run folder.
     #[arg(value_parser = complete::experiments(), hide_possible_values = true)]
     pub(in crate::cli) experiment: Option<PathBuf>,
 
     /// The platform: a file (JSON or SimGrid XML) or a built-in name
     #[arg(long, value_name = "FILE", value_parser = complete::platforms(), hide_possible_values = true, help_heading = EXPERIMENT)]
     pub(in crate::cli) platform: Option<String>,
-    /// The clusters of a platform of zones: zone (those that hold hosts), level=N (below the outermost), name, or a CSV file
-    /// (`host,cluster`)
+    /// The clusters of a platform of zones: zone (each zone that contains hosts), level=N (zones N levels below the outermost
+    /// one), name (by host names), or a CSV file (`host,cluster`)
     #[arg(long, value_name = "zone|level=N|name|FILE", help_heading = EXPERIMENT)]
     pub(in crate::cli) clusters: Option<String>,
     /// The application (see `migsim list apps`)
     #[arg(long, value_name = "NAME", hide_possible_values = true, help_heading = EXPERIMENT)]
     pub(in crate::cli) app: Option<String>,
-    /// The first host of each process: a rule, a list of hosts or a CSV file
+    /// The placement of the processes at the start: a rule, a list of hosts or a CSV file
     ///
-    /// The rules are contiguous, round-robin, by-core, by-speed and fast-first; `by-core:epyc,old-3` applies a rule to some hosts only. A list
-    /// has names of hosts and clusters, separated by commas. A CSV file has the columns `process,host`.
+    /// The rules are contiguous, round-robin, by-core, by-speed and fast-first; `by-core:epyc,old-3` applies a rule to some hosts
+    /// only. A list contains names of hosts and clusters, separated by commas. A CSV file has the columns `process,host`.
     #[arg(long, value_name = "RULE|HOSTS|FILE", help_heading = EXPERIMENT)]
     pub(in crate::cli) mapping: Option<String>,
-    /// The scenarios: one, several separated by commas, or all
+    /// The scenarios to run: one, several separated by commas, or all
     #[arg(long, value_enum, value_name = "SCENARIO", value_delimiter = ',', help_heading = EXPERIMENT)]
     pub(in crate::cli) scenario: Vec<ScenarioChoice>,
-    /// Seed of all random choices: load, policy and application
+    /// The seed of all random choices: by the load, the policy and the application
     ///
-    /// `--set workload.seed=N` gives the application a seed of its own.
+    /// `--set workload.seed=N` sets a separate seed for the application.
     #[arg(long, value_parser = parse_counts, help_heading = EXPERIMENT)]
     pub(in crate::cli) seed: Option<Spec>,
 
     /// Background load of hosts and links (see `migsim list loads`)
     ///
-    /// A kind and its parameters; repeatable; `none` disables it. In a sweep one flag holds several loads: `none,walk,step=0.1,on-off` are
-    /// three.
+    /// The value is a kind of load with its parameters; repeatable; `none` means no load. In a sweep, one flag lists alternative
+    /// loads: `none,walk,step=0.1,on-off` are three.
     #[arg(long, value_name = "KIND[,KEY=VALUE]...", hide_possible_values = true, help_heading = EXPERIMENT)]
     pub(in crate::cli) load: Vec<String>,
 
-    /// Change one quantity of the case, such as 'link wan bandwidth +10%' or 'cluster ICE speed unlimited' (see the guide on bottlenecks);
-    /// repeatable; replaces the changes of a file
+    /// Change one quantity of the case, such as 'link wan bandwidth +10%' or 'cluster ICE speed unlimited' (see the guide on
+    /// bottlenecks); repeatable; replaces the changes in a file
     #[arg(long = "change", value_name = "CHANGE", help_heading = EXPERIMENT)]
     pub(in crate::cli) changes: Vec<String>,
 
-    /// The policy (see `migsim list policies`)
+    /// The rescheduling policy (see `migsim list policies`)
     #[arg(long, value_name = "NAME", hide_possible_values = true, help_heading = POLICY)]
     pub(in crate::cli) policy: Option<String>,
-    /// The trigger of the policy's calls (see `migsim list triggers`); MigBSP and others have their own
+    /// The trigger that decides when the policy is called (see `migsim list triggers`); MigBSP and some other policies decide
+    /// this themselves
     #[arg(long, value_name = "NAME[=VALUE]", hide_possible_values = true, help_heading = POLICY)]
     pub(in crate::cli) trigger: Option<String>,
-    /// The flags of applications and policies
+    /// The flags that applications and policies define.
     #[command(flatten)]
     pub(in crate::cli) options: OptionValues,
 
     /// The network model (see `migsim list networks`)
     #[arg(long, value_name = "NAME", value_parser = complete::networks(), hide_possible_values = true, help_heading = MODEL)]
     pub(in crate::cli) network: Option<String>,
-    /// The message-passing library (see `migsim list libraries`), or a file that `migsim calibrate` wrote; flags win over it
+    /// The message-passing library (see `migsim list libraries`), or a file that `migsim calibrate` wrote; other flags override
+    /// its values
     #[arg(long, value_name = "NAME|FILE", value_parser = complete::libraries(), hide_possible_values = true, help_heading = MODEL)]
     pub(in crate::cli) library: Option<String>,
-    /// Replace a constant of the network model
+    /// Replace the value of a constant of the network model
     #[arg(long = "net", value_name = "KEY=VALUE", value_parser = parse_pair, help_heading = MODEL)]
     pub(in crate::cli) constants: Vec<(String, String)>,
     /// Set any key of the experiment by its path
     ///
-    /// It wins over the other flags. The page *Settings* of the book and `migsim run --show` list the keys.
+    /// It overrides the other flags. The page *Settings* of the book and `migsim run --show` list the keys.
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_pair, help_heading = MODEL)]
     pub(in crate::cli) settings: Vec<(String, String)>,
 
@@ -88,18 +90,18 @@ pub(in crate::cli) struct SettingsArguments {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum ScenarioChoice {
-    /// Application only
+    /// The application only, without rescheduling
     I,
-    /// The policy decides and its calls cost time, but no process moves
+    /// The policy is called and its calls cost time, but no process moves
     Ii,
-    /// The policy decides, its calls and moves cost time, and processes move
+    /// The policy is called, its calls and moves cost time, and processes move
     Iii,
-    /// All three
+    /// All three scenarios
     All,
 }
 
 impl ScenarioChoice {
-    /// Returns the scenarios of all `choices`, each once and in their order; none if nothing is chosen.
+    /// Returns the chosen scenarios, each once and in the order i, ii, iii; empty if none is chosen.
     pub(in crate::cli) fn scenarios(choices: &[Self]) -> Vec<Scenario> {
         let is_chosen = |scenario: &Scenario| {
             choices.contains(&Self::All)
@@ -113,10 +115,11 @@ impl ScenarioChoice {
     }
 }
 
-/// The memory that the command may use, and the files.
+/// The flags for the memory that the command may use, and for what files may do.
 #[derive(Clone, Copy, Debug, Args)]
 pub(in crate::cli) struct MemoryArguments {
-    /// Refuse runs above this estimated memory ("8 GB") before they start [default: the memory available to the command]
+    /// Refuse runs that would need more memory than this ("8 GB"), as estimated before they start [default: the memory available
+    /// to the command]
     #[arg(long, value_name = "SIZE", help_heading = OUTPUT)]
     pub(in crate::cli) memory_limit: Option<Bytes>,
 
@@ -124,11 +127,12 @@ pub(in crate::cli) struct MemoryArguments {
     #[arg(long, help_heading = OUTPUT)]
     pub(in crate::cli) include_outside: bool,
 
-    /// Allow experiments and sweep files to name a program that is started as the policy (`exec`)
+    /// Allow experiment and sweep files to start a program as the policy (`exec`)
     #[arg(long, help_heading = OUTPUT)]
     pub(in crate::cli) allow_exec: bool,
 }
 
+/// Parses `KEY=VALUE`.
 pub(super) fn parse_pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.trim().is_empty() => {

@@ -1,4 +1,4 @@
-//! The flags of `migsim sweep` and `migsim sweep merge`.
+//! Defines the flags of `migsim sweep` and `migsim sweep merge`.
 
 use std::path::PathBuf;
 
@@ -39,46 +39,47 @@ pub(in crate::cli) struct SweepArguments {
     #[command(flatten)]
     pub(in crate::cli) varied: VariedArguments,
 
-    /// Take the values of all parameters in step instead of every combination
+    /// Combine the first values of all parameters, then the second values, and so on, instead of every combination
     #[arg(long, group = "combination", help_heading = SWEEP)]
     pub(in crate::cli) zip: bool,
-    /// Draw N different combinations
+    /// Draw N different combinations of values at random
     #[arg(long, value_name = "N", group = "combination", help_heading = SWEEP)]
     pub(in crate::cli) random: Option<u64>,
     /// Draw N combinations that spread the values of each parameter evenly (Latin hypercube)
     #[arg(long, value_name = "N", group = "combination", help_heading = SWEEP)]
     pub(in crate::cli) latin: Option<u64>,
-    /// Seed of `--random` and `--latin` [default: 1]
+    /// The seed with which `--random` and `--latin` draw [default: 1]
     #[arg(long, value_name = "SEED", help_heading = SWEEP)]
     pub(in crate::cli) draw_seed: Option<u64>,
     /// Margin of indifference, in percent
     ///
-    /// Differences up to this share of the best makespan do not count.
+    /// Differences smaller than this percentage of the best makespan do not count.
     #[arg(long, value_name = "PERCENT", default_value = "0.5%", help_heading = SWEEP)]
     pub(in crate::cli) indifference: Indifference,
-    /// Do only the I-th of N parts of the plan, for `migsim sweep merge`
+    /// Do only part I of N parts of the plan; `migsim sweep merge` joins the parts
     #[arg(long, value_name = "I/N", value_parser = parse_shard, conflicts_with_all = ["json", "format"], help_heading = SWEEP)]
     pub(in crate::cli) shard: Option<Shard>,
 
-    /// Run the parts of the plan as a job array of Slurm, wait for it and merge; the same command resubmits preempted and failed parts
+    /// Run the parts of the plan as a job array of Slurm, wait for them and merge the results; the same command resubmits
+    /// preempted and failed parts
     #[arg(long, group = "on_slurm", requires = "shards", conflicts_with = "shard", help_heading = SLURM)]
     pub(in crate::cli) slurm: bool,
-    /// Print the script of the job array and submit nothing
+    /// Print the script of the Slurm job array and submit nothing
     #[arg(long, group = "on_slurm", requires = "shards", conflicts_with = "shard", help_heading = SLURM)]
     pub(in crate::cli) slurm_dry_run: bool,
-    /// The number of parts, each a task of the array
+    /// The number of parts, each a task of the Slurm job array
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000), requires = "on_slurm", help_heading = SLURM)]
     pub(in crate::cli) shards: Option<u32>,
-    /// An option of sbatch, such as partition=short or time=00:30:00
+    /// An option for sbatch, such as partition=short or time=00:30:00
     #[arg(long = "sbatch-option", value_name = "OPTION", allow_hyphen_values = true, requires = "shards", help_heading = SLURM)]
     pub(in crate::cli) sbatch_options: Vec<String>,
 
     /// Keep the results in this folder
     ///
-    /// The default is sweeps/ and the name of the application.
+    /// The default is a folder below sweeps/ with the name of the application.
     #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
     pub(in crate::cli) out: Option<PathBuf>,
-    /// Print the number of runs and their estimated time only
+    /// Print the number of runs and their estimated time, and run no sweep
     #[arg(long, conflicts_with_all = ["json", "format"], help_heading = OUTPUT)]
     pub(in crate::cli) dry_run: bool,
     /// Print the sweep as a sweep file and run nothing
@@ -90,14 +91,14 @@ pub(in crate::cli) struct SweepArguments {
 
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum SweepCommand {
-    /// Join the folders of the parts of a sweep (`--shard`); their order does not matter
+    /// Join the folders of the parts of a sweep (`--shard`); the order of the folders does not matter
     #[command(after_help = "Example:\n  migsim sweep merge shards/* --out whole")]
     Merge(MergeArguments),
 }
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct MergeArguments {
-    /// The folders
+    /// The folders of the parts
     #[arg(required = true, value_name = "DIR")]
     pub(in crate::cli) folders: Vec<PathBuf>,
     /// Keep the merged sweep in this folder
@@ -105,7 +106,7 @@ pub(in crate::cli) struct MergeArguments {
     pub(in crate::cli) out: PathBuf,
     #[command(flatten)]
     pub(in crate::cli) form: FormArguments,
-    /// Print only errors, and the result if `--format csv` or `--json` asks for it
+    /// Print only errors, and the result if `--format csv` or `--json` requests it
     #[arg(long, short)]
     pub(in crate::cli) quiet: bool,
 }

@@ -1,4 +1,4 @@
-//! The flags of `migsim trace`.
+//! Defines the flags of `migsim trace`.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use super::settings::SettingsArguments;
 
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum TraceCommand {
-    /// Write the application of an experiment as a trace, which `--app trace` runs, or as data for vt and LBAF
+    /// Write the application of an experiment as a trace, which `--app trace` runs, or as data for the programs vt and LBAF
     #[command(
         allow_negative_numbers = true,
         after_help = "Examples:\n  \
@@ -23,7 +23,7 @@ pub(in crate::cli) enum TraceCommand {
             migsim trace export --app vt --data nolb/data --platform ufrgs --policy greedy-refine --format vt --moves --out lb/moved"
     )]
     Export(Box<TraceExportArguments>),
-    /// Make a trace of more processes from recordings of one program with three or more numbers of processes
+    /// Make a trace with more processes from recordings of one program with three or more numbers of processes
     #[command(after_help = "Example:\n  \
             migsim trace extrapolate --procs 64 --out p64.trace p2.trace p4.trace p8.trace\n\n\
             The smaller recordings predict the largest one, which is the check that is printed. A program whose messages follow no known pattern \
@@ -33,10 +33,10 @@ pub(in crate::cli) enum TraceCommand {
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct TraceExtrapolateArguments {
-    /// The recordings: traces of the same program with the same number of iterations and different numbers of processes
+    /// The recorded traces of the same program, with the same number of iterations and different numbers of processes
     #[arg(value_name = "FILE", required = true, num_args = 1..)]
     pub(in crate::cli) traces: Vec<PathBuf>,
-    /// The number of processes of the trace that is made
+    /// The number of processes of the new trace
     #[arg(long, value_name = "P", value_parser = clap::value_parser!(u32).range(2..=100_000))]
     pub(in crate::cli) procs: u32,
     /// Write the trace into this file [default: standard output]
@@ -48,18 +48,20 @@ pub(in crate::cli) struct TraceExtrapolateArguments {
 pub(in crate::cli) struct TraceExportArguments {
     #[command(flatten)]
     pub(in crate::cli) settings: SettingsArguments,
-    /// Write the trace into this file [default: standard output]; with `--format vt` the prefix of the names: `lb/lu` is lb/lu.0.json, ...
+    /// Write the trace into this file [default: standard output]; with `--format vt`, the beginning of the names: `lb/lu` writes
+    /// lb/lu.0.json, ...
     #[arg(long, value_name = "FILE|PREFIX", help_heading = OUTPUT)]
     pub(in crate::cli) out: Option<PathBuf>,
-    /// The format: trace, or vt (a JSON file per rank, as DARMA/vt writes and LBAF reads)
+    /// The format of the file: trace, or vt (a JSON file per rank, as DARMA/vt writes and LBAF reads)
     #[arg(long, value_enum, default_value = "trace", help_heading = OUTPUT)]
     pub(in crate::cli) format: TraceFormat,
-    /// With `--format vt`: run scenario iii and write each process where the policy put it, as vt's offline balancer reads it
+    /// With `--format vt`: run scenario iii and write each process on the host to which the policy moved it, as vt's offline
+    /// balancer reads it
     #[arg(long, help_heading = OUTPUT)]
     pub(in crate::cli) moves: bool,
 }
 
-/// The format of an exported application.
+/// The format in which an application is exported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum TraceFormat {
     Trace,

@@ -1,4 +1,4 @@
-//! The flags of `migsim workload`.
+//! Defines the flags of `migsim workload`.
 
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ pub(in crate::cli) struct WorkloadShowArguments {
     /// Also draw the application into this SVG file
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(in crate::cli) svg: Option<PathBuf>,
-    /// The largest number of rows, each a superstep or a range of supersteps
+    /// The maximum number of rows, each a superstep or a range of supersteps
     #[arg(long, value_name = "N", default_value_t = 12, help_heading = OUTPUT)]
     pub(in crate::cli) rows: usize,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `migsim calibrate`: fits a library to a table of single messages, read or measured, and writes it.
+//! `migsim calibrate`: fits a library to a table of single messages, which is read or measured, and writes the library.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -9,14 +9,14 @@ use serde_json::Value;
 
 use super::args::CalibrateArguments;
 use super::memory_limit::limits;
-use super::print::{print, say};
+use super::print::{print, print_line};
 use crate::document::read_text;
 use crate::error::{Error, Problem};
 use crate::experiment::{
     Calibration, Pings, calibrate, default_library_file, library_text, read_pings,
 };
 use crate::memory::Purpose;
-use crate::output::{Cell, Sheet, Table, numbers, words, write_named};
+use crate::output::{Cell, Sheet, Table, number_column, text_column, write_named};
 use crate::platform::{self, Platform};
 
 pub(super) fn run(
@@ -25,7 +25,7 @@ pub(super) fn run(
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
     refuse_table_as_output(arguments)?;
-    let source = Source::of(arguments)?;
+    let source = Source::read_or_measure(arguments)?;
     let platform = &source.platform;
     let pings = read_pings(&source.name, &source.text, platform, source.between())?;
     let stem = arguments.out.as_deref().and_then(|path| path.file_stem());
@@ -35,7 +35,7 @@ pub(super) fn run(
     if let Some(machine) = &source.machine {
         found.library["machine"] = machine.clone();
         if machine["transport"] == "tcp" && found.overhead.is_none() {
-            take_overhead_inside(&mut found.library);
+            copy_overhead_inside(&mut found.library);
         }
     }
     let is_taken = arguments.accept || found.doubts.is_empty();
@@ -53,26 +53,27 @@ pub(super) fn run(
             .iter()
             .map(|(key, value)| format!("{key} {}", value.as_str().unwrap_or_default()))
             .collect();
-        sheet.line(format!("machine: {}", facts.join(", ")));
+        sheet.add_line(format!("machine: {}", facts.join(", ")));
     }
     print(out, &sheet.render(arguments.form.form()))?;
     for doubt in &found.doubts {
-        say(errors, &format!("warning: {doubt}"));
+        print_line(errors, &format!("warning: {doubt}"));
     }
     if let Some(kept) = kept {
         let file = kept.display();
-        say(
+        print_line(
             errors,
             &format!(
                 "note: recorded traces without a library of their own take `{file}`; remove it to end that"
             ),
         );
     }
-    if is_taken { Ok(()) } else { Err(doubted()) }
+    if is_taken { Ok(()) } else { Err(doubtful_fit()) }
 }
 
-/// Takes the overhead inside a host for that between hosts, where TCP carried the messages of one host and no others were measured.
-fn take_overhead_inside(library: &mut Value) {
+/// Uses the overhead inside a host also for messages between hosts, if TCP carried the messages inside the host and no others
+/// were measured.
+fn copy_overhead_inside(library: &mut Value) {
     let overhead = library["network"]["loopback_overhead"].clone();
     if !overhead.is_null() {
         library["network"]["overhead"] = overhead;
@@ -81,7 +82,7 @@ fn take_overhead_inside(library: &mut Value) {
     }
 }
 
-/// Writes the default library of recorded traces, and returns its file.
+/// Writes the library that is the default for recorded traces, and returns the path of its file.
 fn write_default(text: &str) -> Result<PathBuf, Error> {
     let Some(file) = default_library_file() else {
         let problem =
@@ -108,30 +109,32 @@ fn write_default(text: &str) -> Result<PathBuf, Error> {
     Ok(file)
 }
 
-/// Creates the error for a doubtful fit. Its exit code keeps a script from going on without a library.
-fn doubted() -> Error {
+/// Returns the error for a doubtful fit. The exit code keeps a script from continuing without a library.
+fn doubtful_fit() -> Error {
     let problem = Problem::new("the fit is doubtful, and no library was written");
     let hint = "correct the table or the platform; `--accept` writes the library all the same";
     Error::Run(problem.hint(hint))
 }
 
-/// The measured times of messages, and the conditions of the measurement.
+/// The measured times of messages, and the conditions under which they were measured.
 struct Source {
-    /// The name of the table.
+    /// The name of the table, for messages.
     name: String,
+    /// The text of the table.
     text: String,
+    /// The platform on which the messages were measured.
     platform: Platform,
-    /// The hosts, for a table that does not name them.
+    /// The names of the two hosts, for a table that does not name them.
     hosts: Option<(String, String)>,
-    /// The library from which the fit starts.
+    /// The name of the library from which the fit starts.
     base: String,
-    /// The measured machine, for the library; none for a table.
+    /// The description of the measured machine, for the library file; `None` if the table was read from a file.
     machine: Option<Value>,
 }
 
 impl Source {
-    /// Reads the table, or measures it.
-    fn of(arguments: &CalibrateArguments) -> Result<Self, Error> {
+    /// Reads the table of measured messages, or measures the messages.
+    fn read_or_measure(arguments: &CalibrateArguments) -> Result<Self, Error> {
         let hosts = (arguments.between.as_deref()).map(|hosts| {
             let hosts = hosts
                 .split_once(',')
@@ -149,7 +152,11 @@ impl Source {
         let opened = |name: &str| {
             let limits = limits(&arguments.memory, None, Purpose::Look);
             let opened = platform::open_within(name, limits);
-            Ok::<_, Error>(opened.map_err(|error| error.placed("--platform"))?.platform)
+            Ok::<_, Error>(
+                opened
+                    .map_err(|error| error.with_default_source("--platform"))?
+                    .platform,
+            )
         };
         let platform = arguments.platform.as_deref().map(opened).transpose()?;
         let base = arguments.library.clone();
@@ -159,13 +166,14 @@ impl Source {
                 text: read_text(table)?,
                 platform: platform.clone(),
                 hosts,
-                base: base.unwrap_or_else(|| BASE.to_owned()),
+                base: base.unwrap_or_else(|| DEFAULT_BASE.to_owned()),
                 machine: None,
             });
         }
-        measured(&arguments.program, platform, hosts, base)
+        measure(&arguments.program, platform, hosts, base)
     }
 
+    /// Returns the names of the two hosts, if the arguments name them.
     fn between(&self) -> Option<(&str, &str)> {
         self.hosts
             .as_ref()
@@ -173,15 +181,15 @@ impl Source {
     }
 }
 
-/// The library from which the fit starts if none is named and none was measured.
-const BASE: &str = "open-mpi";
-/// The platform of processes of one host.
+/// The library from which the fit starts if no library is named and none was measured.
+const DEFAULT_BASE: &str = "open-mpi";
+/// The platform for processes that all run on one host.
 const ONE_HOST: &str = r#"{ "schema": "migsim-platform-1", "name": "one host", "clusters": [
     { "name": "p", "hosts": 1, "speed": "1 GHz", "link": { "bandwidth": "1 Gbps", "latency": "0 s" } } ] }"#;
 
-/// Measures the messages between two processes that the command starts.
+/// Measures messages between two processes that the command `program` starts.
 #[cfg(unix)]
-fn measured(
+fn measure(
     program: &[String],
     platform: Option<Platform>,
     hosts: Option<(String, String)>,
@@ -224,7 +232,7 @@ fn measured(
             .get(key)
             .map(|value| (key.to_owned(), Value::from(value)))
     };
-    let own = recording.get("library").unwrap_or(BASE);
+    let own = recording.get("library").unwrap_or(DEFAULT_BASE);
     let is_known = crate::experiment::LIBRARIES
         .iter()
         .any(|library| library.name == own);
@@ -236,7 +244,7 @@ fn measured(
         text,
         platform,
         hosts: None,
-        base: base.unwrap_or_else(|| if is_known { own } else { BASE }.to_owned()),
+        base: base.unwrap_or_else(|| if is_known { own } else { DEFAULT_BASE }.to_owned()),
         machine: Some(Value::Object(
             ["library", "version", "transport", "waiting", "host"]
                 .into_iter()
@@ -259,7 +267,7 @@ fn measured(
         .into())
 }
 
-/// Refuses to write the library over the table.
+/// Refuses to overwrite the table with the library.
 fn refuse_table_as_output(arguments: &CalibrateArguments) -> Result<(), Error> {
     let place = |path: &Path| path.canonicalize().ok().filter(|path| path.is_file());
     let out = arguments.out.as_deref().and_then(place);
@@ -272,24 +280,24 @@ fn refuse_table_as_output(arguments: &CalibrateArguments) -> Result<(), Error> {
     Err(problem.source("--out").hint(hint).into())
 }
 
-/// Creates the tables of the residuals, the calibrated constants, and those that the table does not determine.
+/// Creates the tables of the residuals, of the calibrated constants, and of the constants that the table does not determine.
 fn sheet(platform: &Platform, pings: &[Pings], (library, found): (&str, &Calibration)) -> Sheet {
     let columns = [
-        words("from", "from"),
-        words("to", "to"),
-        words("kind", "kind"),
-        numbers("bytes", "bytes"),
-        numbers("messages", "messages"),
-        numbers("measured [ms]", "measured_s"),
-        numbers("predicted [ms]", "predicted_s"),
-        numbers("off [%]", "off_percent"),
+        text_column("from", "from"),
+        text_column("to", "to"),
+        text_column("kind", "kind"),
+        number_column("bytes", "bytes"),
+        number_column("messages", "messages"),
+        number_column("measured [ms]", "measured_s"),
+        number_column("predicted [ms]", "predicted_s"),
+        number_column("off [%]", "off_percent"),
     ];
     let mut table = Table::new("residuals", "", &columns);
     let name = |host: crate::units::HostId| platform.hosts[host.index()].name.clone();
     let in_ms = |seconds: f64| Cell::value(seconds, format!("{:.4}", seconds * 1e3));
     for (ping, &predicted) in pings.iter().zip(&found.predicted) {
         let off = 100.0 * (predicted / ping.time - 1.0);
-        table.push([
+        table.push_row([
             Cell::text(name(ping.from)),
             Cell::text(name(ping.to)),
             Cell::text(if ping.is_exchange { "exchange" } else { "ping" }),
@@ -301,19 +309,19 @@ fn sheet(platform: &Platform, pings: &[Pings], (library, found): (&str, &Calibra
         ]);
     }
     let mut sheet = Sheet::default();
-    sheet.table(table);
+    sheet.add_table(table);
     let (overhead, factor) = found.in_use;
     let origin = |is_found: bool| {
         let kept = format!(" (not determined; as `{library}` has it)");
         if is_found { String::new() } else { kept }
     };
     let overhead = format!("overhead per message: {:.1} us", overhead * 1e6);
-    sheet.line(overhead + &origin(found.overhead.is_some()));
+    sheet.add_line(overhead + &origin(found.overhead.is_some()));
     let factor = format!("bandwidth factor: {factor}");
-    sheet.line(factor + &origin(found.bandwidth_factor.is_some()));
+    sheet.add_line(factor + &origin(found.bandwidth_factor.is_some()));
     if let Some(inside) = &found.inside {
         let overhead = inside.overhead * 1e6;
-        sheet.line(format!(
+        sheet.add_line(format!(
             "inside a host: overhead {overhead:.2} us per message"
         ));
         if let Some(bandwidth) = inside.bandwidth {
@@ -323,15 +331,15 @@ fn sheet(platform: &Platform, pings: &[Pings], (library, found): (&str, &Calibra
                 None => "",
             };
             let bandwidth = bandwidth / 1e9;
-            sheet.line(format!(
+            sheet.add_line(format!(
                 "inside a host: bandwidth {bandwidth:.2} GB/s{sharing}"
             ));
         }
     }
     let residual = 100.0 * found.median_residual;
-    sheet.line(format!("median residual: {residual:.1} %"));
-    for open in &found.open {
-        sheet.line(format!("not determined: {open}"));
+    sheet.add_line(format!("median residual: {residual:.1} %"));
+    for open in &found.undetermined {
+        sheet.add_line(format!("not determined: {open}"));
     }
     sheet
 }

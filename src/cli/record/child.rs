@@ -1,4 +1,5 @@
-//! The recorded program: starts it, waits for it, and ends it with all processes that it has started if a signal arrives.
+//! The recorded program: starts it, waits for it, and, if a signal arrives, ends it together with all processes that it has
+//! started.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,55 +15,57 @@ use crate::cli::args::RecordClock;
 use crate::cli::interrupt::Signals;
 use crate::document::read_text;
 use crate::error::{Error, Problem};
-use crate::workload::record::failure;
+use crate::workload::record::failure_reason;
 
 /// Time between two checks of the program and of signals.
-pub(super) const PAUSE: Duration = Duration::from_millis(50);
+pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Time that a program has to end by itself after a signal that the terminal also sends to it.
-const OWN_TIME: Duration = Duration::from_secs(1);
-/// Time that a program has to end after the signal was passed on; then it is killed.
-const LAST_TIME: Duration = Duration::from_secs(5);
+/// Time that the program has to end by itself after a signal that the terminal also sends to it.
+const SELF_END_TIME: Duration = Duration::from_secs(1);
+/// Time that the program has to end after the signal was passed on to it; then it is killed.
+const PASSED_ON_TIME: Duration = Duration::from_secs(5);
 
-/// A program to run.
+/// A program to run, possibly under the recorder.
 #[derive(Debug)]
 pub(super) struct Job<'a> {
-    /// The command and its arguments.
+    /// The program and its arguments.
     pub(super) program: &'a [String],
-    /// The library of the recorder; none to run the program without it.
+    /// The path of the recorder's library; `None` to run the program without the recorder.
     pub(super) recorder: Option<&'a Path>,
-    /// The folder of the records.
+    /// The folder that the recorder writes its records into.
     pub(super) folder: &'a Path,
+    /// The clock that measures the time of computation.
     pub(super) clock: RecordClock,
 }
 
 /// Runs the program, with the recorder loaded before its MPI library, until it ends or a signal has ended it.
 pub(super) fn run(job: &Job<'_>, signals: &Signals) -> Result<(), Error> {
     if signals.are_caught() {
-        adopt();
+        become_subreaper();
     }
     let mut child = start(job)?;
     let status = loop {
-        if let Some(signal) = signals.came() {
-            end(&mut child, signal);
+        if let Some(signal) = signals.last_signal() {
+            end_all(&mut child, signal);
             return Err(interrupted());
         }
-        if let Some(status) = child.try_wait().map_err(|error| lost(&error))? {
+        if let Some(status) = child.try_wait().map_err(|error| wait_failed(&error))? {
             break status;
         }
-        thread::sleep(PAUSE);
+        thread::sleep(POLL_INTERVAL);
     };
     if status.success() {
-        return check_called(job);
+        return check_recorded(job);
     }
-    Err(failed(status, job.folder))
+    Err(program_failed(status, job.folder))
 }
 
-/// Creates the error that is returned after a signal, and that is not printed.
+/// Returns the error after a signal; its text is not printed.
 pub(super) fn interrupted() -> Error {
     Error::Run(Problem::new("interrupted"))
 }
 
+/// Starts the program, with the recorder if there is one.
 fn start(job: &Job<'_>) -> Result<Child, Error> {
     let [program, rest @ ..] = job.program else {
         return Err(Problem::new("no program")
@@ -91,9 +94,9 @@ fn start(job: &Job<'_>) -> Result<Child, Error> {
     })
 }
 
-/// Checks that the program is an MPI program, which leaves a record.
-fn check_called(job: &Job<'_>) -> Result<(), Error> {
-    if job.recorder.is_none() || names(job.folder).next().is_some() {
+/// Checks that the program has left a record, as every recorded MPI program does.
+fn check_recorded(job: &Job<'_>) -> Result<(), Error> {
+    if job.recorder.is_none() || record_paths(job.folder).next().is_some() {
         return Ok(());
     }
     let message = format!("`{}` called no MPI function", job.program.join(" "));
@@ -102,17 +105,17 @@ fn check_called(job: &Job<'_>) -> Result<(), Error> {
     Err(Error::Run(Problem::new(message).hint(hint)))
 }
 
-/// Lists the records of a folder.
-fn names(folder: &Path) -> impl Iterator<Item = std::path::PathBuf> {
+/// Returns the paths of the records in a folder.
+fn record_paths(folder: &Path) -> impl Iterator<Item = std::path::PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let paths = entries.map(|entry| entry.path());
     paths.filter(|path| path.extension().is_some_and(|suffix| suffix == "record"))
 }
 
-/// Creates the error of a failed program; if the records were the cause, the recorder has written so.
-fn failed(status: ExitStatus, folder: &Path) -> Error {
-    let mut texts = names(folder).filter_map(|path| read_text(&path).ok());
-    let Some(reason) = texts.find_map(|text| failure(&text).map(str::to_owned)) else {
+/// Returns the error for a program that failed. If the records could not be written, the recorder has noted the reason in them.
+fn program_failed(status: ExitStatus, folder: &Path) -> Error {
+    let mut texts = record_paths(folder).filter_map(|path| read_text(&path).ok());
+    let Some(reason) = texts.find_map(|text| failure_reason(&text).map(str::to_owned)) else {
         let message = format!("the program failed: {status}");
         let hint = "run it without `migsim record` first; nothing was written";
         return Error::Run(Problem::new(message).hint(hint));
@@ -122,41 +125,43 @@ fn failed(status: ExitStatus, folder: &Path) -> Error {
     Error::Run(problem.source(folder.display().to_string()).hint(hint))
 }
 
-fn lost(error: &std::io::Error) -> Error {
+/// Returns the error for a program that cannot be waited for.
+fn wait_failed(error: &std::io::Error) -> Error {
     let problem = Problem::new(format!("cannot wait for the program: {error}"));
     Error::Run(problem.hint("record it again"))
 }
 
-/// Ends the program and all processes that it has started: with the same signal, and if that does not help, by killing them.
-fn end(child: &mut Child, signal: i32) {
+/// Ends the program and all processes that it has started: first with the same signal; if they do not end, they are killed.
+fn end_all(child: &mut Child, signal: i32) {
     // The terminal also sends other signals to the program; a second one would disturb it while it ends.
-    if signal != SIGTERM && has_ended(child, OWN_TIME) {
+    if signal != SIGTERM && wait_for_end(child, SELF_END_TIME) {
         return;
     }
     let passed_on = Signal::from_named_raw(signal).unwrap_or(Signal::TERM);
     for signal in [passed_on, Signal::KILL] {
-        send(&family_of(std::process::id(), child), signal);
-        if has_ended(child, LAST_TIME) {
+        send(&descendants(std::process::id(), child), signal);
+        if wait_for_end(child, PASSED_ON_TIME) {
             return;
         }
     }
 }
 
-/// Waits until the program and all processes that it has started have ended, at most for `time`.
-fn has_ended(child: &mut Child, time: Duration) -> bool {
+/// Waits until the program and all processes that it has started have ended, at most for `time`; returns whether they have ended.
+fn wait_for_end(child: &mut Child, time: Duration) -> bool {
     let mut left = time;
     while !matches!(child.try_wait(), Ok(Some(_)))
-        || !family_of(std::process::id(), child).is_empty()
+        || !descendants(std::process::id(), child).is_empty()
     {
         if left.is_zero() {
             return false;
         }
-        thread::sleep(PAUSE);
-        left = left.saturating_sub(PAUSE);
+        thread::sleep(POLL_INTERVAL);
+        left = left.saturating_sub(POLL_INTERVAL);
     }
     true
 }
 
+/// Sends a signal to all processes of the set.
 fn send(family: &BTreeSet<u32>, signal: Signal) {
     for &id in family {
         if let Some(pid) = i32::try_from(id).ok().and_then(Pid::from_raw) {
@@ -165,9 +170,9 @@ fn send(family: &BTreeSet<u32>, signal: Signal) {
     }
 }
 
-/// Finds the living processes that `root` and its children have started. The system makes `root` the parent of those whose parents have
-/// ended ([`adopt`]). If the system does not list processes, only the child is returned.
-fn family_of(root: u32, child: &mut Child) -> BTreeSet<u32> {
+/// Returns the ids of the living processes that `root` and its children have started. The system makes `root` the parent of
+/// processes whose own parents have ended. If the system does not list processes, only the child is returned.
+fn descendants(root: u32, child: &mut Child) -> BTreeSet<u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let ids = entries.filter_map(|entry| entry.file_name().to_string_lossy().parse::<u32>().ok());
     let parents: Vec<(u32, u32)> = ids.filter_map(|id| Some((id, parent_of(id)?))).collect();
@@ -188,7 +193,7 @@ fn family_of(root: u32, child: &mut Child) -> BTreeSet<u32> {
 }
 
 /// Makes this process the parent of processes of the program whose own parents end before them.
-fn adopt() {
+fn become_subreaper() {
     #[cfg(target_os = "linux")]
     if let Some(here) = i32::try_from(std::process::id())
         .ok()
@@ -199,12 +204,13 @@ fn adopt() {
     }
 }
 
-/// Returns the parent of a process that has not ended (on Linux).
+/// Returns the parent of a process that has not ended; `None` if it has ended, or if the system is not Linux.
 fn parent_of(id: u32) -> Option<u32> {
     parent_in(&fs::read_to_string(format!("/proc/{id}/stat")).ok()?)
 }
 
-/// Reads state and parent after the name, which may contain spaces and parentheses (`man 5 proc_pid_stat`).
+/// Reads the parent from the status line of a process; `None` if it has ended. State and parent follow the name, which may
+/// contain spaces and parentheses (`man 5 proc_pid_stat`).
 fn parent_in(stat: &str) -> Option<u32> {
     let mut fields = stat.rsplit_once(") ")?.1.split(' ');
     let has_ended = matches!(fields.next()?, "Z" | "X");
@@ -230,15 +236,15 @@ mod tests {
         let root = shell.id();
         let mut family = BTreeSet::new();
         for _ in 0..100 {
-            family = family_of(root, &mut shell);
+            family = descendants(root, &mut shell);
             if family.len() > 1 {
                 break;
             }
-            thread::sleep(PAUSE);
+            thread::sleep(POLL_INTERVAL);
         }
         assert_eq!(family.len(), 2, "the shell and the sleeper");
         send(&family, Signal::KILL);
         shell.wait().unwrap();
-        assert!(family_of(root, &mut shell).is_empty());
+        assert!(descendants(root, &mut shell).is_empty());
     }
 }

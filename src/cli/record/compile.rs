@@ -1,4 +1,5 @@
-//! The recorder and the ping-pong program, compiled once for their source and the user's `mpicc`, in a folder that no other user can write.
+//! Compiles the recorder and the ping-pong program once for their source and the user's `mpicc`, into a folder that no other user
+//! can write.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,25 +9,26 @@ use super::private;
 use crate::error::{Error, Problem};
 use crate::workload::record::RECORDER;
 
-/// Returns the library of the recorder; compiles it on first use for this source and this `mpicc`.
+/// Returns the path of the recorder's library; compiles it on first use for this source and this `mpicc`.
 pub(super) fn recorder() -> Result<PathBuf, Error> {
     let flags = ["-O2", "-shared", "-fPIC", "-Wl,--no-as-needed"];
-    compiled("recorder", "so", RECORDER, &flags)
+    compiled_file("recorder", "so", RECORDER, &flags)
 }
 
-/// Returns an MPI program; compiles it on first use for its source and this `mpicc`.
+/// Returns the path of an MPI program; compiles it on first use for its source and this `mpicc`.
 pub(super) fn program(name: &str, source: &str) -> Result<PathBuf, Error> {
-    compiled(name, "bin", source, &["-O2"])
+    compiled_file(name, "bin", source, &["-O2"])
 }
 
-fn compiled(name: &str, suffix: &str, source: &str, flags: &[&str]) -> Result<PathBuf, Error> {
+/// Returns the path of a compiled file; compiles the source on first use for this `mpicc`.
+fn compiled_file(name: &str, suffix: &str, source: &str, flags: &[&str]) -> Result<PathBuf, Error> {
     let version = Command::new("mpicc").arg("-v").output();
     let version = version.map_err(|error| {
         let problem = Problem::new(format!("cannot start `mpicc`: {error}"));
         let hint = "install an MPI library with its compiler (Debian: apt-get install openmpi-bin libopenmpi-dev), or load its module";
         Error::from(problem.hint(hint))
     })?;
-    let folder = cache()?;
+    let folder = cache_folder()?;
     private::create(&folder)?;
     let text = [source.as_bytes(), &version.stdout, &version.stderr].concat();
     let made = folder.join(format!("{name}-{:016x}.{suffix}", hash(&text)));
@@ -36,8 +38,8 @@ fn compiled(name: &str, suffix: &str, source: &str, flags: &[&str]) -> Result<Pa
     Ok(made)
 }
 
-/// Returns the folder of the recorder.
-fn cache() -> Result<PathBuf, Error> {
+/// Returns the folder for compiled files, in the user's cache folder.
+fn cache_folder() -> Result<PathBuf, Error> {
     let given = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let home = || given("HOME").map(|home| Path::new(&home).join(".cache"));
     let folder = given("XDG_CACHE_HOME").map(PathBuf::from).or_else(home);
@@ -57,6 +59,7 @@ fn cache() -> Result<PathBuf, Error> {
     Ok(folder.join("migsim"))
 }
 
+/// Compiles a source text with `mpicc` into the file `made`.
 fn compile(folder: &Path, made: &Path, text: &str, flags: &[&str]) -> Result<(), Error> {
     let unwritable = |error: std::io::Error| {
         let problem = Problem::new(format!("cannot write: {error}"));
@@ -88,7 +91,7 @@ fn compile(folder: &Path, made: &Path, text: &str, flags: &[&str]) -> Result<(),
     fs::rename(&object, made).map_err(unwritable)
 }
 
-/// Computes the hash FNV-1a, which is the same on every machine and in every version.
+/// Computes the FNV-1a hash, which is the same on every machine and in every version.
 fn hash(bytes: &[u8]) -> u64 {
     let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix)

@@ -1,7 +1,8 @@
 //! The folder for the records of one recording: new, private, and removed afterwards, even if the recording is killed.
 //!
-//! The folder is `migsim-record-ID` in the folder of temporary files. Its file `lock` is locked during the recording. The next recording of
-//! the same user can therefore recognise and remove a folder that a killed recording has left. Records to keep move to `migsim-kept-ID`.
+//! The folder is `migsim-record-ID` in the folder of temporary files. Its file `lock` is locked during the recording. The next
+//! recording of the same user can therefore recognise and remove a folder that a killed recording has left. Records that are kept
+//! are moved to `migsim-kept-ID`.
 
 use std::fs::{self, File};
 use std::hash::{BuildHasher as _, RandomState};
@@ -11,22 +12,25 @@ use std::path::{Path, PathBuf};
 use super::private;
 use crate::error::{Error, Problem};
 
-/// Prefix of the name of a folder during its recording.
-const PREFIX: &str = "migsim-record-";
-/// Prefix of the name of a folder that is kept.
-const KEPT: &str = "migsim-kept-";
-/// The file that is locked during a recording.
-const LOCK: &str = "lock";
-/// Maximum number of names that are tried; the folder of a new name hardly ever exists.
-const ATTEMPTS: usize = 100;
+/// Prefix of the name of a records folder during the recording.
+const RECORDING_PREFIX: &str = "migsim-record-";
+/// Prefix of the name of a records folder that is kept.
+const KEPT_PREFIX: &str = "migsim-kept-";
+/// The name of the file that is locked during a recording.
+const LOCK_FILE: &str = "lock";
+/// Maximum number of folder names that are tried; it is very unlikely that the folder of a new name exists.
+const MAX_ATTEMPTS: usize = 100;
 
-/// The folder of the current recording; it is removed when this value is dropped.
+/// The folder of the current recording; the folder is removed when this value is dropped, unless its records are kept.
 #[derive(Debug)]
 pub(super) struct Records {
+    /// The path of the folder.
     folder: PathBuf,
+    /// The random part of the name of the folder.
     id: String,
-    /// The open file, which keeps the lock.
+    /// The open lock file, which keeps the folder locked.
     _lock: File,
+    /// Whether the folder is kept when this value is dropped.
     is_kept: bool,
 }
 
@@ -34,8 +38,8 @@ impl Records {
     /// Creates a new folder that only the user can access.
     pub(super) fn create(temporary: &Path) -> Result<Self, Error> {
         let mut reason = io::Error::from(io::ErrorKind::AlreadyExists);
-        for _ in 0..ATTEMPTS {
-            match Self::attempt(temporary) {
+        for _ in 0..MAX_ATTEMPTS {
+            match Self::try_create(temporary) {
                 Ok(records) => return Ok(records),
                 Err(error) => reason = error,
             }
@@ -54,13 +58,14 @@ impl Records {
         )))
     }
 
-    fn attempt(temporary: &Path) -> io::Result<Self> {
+    /// Tries to create and lock a folder with a random name.
+    fn try_create(temporary: &Path) -> io::Result<Self> {
         // The program may change its working directory.
         let temporary = temporary.canonicalize()?;
-        let id = format!("{:016x}", unpredictable());
-        let folder = temporary.join(format!("{PREFIX}{id}"));
+        let id = format!("{:016x}", unique_number());
+        let folder = temporary.join(format!("{RECORDING_PREFIX}{id}"));
         private::create_new(&folder)?;
-        let lock = File::create_new(folder.join(LOCK))?;
+        let lock = File::create_new(folder.join(LOCK_FILE))?;
         if matches!(lock.try_lock(), Err(fs::TryLockError::WouldBlock)) {
             return Err(io::ErrorKind::NotFound.into());
         }
@@ -72,14 +77,15 @@ impl Records {
         })
     }
 
+    /// Returns the path of the folder.
     pub(super) fn path(&self) -> &Path {
         &self.folder
     }
 
-    /// Keeps the records, and returns their folder.
+    /// Keeps the records, and returns the path of their folder.
     pub(super) fn keep(mut self) -> PathBuf {
         self.is_kept = true;
-        let kept = self.folder.with_file_name(format!("{KEPT}{}", self.id));
+        let kept = self.folder.with_file_name(format!("{KEPT_PREFIX}{}", self.id));
         match fs::rename(&self.folder, &kept) {
             Ok(()) => kept,
             Err(_) => self.folder.clone(),
@@ -96,20 +102,20 @@ impl Drop for Records {
     }
 }
 
-/// Removes the folders of this user's killed recordings.
+/// Removes the folders that killed recordings of this user have left.
 pub(super) fn remove_stale(temporary: &Path) {
     let entries = fs::read_dir(temporary).into_iter().flatten().flatten();
     for entry in entries {
-        let is_ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
+        let is_ours = entry.file_name().to_string_lossy().starts_with(RECORDING_PREFIX);
         if is_ours && private::is_own_folder(&entry.path()) {
             remove_if_stale(&entry.path());
         }
     }
 }
 
-/// Removes a folder that no recording has locked. On file systems without locks the folder stays.
+/// Removes a folder that no recording has locked. On file systems without locks, the folder stays.
 fn remove_if_stale(folder: &Path) {
-    match File::open(folder.join(LOCK)) {
+    match File::open(folder.join(LOCK_FILE)) {
         Ok(lock) if lock.try_lock().is_ok() => {
             let _ = fs::remove_dir_all(folder); // a folder that stays does not disturb a recording
         }
@@ -121,8 +127,8 @@ fn remove_if_stale(folder: &Path) {
     }
 }
 
-/// Returns a number that differs between calls, for names only.
-fn unpredictable() -> u64 {
+/// Returns a number that differs between calls, for names of folders only.
+fn unique_number() -> u64 {
     RandomState::new().hash_one(std::process::id())
 }
 
@@ -157,7 +163,7 @@ mod tests {
         for folder in [&killed, &early, &foreign] {
             fs::create_dir(folder).unwrap();
         }
-        fs::write(killed.join(LOCK), "").unwrap();
+        fs::write(killed.join(LOCK_FILE), "").unwrap();
         fs::write(foreign.join("0-0.record"), "").unwrap();
         remove_stale(scratch.path());
         assert!(alive.path().exists() && foreign.exists());

@@ -1,4 +1,5 @@
-//! The times of single messages between two processes, measured by migsim's ping-pong program, and the MPI library that carried them.
+//! Measures the times of single messages between two processes with migsim's ping-pong program, and finds the MPI library that
+//! carried them.
 
 use std::num::ParseFloatError;
 use std::path::Path;
@@ -13,10 +14,10 @@ use crate::error::{Error, Problem};
 use crate::workload::record::{Measure, convert};
 use crate::workload::trace::Recording;
 
-/// The source of the ping-pong, in C.
+/// The source of the ping-pong program, in C.
 const PINGPONG: &str = include_str!("../calibrate/pingpong.c");
 
-/// A measured message.
+/// The measured time of one message or exchange.
 #[derive(Debug)]
 pub(in crate::cli) struct Row {
     /// The host of the sender.
@@ -27,12 +28,12 @@ pub(in crate::cli) struct Row {
     pub(in crate::cli) bytes: f64,
     /// The one-way time of the message, or the time of an exchange \[s\].
     pub(in crate::cli) time: f64,
-    /// `ping` or `exchange`.
+    /// The kind of measurement: `ping`, or `exchange` for two messages in opposite directions at the same time.
     pub(in crate::cli) kind: String,
 }
 
-/// Measures the messages between the first two processes that `program` starts. It runs the program once for the measurement, and once
-/// under the recorder, which describes the MPI library.
+/// Measures the messages between the first two processes that `program` starts. The program is run once for the measurement, and
+/// once under the recorder, which describes the MPI library.
 pub(in crate::cli) fn measure(program: &[String]) -> Result<(Vec<Row>, Recording), Error> {
     let (recorder, pingpong) = (
         compile::recorder()?,
@@ -42,9 +43,9 @@ pub(in crate::cli) fn measure(program: &[String]) -> Result<(Vec<Row>, Recording
     let signals = Signals::catch();
     let records = Records::create(&std::env::temp_dir())?;
     let done = run_both(program, (&recorder, &pingpong), &records, &signals);
-    if let Some(signal) = signals.came() {
+    if let Some(signal) = signals.last_signal() {
         drop(records); // the exit does not drop values
-        interrupt::leave_after(signal, Some("interrupted: nothing was written"));
+        interrupt::exit_after_signal(signal, Some("interrupted: nothing was written"));
     }
     done
 }
@@ -71,7 +72,7 @@ fn run_both(
     Ok((rows(&text)?, made.recording))
 }
 
-/// Reads the table of the ping-pong.
+/// Reads the table that the ping-pong program prints.
 fn rows(text: &str) -> Result<Vec<Row>, Error> {
     let row = |line: &str| {
         let mut fields = line.rsplitn(5, ',');

@@ -1,10 +1,11 @@
-//! `migsim record`: runs an MPI program under the recorder, and writes what it computes and sends as a trace.
+//! `migsim record`: runs an MPI program under the recorder, and writes the computation and the messages of its processes as a
+//! trace.
 //!
 //! ```text
 //! trace locked -> recorder compiled -> for each repetition: private folder -> program runs -> records cut -> trace written -> folder removed
 //! ```
-//! The program runs with the rights of the user, who may be root. The recorder is therefore loaded only from a folder that no other user
-//! can write ([`private`]), and records are read only from a folder that this recording has made ([`folder`]).
+//! The program runs with the rights of the user, who may be root. The recorder is therefore loaded only from a folder that no
+//! other user can write ([`private`]), and records are read only from a folder that this recording has made ([`folder`]).
 
 mod child;
 mod compile;
@@ -27,7 +28,7 @@ use super::print::{self, print};
 use crate::document::read_text;
 use crate::error::{Error, Problem};
 use crate::workload::record::{Conversion, Measure, convert};
-use child::{Job, PAUSE, interrupted};
+use child::{Job, POLL_INTERVAL, interrupted};
 use folder::Records;
 use trace::Trace;
 
@@ -47,21 +48,21 @@ pub(super) fn run(
     folder::remove_stale(&std::env::temp_dir());
     let signals = Signals::catch();
     let mut runs = Vec::new();
-    let done = recorded(arguments, &library, &signals, &mut runs)
-        .and_then(|()| converted(&runs, arguments.measure(), &signals));
-    if let Some(signal) = signals.came() {
+    let done = record_runs(arguments, &library, &signals, &mut runs)
+        .and_then(|()| convert_records(&runs, arguments.measure(), &signals));
+    if let Some(signal) = signals.last_signal() {
         drop((trace, runs)); // the exit does not drop values
-        interrupt::leave_after(signal, Some("interrupted: nothing was written"));
+        interrupt::exit_after_signal(signal, Some("interrupted: nothing was written"));
     }
     let made = done?;
     if let Err(error) = trace.write(made.trace.as_bytes()) {
-        return Err(kept(error, runs));
+        return Err(with_kept_records(error, runs));
     }
     report(arguments, &made, out, errors)
 }
 
-/// Runs the program the requested number of times, each time with a new folder.
-fn recorded(
+/// Runs the program the requested number of times, each time with a new folder for the records.
+fn record_runs(
     arguments: &RecordArguments,
     library: &Path,
     signals: &Signals,
@@ -81,8 +82,8 @@ fn recorded(
     Ok(())
 }
 
-/// Reads and converts the records; ends early if a signal arrives.
-fn converted(
+/// Reads the records and converts them to a trace; stops early if a signal arrives.
+fn convert_records(
     runs: &[Records],
     measure: Measure<'static>,
     signals: &Signals,
@@ -96,9 +97,9 @@ fn converted(
         let _ = send.send(made);
     });
     loop {
-        match receive.recv_timeout(PAUSE) {
+        match receive.recv_timeout(POLL_INTERVAL) {
             Ok(made) => return made,
-            Err(_) if signals.came().is_some() => return Err(interrupted()),
+            Err(_) if signals.last_signal().is_some() => return Err(interrupted()),
             Err(mpsc::RecvTimeoutError::Timeout) => {}
             Err(mpsc::RecvTimeoutError::Disconnected) => match work.join() {
                 Ok(()) => return Err(interrupted()),
@@ -108,7 +109,7 @@ fn converted(
     }
 }
 
-/// Returns the records of a folder: name and text of each.
+/// Returns the records in a folder: name and text of each.
 fn records_in(folder: &Path) -> Result<Vec<(String, String)>, Error> {
     let source = folder.display().to_string();
     let unreadable = |error: std::io::Error| {
@@ -132,8 +133,8 @@ fn records_in(folder: &Path) -> Result<Vec<(String, String)>, Error> {
     Ok(records)
 }
 
-/// Adds to an error the folders of the records, so that the program need not run again.
-fn kept(error: Error, runs: Vec<Records>) -> Error {
+/// Adds to an error the folders in which the records are kept, so that the program need not run again.
+fn with_kept_records(error: Error, runs: Vec<Records>) -> Error {
     let folders = runs.into_iter().map(|run| run.keep().display().to_string());
     let folders: Vec<String> = folders.collect();
     let hint = format!(
@@ -155,13 +156,13 @@ fn report(
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
     let cores = thread::available_parallelism().map_or(usize::MAX, NonZeroUsize::get);
-    print(out, &summary::text(arguments, made))?;
-    print::say_notes(&summary::notes(arguments, made, cores), errors);
+    print(out, &summary::describe(arguments, made))?;
+    print::print_notes(&summary::notes(arguments, made, cores), errors);
     Ok(())
 }
 
 impl RecordArguments {
-    /// Returns the way in which work is computed from time. Kept records do not contain the clock that measured them.
+    /// Returns how work is computed from time. Kept records do not contain the clock that measured them.
     fn measure(&self) -> Measure<'static> {
         let is_kept = !self.from.is_empty();
         Measure {

@@ -1,4 +1,4 @@
-//! Folders and files that belong to the user, and that no other user can replace or write.
+//! Folders and files that belong to the user and that no other user can replace or write.
 
 use std::fs::{self, DirBuilder, Metadata, Permissions};
 use std::io;
@@ -9,44 +9,44 @@ use rustix::process::geteuid;
 
 use crate::error::{Error, Problem};
 
-/// Permission bits of a file or folder that its group or others can write.
+/// Permission bits of a file or folder that allow its group or others to write.
 const WRITABLE: u32 = 0o022;
-/// Permission bit of a file or folder that every user can write.
-const BY_ANYBODY: u32 = 0o002;
-/// Permission bit of a folder in which only the owner of a file can rename or remove it.
+/// Permission bit of a file or folder that allows every user to write.
+const WRITABLE_BY_OTHERS: u32 = 0o002;
+/// Permission bit of a folder in which only the owner of a file can rename or remove the file.
 const STICKY: u32 = 0o1000;
 /// Permission bits of a folder that only the user can access.
-const OWN: u32 = 0o700;
+const USER_ONLY: u32 = 0o700;
 
 /// Creates a new folder that only the user can access.
 pub(super) fn create_new(folder: &Path) -> io::Result<()> {
-    DirBuilder::new().mode(OWN).create(folder)
+    DirBuilder::new().mode(USER_ONLY).create(folder)
 }
 
-/// Creates a folder that only the user can access. If it exists, checks that it belongs to the user, and that no other user can replace it or
-/// a folder above it. Removes the permission to write from its group and from others.
+/// Creates a folder that only the user can access. If the folder exists, checks that it belongs to the user, and that no other
+/// user can replace it or a folder above it. Removes the write permission of its group and of others.
 pub(super) fn create(folder: &Path) -> Result<(), Error> {
-    let failed = |error: io::Error| refused(folder, &format!("cannot write: {error}"));
+    let failed = |error: io::Error| unsafe_folder(folder, &format!("cannot write: {error}"));
     let mut builder = DirBuilder::new();
     builder
         .recursive(true)
-        .mode(OWN)
+        .mode(USER_ONLY)
         .create(folder)
         .map_err(failed)?;
     let folder = folder.canonicalize().map_err(failed)?;
     let found = fs::metadata(&folder).map_err(failed)?;
-    if !is_mine(&found) {
-        return Err(refused(&folder, "the folder belongs to another user"));
+    if !is_own(&found) {
+        return Err(unsafe_folder(&folder, "the folder belongs to another user"));
     }
     if found.mode() & WRITABLE != 0 {
-        fs::set_permissions(&folder, Permissions::from_mode(OWN)).map_err(failed)?;
+        fs::set_permissions(&folder, Permissions::from_mode(USER_ONLY)).map_err(failed)?;
     }
     for above in folder.ancestors().skip(1) {
         let found = fs::metadata(above).map_err(failed)?;
-        let is_safe = is_mine(&found) || found.uid() == 0;
-        if !is_safe || found.mode() & (BY_ANYBODY | STICKY) == BY_ANYBODY {
+        let is_safe = is_own(&found) || found.uid() == 0;
+        if !is_safe || found.mode() & (WRITABLE_BY_OTHERS | STICKY) == WRITABLE_BY_OTHERS {
             let above = above.display();
-            return Err(refused(
+            return Err(unsafe_folder(
                 &folder,
                 &format!("another user can replace what is in `{above}`"),
             ));
@@ -55,27 +55,29 @@ pub(super) fn create(folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether a file belongs to the user, and no other user can write it. A link does not count.
+/// Returns whether a file belongs to the user and no other user can write it; `false` for a symbolic link.
 pub(super) fn is_private_file(path: &Path) -> bool {
     fs::symlink_metadata(path)
-        .is_ok_and(|found| found.is_file() && is_mine(&found) && found.mode() & WRITABLE == 0)
+        .is_ok_and(|found| found.is_file() && is_own(&found) && found.mode() & WRITABLE == 0)
 }
 
-/// Whether a folder belongs to the user. A link does not count.
+/// Returns whether a folder belongs to the user; `false` for a symbolic link.
 pub(super) fn is_own_folder(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|found| found.is_dir() && is_mine(&found))
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_dir() && is_own(&found))
 }
 
-/// Removes the permission to write a file from its group and from others.
+/// Removes the write permission of the group and of others from a file.
 pub(super) fn protect(path: &Path) -> io::Result<()> {
-    fs::set_permissions(path, Permissions::from_mode(OWN))
+    fs::set_permissions(path, Permissions::from_mode(USER_ONLY))
 }
 
-fn is_mine(found: &Metadata) -> bool {
+/// Returns whether a file or folder belongs to the user.
+fn is_own(found: &Metadata) -> bool {
     found.uid() == geteuid().as_raw()
 }
 
-fn refused(folder: &Path, why: &str) -> Error {
+/// Returns the error for a folder that is not safe to use.
+fn unsafe_folder(folder: &Path, why: &str) -> Error {
     let problem = Problem::new(why).source(folder.display().to_string());
     Error::Output(problem.hint(
         "the recorder is kept in a folder of your own: set XDG_CACHE_HOME or HOME to a folder that only you can write",
@@ -96,10 +98,10 @@ mod tests {
         let folder = scratch.path().join("cache/migsim");
         create(&folder).unwrap();
         let mode = || fs::metadata(&folder).unwrap().mode() & 0o777;
-        assert_eq!(mode(), OWN);
+        assert_eq!(mode(), USER_ONLY);
         with_mode(&folder, 0o777);
         create(&folder).unwrap();
-        assert_eq!(mode(), OWN);
+        assert_eq!(mode(), USER_ONLY);
         assert!(create_new(&folder).is_err());
     }
 

@@ -1,4 +1,5 @@
-//! Output of `migsim record`: the messages and the work of the trace, the spread of repetitions, and advice.
+//! The printed output of `migsim record`: the messages and the work of the trace, the differences between repetitions, and
+//! advice.
 
 use std::fmt::Write as _;
 
@@ -6,13 +7,13 @@ use super::super::args::{RecordArguments, RecordClock};
 use crate::words::counted;
 use crate::workload::record::{Conversion, Spread};
 
-/// Maximum number of processes whose spread is printed; those with the widest spread are chosen.
-const SHOWN: usize = 8;
-/// Spread of repetitions, relative to the shortest run, above which more repetitions are proposed.
-const WIDE: f64 = 0.1;
+/// Maximum number of processes whose differences between repetitions are printed; those with the largest differences are chosen.
+const MAX_PROCESSES: usize = 8;
+/// Difference between repetitions, relative to the shortest run, above which more repetitions are proposed.
+const WIDE_SPREAD: f64 = 0.1;
 
-/// Describes a recording, a line for each fact.
-pub(super) fn text(arguments: &RecordArguments, made: &Conversion) -> String {
+/// Describes a recording, one line for each fact.
+pub(super) fn describe(arguments: &RecordArguments, made: &Conversion) -> String {
     let mut text = format!(
         "{}: {}, {}, {}\n",
         arguments.out.display(),
@@ -47,9 +48,9 @@ pub(super) fn text(arguments: &RecordArguments, made: &Conversion) -> String {
             "repetitions: {runs}; work of each process, the {} of each piece and the whole runs:",
             fact("piece").unwrap_or("least")
         );
-        for (rank, spread) in widest(&made.spreads) {
+        for (rank, spread) in widest_spreads(&made.spreads) {
             let [taken, least, most] =
-                [spread.taken, spread.least, spread.most].map(|time| time as f64 * 1e-9);
+                [spread.combined_work, spread.min, spread.max].map(|time| time as f64 * 1e-9);
             let _ = writeln!(
                 text,
                 "  rank {rank}: {taken:.4} s taken, runs from {least:.4} to {most:.4} s"
@@ -59,21 +60,21 @@ pub(super) fn text(arguments: &RecordArguments, made: &Conversion) -> String {
     text
 }
 
-/// Selects the processes with the widest spread, at most [`SHOWN`], in the order of their ranks.
-fn widest(spreads: &[Spread]) -> Vec<(usize, Spread)> {
+/// Selects the processes with the largest differences between repetitions, at most eight, in the order of their ranks.
+fn widest_spreads(spreads: &[Spread]) -> Vec<(usize, Spread)> {
     let mut all: Vec<(usize, Spread)> = spreads.iter().copied().enumerate().collect();
-    all.sort_by(|(_, one), (_, other)| width(other).total_cmp(&width(one)));
-    all.truncate(SHOWN);
+    all.sort_by(|(_, one), (_, other)| relative_spread(other).total_cmp(&relative_spread(one)));
+    all.truncate(MAX_PROCESSES);
     all.sort_by_key(|(rank, _)| *rank);
     all
 }
 
-/// Computes the difference between the longest and the shortest run, relative to the shortest.
-fn width(spread: &Spread) -> f64 {
-    (spread.most - spread.least) as f64 / spread.least.max(1) as f64
+/// Computes the difference between the longest and the shortest run of a process, relative to the shortest run.
+fn relative_spread(spread: &Spread) -> f64 {
+    (spread.max - spread.min) as f64 / spread.min.max(1) as f64
 }
 
-/// Makes notes about a recording on a machine with `cores`, a sentence each.
+/// Returns notes about how to improve a recording on a machine with `cores` cores, one sentence each.
 pub(super) fn notes(arguments: &RecordArguments, made: &Conversion, cores: usize) -> Vec<String> {
     let mut notes = Vec::new();
     let is_wall = matches!(arguments.clock, RecordClock::Wall) && arguments.from.is_empty();
@@ -88,8 +89,8 @@ pub(super) fn notes(arguments: &RecordArguments, made: &Conversion, cores: usize
     if is_once {
         let note = "one run: what else the machine did is part of the work; `--repeat 5` takes the least of five runs, and `--take median` the median";
         notes.push(note.to_owned());
-    } else if made.spreads.iter().any(|spread| width(spread) > WIDE) {
-        let most = made.spreads.iter().map(width).fold(0.0, f64::max);
+    } else if made.spreads.iter().any(|spread| relative_spread(spread) > WIDE_SPREAD) {
+        let most = made.spreads.iter().map(relative_spread).fold(0.0, f64::max);
         notes.push(format!(
             "the work of a process differs by {:.0} % between runs: leave the machine idle, or repeat more often",
             100.0 * most
@@ -133,14 +134,14 @@ mod tests {
     #[test]
     fn speed_and_its_origin_are_printed() {
         let plain = arguments(&[]);
-        let said = text(&plain, &made(&[1_000_000], &plain));
+        let said = describe(&plain, &made(&[1_000_000], &plain));
         assert_eq!(
             said,
             "app.trace: 1 process, 1 superstep, 0 messages\nlibrary: open-mpi 4.1.4\n\
              work: wall time x 2.5 GHz (the measured clock of the core; `--speed` gives another one)\nrecorder: 0 ns a call\n"
         );
         let given = arguments(&["--speed", "2 GHz"]);
-        let said = text(&given, &made(&[1_000_000], &given));
+        let said = describe(&given, &made(&[1_000_000], &given));
         assert!(said.contains("time x 2 GHz (given by `--speed`)"), "{said}");
     }
 
@@ -148,7 +149,7 @@ mod tests {
     fn the_spread_of_repetitions_is_printed_and_noted_if_it_is_wide() {
         let five = arguments(&["--repeat", "3"]);
         let wide = made(&[1_000_000, 1_300_000, 1_100_000], &five);
-        let said = text(&five, &wide);
+        let said = describe(&five, &wide);
         assert!(
             said.ends_with("  rank 0: 0.0010 s taken, runs from 0.0010 to 0.0013 s\n"),
             "{said}"

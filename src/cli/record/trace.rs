@@ -1,4 +1,5 @@
-//! The file of the trace: it is opened and locked before the program starts, so that a wrong name costs no recording.
+//! The file of the trace, which is opened and locked before the program starts, so that an unusable name is reported before the
+//! recording.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -7,16 +8,16 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Problem};
 use crate::output::{Draft, write_named};
 
-/// The file of the trace, which is locked while the program runs.
+/// The file into which the trace is written; it is locked while the program runs.
 #[derive(Debug)]
 pub(super) enum Trace {
     File(Draft, File),
-    /// A pipe or a device.
+    /// A pipe or a device, which cannot be locked or replaced.
     Special(PathBuf),
 }
 
 impl Trace {
-    /// Opens the file, and replaces a file that a killed recording has left.
+    /// Opens and locks the file, and removes an unfinished file that a killed recording has left.
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
         match fs::metadata(path) {
             Ok(found) if found.is_dir() => {
@@ -30,13 +31,13 @@ impl Trace {
         }
     }
 
-    /// Writes the trace, and publishes its file.
+    /// Writes the trace, and gives the file its final name.
     pub(super) fn write(self, bytes: &[u8]) -> Result<(), Error> {
         match self {
             Self::Special(path) => write_named(&path, bytes),
             Self::File(draft, mut file) => {
                 let written = file.write_all(bytes).and_then(|()| file.sync_all());
-                written.map_err(|error| draft.failed(&error))?;
+                written.map_err(|error| draft.write_error(&error))?;
                 draft.publish()
             }
         }

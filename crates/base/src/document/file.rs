@@ -1,11 +1,11 @@
-//! The only reader of input files: limits the size of a file and the time to read it, even for pipes and devices.
+//! Reads input files: the only module that opens them, which limits the size of a file and the time to wait for a pipe or device.
 //!
-//! | the file is | it is |
+//! | the file is | result |
 //! |---|---|
-//! | a regular file, a pipe, `/dev/stdin`, `<(command)` | read to its end, at most [`MOST_BYTES`] |
-//! | a device without end (`/dev/zero`, `/dev/urandom`) | refused at the first byte that no text has, or at the maximum size |
-//! | a named pipe without a writer | waited for during [`WRITER_TIMEOUT`], then refused; with a writer, read without a time limit |
-//! | a folder, unreadable, not UTF-8 | refused, with line and column if they are known |
+//! | a regular file, a pipe, `/dev/stdin`, `<(command)` | the whole content, if it has at most [`MOST_BYTES`] |
+//! | a device without end (`/dev/zero`, `/dev/urandom`) | an error at the first byte that cannot occur in text, or at the maximum size |
+//! | a named pipe without a writer | an error after [`WRITER_TIMEOUT`] unless a program opens the pipe for writing; from then on there is no time limit |
+//! | a folder, unreadable, not UTF-8 | an error, with line and column if they are known |
 
 use std::fs::{File, Metadata};
 use std::io::{Error, ErrorKind, Read, Result as IoResult};
@@ -16,16 +16,16 @@ use std::time::Duration;
 use super::line_column;
 use crate::error::Problem;
 
-/// Maximum size of a file \[B\].
+/// Maximum size of an input file \[B\].
 const MOST_BYTES: usize = 1 << 30;
 
-/// Number of bytes read at a time \[B\].
+/// Number of bytes that are read from a file in one step \[B\].
 const CHUNK: u64 = 1 << 20;
 
-/// Maximum time that a named pipe may be without a writer.
+/// Maximum time to wait until a program opens a named pipe for writing.
 const WRITER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Returns the text of a file.
+/// Reads an input file and returns its text.
 ///
 /// # Errors
 /// The file cannot be read, or is not UTF-8.
@@ -37,10 +37,10 @@ pub fn read_text(path: impl AsRef<Path>) -> Result<String, Problem> {
     })
 }
 
-/// Returns the bytes of a text file; the caller checks that they are UTF-8.
+/// Reads an input file that must be text and returns its bytes; the caller checks that they are UTF-8.
 ///
 /// # Errors
-/// The file cannot be read, or has a byte 0.
+/// The file cannot be read, or contains a zero byte.
 pub fn read_bytes(path: &Path) -> Result<Vec<u8>, Problem> {
     read_checked(path, |known, new| {
         let nul = new.iter().position(|byte| *byte == 0);
@@ -54,15 +54,16 @@ pub fn read_bytes(path: &Path) -> Result<Vec<u8>, Problem> {
     })
 }
 
-/// Returns the bytes of a file that may be binary.
+/// Reads a file that may be binary and returns its bytes.
 ///
 /// # Errors
 /// The file cannot be read.
-pub fn read_any(path: &Path) -> Result<Vec<u8>, Problem> {
+pub fn read_binary(path: &Path) -> Result<Vec<u8>, Problem> {
     read_checked(path, |_, _| Ok(()))
 }
 
-/// Returns the bytes of a file; `check` gets the bytes read before and the next ones.
+/// Reads a file in chunks and returns its bytes. After each chunk, `check` receives all earlier bytes and the bytes of the chunk,
+/// and can stop the reading with an error.
 fn read_checked(
     path: &Path,
     check: impl Fn(&[u8], &[u8]) -> Result<(), Problem>,
@@ -85,7 +86,7 @@ fn read_checked(
     }
 }
 
-/// Creates the error of a file that cannot be read, with the reason.
+/// Creates the error for a file that cannot be read; its message contains the reason that the operating system reports.
 pub fn cannot_read(path: &Path, error: &Error) -> Problem {
     let name = path.display();
     let problem = Problem::new(format!("cannot read `{name}`: {error}"));
@@ -96,7 +97,7 @@ pub fn cannot_read(path: &Path, error: &Error) -> Problem {
     })
 }
 
-/// Opens a file, pipe or device, but not a folder.
+/// Opens a regular file, a pipe or a device; a folder is an error, as is a named pipe without a writer after [`WRITER_TIMEOUT`].
 fn open(path: &Path) -> IoResult<File> {
     let metadata = std::fs::metadata(path)?;
     if metadata.is_dir() {
@@ -126,7 +127,8 @@ fn is_pipe(_: &Metadata) -> bool {
     false
 }
 
-/// Creates the error of a file that is no text after the bytes `before`.
+/// Creates the error for a file that is not text; `before` are the bytes before the faulty byte, from which line and column of
+/// the error are computed.
 fn not_text(why: &str, path: &Path, before: &[u8]) -> Problem {
     let text = String::from_utf8_lossy(before);
     let (line, column) = line_column(&text, text.len());
@@ -136,7 +138,7 @@ fn not_text(why: &str, path: &Path, before: &[u8]) -> Problem {
         .hint("input files are text in UTF-8: is this another file, or a compressed one?")
 }
 
-/// Returns the SHA-256 of some bytes, in hexadecimal digits.
+/// Returns the SHA-256 hash of `bytes` as hexadecimal digits.
 pub fn sha256(bytes: &[u8]) -> String {
     use sha2::{Digest, Sha256};
     let digits = |byte: &u8| {

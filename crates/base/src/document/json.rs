@@ -1,4 +1,4 @@
-//! JSON values with their positions in the text.
+//! Parses JSON files and keeps their text, so that the position of each value can be found.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::scanner::Scanner;
 use super::syntax::syntax_problem;
 use crate::error::{Error, Problem};
 
-/// A JSON file with positions.
+/// A JSON file whose values can be located: each key can be mapped to its line and column in the text.
 ///
 /// ```
 /// let document = migsim_base::document::Document::parse("a.json", "{\n  \"routes\": [{\"to\": \"ice\"}]\n}")?;
@@ -20,16 +20,16 @@ use crate::error::{Error, Problem};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// The name of the file in messages.
+    /// Name of the file in error messages.
     pub source: String,
     /// The text of the file.
     pub text: String,
-    /// The content of the file as a value.
+    /// Content of the file as a JSON value.
     pub value: Value,
 }
 
 impl Document {
-    /// Reads a JSON text; `source` names it in messages.
+    /// Parses a JSON text; `source` is the name of the file in error messages.
     ///
     /// # Errors
     /// The text is not JSON, nests deeper than 128, has too many values, or an object has a key twice.
@@ -48,7 +48,7 @@ impl Document {
             text,
             value,
         };
-        let doubled = document.doubled_keys();
+        let doubled = document.find_duplicate_keys();
         if doubled.is_empty() {
             Ok(document)
         } else {
@@ -56,19 +56,21 @@ impl Document {
         }
     }
 
-    /// Returns line and column of the value at a dotted path, both counted from 1, the column in characters; `None` if there is no such
-    /// key. The empty path is the whole file.
+    /// Returns line and column of the value at a dotted path such as `routes[0].to`; `None` if the path does not exist. Both are
+    /// counted from 1, the column in characters. The empty path means the whole file.
     pub fn locate(&self, key: &str) -> Option<(usize, usize)> {
         let offset = Scanner::new(&self.text).find(key)?;
         Some(line_column(&self.text, offset))
     }
 
-    /// Whether there is a value at a dotted path; unlike [`Self::locate`], it does not scan the text.
+    /// Whether the file has a value at a dotted path such as `routes[0].to`; unlike [`Self::locate`], this method does not scan
+    /// the text.
     pub fn has(&self, key: &str) -> bool {
         has(&self.value, key)
     }
 
-    /// Creates the error of the value at `key`; if `key` is absent, the error points at the nearest parent that exists.
+    /// Creates an error at the position of the value at the dotted path `key`; if that path does not exist, the error points at
+    /// the nearest enclosing value that exists.
     pub fn problem(&self, key: &str, message: impl Into<String>) -> Problem {
         let problem = Problem::new(message).source(&self.source);
         let (line, column) = self.locate_nearest(key);
@@ -80,10 +82,10 @@ impl Document {
         }
     }
 
-    /// Converts the file into a typed value.
+    /// Converts the file into a value of the Rust type `T`.
     ///
     /// # Errors
-    /// All keys and values that do not fit, each with its position; for unknown keys also the known keys.
+    /// All keys and values that do not fit `T`, each with its position; for unknown keys also the known keys.
     pub fn deserialize<T: DeserializeOwned>(&self) -> Result<T, Error> {
         repair::deserialize(&self.value, &|key, message| self.problem(key, message))
     }
@@ -102,27 +104,29 @@ impl Document {
         }
     }
 
-    fn doubled_keys(&self) -> Vec<Problem> {
+    fn find_duplicate_keys(&self) -> Vec<Problem> {
         let mut doubled = Vec::new();
-        Scanner::new(&self.text).keys(&mut |path, seen: &mut BTreeSet<String>, key, offset| {
-            if seen.insert(key.to_owned()) {
-                return;
-            }
-            let problem = Problem::new(format!("key `{key}` appears twice"));
-            doubled.push(if doubled.len() < MOST_PROBLEMS {
-                let (line, column) = line_column(&self.text, offset);
-                let path = join_path(path, key);
-                let problem = problem.source(&self.source).at(line, column).key(path);
-                problem.hint("remove one of the two")
-            } else {
-                problem // it is only counted
-            });
-        });
+        Scanner::new(&self.text).for_each_key(
+            &mut |path, seen: &mut BTreeSet<String>, key, offset| {
+                if seen.insert(key.to_owned()) {
+                    return;
+                }
+                let problem = Problem::new(format!("key `{key}` appears twice"));
+                doubled.push(if doubled.len() < MOST_PROBLEMS {
+                    let (line, column) = line_column(&self.text, offset);
+                    let path = join_path(path, key);
+                    let problem = problem.source(&self.source).at(line, column).key(path);
+                    problem.hint("remove one of the two")
+                } else {
+                    problem // it is only counted
+                });
+            },
+        );
         doubled
     }
 }
 
-/// Whether a value has a value at a dotted path; keys may contain dots and brackets themselves.
+/// Whether `value` contains a value at a dotted path; the keys of `value` may themselves contain dots and brackets.
 fn has(value: &Value, path: &str) -> bool {
     if path.is_empty() {
         return true;
@@ -145,10 +149,11 @@ fn has(value: &Value, path: &str) -> bool {
     }
 }
 
-/// Maximum number of values of a text, to bound its memory: 72 B each, 1.4 GB at the maximum.
+/// Maximum number of values in a JSON file; it bounds the memory to 1.4 GB, since each value needs 72 B.
 const MOST_VALUES: usize = 20_000_000;
 
-/// Refuses texts of too many values; each value except the first follows one of four characters.
+/// Returns an error if a JSON text has more than [`MOST_VALUES`] values. Their number is estimated as the number of `,`, `:`, `[`
+/// and `{`, since each value except the first follows one of these.
 fn check_values(text: &str) -> Result<(), Problem> {
     if text.len() <= MOST_VALUES {
         return Ok(());

@@ -1,6 +1,7 @@
-//! The kinds of input files, recognised by their text, so that an error can name a file that is given in place of another.
+//! Recognises the kind of an input file by its text, so that an error can say which kind of file was given in place of the
+//! expected one.
 //!
-//! A file of the right kind is not checked here: only its reader can tell whether it is correct.
+//! Whether the content of the file is correct is not checked here; the reader of that kind of file does that.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -9,34 +10,34 @@ use serde_json::Value;
 use super::separator::Separator;
 use crate::error::Problem;
 
-/// A kind of input file.
+/// The kinds of input files that migsim recognises by their content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// A platform, as JSON or `SimGrid` XML.
     Platform,
-    /// Settings of a run.
+    /// The settings of a run.
     Experiment,
-    /// A sweep or the manifest of a run; both can be given instead of an experiment.
+    /// The file of a sweep, or the manifest that a run wrote; a command that takes an experiment accepts either.
     Study,
-    /// A barrier for `migsim decide`.
+    /// The input of `migsim decide`: the state of the processes at one barrier.
     Barrier,
     /// A recorded application, superstep by superstep.
     Trace,
-    /// A table of the computation of each process and superstep.
+    /// A table of the computation of each process in each superstep.
     Work,
-    /// A table of messages.
+    /// A table of the messages of an application.
     Messages,
-    /// The host of each process.
+    /// A table of the host on which each process starts.
     Mapping,
-    /// The cluster of each host.
+    /// A table of the cluster to which each host belongs.
     Clusters,
-    /// A table of load over time.
+    /// A table of measured load over time.
     Load,
-    /// A file of another program, which migsim does not read.
+    /// A file of another program that migsim cannot read; the text names its format.
     Foreign(&'static str),
 }
 
-/// The beginnings of files of other programs, each with the format.
+/// File formats of other programs: the characters with which a file of the format begins, and the name of the format.
 const FOREIGN: [(&str, &str); 7] = [
     ("Topology: (", "a topology of BRITE"),
     ("num_ranks ", "a GOAL schedule of LogGOPSim"),
@@ -48,8 +49,8 @@ const FOREIGN: [(&str, &str); 7] = [
 ];
 
 impl FileKind {
-    /// Returns the kind of a text; `None` unless it is certain.
-    pub fn of(text: &str) -> Option<Self> {
+    /// Returns the kind of file that has this text; `None` if the text does not show it with certainty.
+    pub fn of_text(text: &str) -> Option<Self> {
         let text = text.trim_start_matches('\u{feff}').trim_start();
         if let Some((_, format)) = FOREIGN.iter().find(|(start, _)| text.starts_with(start)) {
             return Some(Self::Foreign(format));
@@ -61,13 +62,14 @@ impl FileKind {
         }
     }
 
-    /// Returns the kind of the bytes of a file.
+    /// Returns the kind of file that has these bytes; `None` if they are not UTF-8 or do not show the kind with certainty.
     pub fn of_bytes(bytes: &[u8]) -> Option<Self> {
-        std::str::from_utf8(bytes).ok().and_then(Self::of)
+        std::str::from_utf8(bytes).ok().and_then(Self::of_text)
     }
 
-    /// Creates the error of a file of this kind given in place of `wanted`, which includes an article: `a platform`.
-    pub fn instead_of(self, wanted: &str, source: &str) -> Problem {
+    /// Creates the error that the file `source` is of this kind although `wanted` was expected; `wanted` includes its article (`a
+    /// platform`).
+    pub fn wrong_kind_error(self, wanted: &str, source: &str) -> Problem {
         let name = self.name();
         let problem = Problem::new(format!("this is {name}, not {wanted}"));
         problem.source(source).at(1, 1).hint(self.remedy(source))
@@ -89,7 +91,7 @@ impl FileKind {
         }
     }
 
-    /// Returns the way to use the file `source`.
+    /// Returns the hint that says which flag or command accepts the file `source` of this kind.
     fn remedy(self, source: &str) -> String {
         match self {
             Self::Platform => format!("use `--platform {source}`"),
@@ -108,7 +110,7 @@ impl FileKind {
     }
 }
 
-/// The keys that distinguish the kinds of JSON files.
+/// The top-level keys by which the kind of a JSON file is recognised.
 #[derive(Deserialize)]
 struct Head {
     #[serde(default)]
@@ -139,14 +141,15 @@ fn of_json(text: &str) -> Option<FileKind> {
     }
 }
 
-/// Returns the kind of a text of lines, by its first line that is no comment.
+/// Returns the kind of a text file that consists of lines (a table or a trace), from its first line that is neither empty nor a
+/// comment.
 fn of_lines(text: &str) -> Option<FileKind> {
     let mut lines = text.lines().map(str::trim);
     let line = lines.find(|line| !line.is_empty() && !line.starts_with('#'))?;
     if line.starts_with("migsim-trace ") || line.starts_with("bsp 1 ") {
         return Some(FileKind::Trace);
     }
-    let separator = Separator::of(line);
+    let separator = Separator::from_heading(line);
     let name = |field: &str| {
         let field = field.trim().trim_matches('"').to_ascii_lowercase();
         let end = field.find(['[', '(', '_', ' ']).unwrap_or(field.len());
@@ -198,10 +201,10 @@ mod tests {
             ("date_s,load\n0,0.5\n", FileKind::Load),
             ("%EventDef PajeX 1\n", FileKind::Foreign("a Paje trace")),
         ] {
-            assert_eq!(FileKind::of(text), Some(kind), "{text}");
+            assert_eq!(FileKind::of_text(text), Some(kind), "{text}");
         }
         for text in ["", "{", "{}", "[1]", "0 0.5\n", "a,b\n", "24\n23\n"] {
-            assert_eq!(FileKind::of(text), None, "{text}");
+            assert_eq!(FileKind::of_text(text), None, "{text}");
         }
     }
 }

@@ -1,9 +1,9 @@
-//! A JSON file with the position of every value, so that an error can point at it.
+//! JSON files in which the position of every value can be found, so that an error can point at the faulty value.
 //!
-//! [`Document::parse`] checks the syntax (`serde_json` does, and refuses to nest deeper than 128) and that no object has a key twice.
-//! [`Document::locate`] scans the text for the line and column of a dotted path such as `routes[2].to`, which is needed only for errors.
-//! [`Document::deserialize`] converts the file into a typed value and reports all keys and values that do not fit. The meaning of values is
-//! left to the caller.
+//! [`Document::parse`] checks the syntax (`serde_json` does, and refuses to nest deeper than 128) and that no object has a key
+//! twice. [`Document::locate`] scans the text for the line and column of a dotted path such as `routes[2].to`; only errors need
+//! it. [`Document::deserialize`] converts the file into a value of a Rust type and reports all keys and values that do not fit
+//! the type. Checks of the meaning of the values are left to the caller.
 
 mod file;
 mod json;
@@ -15,7 +15,7 @@ mod separator;
 mod syntax;
 mod value;
 
-pub use file::{cannot_read, read_any, read_bytes, read_text, sha256};
+pub use file::{cannot_read, read_binary, read_bytes, read_text, sha256};
 pub use json::Document;
 pub use kind::FileKind;
 pub use problems::{MOST_PROBLEMS, limited, line_column};

@@ -1,11 +1,11 @@
-//! The problems of a file: their positions and their count.
+//! The problems found in one file: their positions in the text, and the limit on their number.
 
 use crate::error::Problem;
 
-/// Maximum number of problems of one file that are printed.
+/// Maximum number of problems that are printed for one file.
 pub const MOST_PROBLEMS: usize = 20;
 
-/// Returns `parent.key`, or `key` at the top; a key without letters is `""`.
+/// Returns the dotted path `parent.key`, or `key` alone if `parent` is empty; an empty key is written as `""`.
 pub(super) fn join_path(parent: &str, key: &str) -> String {
     let key = if key.is_empty() { "\"\"" } else { key };
     if parent.is_empty() {
@@ -15,7 +15,7 @@ pub(super) fn join_path(parent: &str, key: &str) -> String {
     }
 }
 
-/// Returns line and column (in characters) of a byte offset, both counted from 1.
+/// Returns line and column of a byte offset in `text`, both counted from 1, the column in characters.
 pub fn line_column(text: &str, offset: usize) -> (usize, usize) {
     let before = &text[..offset];
     let start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -25,7 +25,7 @@ pub fn line_column(text: &str, offset: usize) -> (usize, usize) {
     )
 }
 
-/// Keeps the first problems of a long list, and reports the number of problems left out.
+/// Shortens a list of problems to the first [`MOST_PROBLEMS`]; if any are left out, a last problem states their number.
 pub fn limited(mut problems: Vec<Problem>) -> Vec<Problem> {
     if problems.len() > MOST_PROBLEMS {
         let more = problems.len() - MOST_PROBLEMS;

@@ -1,7 +1,7 @@
-//! Reads a document as a typed value; if that fails, continues in order to find all problems.
+//! Deserializes a JSON value into a Rust type; if that fails, finds all problems of the value instead of only the first.
 //!
-//! serde stops at the first problem. This module records the problem, removes the unknown key or replaces the value by an accepted one, and
-//! reads again. The value read at the end is dropped; only the list of problems counts.
+//! serde stops at the first problem. This module records the problem, removes the unknown key or replaces the wrong value by one
+//! that is accepted, and deserializes again. The value that results at the end is discarded; only the list of problems is used.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -10,13 +10,13 @@ use serde_path_to_error::{Path, Segment};
 use super::problems::{MOST_PROBLEMS, join_path};
 use crate::error::{Error, Problem};
 
-/// The end of a message about a value that must be an object.
+/// End of the error message for a value that must be an object.
 const OBJECT: &str = "expected an object";
 
-/// A function that creates a problem from a key and a message.
+/// A function that creates a problem from the dotted path of a value and a message.
 type Locate<'a> = &'a dyn Fn(&str, &str) -> Problem;
 
-/// Reads `value`, or lists all keys and values that do not fit; `locate` creates each problem.
+/// Converts `value` into the Rust type `T`, or returns all keys and values that do not fit; `locate` creates the problem of each.
 pub(super) fn deserialize<T: DeserializeOwned>(
     value: &Value,
     locate: Locate<'_>,
@@ -45,7 +45,7 @@ pub(super) fn deserialize<T: DeserializeOwned>(
     Err(Error::Input(problems))
 }
 
-/// A message of serde, and its place.
+/// An error message of serde, and the path of the value to which the message refers.
 #[derive(Debug)]
 struct Failure {
     steps: Vec<Step>,
@@ -63,7 +63,7 @@ fn attempt<T: DeserializeOwned>(value: &Value) -> Result<T, Failure> {
         let mut steps = steps(error.path());
         let message = error.into_inner().to_string();
         // The place is the unknown key, whether or not serde counts it as part of the path.
-        if let Some(("field", name, _)) = unknown(&message)
+        if let Some(("field", name, _)) = split_unknown(&message)
             && steps.last() != Some(&Step::Key(name.to_owned()))
         {
             steps.push(Step::Key(name.to_owned()));
@@ -82,8 +82,8 @@ fn steps(path: &Path) -> Vec<Step> {
         .collect()
 }
 
-/// Splits "unknown field `x`, expected one of `a`, `b`" into `field`, `x` and the rest.
-fn unknown(message: &str) -> Option<(&str, &str, &str)> {
+/// Splits a message such as "unknown field `x`, expected one of `a`, `b`" into `field`, `x` and the list of expected names.
+fn split_unknown(message: &str) -> Option<(&str, &str, &str)> {
     let (what, rest) = message.strip_prefix("unknown ")?.split_once(" `")?;
     let (name, rest) = match rest.rsplit_once("`, expected ") {
         // The list of expected names may have backticks but never this text; the name may have both.
@@ -93,13 +93,13 @@ fn unknown(message: &str) -> Option<(&str, &str, &str)> {
     Some((what, name, rest))
 }
 
-/// Returns the names in "one of `a`, `b`".
-fn listed(expected: &str) -> impl Iterator<Item = &str> {
+/// Returns the names in backticks in a text such as "one of `a`, `b`".
+fn names_in_backticks(expected: &str) -> impl Iterator<Item = &str> {
     expected.split('`').skip(1).step_by(2)
 }
 
-/// Returns the name in "missing field `x`".
-fn missing(message: &str) -> Option<&str> {
+/// Returns the name of the missing field from the message "missing field `x`"; `None` for any other message.
+fn missing_field(message: &str) -> Option<&str> {
     message.strip_prefix("missing field `")?.strip_suffix('`')
 }
 
@@ -112,37 +112,39 @@ impl Failure {
                 Step::Key(key) => join_path(&path, key),
                 Step::Index(index) => format!("{path}[{index}]"),
             });
-        if let Some((what, name, expected)) = unknown(&self.message) {
+        if let Some((what, name, expected)) = split_unknown(&self.message) {
             let what = if what == "field" { "key" } else { "value" };
-            let known: Vec<&str> = listed(expected).collect();
-            let problem = locate(&key, &format!("unknown {what} `{name}`")).names_no(what, name);
+            let known: Vec<&str> = names_in_backticks(expected).collect();
+            let problem =
+                locate(&key, &format!("unknown {what} `{name}`")).with_unknown_name(what, name);
             return if known.is_empty() {
                 problem
             } else {
                 problem.known(&format!("{what}s"), known)
             };
         }
-        match missing(&self.message) {
+        match missing_field(&self.message) {
             Some(name) => locate(&key, &format!("key `{name}` is missing")),
             None => locate(&key, &in_words(&self.message)),
         }
     }
 }
 
-/// Returns the keys of the object expected at a key, if `failure` is a missing object; they follow from the error of an unknown key.
+/// Returns the keys that an object would have to contain, if `failure` reports that an object is missing; `None` otherwise. The
+/// keys are taken from serde's error for an object with an unknown key.
 fn expected_keys<T: DeserializeOwned>(value: &mut Value, failure: &Failure) -> Option<Vec<String>> {
     if failure.steps.is_empty() || !in_words(&failure.message).ends_with(OBJECT) {
         return None;
     }
-    let found = std::mem::replace(place(value, &failure.steps)?, json!({ "": null }));
+    let found = std::mem::replace(value_at(value, &failure.steps)?, json!({ "": null }));
     let next = attempt::<T>(value).err();
-    *place(value, &failure.steps)? = found;
+    *value_at(value, &failure.steps)? = found;
     let message = next?.message;
-    let (_, _, expected) = unknown(&message)?;
-    Some(listed(expected).map(str::to_owned).collect())
+    let (_, _, expected) = split_unknown(&message)?;
+    Some(names_in_backticks(expected).map(str::to_owned).collect())
 }
 
-/// Removes the names of Rust types from the message of the reader.
+/// Translates an error message of serde into plain words, without names of Rust types.
 fn in_words(message: &str) -> String {
     let integers = ["u64", "u32", "u16", "u8", "usize"];
     let plain = integers.iter().fold(
@@ -165,38 +167,41 @@ fn in_words(message: &str) -> String {
         .replace(", expected ", ": expected ")
 }
 
-/// Repairs `value` at the place of `failure` and reads again.
+/// Repairs the value at the path of `failure`, deserializes again, and returns the next failure; `None` if there is none or no
+/// repair works.
 fn next_failure<T: DeserializeOwned>(value: &mut Value, failure: &Failure) -> Option<Failure> {
-    if let Some(("field", name, _)) = unknown(&failure.message) {
+    if let Some(("field", name, _)) = split_unknown(&failure.message) {
         let parent = &failure.steps[..failure.steps.len().saturating_sub(1)];
-        place(value, parent)?.as_object_mut()?.shift_remove(name)?;
+        value_at(value, parent)?
+            .as_object_mut()?
+            .shift_remove(name)?;
         return attempt::<T>(value).err();
     }
     let mut steps = failure.steps.clone();
     let (mut wanted, mut other) = (None, None);
-    if let Some(name) = missing(&failure.message) {
-        place(value, &steps)?
+    if let Some(name) = missing_field(&failure.message) {
+        value_at(value, &steps)?
             .as_object_mut()?
             .insert(name.to_owned(), Value::Null);
         steps.push(Step::Key(name.to_owned()));
-    } else if let Some(("variant", _, expected)) = unknown(&failure.message) {
-        let mut choices = listed(expected).map(Value::from);
+    } else if let Some(("variant", _, expected)) = split_unknown(&failure.message) {
+        let mut choices = names_in_backticks(expected).map(Value::from);
         (wanted, other) = (choices.next(), choices.last());
     }
     for candidate in wanted.into_iter().chain(substitutes()) {
-        *place(value, &steps)? = candidate;
+        *value_at(value, &steps)? = candidate;
         match attempt::<T>(value) {
             Ok(_) => return None,
             Err(next) if next.steps.starts_with(&steps) => {}
             // Inside an object with a choice, a wrong type is reported at the object.
-            Err(next) if steps.starts_with(&next.steps) && is_of_type(&next.message) => {}
+            Err(next) if steps.starts_with(&next.steps) && is_type_error(&next.message) => {}
             Err(next) => {
                 // Values that depend on a choice are unknown before the choice is made.
                 let Some(other) = other else {
                     return Some(next);
                 };
                 let mut elsewhere = value.clone();
-                *place(&mut elsewhere, &steps)? = other;
+                *value_at(&mut elsewhere, &steps)? = other;
                 let is_same = attempt::<T>(&elsewhere)
                     .is_err_and(|found| found.steps == next.steps && found.message == next.message);
                 return is_same.then_some(next);
@@ -206,7 +211,8 @@ fn next_failure<T: DeserializeOwned>(value: &mut Value, failure: &Failure) -> Op
     None
 }
 
-/// Returns values of which one is accepted at most places of the formats: texts, each quantity, numbers, empty containers.
+/// Returns replacement values for a wrong value (texts, one per quantity, numbers, empty containers); one of them is accepted at
+/// most places of the file formats.
 fn substitutes() -> impl Iterator<Item = Value> {
     let texts = ["1 s", "1 B", "1 B/s", "1 Hz", "1 instr"].map(Value::from);
     let others = [
@@ -221,12 +227,12 @@ fn substitutes() -> impl Iterator<Item = Value> {
     texts.into_iter().chain(others)
 }
 
-/// Whether the message reports a value of a wrong type.
-fn is_of_type(message: &str) -> bool {
-    missing(message).is_none() && unknown(message).is_none()
+/// Whether an error message of serde reports a value of the wrong type, as opposed to a missing or unknown field.
+fn is_type_error(message: &str) -> bool {
+    missing_field(message).is_none() && split_unknown(message).is_none()
 }
 
-fn place<'v>(value: &'v mut Value, steps: &[Step]) -> Option<&'v mut Value> {
+fn value_at<'v>(value: &'v mut Value, steps: &[Step]) -> Option<&'v mut Value> {
     steps.iter().try_fold(value, |value, step| match step {
         Step::Key(key) => value.get_mut(key),
         Step::Index(index) => value.get_mut(index),

@@ -1,15 +1,16 @@
-//! Scans a valid JSON text for the start of each value.
+//! Scans a valid JSON text to find the byte offset at which each value starts.
 //!
-//! It never fails: if the text is not valid after all, the scan stops early and finds nothing.
+//! The scan never fails: if the text turns out not to be valid, the scan stops early and finds nothing.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// A function that is called for every key: the path of its object, the previous keys there, the key, and its byte offset.
+/// A callback for every key of a JSON text. Its arguments are the path of the object, the keys seen so far in that object, the
+/// key, and its byte offset in the text.
 pub(super) type OnKey<'f> = dyn FnMut(&str, &mut BTreeSet<String>, &str, usize) + 'f;
 
-/// A position in a JSON text.
+/// A scanner of a JSON text: the text and the current position in it.
 #[derive(Debug)]
 pub(super) struct Scanner<'a> {
     text: &'a str,
@@ -23,8 +24,8 @@ impl<'a> Scanner<'a> {
         scanner
     }
 
-    /// Returns the byte offset of the value at a dotted path. Keys that contain dots or brackets are found, too, because every member whose
-    /// key begins the path is tried.
+    /// Returns the byte offset of the value at a dotted path, or `None` if there is none. Keys that themselves contain dots or
+    /// brackets are found as well: every member is tried whose key is a prefix of the path.
     pub(super) fn find(&mut self, path: &str) -> Option<usize> {
         if path.is_empty() {
             return Some(self.at);
@@ -39,7 +40,7 @@ impl<'a> Scanner<'a> {
     fn find_member(&mut self, path: &str) -> Option<usize> {
         self.enter();
         while self.peek()? != b'}' {
-            let key = self.key()?;
+            let key = self.read_key()?;
             let rest = path
                 .strip_prefix(&*key)
                 .filter(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
@@ -75,8 +76,8 @@ impl<'a> Scanner<'a> {
         self.find(rest.strip_prefix('.').unwrap_or(rest))
     }
 
-    /// Calls `on_key` for every key of every object.
-    pub(super) fn keys(&mut self, on_key: &mut OnKey<'_>) {
+    /// Calls `on_key` for every key of every object in the text.
+    pub(super) fn for_each_key(&mut self, on_key: &mut OnKey<'_>) {
         self.keys_below(&mut String::new(), on_key);
     }
 
@@ -89,7 +90,7 @@ impl<'a> Scanner<'a> {
                 self.enter();
                 while self.peek()? != b'}' {
                     let offset = self.at;
-                    let key = self.key()?.into_owned();
+                    let key = self.read_key()?.into_owned();
                     on_key(path, &mut seen, &key, offset);
                     if length > 0 {
                         path.push('.');
@@ -129,7 +130,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Skips one bracket.
+    /// Skips one character, a bracket or a comma, and the following white space.
     fn enter(&mut self) {
         self.at += 1;
         self.skip_space();
@@ -141,8 +142,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Reads a key and advances to its value.
-    fn key(&mut self) -> Option<Cow<'a, str>> {
+    /// Reads a key and moves the position to the value of that key.
+    fn read_key(&mut self) -> Option<Cow<'a, str>> {
         let start = self.at;
         self.skip_string();
         let quoted = self.text.get(start..self.at)?;
@@ -168,7 +169,7 @@ impl<'a> Scanner<'a> {
         self.at += 1;
     }
 
-    /// Skips a whole value and the following white space.
+    /// Skips one value, with everything inside it, and the white space after it.
     fn skip_value(&mut self) {
         let mut depth = 0_usize;
         while let Some(byte) = self.peek() {

@@ -1,4 +1,4 @@
-//! The separator between the fields of a table, and the notation of its numbers.
+//! The character that separates the fields of a table, and the decimal notation of its numbers.
 //!
 //! | the first line has | fields are separated by | a number may be |
 //! |---|---|---|
@@ -8,39 +8,41 @@
 
 use std::borrow::Cow;
 
-/// The character between fields.
+/// The character that separates the fields of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Separator(char);
 
 impl Separator {
-    /// Finds the separator of a table with this first line.
-    pub fn of(line: &str) -> Self {
+    /// Returns the separator of a table, given its first line: a comma if the line has one, else a semicolon, else a tabulator.
+    pub fn from_heading(line: &str) -> Self {
         let first = [',', ';', '\t']
             .into_iter()
             .find(|&letter| line.contains(letter));
         Self(first.unwrap_or(','))
     }
 
-    /// Finds the separator of a table whose first line may be numbers, with a decimal comma if semicolons or tabulators separate them.
-    pub fn of_numbers(line: &str) -> Self {
+    /// Returns the separator of a table whose first line may consist of numbers. A semicolon or tabulator in the line takes
+    /// precedence over a comma, which is then a decimal comma.
+    pub fn from_number_line(line: &str) -> Self {
         let first = [';', '\t', ',']
             .into_iter()
             .find(|&letter| line.contains(letter));
         Self(first.unwrap_or(','))
     }
 
-    /// Returns the separator as a byte.
+    /// Returns the separator character as a byte.
     pub fn byte(self) -> u8 {
         u8::try_from(self.0).unwrap_or(b',')
     }
 
-    /// Splits a line into its fields.
+    /// Splits a line of the table into its fields.
     pub fn split(self, line: &str) -> std::str::Split<'_, char> {
         line.split(self.0)
     }
 
-    /// Replaces a decimal comma of a field by a point, unless commas separate fields.
-    pub fn number(self, field: &str) -> Cow<'_, str> {
+    /// Returns the field with its decimal comma replaced by a point; the field is unchanged if commas separate the fields of the
+    /// table.
+    pub fn with_decimal_point(self, field: &str) -> Cow<'_, str> {
         if self.0 != ',' && has_decimal_comma(field) {
             field.replacen(',', ".", 1).into()
         } else {
@@ -49,7 +51,7 @@ impl Separator {
     }
 }
 
-/// Whether a field begins with a number with a decimal comma: `1,5`, `1,5 Ginstr`.
+/// Whether a field begins with a number that is written with a decimal comma, such as `1,5` or `1,5 Ginstr`.
 pub fn has_decimal_comma(field: &str) -> bool {
     let Some((before, after)) = field.split_once(',') else {
         return false;
@@ -59,7 +61,8 @@ pub fn has_decimal_comma(field: &str) -> bool {
     is_whole && after.starts_with(|c: char| c.is_ascii_digit()) && !after.contains([',', '.'])
 }
 
-/// Whether a heading names no column, such as the heading of the index of a pandas table.
+/// Whether a column heading is empty or a placeholder, such as `Unnamed: 0`, the heading of the index column of a table written
+/// by pandas.
 pub fn is_nameless(heading: &str) -> bool {
     let heading = heading.trim().trim_matches('"');
     heading.is_empty() || heading == "Unnamed: 0"
@@ -71,19 +74,19 @@ mod tests {
 
     #[test]
     fn the_first_line_says_what_separates_fields() {
-        let separator = |line| Separator::of(line).0;
+        let separator = |line| Separator::from_heading(line).0;
         assert_eq!(
             ["a,b;c", "a;b", "a\tb", "a"].map(separator),
             [',', ';', '\t', ',']
         );
-        assert_eq!(Separator::of_numbers("0;0,5"), Separator(';'));
+        assert_eq!(Separator::from_number_line("0;0,5"), Separator(';'));
         let semicolon = Separator(';');
         let numbers = ["1,5", "-1,5 Ginstr", "1,5,0", "1.000,5", ",5", "1,x"];
-        let read = numbers.map(|field| semicolon.number(field).into_owned());
+        let read = numbers.map(|field| semicolon.with_decimal_point(field).into_owned());
         assert_eq!(
             read,
             ["1.5", "-1.5 Ginstr", "1,5,0", "1.000,5", ",5", "1,x"]
         );
-        assert_eq!(Separator(',').number("1,5"), "1,5");
+        assert_eq!(Separator(',').with_decimal_point("1,5"), "1,5");
     }
 }

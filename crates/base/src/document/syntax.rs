@@ -1,13 +1,15 @@
-//! Messages for texts that are not JSON: they name the cause in words, where `serde_json` reports what it expected.
+//! Creates error messages for texts that are not valid JSON: they name the mistake in words, where `serde_json` reports what it
+//! expected.
 //!
-//! The cause is derived from the text at the place of the error: a comment, a number without a JSON notation, a text without quotes.
+//! The mistake is derived from the text at the position of the error: a comment, a number in a notation that JSON lacks, a text
+//! without quotes.
 
 use crate::error::Problem;
 
-/// A cause: the message and the remedy.
+/// The mistake in a JSON text: the error message, and the hint how to correct the text.
 type Cause = (String, String);
 
-/// Creates the error of a text that is not JSON, at its place.
+/// Creates the error for a text that is not JSON, at the position where `error` occurred.
 pub(super) fn syntax_problem(text: &str, error: &serde_json::Error) -> Problem {
     if text.trim().is_empty() {
         let problem = Problem::new("the file is empty").at(1, 1);
@@ -39,7 +41,8 @@ pub(super) fn syntax_problem(text: &str, error: &serde_json::Error) -> Problem {
         .hint(hint)
 }
 
-/// Finds the cause of the error `message` between two parts of its line.
+/// Returns the mistake behind the error `message` of `serde_json`, given the parts of the line before and after the position of
+/// the error.
 fn cause(message: &str, before: &str, rest: &str) -> Cause {
     let told = |what: &str, hint: &str| (what.to_owned(), hint.to_owned());
     if message.contains("recursion limit") {
@@ -75,7 +78,7 @@ fn cause(message: &str, before: &str, rest: &str) -> Cause {
             "JSON has texts in double quotes: write `\"name\"`, not `'name'`",
         );
     }
-    word(before, rest).unwrap_or_else(|| {
+    unquoted_word(before, rest).unwrap_or_else(|| {
         told(
             &format!("not valid JSON: {message}"),
             "check for unquoted strings, missing or trailing commas, and unclosed brackets",
@@ -83,7 +86,7 @@ fn cause(message: &str, before: &str, rest: &str) -> Cause {
     })
 }
 
-/// Finds the cause if the text ends too early.
+/// Returns the mistake if `message` reports that the text ends too early; `None` otherwise.
 fn end_of_file(message: &str) -> Option<Cause> {
     let inside = message.strip_prefix("EOF while parsing ")?;
     let what = match inside {
@@ -98,8 +101,8 @@ fn end_of_file(message: &str) -> Option<Cause> {
     ))
 }
 
-/// Finds the cause if the text has a word without quotes at this place.
-fn word(before: &str, rest: &str) -> Option<Cause> {
+/// Returns the mistake if there is a word without quotes at the position between `before` and `rest`; `None` otherwise.
+fn unquoted_word(before: &str, rest: &str) -> Option<Cause> {
     let is_part = |letter: char| letter.is_alphanumeric() || "+-_.".contains(letter);
     let start = before.trim_end_matches(is_part).len();
     let end = rest.find(|letter| !is_part(letter)).unwrap_or(rest.len());

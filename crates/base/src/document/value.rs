@@ -1,4 +1,4 @@
-//! Typed values of a document, and their text as written.
+//! Converts JSON values into Rust types, and values between JSON and the text typed on a command line.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::repair;
 use crate::error::{Error, Problem};
 
-/// Converts a JSON value into a typed value; `prefix` is the path of the JSON value in its file.
+/// Converts a JSON value into the Rust type `T`; `prefix` is the dotted path of the value in its file, for error messages.
 ///
 /// # Errors
 /// All keys and values that do not fit, each with its whole path; for unknown keys also the known keys.
@@ -22,7 +22,7 @@ pub fn from_value<T: DeserializeOwned>(value: &Value, prefix: &str) -> Result<T,
     })
 }
 
-/// Returns a value with all defaults of the type `T` filled in.
+/// Returns the JSON value with all defaults of the Rust type `T` filled in; `prefix` is the dotted path of the value in its file.
 ///
 /// # Errors
 /// As [`from_value`].
@@ -34,12 +34,14 @@ pub fn resolve<T: DeserializeOwned + Serialize>(
     serde_json::to_value(typed).map_err(|error| Problem::new(error.to_string()).key(prefix).into())
 }
 
-/// Reads a value as typed on a command line: a number, a switch or a list is JSON; anything else is text.
+/// Converts a value typed on a command line into JSON: a number, `true`, `false` or a list is parsed as JSON; anything else is a
+/// text.
 pub fn typed_value(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
 }
 
-/// Writes a value so that [`typed_value`] reads it again: a text is quoted only where it would be read as something else.
+/// Writes a JSON value as text that [`typed_value`] converts back into the same value. A text is quoted only if it would
+/// otherwise be parsed as a number, a switch or a list.
 pub fn value_as_typed(value: &Value) -> String {
     match value {
         Value::String(text) if text.trim() == text && typed_value(text) == *value => text.clone(),

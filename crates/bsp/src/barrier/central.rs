@@ -1,4 +1,4 @@
-//! The central barrier: all processes notify process 0, which answers all.
+//! The central barrier: all processes send an arrival message to process 0, which answers all of them when it has all messages.
 
 use super::BarrierContext;
 use crate::config::Receives;
@@ -7,15 +7,17 @@ use crate::leaving::Leaving;
 use migsim_base::error::Error;
 use migsim_base::units::Bytes;
 
-/// State of a central barrier: all processes notify process 0, which answers all.
+/// State of a central barrier, at which all processes send arrival messages to process 0, which then answers all of them.
 #[derive(Clone, Debug)]
 pub(super) struct Central {
     receives: Receives,
-    /// Whether process 0 is at the barrier; number of notifications delivered; number of answers delivered.
+    /// Whether process 0 is at the barrier.
     has_root: bool,
-    notices: u32,
+    /// Number of arrival messages that process 0 has received.
+    notifications: u32,
+    /// Number of answers that have been delivered.
     answers: u32,
-    /// With rendezvous: the processes that wait for process 0 to arrive.
+    /// With rendezvous: the processes whose arrival messages wait until process 0 arrives.
     blocked: Vec<u32>,
 }
 
@@ -24,13 +26,13 @@ impl Central {
         Self {
             receives,
             has_root: false,
-            notices: 0,
+            notifications: 0,
             answers: 0,
             blocked: Vec::with_capacity(processes as usize),
         }
     }
 
-    /// Handles the arrival of a process.
+    /// Handles the arrival of a process at the barrier.
     pub(super) fn arrive(
         &mut self,
         process: u32,
@@ -42,30 +44,30 @@ impl Central {
             self.has_root = true;
             for index in 0..self.blocked.len() {
                 let blocked = self.blocked[index];
-                context.between(blocked, 0, bytes, BarrierMessage::Arrived(blocked))?;
+                context.send_between(blocked, 0, bytes, BarrierMessage::Arrived(blocked))?;
             }
             self.blocked.clear();
-            return self.answer(processes, bytes, context);
+            return self.answer_if_complete(processes, bytes, context);
         }
         if self.receives.is_late(bytes) && !self.has_root {
             self.blocked.push(process);
             return Ok(());
         }
-        context.between(process, 0, bytes, BarrierMessage::Arrived(process))
+        context.send_between(process, 0, bytes, BarrierMessage::Arrived(process))
     }
 
-    /// Handles the notification of a process that process 0 receives.
-    pub(super) fn on_notice(
+    /// Handles the delivery of an arrival message to process 0.
+    pub(super) fn on_notified(
         &mut self,
         processes: u32,
         bytes: Bytes,
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
-        self.notices += 1;
-        self.answer(processes, bytes, context)
+        self.notifications += 1;
+        self.answer_if_complete(processes, bytes, context)
     }
 
-    /// Lets process `process` leave with its answer; with the last answer process 0 leaves, too.
+    /// Handles the delivery of the answer to a process, which then leaves; at the last answer process 0 leaves as well.
     pub(super) fn on_answered(&mut self, process: u32, processes: u32, leaving: &mut Leaving) {
         self.answers += 1;
         leaving.push(process);
@@ -75,20 +77,20 @@ impl Central {
         }
     }
 
-    /// Answers all processes at once if process 0 has arrived and has all notifications.
-    fn answer(
+    /// Sends the answers to all processes if process 0 is at the barrier and has all arrival messages.
+    fn answer_if_complete(
         &mut self,
         processes: u32,
         bytes: Bytes,
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
-        if !self.has_root || self.notices < processes - 1 {
+        if !self.has_root || self.notifications < processes - 1 {
             return Ok(());
         }
         self.has_root = false;
-        self.notices = 0;
+        self.notifications = 0;
         (1..processes).try_for_each(|process| {
-            context.between(0, process, bytes, BarrierMessage::Leave(process))
+            context.send_between(0, process, bytes, BarrierMessage::Leave(process))
         })
     }
 }

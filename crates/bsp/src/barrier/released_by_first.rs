@@ -1,4 +1,5 @@
-//! The barrier that process 0 opens: it sends to all others and waits until each of them has its message.
+//! The barrier that process 0 opens: process 0 sends a message to every other process and waits until all of these messages are
+//! delivered.
 
 use super::BarrierContext;
 use crate::event::BarrierMessage;
@@ -6,20 +7,21 @@ use crate::leaving::Leaving;
 use migsim_base::error::Error;
 use migsim_base::units::Bytes;
 
-/// State of the barrier: process 0 releases each other process once both are at the barrier.
+/// State of a barrier at which process 0 releases each other process as soon as both are at the barrier.
 #[derive(Clone, Debug)]
 pub(super) struct ReleasedByFirst {
     /// Whether process 0 is at the barrier.
     is_open: bool,
-    /// Whether each process waits for its release, and whether the release of this barrier was sent to it.
+    /// For each process, whether it is at the barrier and waits for its release.
     is_waiting: Vec<bool>,
+    /// For each process, whether the release message of this barrier has been sent to it.
     is_released: Vec<bool>,
-    /// Number of releases that are not delivered yet.
+    /// Number of release messages of this barrier that have not been delivered yet.
     pending: usize,
 }
 
 impl ReleasedByFirst {
-    /// Creates the barrier of two processes or more.
+    /// Creates the barrier for two or more processes.
     pub(super) fn new(processes: u32) -> Self {
         let count = processes as usize;
         Self {
@@ -30,7 +32,7 @@ impl ReleasedByFirst {
         }
     }
 
-    /// Handles the arrival of a process.
+    /// Handles the arrival of a process at the barrier.
     pub(super) fn arrive(
         &mut self,
         process: u32,
@@ -39,18 +41,19 @@ impl ReleasedByFirst {
     ) -> Result<(), Error> {
         if process > 0 {
             self.is_waiting[process as usize] = true;
-            return self.release(process, bytes, context);
+            return self.release_if_ready(process, bytes, context);
         }
         self.is_open = true;
         self.is_released.fill(false);
         self.pending = self.is_released.len() - 1;
         (1..)
             .zip(1..self.is_released.len())
-            .try_for_each(|(process, _)| self.release(process, bytes, context))
+            .try_for_each(|(process, _)| self.release_if_ready(process, bytes, context))
     }
 
-    /// Releases a process if it waits and process 0 has arrived. A process that was released before is at the next barrier.
-    fn release(
+    /// Sends the release message to a process if both the process and process 0 are at the barrier. A process that already has
+    /// the release of this barrier waits at the next one and gets nothing.
+    fn release_if_ready(
         &mut self,
         process: u32,
         bytes: Bytes,
@@ -62,10 +65,10 @@ impl ReleasedByFirst {
         }
         self.is_waiting[at] = false;
         self.is_released[at] = true;
-        context.between(0, process, bytes, BarrierMessage::Leave(process))
+        context.send_between(0, process, bytes, BarrierMessage::Leave(process))
     }
 
-    /// Lets process `process` leave with its release; with the last release process 0 leaves, too.
+    /// Handles the delivery of the release message to a process, which then leaves; at the last one process 0 leaves as well.
     pub(super) fn on_delivered(&mut self, process: u32, leaving: &mut Leaving) {
         leaving.push(process);
         self.pending -= 1;

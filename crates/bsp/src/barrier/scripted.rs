@@ -1,4 +1,4 @@
-//! Barriers by scripts: each process executes its list of sends and receives ([`Script`]).
+//! Barriers defined by a script: each process executes its list of sends and receives ([`Script`]).
 
 use super::BarrierContext;
 use crate::event::BarrierMessage;
@@ -8,16 +8,17 @@ use crate::script::{Action, Script};
 use migsim_base::error::Error;
 use migsim_base::units::Bytes;
 
-/// State of a barrier by script ([`Script`]).
+/// State of a barrier whose control messages follow a [`Script`].
 #[derive(Clone, Debug)]
 pub(super) struct Scripted {
     script: Script,
-    /// The packets of the control messages; none if they are flows.
+    /// The durations of control messages that are packets; `None` if control messages are flows.
     packets: Option<Packets>,
-    /// State of each process: parity of its current barrier, its next action ([`AWAY`]: not at the barrier), and for even and odd barriers
-    /// the slots whose message has arrived, one bit each.
+    /// For each process, the parity (0 or 1) of the number of its current barrier.
     parity: Vec<u32>,
-    at: Vec<u32>,
+    /// For each process, the index of its next action in the script; [`AWAY`] if it is not at the barrier.
+    next_action: Vec<u32>,
+    /// For each process, the slots in which a control message has arrived, one bit per slot, for even and for odd barriers.
     received: Vec<[u64; 2]>,
 }
 
@@ -31,12 +32,12 @@ impl Scripted {
             script,
             packets,
             parity: vec![1; count],
-            at: vec![AWAY; count],
+            next_action: vec![AWAY; count],
             received: vec![[0; 2]; count],
         }
     }
 
-    /// Handles the arrival of a process.
+    /// Handles the arrival of a process at the barrier.
     pub(super) fn arrive(
         &mut self,
         process: u32,
@@ -46,12 +47,12 @@ impl Scripted {
     ) -> Result<(), Error> {
         let at = process as usize;
         self.parity[at] ^= 1;
-        self.at[at] = 0;
-        self.go_on(process, bytes, leaving, context)
+        self.next_action[at] = 0;
+        self.advance(process, bytes, leaving, context)
     }
 
-    /// Handles a control message to process `to`, for a slot of its barrier of this parity.
-    pub(super) fn on_notice(
+    /// Handles the delivery of a control message to process `to`, into a slot of its barrier with this parity.
+    pub(super) fn on_control_message(
         &mut self,
         (to, slot, parity): (u32, u32, u32),
         bytes: Bytes,
@@ -59,11 +60,12 @@ impl Scripted {
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
         self.received[to as usize][parity as usize] |= 1 << slot;
-        self.go_on(to, bytes, leaving, context)
+        self.advance(to, bytes, leaving, context)
     }
 
-    /// Advances `process` in its script up to the next receive whose message has not arrived.
-    fn go_on(
+    /// Executes the script of a process up to the next receive whose message has not arrived; at the end of the script the
+    /// process leaves.
+    fn advance(
         &mut self,
         process: u32,
         bytes: Bytes,
@@ -72,13 +74,13 @@ impl Scripted {
     ) -> Result<(), Error> {
         let place = process as usize;
         let parity = self.parity[place];
-        while self.at[place] != AWAY {
-            match self.script.action(process, self.at[place]) {
+        while self.next_action[place] != AWAY {
+            match self.script.action(process, self.next_action[place]) {
                 Some(Action::Send { to, slot }) => {
                     let message = BarrierMessage::Round { to, slot, parity };
                     match &mut self.packets {
                         Some(packets) => context.send_packet(packets, (process, to), message)?,
-                        None => context.between(process, to, bytes, message)?,
+                        None => context.send_between(process, to, bytes, message)?,
                     }
                 }
                 Some(Action::Receive { slot }) => {
@@ -87,13 +89,13 @@ impl Scripted {
                     }
                 }
                 None => {
-                    self.at[place] = AWAY;
+                    self.next_action[place] = AWAY;
                     self.received[place][parity as usize] = 0;
                     leaving.push(process);
                     return Ok(());
                 }
             }
-            self.at[place] += 1;
+            self.next_action[place] += 1;
         }
         Ok(())
     }

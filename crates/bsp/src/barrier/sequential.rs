@@ -1,4 +1,5 @@
-//! The sequential barrier: a coordinator receives from the processes one by one, then releases them one by one.
+//! The sequential barrier: a coordinator receives a message from one process after the other, then sends a release to one process
+//! after the other.
 
 use std::collections::VecDeque;
 
@@ -9,7 +10,7 @@ use crate::leaving::Leaving;
 use migsim_base::error::Error;
 use migsim_base::units::{Bytes, HostId};
 
-/// A coordinator that sends or receives one message at a time.
+/// State of a sequential barrier, whose coordinator sends or receives one message at a time.
 #[derive(Clone, Debug)]
 pub(super) struct Sequential {
     gather: GatherOrder,
@@ -17,15 +18,16 @@ pub(super) struct Sequential {
     coordinator: HostId,
     has_arrived: Vec<bool>,
     order_of_arrival: VecDeque<u32>,
-    /// The numbers of gathered and of released processes; both 0 between barriers.
+    /// Number of processes whose arrival message the coordinator has received; 0 between barriers.
     gathered: u32,
+    /// Number of processes that the coordinator has released; 0 before the release begins.
     released: u32,
     is_busy: bool,
     is_releasing: bool,
 }
 
 impl Sequential {
-    /// Creates a coordinator on a host.
+    /// Creates the barrier with its coordinator on the host `coordinator`.
     pub(super) fn new(config: BarrierConfig, coordinator: HostId, processes: u32) -> Self {
         Self {
             gather: config.gather,
@@ -40,13 +42,15 @@ impl Sequential {
         }
     }
 
-    /// Whether the times at which processes leave follow from their arrivals.
+    /// Whether the times at which processes leave can be computed from their arrival times, without events.
     pub(super) fn is_predictable(&self) -> bool {
         let in_order = [GatherOrder::Ascending, GatherOrder::Descending];
         self.release == Release::Simultaneous && in_order.contains(&self.gather)
     }
 
-    /// Returns the time when all leave, from the arrival of each process \[s\]; `alone` returns the duration of a message.
+    /// Returns the time at which all processes leave \[s\], given the arrival time of each process \[s\]. `alone` returns the
+    /// duration of a message that shares no link with others \[s\], or `None` if the message may share links; the result is then
+    /// `None`.
     pub(super) fn predict(
         &self,
         (arrival, placement): (&[f64], &[HostId]),
@@ -68,7 +72,7 @@ impl Sequential {
         placement.iter().try_fold(gathered, &mut release)
     }
 
-    /// Handles the arrival of a process.
+    /// Handles the arrival of a process at the barrier.
     pub(super) fn arrive(
         &mut self,
         process: u32,
@@ -85,7 +89,7 @@ impl Sequential {
         self.gather_next(processes, bytes, context)
     }
 
-    /// Receives from the next process in the order, if the coordinator is idle and that process has arrived.
+    /// Starts the message from the next process in the order, if the coordinator is idle and that process has arrived.
     fn gather_next(
         &mut self,
         processes: u32,
@@ -120,7 +124,7 @@ impl Sequential {
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
         self.has_arrived[process as usize] = false;
-        context.send(
+        context.send_message(
             context.placement[process as usize],
             self.coordinator,
             bytes,
@@ -152,7 +156,7 @@ impl Sequential {
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
         let to = context.placement[self.released as usize];
-        context.send(
+        context.send_message(
             self.coordinator,
             to,
             bytes,

@@ -1,4 +1,4 @@
-//! The tree barrier: a binomial tree collects the arrivals and distributes the releases.
+//! The tree barrier: arrivals are reported up a binomial tree of processes, and releases are sent down the same tree.
 
 use super::BarrierContext;
 use crate::event::BarrierMessage;
@@ -6,12 +6,13 @@ use crate::leaving::Leaving;
 use migsim_base::error::Error;
 use migsim_base::units::Bytes;
 
-/// Returns the parent of a process in the binomial tree with root 0: its number with the lowest set bit cleared.
+/// Returns the parent of a process in the binomial tree with root 0: the process number with its lowest set bit cleared.
 pub(super) fn parent(process: u32) -> u32 {
     process & (process - 1)
 }
 
-/// Returns the children of a process: its number with one more bit set below its lowest set bit (any bit for the root).
+/// Returns the children of a process in the binomial tree: the process number with one more bit set below its lowest set bit (any
+/// bit for the root).
 fn children(process: u32, processes: u32) -> impl Iterator<Item = u32> {
     let bits = if process == 0 {
         u32::BITS
@@ -23,7 +24,8 @@ fn children(process: u32, processes: u32) -> impl Iterator<Item = u32> {
         .take_while(move |&child| child < processes)
 }
 
-/// Counts an arrival in the subtree of `process` (its own or a child's); notifies the parent once all have arrived.
+/// Counts an arrival in the subtree of `process`, either of the process itself or of a child's whole subtree. When the subtree is
+/// complete, the process notifies its parent; the root releases its children.
 pub(super) fn gather_in_tree(
     gathered: &mut [u32],
     process: u32,
@@ -41,7 +43,7 @@ pub(super) fn gather_in_tree(
     }
     *count = 0;
     if process != 0 {
-        return context.between(
+        return context.send_between(
             process,
             parent(process),
             bytes,
@@ -52,7 +54,7 @@ pub(super) fn gather_in_tree(
     release_children(0, processes, bytes, context)
 }
 
-/// Sends the releases to the children of a process.
+/// Sends release messages to the children of a process.
 pub(super) fn release_children(
     process: u32,
     processes: u32,
@@ -60,7 +62,7 @@ pub(super) fn release_children(
     context: &mut BarrierContext<'_, '_>,
 ) -> Result<(), Error> {
     children(process, processes)
-        .try_for_each(|child| context.between(process, child, bytes, BarrierMessage::Leave(child)))
+        .try_for_each(|child| context.send_between(process, child, bytes, BarrierMessage::Leave(child)))
 }
 
 #[cfg(test)]

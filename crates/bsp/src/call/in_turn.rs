@@ -1,14 +1,15 @@
-//! A call whose messages are sent one by one, as in the program that `MigBSP`'s authors published in 2015.
+//! A rescheduling call whose messages are sent one by one, as in the program that `MigBSP`'s authors published in 2015.
 //!
 //! ```text
 //! process         sends its report to its manager, and waits for the answer
 //! manager         receives the reports of its processes, in the order in which they are sent
-//!                 each manager in turn: sends its list to every other one, which receives nothing else meanwhile
+//!                 each manager in turn: sends its list to every other manager, which receives nothing else meanwhile
 //!                 decides
 //!                 the managers exchange the decisions in the same way
 //!                 answers its processes by increasing rank; the new manager answers a process that moves, at its old host
 //! ```
-//! Each of these messages starts when both sender and receiver are ready, and the sender is blocked until it is delivered.
+//! Each of these messages starts when both sender and receiver are ready, and the sender is blocked until the message is
+//! delivered.
 
 use std::collections::VecDeque;
 
@@ -18,45 +19,46 @@ use crate::world::World;
 use migsim_base::error::Error;
 use migsim_base::units::{ClusterId, HostId, Instructions, ProcessId, to_u32};
 
-/// The managers of all clusters and the processes that wait for them.
+/// State of a call with messages one by one: the managers of all clusters, and the processes that wait for their answers.
 #[derive(Clone, Debug)]
 pub(super) struct InTurn {
     managers: Vec<Manager>,
-    /// The manager of each process, and whether the process has sent its report.
+    /// For each process, the index of its manager in `managers`.
     manager_of: Vec<usize>,
+    /// For each process, whether it has sent its report.
     has_reported: Vec<bool>,
-    /// Number of processes without an answer.
+    /// Number of processes that have not received their answer yet.
     unanswered: usize,
 }
 
-/// The manager of a cluster, with its remaining actions.
+/// The manager of a cluster, with the actions that it has still to execute.
 #[derive(Clone, Debug)]
 struct Manager {
     host: HostId,
-    /// The processes whose reports wait for it.
+    /// Processes whose reports wait until the manager receives them.
     reports: VecDeque<u32>,
     actions: VecDeque<Action>,
-    /// Whether it computes, or a message from it or to it is in progress.
+    /// Whether the manager computes, or a message from it or to it is in progress.
     is_busy: bool,
 }
 
-/// An action of a manager.
+/// An action of a manager during a call whose messages are sent one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Action {
-    /// Receives the report of a process.
+    /// The manager receives the report of a process.
     Report,
-    /// Sends to another manager.
+    /// The manager sends its list to the manager with this index.
     Send(usize),
-    /// Receives from another manager.
+    /// The manager receives the list of the manager with this index.
     Receive(usize),
-    /// Decides.
+    /// The manager computes the decision.
     Decide,
-    /// Answers a process.
+    /// The manager sends the answer to the process with this number.
     Answer(u32),
 }
 
 impl InTurn {
-    /// Creates the state in which the managers wait for the reports of all processes.
+    /// Creates the state of a call in which the managers wait for the reports of all processes.
     pub(super) fn new(world: &World<'_>) -> Self {
         let platform = world.setup.platform;
         let cluster_of = |host: &HostId| platform.cluster_of(*host).index();
@@ -76,15 +78,15 @@ impl InTurn {
         for &manager in &call.manager_of {
             call.managers[manager].actions.push_back(Action::Report);
         }
-        call.exchange();
+        call.add_exchange();
         for manager in &mut call.managers {
             manager.actions.push_back(Action::Decide);
         }
         call
     }
 
-    /// Adds the exchange: each manager in turn sends to all others.
-    fn exchange(&mut self) {
+    /// Appends to the actions of all managers an exchange of lists, in which each manager in turn sends to all others.
+    fn add_exchange(&mut self) {
         let count = self.managers.len();
         for from in 0..count {
             for to in (0..count).filter(|to| *to != from) {
@@ -94,7 +96,7 @@ impl InTurn {
         }
     }
 
-    /// Sends the report of a process, unless it was sent already.
+    /// Sends the report of a process to its manager, unless it was already sent in this call.
     pub(super) fn report(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
         if std::mem::replace(&mut self.has_reported[process as usize], true) {
             return Ok(());
@@ -104,8 +106,9 @@ impl InTurn {
         self.advance(manager, world)
     }
 
-    /// Adds the actions of managers after the decision; all processes have reported.
-    pub(super) fn decide(&mut self, world: &mut World<'_>) -> Result<(), Error> {
+    /// Appends the actions that follow the decision, the second exchange and the answers, and sends the reports that are still
+    /// missing.
+    pub(super) fn complete_actions(&mut self, world: &mut World<'_>) -> Result<(), Error> {
         let platform = world.setup.platform;
         let mut by = self.manager_of.clone();
         // After the last superstep nothing moves, but the managers do not know this.
@@ -116,7 +119,7 @@ impl InTurn {
                 by[moved.process.index()] = platform.cluster_of(moved.to).index();
             }
         }
-        self.exchange();
+        self.add_exchange();
         for (process, manager) in by.into_iter().enumerate() {
             let answer = Action::Answer(ProcessId::from_index(process).0);
             self.managers[manager].actions.push_back(answer);
@@ -127,7 +130,7 @@ impl InTurn {
         (0..self.managers.len()).try_for_each(|manager| self.advance(manager, world))
     }
 
-    /// Starts the next action of a manager, if the other end of its message is ready.
+    /// Starts the next action of a manager, if the partner of its message is ready as well.
     fn advance(&mut self, manager: usize, world: &mut World<'_>) -> Result<(), Error> {
         let cost = world.setup.costs.call;
         let token = Token::Turn(to_u32(manager));
@@ -140,13 +143,13 @@ impl InTurn {
                     };
                     one.is_busy = true;
                     let from = world.placement[process as usize];
-                    return world.engine.send(from, one.host, cost.report, token);
+                    return world.engine.send_control(from, one.host, cost.report, token);
                 }
-                Some(Action::Send(to)) => return self.send(manager, to, world),
+                Some(Action::Send(to)) => return self.send_if_ready(manager, to, world),
                 Some(Action::Receive(from)) => {
                     let is_sending = self.managers[from].actions.front();
                     return match is_sending {
-                        Some(Action::Send(to)) if *to == manager => self.send(from, manager, world),
+                        Some(Action::Send(to)) if *to == manager => self.send_if_ready(from, manager, world),
                         _ => Ok(()),
                     };
                 }
@@ -162,7 +165,7 @@ impl InTurn {
                 Some(Action::Answer(process)) => {
                     one.is_busy = true;
                     let to = world.placement[process as usize];
-                    return world.engine.send(one.host, to, cost.answer, token);
+                    return world.engine.send_control(one.host, to, cost.answer, token);
                 }
                 None => return Ok(()),
             }
@@ -170,8 +173,8 @@ impl InTurn {
         Ok(())
     }
 
-    /// Starts a message between managers, if both are ready for it.
-    fn send(&mut self, from: usize, to: usize, world: &mut World<'_>) -> Result<(), Error> {
+    /// Starts the message from one manager to another, if both are ready for it.
+    fn send_if_ready(&mut self, from: usize, to: usize, world: &mut World<'_>) -> Result<(), Error> {
         let (sender, receiver) = (&self.managers[from], &self.managers[to]);
         let is_expected = receiver.actions.front() == Some(&Action::Receive(from));
         if sender.is_busy || receiver.is_busy || !is_expected {
@@ -181,10 +184,11 @@ impl InTurn {
         self.managers[from].is_busy = true;
         self.managers[to].is_busy = true;
         let (size, token) = (world.setup.costs.call.exchange, Token::Turn(to_u32(from)));
-        world.engine.send(ends.0, ends.1, size, token)
+        world.engine.send_control(ends.0, ends.1, size, token)
     }
 
-    /// Handles the end of an action of a manager, which then continues. Returns the process that has its answer now, if there is one.
+    /// Handles the end of an action of a manager, which then continues. Returns the process that has just received its answer, if
+    /// there is one.
     pub(super) fn on_ended(
         &mut self,
         manager: u32,
@@ -207,9 +211,9 @@ impl InTurn {
         Ok(Some(process))
     }
 
-    /// Whether all processes have their answers and the managers have no more actions: a manager without processes may exchange lists after
-    /// the last answer.
-    pub(super) fn is_over(&self) -> bool {
+    /// Whether the call is complete: all processes have their answers, and no manager has an action left. A manager without
+    /// processes may still exchange lists after the last answer.
+    pub(super) fn is_complete(&self) -> bool {
         let is_done = |one: &Manager| one.actions.is_empty() && !one.is_busy;
         self.unanswered == 0 && self.managers.iter().all(is_done)
     }

@@ -1,4 +1,5 @@
-//! The engine of a run, which reports to a trace each activity that starts or ends.
+//! The engine of a run: forwards to the simulation, and reports each start and end of an activity to the trace of the critical
+//! path.
 
 use std::ops::{Deref, DerefMut};
 
@@ -12,17 +13,18 @@ use migsim_base::units::{Bytes, HostId, Instructions, ProcessId, Seconds};
 use migsim_engine::{NetworkModel, Simulation};
 use migsim_platform::Platform;
 
-/// The engine, with a trace if the critical path is recorded.
+/// The simulation engine of a run, with a trace if the critical path is recorded.
 #[derive(Clone, Debug)]
 pub(crate) struct Engine<'p> {
     simulation: Simulation<'p, Token>,
-    /// Factor of the delays of messages of the barrier, and of calls.
-    delays: (DelayFactor, DelayFactor),
+    /// Factors by which the delays of barrier messages and of messages of rescheduling calls are multiplied.
+    delay_factors: (DelayFactor, DelayFactor),
     trace: Option<Box<Trace<'p>>>,
 }
 
 impl<'p> Engine<'p> {
-    /// Creates the engine of a platform.
+    /// Creates the engine for a platform; `delays` are the factors for the delays of barrier messages and of messages of
+    /// rescheduling calls.
     pub(crate) fn new(
         platform: &'p Platform,
         network: NetworkModel,
@@ -30,22 +32,23 @@ impl<'p> Engine<'p> {
     ) -> Self {
         Self {
             simulation: Simulation::new(platform, network),
-            delays,
+            delay_factors: delays,
             trace: None,
         }
     }
 
-    /// Records the critical path from now on, at the start of a run.
+    /// Begins to record the critical path; it must be called before the run starts.
     pub(crate) fn record_path(&mut self, platform: &'p Platform, network: NetworkModel) {
         self.trace = Some(Box::new(Trace::new(platform, network)));
     }
 
-    /// Removes and returns the critical path up to now, if it was recorded.
+    /// Removes and returns the critical path up to the present time; `None` if it was not recorded.
     pub(crate) fn take_path(&mut self) -> Option<CriticalPath> {
-        self.trace.take().map(|trace| trace.path())
+        self.trace.take().map(|trace| trace.critical_path())
     }
 
-    /// Records something, if the critical path is recorded; apart from the code of runs without it, which pass one test for each activity.
+    /// Calls `record` with the trace, if the critical path is recorded. This code is kept separate, so that runs without a
+    /// recorded path only execute one test per activity.
     #[cold]
     #[inline(never)]
     fn record(&mut self, record: impl FnOnce(&mut Trace<'p>, &Simulation<'p, Token>)) {
@@ -54,7 +57,7 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// As [`Simulation::execute`].
+    /// Starts a computation as [`Simulation::execute`] does, and records it.
     #[inline]
     pub(crate) fn execute(
         &mut self,
@@ -63,33 +66,34 @@ impl<'p> Engine<'p> {
         token: Token,
     ) -> Result<(), Error> {
         if self.trace.is_some() {
-            self.record(|trace, engine| trace.executes(host, token, engine.now().get()));
+            self.record(|trace, engine| trace.start_computation(host, token, engine.now().get()));
         }
         self.simulation.execute(host, work, token)
     }
 
-    /// Starts a control message: one of the barrier or of a call.
-    pub(crate) fn send(
+    /// Starts a control message of a barrier or of a rescheduling call, with the delay factor of its kind, and records it.
+    pub(crate) fn send_control(
         &mut self,
         from: HostId,
         to: HostId,
         size: Bytes,
         token: Token,
     ) -> Result<(), Error> {
-        let (barrier, call) = self.delays;
+        let (barrier, call) = self.delay_factors;
         let factor = match token {
             Token::Call | Token::Turn(_) => call.0,
             _ => barrier.0,
         };
         if self.trace.is_some() {
             let flight = Flight::new((from, to), size, factor);
-            self.record(|trace, engine| trace.sends(flight, token, engine));
+            self.record(|trace, engine| trace.start_message(flight, token, engine));
         }
         self.simulation
             .send_delayed(from, to, (size, factor), token)
     }
 
-    /// As [`Simulation::send_message`].
+    /// Starts a message as [`Simulation::send_message`] does, and records it; `message` contains its size and whether it begins
+    /// with a handshake.
     #[inline]
     pub(crate) fn send_message(
         &mut self,
@@ -102,21 +106,21 @@ impl<'p> Engine<'p> {
             let (size, has_handshake) = message;
             let trips = if has_handshake { 3.0 } else { 1.0 };
             let flight = Flight::new((from, to), size, trips);
-            self.record(|trace, engine| trace.sends(flight, token, engine));
+            self.record(|trace, engine| trace.start_message(flight, token, engine));
         }
         self.simulation.send_message(from, to, message, token)
     }
 
-    /// As [`Simulation::wait`].
+    /// Starts a wait as [`Simulation::wait`] does, and records it.
     #[inline]
     pub(crate) fn wait(&mut self, duration: Seconds, token: Token) {
         if self.trace.is_some() {
-            self.record(|trace, engine| trace.waits(token, engine.now().get()));
+            self.record(|trace, engine| trace.start_wait(token, engine.now().get()));
         }
         self.simulation.wait(duration, token);
     }
 
-    /// As [`Simulation::next_ended`].
+    /// Returns the next ended activity as [`Simulation::next_ended`] does, and records its end.
     #[inline]
     pub(crate) fn next_ended(&mut self) -> Result<Option<Token>, Error> {
         if self.trace.is_none() {
@@ -124,64 +128,66 @@ impl<'p> Engine<'p> {
         }
         let ended = self.simulation.next_ended()?;
         if let Some(token) = ended {
-            self.record(|trace, engine| trace.ends(token, engine));
+            self.record(|trace, engine| trace.end_activity(token, engine));
         }
         Ok(ended)
     }
 
-    /// As [`Simulation::take_ended`].
+    /// Takes ended activities as [`Simulation::take_ended`] does, and records their ends.
     pub(crate) fn take_ended(&mut self, wanted: impl Fn(&Token) -> bool, taken: &mut Vec<Token>) {
         let before = taken.len();
         self.simulation.take_ended(wanted, taken);
         if let Some(trace) = &mut self.trace {
             for token in &taken[before..] {
-                trace.ends(*token, &self.simulation);
+                trace.end_activity(*token, &self.simulation);
             }
         }
     }
 
-    /// Lets the time of a superstep pass that equals the one that was simulated last; returns whether the clock could.
-    pub(crate) fn repeat(&mut self, superstep: usize, (duration, flows): (f64, u64)) -> bool {
-        let has_passed = self.simulation.pass(duration, flows);
+    /// Advances time by the duration of a superstep that is not simulated, because it equals the superstep simulated last.
+    /// Returns whether the clock could advance.
+    pub(crate) fn repeat_superstep(&mut self, superstep: usize, (duration, flows): (f64, u64)) -> bool {
+        let has_passed = self.simulation.try_advance(duration, flows);
         if let Some(trace) = self.trace.as_mut().filter(|_| has_passed) {
-            trace.repeats(superstep, self.simulation.now().get());
+            trace.repeat_superstep(superstep, self.simulation.now().get());
         }
         has_passed
     }
 
-    /// A superstep opens whose activities are simulated.
-    pub(crate) fn opens(&mut self) {
+    /// Records for the critical path that a superstep opens whose activities are simulated.
+    pub(crate) fn record_opening(&mut self) {
         if let Some(trace) = &mut self.trace {
-            trace.opens(self.simulation.now().get());
+            trace.open_superstep(self.simulation.now().get());
         }
     }
 
-    /// As [`Simulation::pass`]; never while the critical path is recorded, since time then passes without an activity.
+    /// Advances time without activities as the simulation does while nothing is in progress. Returns false without advancing it
+    /// if the critical path is recorded, since each part of the path needs an activity.
     pub(crate) fn pass(&mut self, duration: f64, flows: u64) -> bool {
-        self.trace.is_none() && self.simulation.pass(duration, flows)
+        self.trace.is_none() && self.simulation.try_advance(duration, flows)
     }
 
-    /// Sets the ended activity that causes the activities starting from now on.
+    /// Sets the cause of the activities that start from now on: an activity that has ended.
     #[inline]
-    pub(crate) fn reacts_to(&mut self, token: Token) {
+    pub(crate) fn set_cause(&mut self, token: Token) {
         if self.trace.is_some() {
-            self.record(|trace, _| trace.reacts_to(token));
+            self.record(|trace, _| trace.set_cause(token));
         }
     }
 
-    /// Sets the superstep of the activities that start from now on.
+    /// Sets the superstep to which the activities belong that start from now on.
     #[inline]
-    pub(crate) fn enter(&mut self, superstep: usize) {
+    pub(crate) fn set_superstep(&mut self, superstep: usize) {
         if let Some(trace) = &mut self.trace {
             trace.superstep = superstep;
         }
     }
 
-    /// Sets the sender and the receiver of the next message; a process that moves is both.
+    /// Sets the sending and the receiving process of the message that starts next; a migrating process is both.
     #[inline]
-    pub(crate) fn carries(&mut self, from: ProcessId, to: ProcessId) {
+    pub(crate) fn set_message_ends(&mut self, from: ProcessId, to: ProcessId) {
         if let Some(trace) = &mut self.trace {
-            trace.carried = Some((from, to));
+            trace.message_ends = Some((from, to));
         }
     }
 }

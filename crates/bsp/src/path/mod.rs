@@ -1,15 +1,16 @@
-//! The critical path of a run: the chain of activities that ends last, from time 0 to the makespan.
+//! The critical path of a run: the chain of activities, each the cause of the next one, that leads from time 0 to the makespan.
 //!
 //! ```text
 //! 0 ──compute p1──> ──latency p1─p2──> ──transfer p1─p2 (link wan, 3 flows)──> ──barrier──> ──compute p4──> ... ──> makespan
 //! ```
-//! Every activity starts at the time at which another activity ends, and because of it. A message starts when its sender has computed; the
-//! next superstep starts when the last process has arrived at the barrier. The path leads from the activity that ends last to its cause,
-//! and so on back to time 0. Its pieces therefore join exactly, and their durations sum to the makespan.
+//! Every activity starts at the time at which another activity, its cause, ends. For example, a message starts when its sender
+//! has computed, and the next superstep starts when the last process has arrived at the barrier. The path leads from the activity
+//! that ends last to its cause, and so on back to time 0. Its pieces therefore join without gaps, and the sum of their durations
+//! is the makespan.
 //!
-//! The path is recorded only for a [`Recorder`](crate::Recorder) that requests it; such a run is simulated by events alone. If an activity
-//! starts when the last activity of its own process ends, that activity is its cause. If several other activities end at one time, the
-//! cause is the one that the engine reports last.
+//! The path is recorded only if a [`Recorder`](crate::Recorder) requests it; such a run is simulated by events alone. If an
+//! activity starts when the last activity of its own process ends, that activity is its cause. Otherwise, if several activities
+//! end at that time, the cause is the one that the engine reports last.
 
 mod engine;
 mod pieces;
@@ -25,30 +26,30 @@ use migsim_base::units::{HostId, LinkId, ProcessId, Seconds, Time};
 
 pub(super) use engine::Engine;
 
-/// The kind of a piece of the critical path.
+/// What happens in a piece of the critical path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PieceKind {
-    /// A process computes.
+    /// A process computes on its host.
     Compute,
-    /// The latency of a message of the application.
+    /// The latency phase of a message of the application.
     Latency,
-    /// The transfer of a message of the application.
+    /// The transfer phase of a message of the application.
     Transfer,
-    /// The time of a message in addition to its time in the network.
+    /// The time that a message takes in addition to its time in the network.
     Overhead,
-    /// The protocol of the barrier and its messages.
+    /// The barrier protocol, including its messages.
     Barrier,
-    /// A rescheduling call, its messages and its work.
+    /// A rescheduling call, including its messages and its computation.
     Call,
     /// A migration.
     Move,
-    /// The wait of a message for its connection or in the queue of a link.
+    /// A message waits for its connection (slow start) or in the queue of a link.
     Wait,
 }
 
 impl PieceKind {
-    /// All kinds, in the order of their numbers.
+    /// All kinds, in the order in which they are numbered.
     pub const ALL: [Self; 8] = [
         Self::Compute,
         Self::Latency,
@@ -75,14 +76,14 @@ impl PieceKind {
     }
 }
 
-/// The resource that limits a transfer.
+/// The resource that limits the rate of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound {
-    /// The bottleneck link: the link of the route with the least capacity per flow.
+    /// The bottleneck link: the link of the route with the smallest capacity per flow.
     Link {
-        /// The link; for a duplex link, its direction.
+        /// The link; for a duplex link, the link of the direction that is used.
         link: LinkId,
-        /// The number of flows on it when the transfer ended.
+        /// Number of flows on the link when the transfer ended.
         flows: u32,
     },
     /// The TCP window of the network model.
@@ -91,14 +92,14 @@ pub enum Bound {
     Loopback,
 }
 
-/// The work of a piece.
+/// The work done in a piece, with the host, the two hosts of a message, or the limiting resource.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PieceWork {
     /// Computation on a host.
     Compute {
-        /// The host.
+        /// The host of the computation.
         host: HostId,
-        /// Number of computations on it when this one ended.
+        /// Number of computations on the host when this computation ended.
         sharing: u32,
     },
     /// The overhead of a message.
@@ -107,17 +108,17 @@ pub enum PieceWork {
     Latency(HostId, HostId),
     /// The transfer of a message between two hosts.
     Transfer(HostId, HostId, Bound),
-    /// A wait for a connection or in a queue.
+    /// The wait of a message between two hosts, for its connection or in the queue of a link.
     Wait(HostId, HostId),
-    /// A duration that a protocol or a cost defines.
+    /// A wait whose duration a protocol or a cost model defines.
     Fixed,
 }
 
-/// A piece of the critical path.
+/// A piece of the critical path: one activity, or one phase of a message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Piece {
-    /// The kind.
+    /// What happens in the piece.
     pub kind: PieceKind,
     /// The time at which the piece begins, which is the end of the previous piece.
     pub begin: Time,
@@ -125,11 +126,11 @@ pub struct Piece {
     pub end: Time,
     /// The superstep, counted from 0, that was open when the activity started.
     pub superstep: usize,
-    /// The process that computes, sends or moves; none for a call and for control messages.
+    /// The process that computes, sends or migrates; `None` for rescheduling calls and control messages.
     pub process: Option<ProcessId>,
-    /// The receiver of a message of the application.
+    /// The process that receives the message, if the piece belongs to a message of the application.
     pub to: Option<ProcessId>,
-    /// The work of the activity.
+    /// The work done in the piece, with the hosts that take part.
     pub work: PieceWork,
 }
 

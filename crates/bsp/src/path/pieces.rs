@@ -1,4 +1,5 @@
-//! Splits the time of a message into overhead, latency, wait and transfer, and names the bound of the transfer.
+//! Splits the duration of a message into overhead, latency, wait and transfer, and determines what limits the rate of the
+//! transfer.
 
 use super::{Bound, PieceKind, PieceWork};
 use crate::event::Token;
@@ -6,40 +7,43 @@ use migsim_base::units::{Bytes, HostId, LinkId, Seconds, lesser};
 use migsim_engine::{NetworkModel, Simulation};
 use migsim_platform::Platform;
 
-/// A message in progress, or the one that has ended.
+/// A message that is in progress or has ended, with the parts of its duration.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flight {
     pub(super) ends: (HostId, HostId),
     size: Bytes,
-    /// Factor of its latency: 3 with a handshake, and of a control message that of its delay.
-    trips: f64,
-    /// The latency that the platform gives for the route, if it does.
+    /// Factor by which the latency of the route is multiplied: 3 for a message with a handshake, the delay factor for a control
+    /// message, otherwise 1.
+    latency_factor: f64,
+    /// Latency that the platform specifies for the whole route; `None` if the latency is the sum over the links.
     pub(super) nominal: Option<Seconds>,
-    /// Overhead, latency, and duration of the transfer alone, which is infinite unless a wait may precede it \[s\].
+    /// Overhead of the message \[s\]; zero until the message has ended.
     overhead: f64,
+    /// Latency of the message \[s\]; zero until the message has ended.
     latency: f64,
-    alone: f64,
+    /// Duration of the transfer without other traffic \[s\]; infinite if no wait can precede the transfer.
+    transfer_alone: f64,
     bound: Bound,
 }
 
 impl Flight {
-    /// Starts a message.
+    /// Creates the state of a message that starts now.
     pub(super) fn new(ends: (HostId, HostId), size: Bytes, trips: f64) -> Self {
         Self {
             ends,
             size,
-            trips,
+            latency_factor: trips,
             nominal: None,
             overhead: 0.0,
             latency: 0.0,
-            alone: f64::INFINITY,
+            transfer_alone: f64::INFINITY,
             bound: Bound::Loopback,
         }
     }
 
-    /// Handles the end of a message: computes its overhead and latency, and finds what limits its transfer: the link with the least
-    /// capacity per flow, or the window. `users` returns the number of flows on a link.
-    pub(super) fn land(
+    /// Handles the end of a message: computes its overhead and latency, and determines what limits its transfer, either the link
+    /// with the smallest capacity per flow or the TCP window. `users` returns the number of flows on a link.
+    pub(super) fn finish(
         &mut self,
         links: &[LinkId],
         (platform, network): (&Platform, &NetworkModel),
@@ -48,7 +52,7 @@ impl Flight {
     ) {
         let (from, to) = self.ends;
         let is_inside = from == to;
-        let now = || links.iter().map(|link| engine.link(*link).1).sum::<f64>();
+        let now = || links.iter().map(|link| engine.capacity_and_latency(*link).1).sum::<f64>();
         let latency = if is_inside && links.is_empty() {
             network.loopback_latency.get()
         } else {
@@ -59,11 +63,11 @@ impl Flight {
             self.latency = network.latency_factor * latency;
         } else {
             self.overhead = network.overhead.get();
-            self.latency = self.trips * network.latency_factor_of(self.size) * latency;
+            self.latency = self.latency_factor * network.latency_factor_of(self.size) * latency;
         }
         let (mut least, mut narrowest) = (f64::INFINITY, f64::INFINITY);
         for &link in links {
-            let bandwidth = engine.link(link).0;
+            let bandwidth = engine.capacity_and_latency(link).0;
             narrowest = lesser(narrowest, bandwidth);
             let is_shared = platform.links[link.index()].is_shared && network.sharing;
             let flows = if is_shared { users(link.index()) } else { 1 };
@@ -81,12 +85,13 @@ impl Flight {
         }
         // Flows that share links take longer for that reason; with these settings a wait may be the reason.
         if network.slow_start || network.queues {
-            self.alone = self.size.get() / (network.bandwidth_factor * narrowest);
+            self.transfer_alone = self.size.get() / (network.bandwidth_factor * narrowest);
         }
     }
 }
 
-/// Returns the pieces of a message from its begin to its end \[s\].
+/// Splits the duration of a message, from `begin` to `end` \[s\], into overhead, latency, wait and transfer; returns each with
+/// its own begin and end.
 pub(super) fn split(
     flight: &Flight,
     begin: f64,
@@ -96,7 +101,7 @@ pub(super) fn split(
     let sent = lesser(begin + flight.overhead, end);
     let arrives = lesser(sent + flight.latency, end);
     // A wait lies between the latency and the transfer.
-    let latest = end - flight.alone;
+    let latest = end - flight.transfer_alone;
     let starts = if latest > arrives { latest } else { arrives };
     let bound = flight.bound;
     [

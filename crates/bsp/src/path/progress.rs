@@ -1,4 +1,4 @@
-//! The activities in progress, found by their tokens.
+//! The activities in progress of a trace, which are found by their tokens.
 
 use std::collections::BTreeMap;
 
@@ -6,34 +6,34 @@ use super::trace::Running;
 use crate::event::{BarrierMessage, Token};
 use migsim_base::units::{LinkId, to_u32};
 
-/// No activity.
+/// Index that stands for no activity.
 const NONE: u32 = u32::MAX;
-/// The number of kinds of tokens that have one number.
+/// Number of kinds of tokens that contain at most one number.
 const KINDS: usize = 9;
 
-/// Activities in progress; those of one token end in the order in which they started.
+/// The activities in progress. Activities with the same token end in the order in which they started.
 #[derive(Clone, Debug, Default)]
 pub(super) struct InProgress {
     slots: Vec<Slot>,
     free: Vec<u32>,
-    /// By kind and number of the token: its first and its last activity.
+    /// By kind and number of the token: the first and the last activity in the queue of activities with that token.
     queues: [Vec<(u32, u32)>; KINDS],
-    /// The same of tokens that have several numbers.
+    /// The same queues for tokens that contain several numbers.
     rounds: BTreeMap<Token, (u32, u32)>,
 }
 
-/// An activity in progress, or room for one.
+/// A slot for one activity, which is unused if `running` is `None`.
 #[derive(Clone, Debug)]
 struct Slot {
     running: Option<Running>,
-    /// The next activity of the same token.
+    /// Index of the next activity with the same token.
     next: u32,
-    /// The links that it uses, in the order of its route.
+    /// The links that the message of the activity uses, in the order of its route.
     links: Vec<LinkId>,
 }
 
-/// The kind and the number of a token; none if it has several numbers.
-fn place(token: &Token) -> Option<(usize, u32)> {
+/// Returns the kind of a token and the number in it; `None` if the token contains several numbers.
+fn kind_and_number(token: &Token) -> Option<(usize, u32)> {
     Some(match *token {
         Token::Begins(process) => (0, process),
         Token::Computed(process) => (1, process),
@@ -49,7 +49,7 @@ fn place(token: &Token) -> Option<(usize, u32)> {
 }
 
 impl InProgress {
-    /// An activity starts; returns the list for its links.
+    /// Adds an activity that starts; returns the empty list in which the caller puts the links that it uses.
     pub(super) fn start(&mut self, token: Token, running: Running) -> &mut Vec<LinkId> {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Slot {
@@ -59,7 +59,7 @@ impl InProgress {
             });
             to_u32(self.slots.len() - 1)
         });
-        let queue = match place(&token) {
+        let queue = match kind_and_number(&token) {
             Some((kind, number)) => {
                 let queues = &mut self.queues[kind];
                 let number = number as usize;
@@ -83,9 +83,9 @@ impl InProgress {
         &mut own.links
     }
 
-    /// The first activity of a token ends; returns its links, too.
+    /// Removes and returns the activity with this token that started first, with the links that it uses; `None` if there is none.
     pub(super) fn end(&mut self, token: Token) -> Option<(Running, &[LinkId])> {
-        let queue = match place(&token) {
+        let queue = match kind_and_number(&token) {
             Some((kind, number)) => self.queues[kind].get_mut(number as usize)?,
             None => self.rounds.get_mut(&token)?,
         };
@@ -95,7 +95,7 @@ impl InProgress {
         queue.0 = own.next;
         if queue.0 == NONE {
             queue.1 = NONE;
-            if place(&token).is_none() {
+            if kind_and_number(&token).is_none() {
                 self.rounds.remove(&token);
             }
         }

@@ -60,7 +60,7 @@ impl Policy for Once {
 
     fn decide(&mut self, _view: &View<'_>, _random: &mut Stream) -> Result<Decision, Error> {
         let moves = [Migration::new(1, 2)];
-        Ok(Decision::moves(if self.0 {
+        Ok(Decision::from_migrations(if self.0 {
             moves.to_vec()
         } else {
             Vec::new()
@@ -365,13 +365,13 @@ fn chains_that_end_early_are_dropped() {
     for _ in 0..10_000 {
         for process in 0..2 {
             let token = crate::event::Token::Computed(process);
-            trace.executes(HostId(process), token, engine.now().get());
+            trace.start_computation(HostId(process), token, engine.now().get());
             let work = Instructions::of(1e3 * f64::from(process + 1));
             engine.execute(HostId(process), work, token).unwrap();
         }
         while let Some(token) = engine.next_ended().unwrap() {
-            trace.ends(token, &engine);
-            trace.reacts_to(token);
+            trace.end_activity(token, &engine);
+            trace.set_cause(token);
         }
     }
     assert!(trace.nodes() < 10_010, "{}", trace.nodes());

@@ -1,7 +1,7 @@
-//! Records the cause of each activity, and drops the chains that no later activity depends on.
+//! Records the cause of each activity, and deletes the chains of causes on which no activity in progress depends.
 //!
-//! Each ended activity is a node with its cause. A node is kept while an activity in progress, a process or another node refers to it. So
-//! memory grows with the number of processes and the length of one chain.
+//! Each ended activity is a node with a reference to its cause. A node is kept while an activity in progress, a process or
+//! another node refers to it. The memory is therefore proportional to the number of processes and the length of one chain.
 
 use super::pieces::{Flight, split};
 use super::progress::InProgress;
@@ -12,20 +12,20 @@ use migsim_base::units::{HostId, LinkId, ProcessId, Time};
 use migsim_engine::{NetworkModel, Simulation};
 use migsim_platform::{Platform, Route};
 
-/// The node of time 0.
+/// Index of the node that stands for the start of the run at time 0.
 const ROOT: u32 = 0;
 
-/// An activity that has ended.
+/// An activity that has ended, as a node in the tree of causes.
 #[derive(Clone, Debug)]
 struct Node {
     cause: u32,
-    /// Number of activities, processes and nodes that refer to it.
+    /// Number of references to the node, from activities in progress, processes and other nodes.
     users: u32,
-    /// The time of its end \[s\].
+    /// Time at which the activity ended \[s\].
     end: f64,
 }
 
-/// The description of an activity.
+/// The description of an activity, from which the pieces of the path are created.
 #[derive(Clone, Copy, Debug)]
 struct Activity {
     kind: PieceKind,
@@ -35,50 +35,52 @@ struct Activity {
     work: Does,
 }
 
-/// The work of an activity, as far as it is known while it is in progress.
+/// The work of an activity, with what is known of it while it is in progress.
 #[derive(Clone, Copy, Debug)]
 enum Does {
-    /// Computes on a host, shared by this number of computations.
+    /// A computation on a host; the number of computations that share the host is known at the end.
     Compute(HostId, u32),
-    /// Carries a message between two hosts.
+    /// A message between two hosts.
     Carry(Flight),
-    /// Lets time pass.
+    /// A wait.
     Wait,
-    /// The part of the path of a superstep once more, by the number of that part.
+    /// The repetition of an earlier superstep, by the index of the part of the path that is repeated.
     Repeat(u32),
 }
 
-/// An activity in progress.
+/// An activity in progress, with the node of its cause.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Running {
     cause: u32,
     activity: Activity,
 }
 
-/// The trace of a run.
+/// The trace of causes in a run, from which the critical path is read.
 #[derive(Clone, Debug)]
 pub(super) struct Trace<'p> {
     platform: &'p Platform,
     network: NetworkModel,
     nodes: Vec<Node>,
-    /// Per node its activity, apart from what is visited all the time.
+    /// The activity of each node; it is stored apart from the nodes because it is read much less often.
     activities: Vec<Activity>,
     free: Vec<u32>,
     running: InProgress,
-    /// The node of the ended activity to which the run reacts.
+    /// The node of the ended activity that causes the activities starting now.
     current: u32,
-    /// Activities that have ended at the present time, with their nodes; the run may react to them later.
+    /// Activities that have ended at the present time, with their nodes; one of them may still become the cause of new
+    /// activities.
     ended: Vec<(Token, u32)>,
-    /// The last node of each process.
-    own: Vec<u32>,
+    /// For each process, the node of the activity of the process that ended last.
+    last_of_process: Vec<u32>,
     hosts: Usage,
     links: Usage,
-    /// The time at which the superstep opened that was simulated last \[s\], and the number of its part of the path, if it was repeated.
+    /// Time at which the last simulated superstep opened \[s\], and the index in `parts` of the part of the path since then, if
+    /// that superstep has been repeated.
     opened: (f64, Option<u32>),
-    /// The parts of the path that are repeated; times count from the opening of their supersteps.
+    /// The parts of the path that are repeated; their times count from the opening of their superstep.
     parts: Vec<Vec<Piece>>,
     pub(super) superstep: usize,
-    pub(super) carried: Option<(ProcessId, ProcessId)>,
+    pub(super) message_ends: Option<(ProcessId, ProcessId)>,
 }
 
 impl<'p> Trace<'p> {
@@ -104,23 +106,24 @@ impl<'p> Trace<'p> {
             running: InProgress::default(),
             current: ROOT,
             ended: Vec::new(),
-            own: Vec::new(),
+            last_of_process: Vec::new(),
             hosts: Usage::new(platform.hosts.len()),
             links: Usage::new(platform.links.len()),
             opened: (0.0, None),
             parts: Vec::new(),
             superstep: 0,
-            carried: None,
+            message_ends: None,
         }
     }
 
-    /// A superstep opens whose activities are simulated.
-    pub(super) fn opens(&mut self, now: f64) {
+    /// Records that a superstep opens at time `now` \[s\] whose activities are simulated.
+    pub(super) fn open_superstep(&mut self, now: f64) {
         self.opened = (now, None);
     }
 
-    /// A superstep has passed that equals the one that was simulated last.
-    pub(super) fn repeats(&mut self, superstep: usize, now: f64) {
+    /// Records that a superstep has ended at time `now` \[s\] that was not simulated, because it equals the superstep simulated
+    /// last.
+    pub(super) fn repeat_superstep(&mut self, superstep: usize, now: f64) {
         let part = match self.opened {
             (_, Some(part)) => part,
             (opened, None) => {
@@ -149,7 +152,8 @@ impl<'p> Trace<'p> {
         self.set_current(node);
     }
 
-    /// The pieces of the path since the opening of a superstep, from which their times count.
+    /// Returns the pieces of the path since the superstep that opened at time `opened` \[s\]; their times count from that
+    /// opening.
     fn part_since(&self, opened: f64) -> Vec<Piece> {
         let mut pieces = self.pieces(opened);
         for piece in &mut pieces {
@@ -162,13 +166,13 @@ impl<'p> Trace<'p> {
     }
 
     /// Records the start of a computation.
-    pub(super) fn executes(&mut self, host: HostId, token: Token, now: f64) {
+    pub(super) fn start_computation(&mut self, host: HostId, token: Token, now: f64) {
         self.hosts.add(host.index(), now);
         let _ = self.start(token, Does::Compute(host, 1), now);
     }
 
     /// Records the start of a message.
-    pub(super) fn sends(&mut self, flight: Flight, token: Token, engine: &Simulation<'_, Token>) {
+    pub(super) fn start_message(&mut self, flight: Flight, token: Token, engine: &Simulation<'_, Token>) {
         let now = engine.now().get();
         let (from, to) = flight.ends;
         let route = self.platform.route(from, to);
@@ -182,13 +186,13 @@ impl<'p> Trace<'p> {
     }
 
     /// Records the start of a wait.
-    pub(super) fn waits(&mut self, token: Token, now: f64) {
+    pub(super) fn start_wait(&mut self, token: Token, now: f64) {
         let _ = self.start(token, Does::Wait, now);
     }
 
-    /// An activity starts; returns the list for the links that it uses.
+    /// Records the start of an activity; returns the empty list in which the caller puts the links that it uses.
     fn start(&mut self, token: Token, work: Does, now: f64) -> &mut Vec<LinkId> {
-        let carried = self.carried.take();
+        let carried = self.message_ends.take();
         let is_carried = matches!(work, Does::Carry(_));
         let (from, to) = carried.filter(|_| is_carried).unzip();
         let process = process_of(&token).or(from);
@@ -199,7 +203,7 @@ impl<'p> Trace<'p> {
             Token::Call | Token::Turn(_) => PieceKind::Call,
             Token::Transferred(_) | Token::Settled(_) => PieceKind::Move,
         };
-        let cause = self.cause(process, now);
+        let cause = self.find_cause(process, now);
         self.nodes[cause as usize].users += 1;
         let activity = Activity {
             kind,
@@ -211,28 +215,29 @@ impl<'p> Trace<'p> {
         self.running.start(token, Running { cause, activity })
     }
 
-    /// Returns the cause of an activity that a process starts now: its own last activity if that ends now, else the activity to which the run reacts.
-    fn cause(&self, process: Option<ProcessId>, now: f64) -> u32 {
-        let own = process.and_then(|process| self.own.get(process.index()));
+    /// Returns the node that causes an activity starting now: the last activity of its own process if that ends now, otherwise
+    /// the activity to which the run reacts.
+    fn find_cause(&self, process: Option<ProcessId>, now: f64) -> u32 {
+        let own = process.and_then(|process| self.last_of_process.get(process.index()));
         let own = own.copied().filter(|own| *own != ROOT);
         let ends_now = |own: &u32| self.nodes[*own as usize].end == now;
         own.filter(ends_now).unwrap_or(self.current)
     }
 
-    /// Records the end of an activity.
-    pub(super) fn ends(&mut self, token: Token, engine: &Simulation<'_, Token>) {
+    /// Records the end of an activity as a new node.
+    pub(super) fn end_activity(&mut self, token: Token, engine: &Simulation<'_, Token>) {
         let now = engine.now().get();
         let Some((mut running, links)) = self.running.end(token) else {
             return;
         };
         match &mut running.activity.work {
             Does::Compute(host, sharing) => {
-                *sharing = self.hosts.until(host.index(), now);
+                *sharing = self.hosts.users_before(host.index(), now);
                 self.hosts.remove(host.index(), now);
             }
             Does::Carry(flight) => {
-                let users = |link: usize| self.links.until(link, now);
-                flight.land(links, (self.platform, &self.network), engine, users);
+                let users = |link: usize| self.links.users_before(link, now);
+                flight.finish(links, (self.platform, &self.network), engine, users);
                 for link in links {
                     self.links.remove(link.index(), now);
                 }
@@ -247,10 +252,10 @@ impl<'p> Trace<'p> {
         let node = self.add(node, running.activity);
         let of = running.activity.to.or(running.activity.process);
         if let Some(process) = of {
-            if self.own.len() <= process.index() {
-                self.own.resize(process.index() + 1, ROOT);
+            if self.last_of_process.len() <= process.index() {
+                self.last_of_process.resize(process.index() + 1, ROOT);
             }
-            let before = std::mem::replace(&mut self.own[process.index()], node);
+            let before = std::mem::replace(&mut self.last_of_process[process.index()], node);
             self.nodes[node as usize].users += 1;
             if before != ROOT {
                 self.release(before);
@@ -261,8 +266,8 @@ impl<'p> Trace<'p> {
         self.set_current(node);
     }
 
-    /// Records that the run reacts to an activity that has ended at the present time.
-    pub(super) fn reacts_to(&mut self, token: Token) {
+    /// Makes an activity that has ended at the present time the cause of the activities that start from now on.
+    pub(super) fn set_cause(&mut self, token: Token) {
         let found = self.ended.iter().rev().find(|ended| ended.0 == token);
         if let Some(&(_, node)) = found {
             self.set_current(node);
@@ -275,7 +280,7 @@ impl<'p> Trace<'p> {
         self.release(before);
     }
 
-    /// Releases the nodes of activities that ended before the present time.
+    /// Removes the references to the nodes of activities that ended before the present time.
     fn forget_ended(&mut self, now: f64) {
         if let Some(&(_, last)) = self.ended.last()
             && self.nodes[last as usize].end != now
@@ -297,7 +302,7 @@ impl<'p> Trace<'p> {
         migsim_base::units::to_u32(self.nodes.len() - 1)
     }
 
-    /// Removes one reference to a node; a node without references releases its cause.
+    /// Removes one reference to a node; a node without references is deleted and releases its cause in turn.
     fn release(&mut self, mut node: u32) {
         while node != ROOT {
             let released = &mut self.nodes[node as usize];
@@ -311,14 +316,15 @@ impl<'p> Trace<'p> {
         }
     }
 
-    /// Returns the path to the activity that ended last.
-    pub(super) fn path(&self) -> CriticalPath {
+    /// Returns the critical path up to the activity that ended last.
+    pub(super) fn critical_path(&self) -> CriticalPath {
         CriticalPath {
             pieces: self.pieces(0.0),
         }
     }
 
-    /// The pieces of the path to the activity that ended last, from a time on \[s\] at which another activity ended.
+    /// Returns the pieces of the path since the time `from` \[s\], at which some activity ended, up to the activity that ended
+    /// last.
     fn pieces(&self, from: f64) -> Vec<Piece> {
         let mut chain = Vec::new();
         let mut node = self.current;
@@ -329,14 +335,14 @@ impl<'p> Trace<'p> {
         let (mut pieces, mut begin) = (Vec::new(), from);
         for node in chain.into_iter().rev() {
             let end = self.nodes[node as usize].end;
-            self.describe(&self.activities[node as usize], (begin, end), &mut pieces);
+            self.add_pieces(&self.activities[node as usize], (begin, end), &mut pieces);
             begin = end;
         }
         pieces
     }
 
-    /// Adds the pieces of an activity from its begin to its end \[s\].
-    fn describe(&self, activity: &Activity, (begin, end): (f64, f64), pieces: &mut Vec<Piece>) {
+    /// Appends the pieces of an activity between its begin and its end \[s\] to `pieces`.
+    fn add_pieces(&self, activity: &Activity, (begin, end): (f64, f64), pieces: &mut Vec<Piece>) {
         let mut piece = |kind, work, begin: f64, end: f64| {
             if end > begin {
                 pieces.push(Piece {
@@ -358,7 +364,7 @@ impl<'p> Trace<'p> {
             Does::Wait => piece(activity.kind, PieceWork::Fixed, begin, end),
             Does::Repeat(part) => {
                 let part = &self.parts[part as usize];
-                repeat(part, activity.superstep, (begin, end), pieces);
+                add_repeated_pieces(part, activity.superstep, (begin, end), pieces);
             }
             Does::Carry(flight) => {
                 let is_message = activity.kind == PieceKind::Transfer;
@@ -370,7 +376,7 @@ impl<'p> Trace<'p> {
         }
     }
 
-    /// Returns the number of nodes in use, for the test of memory.
+    /// Returns the number of nodes for which memory is reserved; a test uses it to check the memory.
     #[cfg(test)]
     pub(super) fn nodes(&self) -> usize {
         self.nodes.len()
@@ -381,8 +387,9 @@ fn time(seconds: f64) -> Time {
     Time::new(seconds).expect("the clock holds times")
 }
 
-/// Adds the pieces of a superstep that equals an earlier one, from its begin to its end \[s\].
-fn repeat(part: &[Piece], superstep: usize, (begin, end): (f64, f64), pieces: &mut Vec<Piece>) {
+/// Appends the pieces of a repeated superstep, between its begin and its end \[s\], to `pieces`; `part` contains the pieces of
+/// the superstep that it equals.
+fn add_repeated_pieces(part: &[Piece], superstep: usize, (begin, end): (f64, f64), pieces: &mut Vec<Piece>) {
     let mut before = begin;
     for (piece, left) in part.iter().zip((0..part.len()).rev()) {
         let ends = if left == 0 {
@@ -403,7 +410,7 @@ fn repeat(part: &[Piece], superstep: usize, (begin, end): (f64, f64), pieces: &m
     }
 }
 
-/// Returns the process of an activity, if its token names one.
+/// Returns the process to which the activity of a token belongs; `None` if the token names none.
 fn process_of(token: &Token) -> Option<ProcessId> {
     match token {
         Token::Begins(process)

@@ -1,21 +1,21 @@
-//! The number of activities that use a host or a link, now and just before the present.
+//! Counts the activities that use each host or link, at the present time and just before it.
 
-/// Users of one resource.
+/// The number of activities that use one host or link.
 #[derive(Clone, Copy, Debug, Default)]
 struct Users {
     now: u32,
-    /// Number of users before the changes at the time `changed`.
+    /// Number of users just before the time `changed`.
     before: u32,
-    /// The time of the last change \[s\].
+    /// Time of the last change of the number of users \[s\].
     changed: f64,
 }
 
-/// The users of all resources of a kind.
+/// The number of users of every host, or of every link.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Usage(Vec<Users>);
 
 impl Usage {
-    /// Creates the state of `count` resources without users.
+    /// Creates the counts for `count` hosts or links, all without users.
     pub(super) fn new(count: usize) -> Self {
         Self(vec![Users::default(); count])
     }
@@ -29,19 +29,19 @@ impl Usage {
         &mut users.now
     }
 
-    /// Adds a user from this time on.
+    /// Counts one more user of a host or link, from the time `time` \[s\] on.
     pub(super) fn add(&mut self, index: usize, time: f64) {
         *self.change(index, time) += 1;
     }
 
-    /// Removes a user from this time on.
+    /// Counts one user less of a host or link, from the time `time` \[s\] on.
     pub(super) fn remove(&mut self, index: usize, time: f64) {
         let users = self.change(index, time);
         *users = users.saturating_sub(1);
     }
 
-    /// Returns the number of users until this time, which is the time of the last change or later; at least one.
-    pub(super) fn until(&self, index: usize, time: f64) -> u32 {
+    /// Returns the number of users just before the time `time` \[s\], which must not be before the last change; at least 1.
+    pub(super) fn users_before(&self, index: usize, time: f64) -> u32 {
         let users = &self.0[index];
         let count = if users.changed == time {
             users.before

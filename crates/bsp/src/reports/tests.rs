@@ -34,8 +34,8 @@ fn seen(config: ViewConfig, supersteps: u32) -> Vec<([f64; 2], [f64; 2], f64)> {
         let load = f64::from(number) / 10.0;
         let mut loads = vec![0.0; platform.hosts.len()];
         loads[1] = load;
-        reports.take(&view, loads.clone());
-        reports.see_loads(view.superstep, std::iter::once(1), &mut loads);
+        reports.record(&view, loads.clone());
+        reports.degrade_loads(view.superstep, std::iter::once(1), &mut loads);
         let view = reports.view(view);
         let of = |list: &[Instructions]| [list[0].get(), list[1].get()];
         let bytes = view.messages[0].size.get();

@@ -1,4 +1,4 @@
-//! Evaluates a superstep directly from its plan, without scheduling events.
+//! Computes the result of a superstep directly from its plan, without scheduling events.
 //!
 //! ```text
 //! computed(p)  = the time at which the shares of p's host sum to its work
@@ -9,16 +9,20 @@
 //! arrival(p)   = the latest of computed(p), its sequential sends, and the messages for it
 //! duration     = the release that the barrier predicts from the arrivals ([`Barrier::predict`])
 //! ```
-//! It applies when all processes begin together and nothing else is in progress. Speeds of hosts may change while processes compute, if the
-//! changes are known in advance: those of profiles, and the computed steps of a load. No link may change before all messages are sent.
-//! Afterwards bandwidths may change by profiles, if sends are concurrent and the barrier uses no links; otherwise everything has to end
-//! before the first change. The choice depends on the platform, the options, the plan and the time.
+//! In these equations, p is a process, m a message, and `from` and `to` are its sender and receiver.
 //!
-//! Cost: 5 ns per process, 10 ns per message, and the batch.
+//! Direct evaluation is used when all processes begin together and nothing else is in progress. Speeds of hosts may change while
+//! processes compute, if the changes are known in advance: those of profiles, and the computed steps of a load. No link may
+//! change before all messages are sent. Afterwards bandwidths may change by profiles, if sends are concurrent and the barrier
+//! uses no links; otherwise everything has to end before the first change. The choice depends on the platform, the options, the
+//! plan and the time.
 //!
-//! The slow twin is the simulation event by event ([`crate::superstep`]). The two agree to 1e-12, not to the last bit. In the event list of
-//! the engine, all events within 1e-14 of a time happen at that time; here only the flows that meet on a link do. Long contention can
-//! magnify the difference: one superstep of 164 messages by five orders of magnitude (the input `sensitive-to-dates` of the fuzzing tests).
+//! Cost: 5 ns per process, 10 ns per message, and the solution of the batch of flows.
+//!
+//! The slower reference implementation simulates the superstep event by event ([`crate::superstep`]). The two agree to 1e-12, not
+//! to the last bit: in the event list of the engine, all events within 1e-14 of a time are handled at that time, whereas here
+//! only flows that share a link are. Long contention can magnify the difference: in one superstep of 164 messages by five orders
+//! of magnitude (the input `sensitive-to-dates` of the fuzzing tests).
 
 use super::executions::{Execution, Groups, Running, execution, share_changing_host, share_host};
 use super::input::SuperstepInput;
@@ -36,57 +40,60 @@ use migsim_engine::{
 };
 use migsim_platform::{Link, Platform};
 
-/// The state kept from superstep to superstep: the paths, memoized rates, and reused arrays.
+/// The state of direct evaluation that is kept from one superstep to the next: paths, stored rates, and arrays for reuse.
 #[derive(Clone, Debug)]
 pub(crate) struct Direct {
     config: RuntimeConfig,
-    /// Whether the platform never changes and shortcuts are allowed.
+    /// Whether the platform never changes, shortcuts are allowed, and the network model has neither slow start nor queues.
     is_constant: bool,
-    /// Whether a superstep can also be computed in one pass, without events, on this platform.
+    /// Whether the platform and the options allow direct evaluation of supersteps.
     is_possible: bool,
-    /// Whether every host and every link has capacity now.
+    /// Whether every host and every link has capacity at present.
     has_power: bool,
-    /// The platform with the present state of its links; none if they never change.
+    /// A copy of the platform with the present state of its links; `None` if links never change.
     present: Option<Box<Platform>>,
     paths: PathTable,
     slow_start: SlowStart,
     batch: FlowBatch,
-    /// The number of changes of capacity when `present` was last updated.
-    changed: u64,
-    /// The placement, and the number of changes of capacity when `speed` was last updated.
+    /// Number of capacity changes in the engine when `present` was last updated.
+    changes_seen: u64,
+    /// The placement for which `cluster`, `colocated` and `alone` were computed.
     placement: Vec<HostId>,
+    /// Number of capacity changes in the engine when `speed` was last updated.
     speeds_changed: u64,
     speed: Vec<f64>,
     cluster: Vec<u32>,
-    /// The co-located processes, for each host that has several.
+    /// The groups of processes that share a host, one group per host.
     colocated: Groups,
     /// The processes that have their host to themselves.
     alone: Vec<u32>,
     computed: Vec<f64>,
-    /// Time at which each process reaches the barrier.
+    /// Time at which each process arrives at the barrier \[s\].
     arrival: Vec<f64>,
-    /// Path of each message.
+    /// The path of each message.
     path: Vec<PathId>,
-    /// Start of each message, if sends are sequential.
+    /// With sequential sends: the time at which each message starts \[s\].
     started: Vec<f64>,
     delivered: Vec<f64>,
-    /// The next message of the same sender, if sends are sequential.
+    /// With sequential sends: for each message, the next message of the same sender.
     next: Vec<u32>,
-    /// The first message of each process, if sends are sequential.
+    /// With sequential sends: the first message of each process.
     first: Vec<u32>,
-    /// With slow start and few processes: the connection of each pair of sender and receiver, once there was a message.
+    /// With slow start and few processes: the connection of each pair of sender and receiver, as far as messages have already
+    /// used it.
     connections: Vec<u32>,
-    /// The work of co-located processes that begin together.
+    /// Work \[cycles\] and number of each process in a group that shares a host and begins together.
     works: Vec<(f64, u32)>,
-    /// Other executions, and those in progress.
+    /// The computations on one host, if they begin at different times or the speed of the host changes.
     executions: Vec<Execution>,
     running: Running,
 }
 
 const NONE: u32 = u32::MAX;
-/// Maximum number of processes whose connections are stored by pair; otherwise connections are found by their hosts.
+/// Maximum number of processes for which connections are stored per pair; with more processes, connections are found by their
+/// hosts.
 const MOST_CONNECTED: usize = 256;
-/// Factor of a time within which a later change of capacity may count as simultaneous.
+/// Factor of tolerance for comparing two times: a change of capacity later by less than this factor may count as simultaneous.
 pub(super) const JUST_AFTER: f64 = 1.0 + 1e-12;
 
 impl Direct {
@@ -122,7 +129,7 @@ impl Direct {
             slow_start: SlowStart::new(network.slow_start),
             batch: FlowBatch::default(),
             placement: Vec::new(),
-            changed: 0,
+            changes_seen: 0,
             speeds_changed: 0,
             speed: Vec::new(),
             cluster: Vec::new(),
@@ -142,7 +149,7 @@ impl Direct {
         }
     }
 
-    /// Evaluates a superstep, if it can be evaluated directly.
+    /// Computes the result of a superstep directly; returns `None` if this superstep needs events.
     pub(crate) fn evaluate(
         &mut self,
         input: &SuperstepInput<'_>,
@@ -154,11 +161,11 @@ impl Direct {
         let Some(mut present) = self.present.take() else {
             return self.evaluate_on(input, barrier);
         };
-        if self.changed != input.engine.changed() {
-            self.changed = input.engine.changed();
+        if self.changes_seen != input.engine.applied_changes() {
+            self.changes_seen = input.engine.applied_changes();
             let paths = &self.paths;
             let (mut is_new, mut is_crossed) = (false, false);
-            renew(&mut present, input.engine, |link| {
+            update_links(&mut present, input.engine, |link| {
                 is_new = true;
                 is_crossed |= paths.crosses(link);
             });
@@ -179,8 +186,9 @@ impl Direct {
         result
     }
 
-    /// Computes the end of each computation. Returns the first and the last end (local times, \[s\]) if all are before the next change of a
-    /// link. Messages begin at these ends, so later changes of the speeds of hosts do not matter.
+    /// Computes when each computation ends, and returns the first and the last end as local times \[s\]. The result is `None`
+    /// unless all ends come before the next change of a link; later changes of the speeds of hosts do not matter, since messages
+    /// begin at these ends.
     pub(crate) fn computation_ends(&mut self, input: &SuperstepInput<'_>) -> Option<(f64, f64)> {
         if !self.is_possible {
             return None;
@@ -196,7 +204,7 @@ impl Direct {
         is_known.then_some((first, last))
     }
 
-    /// Evaluates a superstep on the present platform.
+    /// Computes the result of a superstep on a platform with the present state of its links.
     fn evaluate_on(
         &mut self,
         input: &SuperstepInput<'_>,
@@ -205,20 +213,20 @@ impl Direct {
         if !self.has_power {
             return None;
         }
-        if self.paths.forget_many() {
+        if self.paths.forget_if_many() {
             self.batch.forget();
         }
         let sends = self.config.sends;
         let is_known = self.find_paths(input)
-            && (self.slow_start).look_at(input, &self.path, &self.paths, sends);
+            && (self.slow_start).prepare(input, &self.path, &self.paths, sends);
         if !is_known {
             return None;
         }
-        if !input.is_computed {
+        if !input.has_computation_ends {
             self.computation_ends(input)?;
         }
         let steady = self.exchange(input);
-        self.arrive(input.plan);
+        self.compute_arrivals(input.plan);
         let Self { paths, arrival, .. } = self;
         let places = (input.platform, input.placement);
         let (duration, flows) = barrier.predict(arrival, places, |from, to, bytes| {
@@ -235,8 +243,8 @@ impl Direct {
         })
     }
 
-    /// Returns the result of messages (from, to, size) that are sent together while nothing else is in progress, if it can be evaluated directly.
-    /// A factor multiplies the delays of the messages.
+    /// Returns the result of messages that are sent at the same time while nothing else is in progress; `None` if events are
+    /// needed. The delays of the messages are multiplied by `factor`.
     pub(crate) fn deliver(
         &mut self,
         platform: &Platform,
@@ -245,7 +253,7 @@ impl Direct {
         if !self.is_constant {
             return None;
         }
-        if self.paths.forget_many() {
+        if self.paths.forget_if_many() {
             self.batch.forget();
         }
         let mut last = 0.0_f64;
@@ -268,11 +276,11 @@ impl Direct {
         })
     }
 
-    /// Finds the path of each message; returns whether all have one.
+    /// Finds the path of each message; returns whether every message has a path.
     fn find_paths(&mut self, input: &SuperstepInput<'_>) -> bool {
         self.path.clear();
         self.path.reserve(input.plan.messages.len());
-        self.paths.expect(input.plan.messages.len());
+        self.paths.reserve(input.plan.messages.len());
         for message in &input.plan.messages {
             let from = input.placement[message.from.index()];
             let to = input.placement[message.to.index()];
@@ -284,14 +292,14 @@ impl Direct {
         true
     }
 
-    /// Computes the end of each computation.
+    /// Computes when each computation ends, for constant speeds of hosts.
     fn compute(&mut self, input: &SuperstepInput<'_>) {
         let has_moved = !are_equal(&self.placement, input.placement);
         if has_moved {
-            self.settle(input);
+            self.set_placement(input);
         }
-        if has_moved || self.speeds_changed != input.engine.changed() {
-            self.speeds_changed = input.engine.changed();
+        if has_moved || self.speeds_changed != input.engine.applied_changes() {
+            self.speeds_changed = input.engine.applied_changes();
             let host = |at: &HostId| input.platform.hosts[at.index()].speed.get();
             let speed = |at: &HostId| host(at) * input.engine.available(*at);
             self.speed.clear();
@@ -324,7 +332,8 @@ impl Direct {
         }
     }
 
-    /// Adds the begin of each computation to its duration, if processes begin at different times.
+    /// Computes when each computation ends if processes begin at different times: adds the begins to the durations, and lets
+    /// co-located processes share their host.
     fn begin_one_by_one(&mut self, input: &SuperstepInput<'_>) {
         for (end, begin) in self.computed.iter_mut().zip(input.begins) {
             *end += begin;
@@ -334,7 +343,7 @@ impl Direct {
             self.executions.clear();
             self.executions
                 .extend(executions.filter(|one| one.work > 0.0));
-            self.executions.sort_unstable_by(Execution::by_begin);
+            self.executions.sort_unstable_by(Execution::compare_by_begin);
             let host = input.placement[group[0] as usize];
             let available = std::iter::once((0.0, input.engine.available(host)));
             let host = &input.platform.hosts[host.index()];
@@ -347,7 +356,8 @@ impl Direct {
         }
     }
 
-    /// Computes the end of each computation while the speeds of hosts change; returns whether all changes until then are known in advance.
+    /// Computes when each computation ends while the speeds of hosts change; returns whether all changes until then are known in
+    /// advance.
     fn compute_through_changes(&mut self, input: &SuperstepInput<'_>) -> bool {
         let mut by_host = self.colocated.iter().chain(self.alone.chunks(1));
         by_host.all(|group| {
@@ -356,7 +366,7 @@ impl Direct {
             self.executions.clear();
             self.executions
                 .extend(executions.filter(|one| one.work > 0.0));
-            self.executions.sort_unstable_by(Execution::by_begin);
+            self.executions.sort_unstable_by(Execution::compare_by_begin);
             let (changes, known) = input.engine.known_changes(host);
             let changes = std::iter::once((0.0, input.engine.available(host))).chain(changes);
             let host = &input.platform.hosts[host.index()];
@@ -371,8 +381,8 @@ impl Direct {
         })
     }
 
-    /// Stores a placement, with the clusters and co-located processes that follow from it.
-    fn settle(&mut self, input: &SuperstepInput<'_>) {
+    /// Stores a new placement, and updates the clusters and the groups of co-located processes.
+    fn set_placement(&mut self, input: &SuperstepInput<'_>) {
         let platform = input.platform;
         self.connections.clear();
         self.placement.clear();
@@ -400,8 +410,8 @@ impl Direct {
         }
     }
 
-    /// Computes the start and the delivery of each message; returns the time up to which they hold \[s\]. All messages are sent before the
-    /// first change of a link, because the bound of a flow is that of its start.
+    /// Computes the start and the delivery of each message; returns the time until which these are valid \[s\]. All messages are
+    /// sent before the first change of a link, because the maximum rate of a flow is set when it starts.
     fn exchange(&mut self, input: &SuperstepInput<'_>) -> f64 {
         let count = input.plan.messages.len();
         let Steady {
@@ -430,7 +440,7 @@ impl Direct {
         latencies
     }
 
-    /// Whether some message is in progress at a time \[s\], even if no other message shares its route.
+    /// Whether at least one message would still be in progress at a time \[s\] even if it had its route alone.
     fn outlasts(&self, time: f64, plan: &Plan) -> bool {
         plan.messages.iter().zip(&self.path).any(|(message, path)| {
             let sent = self.computed[message.from.index()];
@@ -457,7 +467,7 @@ impl Direct {
                 date += paths.round_trip(path[at]);
             }
             if may_wait {
-                date += slow_start.wait(input, at, started);
+                date += slow_start.delay(input, at, started);
             }
             match launch((at, message.size.get(), 1.0), path[at], date, paths) {
                 Launched::Delivered(date) => delivered[at] = date,
@@ -524,8 +534,8 @@ impl Direct {
         });
     }
 
-    /// Computes the arrival of each process at the barrier.
-    fn arrive(&mut self, plan: &Plan) {
+    /// Computes when each process arrives at the barrier.
+    fn compute_arrivals(&mut self, plan: &Plan) {
         self.arrival.clone_from(&self.computed);
         let waits_for_own = self.config.sends == Sends::Sequential;
         for (message, &date) in plan.messages.iter().zip(&self.delivered) {
@@ -538,7 +548,8 @@ impl Direct {
         }
     }
 
-    /// Writes the measures of the superstep that was evaluated last; `begins` has the times at which processes began it.
+    /// Writes the measurements of the superstep that was evaluated last to `measures`; `begins` are the times at which processes
+    /// began it \[s\].
     pub(crate) fn measure(
         &self,
         (plan, begins): (&Plan, &[f64]),
@@ -573,13 +584,13 @@ impl Direct {
         }
     }
 
-    /// Returns the first broken invariant of the batch solver, if there is one.
+    /// Returns a description of the first violated invariant of the batch solver; `None` if there is none.
     pub(crate) fn fault(&self, platform: &Platform) -> Option<String> {
         self.batch.fault(platform)
     }
 
-    /// Reports to the engine, with slow start, the messages of the superstep that was evaluated last.
-    pub(crate) fn note(
+    /// With slow start: reports to the engine when the messages of the superstep that was evaluated last used their connections.
+    pub(crate) fn report_connections(
         &mut self,
         (plan, placement): (&Plan, &[HostId]),
         engine: &mut Simulation<'_, Token>,
@@ -597,7 +608,7 @@ impl Direct {
             }
             let ends = || (at(message.from), at(message.to));
             if !is_small {
-                engine.note_message(ends(), date);
+                engine.record_message(ends(), date);
                 continue;
             }
             let known = &mut self.connections[message.from.index() * count + message.to.index()];
@@ -607,11 +618,11 @@ impl Direct {
                 };
                 *known = connection;
             }
-            engine.note_connection(*known, date);
+            engine.record_connection_use(*known, date);
         }
     }
 
-    /// Returns the duration of each message of the superstep that was evaluated last; `plan` is its plan.
+    /// Returns the duration of each message of the superstep that was evaluated last, whose plan is `plan`.
     pub(crate) fn durations(&self, plan: &Plan) -> impl Iterator<Item = Seconds> {
         let Self {
             config,
@@ -631,7 +642,8 @@ impl Direct {
     }
 }
 
-/// Returns the start of a message whose sender sends all messages at once; `computed`: the end of each computation \[s\].
+/// Returns the time at which a message starts if its sender sends all messages concurrently; `computed` are the times at which
+/// the computations end \[s\].
 #[inline]
 fn start(message: &Message, config: RuntimeConfig, computed: &[f64]) -> f64 {
     let sent = computed[message.from.index()];
@@ -642,7 +654,7 @@ fn start(message: &Message, config: RuntimeConfig, computed: &[f64]) -> f64 {
     }
 }
 
-/// Whether the platform never changes, and every host and link has capacity.
+/// Whether the platform never changes, and every host and every link has capacity.
 pub(crate) fn is_constant(platform: &Platform) -> bool {
     !has_varying_links(platform)
         && is_powered(platform)
@@ -653,15 +665,16 @@ fn has_varying_links(platform: &Platform) -> bool {
     platform.links.iter().any(Link::varies)
 }
 
-/// Updates the links of a platform to their present capacities and latencies; calls `has_changed` for each link that differed.
-fn renew(
+/// Updates the links of a platform to their present capacities and latencies; calls `has_changed` for each link that differs from
+/// before.
+fn update_links(
     platform: &mut Platform,
     engine: &Simulation<'_, Token>,
     mut has_changed: impl FnMut(LinkId),
 ) {
     for (index, link) in platform.links.iter_mut().enumerate() {
         let id = LinkId::from_index(index);
-        let (bandwidth, latency) = engine.link(id);
+        let (bandwidth, latency) = engine.capacity_and_latency(id);
         if link.bandwidth.get() != bandwidth || link.latency.get() != latency {
             link.bandwidth = BytesPerSecond::of(bandwidth);
             link.latency = Seconds::of(latency);
@@ -677,11 +690,11 @@ fn is_powered(platform: &Platform) -> bool {
     hosts.chain(links).all(|capacity| capacity > 0.0)
 }
 
-/// The state of a message when it is sent.
+/// How far a message has come immediately after it is sent.
 enum Launched {
-    /// The message shares no links; the value is the time of its delivery.
+    /// The message shares no links with others; the value is the time at which it is delivered \[s\].
     Delivered(f64),
-    /// Its transfer starts.
+    /// The transfer of the message starts as a flow that shares links.
     Flies(Start),
 }
 
@@ -706,7 +719,8 @@ fn launch(
     })
 }
 
-/// Links the messages by sender: the first message of each process, and the next message of the same sender.
+/// Links the messages of each sender into a list: sets the first message of each process, and for each message the next one of
+/// the same sender.
 fn link_by_sender(plan: &Plan, first: &mut Vec<u32>, next: &mut Vec<u32>) {
     refill(first, plan.work.len(), NONE);
     refill(next, plan.messages.len(), NONE);

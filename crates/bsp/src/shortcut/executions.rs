@@ -1,4 +1,4 @@
-//! Executions that share hosts in a superstep that is evaluated directly.
+//! Computes when computations that share hosts end, in a superstep that is evaluated directly.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -8,27 +8,28 @@ use migsim_base::units::to_u32;
 use migsim_engine::SAME_DATE;
 use migsim_platform::Host;
 
-/// Maximum number of changes of a host's speed in a superstep; beyond it events detect sooner that the run is stuck.
+/// Maximum number of changes of a host's speed that direct evaluation handles in a superstep; with more changes, events detect
+/// sooner that the run cannot continue.
 const MOST_CHANGES: usize = 1_000_000;
 
-/// The computation of a process.
+/// The computation of a process on its host in one superstep.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Execution {
-    /// Start time \[s\].
+    /// Time at which the computation starts \[s\].
     pub(super) begin: f64,
-    /// Work in cycles.
+    /// Work of the computation \[cycles\].
     pub(super) work: f64,
     pub(super) process: u32,
 }
 
 impl Execution {
-    pub(super) fn by_begin(&self, other: &Self) -> Ordering {
+    pub(super) fn compare_by_begin(&self, other: &Self) -> Ordering {
         let order = self.begin.total_cmp(&other.begin);
         order.then(self.process.cmp(&other.process))
     }
 }
 
-/// Returns the computation of a process in a superstep.
+/// Returns the computation of a process in the superstep of `input`.
 pub(super) fn execution(input: &SuperstepInput<'_>, process: u32) -> Execution {
     let at = process as usize;
     Execution {
@@ -38,11 +39,13 @@ pub(super) fn execution(input: &SuperstepInput<'_>, process: u32) -> Execution {
     }
 }
 
-/// The processes in progress, with the service at which each ends (as bits, which sort like non-negative values).
+/// The computations in progress on a host, ordered by the service at which each ends. Service is the number of cycles that each
+/// computation has received since time 0; it is stored as bits, which sort like non-negative numbers.
 pub(super) type Running = BinaryHeap<Reverse<(u64, u32)>>;
 
-/// Computes the ends of executions, in the order of their starts, on a host whose available fraction changes from time 0 on; otherwise as
-/// [`share_host`]. Returns whether all end.
+/// Computes when computations on one host end while the available fraction of the host's speed changes. The computations are
+/// given in the order of their starts; `changes` are times \[s\] and fractions, from time 0 on. Computations share the host as in
+/// [`share_host`]. Returns whether all computations end.
 pub(super) fn share_changing_host(
     (executions, running): (&[Execution], &mut Running),
     host: &Host,
@@ -98,8 +101,8 @@ pub(super) fn share_changing_host(
     true
 }
 
-/// Computes the ends of executions that begin together on a host, in order of increasing work: with n left, each progresses at
-/// `speed · min(1, cores/n)`.
+/// Computes when computations end that begin at time 0 on the same host, given in increasing order of work. While n of them are
+/// in progress, each has the speed `speed · min(1, cores/n)`.
 pub(super) fn share_host(works: &[(f64, u32)], speed: f64, cores: f64, computed: &mut [f64]) {
     let (mut now, mut service, mut at) = (0.0, 0.0, 0);
     while at < works.len() {
@@ -117,11 +120,11 @@ pub(super) fn share_host(works: &[(f64, u32)], speed: f64, cores: f64, computed:
     }
 }
 
-/// Lists of processes, stored one after the other.
+/// Groups of processes, stored one after the other in one array.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Groups {
     members: Vec<u32>,
-    /// End of each list.
+    /// The end of each group, as an index into `members`.
     ends: Vec<u32>,
 }
 

@@ -1,18 +1,19 @@
-//! Reuses results: of the previous superstep, of the same superstep in other runs, and of the messages of calls.
+//! Stores results and uses them again: results of the previous superstep, of the same superstep in other runs, and of the
+//! messages of rescheduling calls.
 //!
 //! ```text
-//! superstep k of run a, superstep k of run b; equal placements  =>  equal durations, measures and digests, to the last bit
+//! superstep k of run a, superstep k of run b; equal placements         =>  equal durations, measurements and digests, to the last bit
 //! superstep k, superstep k + 1 of one run; equal plans and placements  =>  likewise
 //! a step of a call, a step of any call; equal messages                 =>  likewise
 //! ```
-//! This holds on a platform whose capacities are constant, if all processes begin the superstep together and nothing else is in progress.
-//! Local time then starts from zero, so that neither earlier supersteps nor the policy change the result. The runs have one workload and
-//! equal runtime options. The workload reports which plans repeat ([`crate::Workload::repeats`]). Results do not depend on which run or
-//! thread computes a superstep first.
+//! This holds on a platform whose capacities are constant, if all processes begin the superstep together and nothing else is in
+//! progress. Local time then starts from zero, so that neither earlier supersteps nor the policy change the result. The runs have
+//! the same workload and equal runtime options. The workload reports which plans repeat ([`crate::Workload::repeats`]). Results
+//! do not depend on which run or thread computes a superstep first.
 //!
-//! Memory: 24 B per process and 8 B per message of a superstep, 16 B per message of a call. Once the [`MemoBudget`] is used up, no further
-//! result is stored. Cost: the comparison of placements, 100 ns per superstep, and the copy for other runs. Twin: the superstep itself,
-//! simulated again (`shortcuts` of the runtime: `at-once`).
+//! Memory: 24 B per process and 8 B per message of a superstep, 16 B per message of a call. Once the [`MemoBudget`] is used up,
+//! no further result is stored. Cost: the comparison of placements, 100 ns per superstep, and the copy for other runs. The
+//! reference implementation simulates each superstep again (runtime option `shortcuts`: `at-once`).
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,7 +27,7 @@ use migsim_base::units::{Bytes, HostId, Seconds};
 use migsim_engine::EventLog;
 use migsim_platform::Platform;
 
-/// Number of bytes that memos may still use; shared by all memos and threads.
+/// Number of bytes that stored results may still occupy; all memos and threads share this budget.
 #[derive(Clone, Debug)]
 pub struct MemoBudget(Arc<AtomicUsize>);
 
@@ -37,12 +38,12 @@ impl Default for MemoBudget {
 }
 
 impl MemoBudget {
-    /// Creates a budget of `bytes`.
+    /// Creates a budget of `bytes` bytes.
     pub fn new(bytes: usize) -> Self {
         Self(Arc::new(AtomicUsize::new(bytes)))
     }
 
-    /// Subtracts bytes from the budget; returns whether enough were left.
+    /// Subtracts `bytes` from the budget if enough are left; returns whether this was so.
     fn take(&self, bytes: usize) -> bool {
         let left = |left: usize| left.checked_sub(bytes);
         self.0
@@ -51,47 +52,49 @@ impl MemoBudget {
     }
 }
 
-/// Supersteps kept for all runs of one workload on one platform with the same runtime options.
+/// Results of supersteps that are stored for all runs of one workload on one platform with the same runtime options.
 #[derive(Debug)]
 pub struct Memo {
     places: Mutex<BTreeMap<Vec<HostId>, Arc<Place>>>,
     budget: MemoBudget,
 }
 
-/// The supersteps and steps of calls that are kept for one placement.
+/// The results of supersteps and of steps of calls that are stored for one placement of the processes.
 #[derive(Debug, Default)]
 struct Place {
     supersteps: Mutex<BTreeMap<usize, Arc<Entry>>>,
-    /// The steps of calls; there are few.
+    /// The steps of calls; as there are few, they are searched one by one.
     steps: Mutex<Vec<Step>>,
 }
 
-/// Messages of a call that were sent together, and their result.
+/// Messages of a call that were sent at the same time, and their result.
 #[derive(Debug)]
 struct Step {
     messages: Box<[CallMessage]>,
     result: SuperstepResult,
 }
 
-/// A message of a call: from, to, size.
+/// A message of a call: its sender, its receiver and its size.
 pub(crate) type CallMessage = (HostId, HostId, Bytes);
 
-/// A superstep that was computed before.
+/// The stored result of a superstep, with its measurements.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub result: SuperstepResult,
-    /// The part of the event log that belongs to the superstep, and the longest computation of the superstep.
+    /// The digest of the superstep: its part of the event log, and the duration of its longest computation.
     pub digest: (EventLog, Seconds),
-    /// Measures of each process, as in [`Measures`].
+    /// Duration of the computation of each process, as in [`Measures`].
     pub compute: Box<[Seconds]>,
+    /// Duration of the communication of each process, as in [`Measures`].
     pub communication: Box<[Seconds]>,
+    /// Duration until the sends of each process were delivered, as in [`Measures`].
     pub send: Box<[Seconds]>,
     /// The duration of each message.
     pub durations: Box<[Seconds]>,
 }
 
 impl Memo {
-    /// Creates an empty memo with this budget.
+    /// Creates an empty memo that uses the given budget.
     pub fn new(budget: MemoBudget) -> Self {
         Self {
             places: Mutex::default(),
@@ -99,7 +102,7 @@ impl Memo {
         }
     }
 
-    fn place(&self, placement: &[HostId]) -> Arc<Place> {
+    fn results_for(&self, placement: &[HostId]) -> Arc<Place> {
         let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(place) = places.get(placement) {
             return Arc::clone(place);
@@ -115,7 +118,7 @@ impl Memo {
     }
 }
 
-/// The part of a memo that a run uses: the supersteps for its placement.
+/// A run's access to the results in a memo for its present placement.
 #[derive(Clone, Debug)]
 pub(super) struct SharedMemo<'a> {
     all: &'a Memo,
@@ -128,11 +131,11 @@ impl<'a> SharedMemo<'a> {
         Self {
             all,
             placement: placement.to_vec(),
-            place: all.place(placement),
+            place: all.results_for(placement),
         }
     }
 
-    /// Returns the kept result of superstep `superstep` for this placement.
+    /// Returns the stored result of a superstep for this placement; `None` if there is none.
     pub(super) fn recall(&mut self, superstep: usize, placement: &[HostId]) -> Option<Arc<Entry>> {
         if !are_equal(&self.placement, placement) {
             *self = Self::new(self.all, placement);
@@ -142,7 +145,8 @@ impl<'a> SharedMemo<'a> {
         supersteps.get(&superstep).cloned()
     }
 
-    /// Returns the kept result of equal messages of a call, for the placement of the last [`Self::recall`].
+    /// Returns the stored result of the same messages of a call, for the placement of the last [`Self::recall`]; `None` if there
+    /// is none.
     pub(super) fn recall_step(&self, messages: &[CallMessage]) -> Option<SuperstepResult> {
         let steps = self.place.steps.lock();
         let steps = steps.unwrap_or_else(PoisonError::into_inner);
@@ -150,8 +154,8 @@ impl<'a> SharedMemo<'a> {
         Some(known.result)
     }
 
-    /// Keeps the result of messages of a call.
-    pub(super) fn keep_step(&self, messages: &[CallMessage], result: SuperstepResult) {
+    /// Stores the result of messages of a call, if the budget allows.
+    pub(super) fn store_step(&self, messages: &[CallMessage], result: SuperstepResult) {
         let bytes = size_of_val(messages) + size_of::<Step>();
         if !self.all.budget.take(bytes) {
             return;
@@ -164,8 +168,9 @@ impl<'a> SharedMemo<'a> {
         });
     }
 
-    /// Keeps a superstep for the placement of the last [`Self::recall`].
-    pub(super) fn keep(&self, superstep: usize, entry: impl FnOnce() -> Entry, bytes: usize) {
+    /// Stores the result of a superstep for the placement of the last [`Self::recall`], if the budget allows; `bytes` is the size
+    /// of its arrays \[B\].
+    pub(super) fn store(&self, superstep: usize, entry: impl FnOnce() -> Entry, bytes: usize) {
         if !self.all.budget.take(bytes + size_of::<Entry>()) {
             return;
         }
@@ -177,7 +182,7 @@ impl<'a> SharedMemo<'a> {
 }
 
 impl Entry {
-    /// Restores the measures; traffic only if a policy reads it.
+    /// Writes the stored measurements to `measures`, with the traffic of processes only if a policy reads it.
     pub(super) fn restore(
         &self,
         (platform, placement): (&Platform, &[HostId]),
@@ -197,13 +202,14 @@ impl Entry {
     }
 }
 
-/// Whether two placements are equal. Nearly all are, so all hosts are compared, several at a time.
+/// Whether two placements are equal. Since nearly all compared placements are equal, the function does not stop at the first
+/// difference but compares several hosts at a time.
 pub(crate) fn are_equal(one: &[HostId], other: &[HostId]) -> bool {
     let difference = |all: u32, at: usize| all | (one[at].0 ^ other[at].0);
     one.len() == other.len() && (0..one.len()).fold(0, difference) == 0
 }
 
-/// The previous superstep, if all processes began it together and ended it together.
+/// The result of the previous superstep, if all processes began it together and ended it together.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Previous {
     result: Option<SuperstepResult>,
@@ -211,20 +217,21 @@ pub(super) struct Previous {
 }
 
 impl Previous {
-    /// Returns its result if the next superstep has the same placement. The plans are equal unless [`Self::forget`] was called since.
+    /// Returns the result of the previous superstep if the next one has the same placement, otherwise `None`. The plans are equal
+    /// unless [`Self::forget`] was called since.
     pub(super) fn recall(&self, placement: &[HostId]) -> Option<SuperstepResult> {
         self.result
             .filter(|_| are_equal(&self.placement, placement))
     }
 
-    /// Keeps a superstep that has been computed.
-    pub(super) fn keep(&mut self, result: SuperstepResult, placement: &[HostId]) {
+    /// Stores the result of a superstep that has been computed.
+    pub(super) fn store(&mut self, result: SuperstepResult, placement: &[HostId]) {
         self.result = Some(result);
         self.placement.clear();
         self.placement.extend_from_slice(placement);
     }
 
-    /// Drops the result, because the plan of the open superstep differs or its processes do not begin together.
+    /// Removes the result, because the plan of the open superstep differs or its processes do not begin together.
     pub(super) fn forget(&mut self) {
         self.result = None;
     }

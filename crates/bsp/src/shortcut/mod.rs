@@ -1,8 +1,8 @@
 //! Shortcuts: ways to compute a superstep without scheduling its events.
 //!
-//! [`Shortcuts::try_run`] takes the result of a superstep of another run (`memo`), evaluates the plan (`direct`), or reports that the
-//! superstep needs events. [`Shortcuts::repeated`] returns the superstep before, if it may be repeated. The options of the runtime can
-//! switch all shortcuts off; the results agree.
+//! [`Shortcuts::try_run`] takes the result of the same superstep in another run (`memo`), computes the result from the plan
+//! (`direct`), or reports that the superstep needs events. [`Shortcuts::repeated`] returns the result of the previous superstep,
+//! if the next one equals it. Runtime options can switch all shortcuts off; the results agree.
 
 mod direct;
 mod executions;
@@ -28,36 +28,38 @@ use migsim_base::units::{HostId, LinkId, ProcessId, Seconds, greater};
 use migsim_engine::{EventLog, Steady};
 use migsim_platform::Platform;
 
-/// Maximum number of messages of a call whose result is kept: the memory of longer lists is better used for supersteps.
+/// Maximum number of messages in a step of a call for which the result is stored; for longer lists, the memory is better used for
+/// supersteps.
 const MOST_REMEMBERED: usize = 1 << 12;
 
-/// Both shortcuts.
+/// The shortcuts of a run: direct evaluation, repetition of the previous superstep, and results that runs share.
 #[derive(Clone)]
 pub(super) struct Shortcuts<'a> {
     direct: Direct,
     previous: Previous,
     shared: Option<SharedMemo<'a>>,
-    /// Whether equal supersteps take equal times, so that results may be reused.
+    /// Whether equal supersteps have equal durations, so that their results may be used again.
     may_repeat: bool,
-    /// The result of the open superstep, if it was newly evaluated.
+    /// The result of the open superstep, if it has just been computed directly.
     evaluated: Option<SuperstepResult>,
-    /// The digest of the open superstep, if it is known.
+    /// The digest of the open superstep, once it is known.
     digest: Option<Digest>,
-    /// Number of flows before the open superstep, if all processes began it together by events while nothing else was in progress.
+    /// Number of flows before the open superstep. It is set only if the superstep is simulated by events, all processes began it
+    /// together, and nothing else was in progress.
     flows_before: Option<u64>,
     crossed: CrossedLinks,
 }
 
-/// The links of varying bandwidth that the messages of a plan cross.
+/// The links with varying bandwidth on the routes of a plan's messages.
 #[derive(Clone, Debug, Default)]
 struct CrossedLinks {
-    /// The placement for which the links were found; empty if the plan is new.
+    /// The placement for which the links were found; empty if the plan has changed since.
     placement: Vec<HostId>,
     links: Vec<LinkId>,
 }
 
 impl CrossedLinks {
-    /// Returns the links of the open superstep.
+    /// Returns the links with varying bandwidth on the routes of the messages of the open superstep.
     fn find(&mut self, world: &World<'_>) -> &[LinkId] {
         if !are_equal(&self.placement, &world.placement) {
             self.placement.clone_from(&world.placement);
@@ -70,7 +72,7 @@ impl CrossedLinks {
     }
 }
 
-/// Whether a superstep with the plan and the placement of the one before may be a repetition of it.
+/// Whether a superstep with the same plan and placement as the previous one has the same result.
 fn may_repeat(setup: &Setup<'_>, barrier: &Barrier) -> bool {
     // With slow start, or if processes begin one by one, a superstep depends on those before it.
     setup.runtime.shortcuts == Allowed::All
@@ -95,12 +97,13 @@ impl<'a> Shortcuts<'a> {
         }
     }
 
-    /// Lets supersteps by events be repeated as in the run of another set-up.
-    pub(super) fn repeat_as(&mut self, setup: &Setup<'_>, barrier: &Barrier) {
+    /// Allows repetition of supersteps if a run with another set-up would allow it; used for runs whose critical path is recorded
+    /// by events.
+    pub(super) fn allow_repetition_as(&mut self, setup: &Setup<'_>, barrier: &Barrier) {
         self.may_repeat = may_repeat(setup, barrier);
     }
 
-    /// Records that a superstep was opened; `is_new`: its plan differs from the plan before it.
+    /// Records that a superstep has been opened; `is_new` states whether its plan differs from the previous plan.
     pub(super) fn open(&mut self, is_new: bool) {
         self.flows_before = None;
         if is_new {
@@ -109,8 +112,9 @@ impl<'a> Shortcuts<'a> {
         }
     }
 
-    /// Computes the open superstep while nothing else is in progress. All processes begin it together, or each at its time in `begins`
-    /// after the first one \[s\]. Returns `false` if it needs events.
+    /// Computes the result of the open superstep while nothing else is in progress, and advances time by its duration. All
+    /// processes begin it together, or each at its time in `begins`, counted from the first one \[s\]. Returns `false` if the
+    /// superstep needs events.
     ///
     /// # Errors
     /// As [`migsim_engine::Simulation::refresh`].
@@ -142,7 +146,7 @@ impl<'a> Shortcuts<'a> {
         let entry = shared.and_then(|shared| shared.recall(world.superstep, &world.placement));
         let input = SuperstepInput {
             varying,
-            is_computed,
+            has_computation_ends: is_computed,
             ..input_of(world, begins, steady)
         };
         let recalled = entry.as_ref().map(|entry| entry.result);
@@ -153,8 +157,8 @@ impl<'a> Shortcuts<'a> {
         };
         if world.setup.network.slow_start {
             let places = (&world.plan, &*world.placement);
-            self.direct.note(places, &mut world.engine);
-            barrier.note(&mut world.engine);
+            self.direct.report_connections(places, &mut world.engine);
+            barrier.report_connections(&mut world.engine);
         }
         let has_policy = world.has_policy();
         if let Some(entry) = entry {
@@ -173,7 +177,8 @@ impl<'a> Shortcuts<'a> {
         Ok(true)
     }
 
-    /// Returns the result of messages of a call that are sent together while nothing else is in progress, if no events are needed.
+    /// Returns the result of messages of a call that are sent at the same time while nothing else is in progress; `None` if
+    /// events are needed.
     pub(super) fn deliver(
         &mut self,
         platform: &Platform,
@@ -186,25 +191,27 @@ impl<'a> Shortcuts<'a> {
         }
         let result = self.direct.deliver(platform, (messages, factor))?;
         if let Some(shared) = shared {
-            shared.keep_step(messages, result);
+            shared.store_step(messages, result);
         }
         Some(result)
     }
 
-    /// Returns the superstep that was closed last, if it may be repeated with this placement: all processes began and left it together. The
-    /// plan of the next superstep must be equal.
+    /// Returns the result and the digest of the superstep that was closed last, if a superstep with this placement and the same
+    /// plan would repeat it; otherwise `None`. It can be repeated only if all processes began and left it together.
     pub(super) fn repeated(&self, placement: &[HostId]) -> Option<(SuperstepResult, Digest)> {
         self.previous.recall(placement).zip(self.digest)
     }
 
-    /// Records that the open superstep is simulated by events; `is_alone`: all processes begin together, and nothing else is in progress.
+    /// Records that the open superstep is simulated by events; `is_alone` states whether all processes begin it together while
+    /// nothing else is in progress.
     pub(super) fn run_by_events(&mut self, is_alone: bool, world: &World<'_>) {
         self.flows_before = is_alone.then(|| world.engine.flows());
         self.digest = None;
         self.previous.forget();
     }
 
-    /// Completes the measures by the price of the barrier, which process 0 pays, once all processes have arrived; returns the digest.
+    /// Completes the measurements of a superstep in which all processes have arrived, by adding the time `price` that the barrier
+    /// costs process 0. Returns the digest of the superstep.
     pub(super) fn close(&mut self, price: Seconds, world: &mut World<'_>) -> Digest {
         let digest = *self.digest.get_or_insert_with(|| {
             world.measures.communication[0] += price;
@@ -217,8 +224,9 @@ impl<'a> Shortcuts<'a> {
         digest
     }
 
-    /// Keeps a superstep by events for reuse, if all processes leave its barrier together.
-    pub(super) fn leave_together(&mut self, world: &World<'_>) {
+    /// Stores the result of a superstep simulated by events so that it can be repeated; it is called if all processes leave its
+    /// barrier together.
+    pub(super) fn store_by_events(&mut self, world: &World<'_>) {
         if let Some(before) = self.flows_before
             && world.engine.is_idle()
         {
@@ -230,18 +238,18 @@ impl<'a> Shortcuts<'a> {
         }
     }
 
-    /// Returns the first broken invariant of direct evaluation, if there is one.
+    /// Returns a description of the first violated invariant of direct evaluation; `None` if there is none.
     pub(super) fn fault(&self, platform: &Platform) -> Option<String> {
         self.direct.fault(platform)
     }
 
     fn keep_previous(&mut self, result: SuperstepResult, world: &World<'_>) {
         if self.may_repeat && world.repeats(world.superstep + 1) {
-            self.previous.keep(result, &world.placement);
+            self.previous.store(result, &world.placement);
         }
     }
 
-    /// Keeps, for other runs, a superstep that was evaluated.
+    /// Stores the result of a superstep that was computed directly, so that other runs can use it.
     fn share(&self, result: SuperstepResult, digest: Digest, world: &World<'_>) {
         let Some(shared) = &self.shared else {
             return;
@@ -256,14 +264,14 @@ impl<'a> Shortcuts<'a> {
             durations: self.direct.durations(&world.plan).collect(),
         };
         let bytes = 24 * world.placement.len() + 8 * world.plan.messages.len();
-        shared.keep(world.superstep, entry, bytes);
+        shared.store(world.superstep, entry, bytes);
     }
 }
 
-/// Tolerance of the end of a computation, which events round differently, as a factor.
+/// Factor of tolerance for the end of a computation, which simulation by events may round to an earlier time.
 const LESS: f64 = 1.0 - 1e-9;
 
-/// Returns the input of the open superstep.
+/// Returns the input of direct evaluation for the open superstep.
 fn input_of<'w>(world: &'w World<'_>, begins: &'w [f64], steady: Steady) -> SuperstepInput<'w> {
     SuperstepInput {
         platform: world.setup.platform,
@@ -274,20 +282,20 @@ fn input_of<'w>(world: &'w World<'_>, begins: &'w [f64], steady: Steady) -> Supe
         engine: &world.engine,
         steady,
         varying: &[],
-        is_computed: false,
+        has_computation_ends: false,
     }
 }
 
-/// Computes the hash of the messages of a superstep and of the times of its processes, and its longest computation.
+/// Computes the digest of a superstep: the hash of its messages and of the times of its processes, and its longest computation.
 fn digest_of(plan: &Plan, measures: &Measures) -> Digest {
     let mut log = EventLog::default();
     for message in &plan.messages {
         let ends = u64::from(message.from.0) << 32 | u64::from(message.to.0);
-        log.pair(ends, message.size.get().to_bits());
+        log.add_pair(ends, message.size.get().to_bits());
     }
     let mut longest = Seconds::default();
     for (compute, communication) in measures.compute.iter().zip(&measures.communication) {
-        log.pair(compute.get().to_bits(), communication.get().to_bits());
+        log.add_pair(compute.get().to_bits(), communication.get().to_bits());
         longest = greater(*compute, longest);
     }
     (log, longest)

@@ -1,16 +1,16 @@
-//! The result that a shortcut computes for a superstep.
+//! The result of a superstep, as shortcuts compute and store it.
 
 use migsim_base::units::Seconds;
 use migsim_engine::EventLog;
 
-/// The result of a superstep, without its measures.
+/// The result of a superstep or of a step of a call, without measurements per process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SuperstepResult {
-    /// The duration of the superstep \[s\].
+    /// Duration of the superstep \[s\].
     pub duration: f64,
-    /// The number of flows.
+    /// Number of flows in the superstep.
     pub flows: u64,
 }
 
-/// The hash of a superstep, and its longest computation.
+/// The digest of a superstep: a hash of its messages and times, and the duration of its longest computation.
 pub(crate) type Digest = (EventLog, Seconds);

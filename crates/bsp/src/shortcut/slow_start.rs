@@ -1,24 +1,25 @@
-//! Slow start in a superstep that is evaluated directly: the delay of each message.
+//! Slow start in a superstep that is evaluated directly: computes the time by which each message is delayed.
 //!
 //! ```text
 //! wait(m) = 0                             if the first window suffices for m, or lasts for a round trip
 //!         = that of an idle connection    if the connection is idle when m starts
 //! ```
-//! If several messages of the superstep use one connection, its idle time depends on the ends of the other messages. If one of these
-//! messages may wait, the superstep is simulated by events. The engine keeps the connections: the ends of messages are reported to it.
+//! If several messages of the superstep use one connection, its idle time depends on when the other messages end. If slow start
+//! may delay one of these messages, the superstep is simulated by events. The state of connections is kept in the engine, to
+//! which the ends of messages are reported.
 
 use super::input::SuperstepInput;
 use crate::config::Sends;
 use migsim_base::units::{HostId, ProcessId, greater};
 use migsim_engine::{NetworkModel, PathId, PathTable};
 
-/// The delays of the messages of a superstep by slow start; its arrays are reused.
+/// The delays of the messages of a superstep by slow start; the arrays are reused.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SlowStart {
     is_on: bool,
-    /// The delay of each message on an idle connection \[s\]; empty if no message is delayed.
+    /// Delay of each message if its connection is idle \[s\]; empty if no message is delayed.
     waits: Vec<f64>,
-    /// The connection of each message, and whether the message may wait.
+    /// For each message: the two hosts of its connection, and whether the message may be delayed.
     used: Vec<(HostId, HostId, bool)>,
 }
 
@@ -30,8 +31,8 @@ impl SlowStart {
         }
     }
 
-    /// Examines the messages of a superstep, given their paths; returns whether their delays can be computed.
-    pub(super) fn look_at(
+    /// Examines the messages of a superstep, given their paths; returns whether their delays can be computed without events.
+    pub(super) fn prepare(
         &mut self,
         input: &SuperstepInput<'_>,
         path: &[PathId],
@@ -48,7 +49,7 @@ impl SlowStart {
             return true;
         }
         let waits =
-            || messages().map(|(message, path)| paths.slow_start(*path, message.size.get()));
+            || messages().map(|(message, path)| paths.slow_start_delay(*path, message.size.get()));
         if waits().all(|wait| wait <= 0.0) {
             return true;
         }
@@ -66,13 +67,13 @@ impl SlowStart {
         sends == Sends::Concurrent && connections.all(is_known)
     }
 
-    /// Whether a message of the superstep may wait.
+    /// Whether slow start may delay a message of the superstep.
     pub(super) fn may_wait(&self) -> bool {
         !self.waits.is_empty()
     }
 
-    /// Returns the delay of a message that is sent at a time \[s\].
-    pub(super) fn wait(&self, input: &SuperstepInput<'_>, message: usize, date: f64) -> f64 {
+    /// Returns the delay by slow start of a message that is sent at local time `date` \[s\], in seconds.
+    pub(super) fn delay(&self, input: &SuperstepInput<'_>, message: usize, date: f64) -> f64 {
         let wait = self.waits.get(message).copied().unwrap_or(0.0);
         if wait <= 0.0 {
             return 0.0;

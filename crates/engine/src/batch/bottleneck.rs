@@ -1,8 +1,9 @@
-//! Batch solver for crowds: many flows on few links, most of them with the same bottleneck links.
+//! Batch solver for crowds: for many flows on few links, most of which have the same bottleneck links.
 //!
-//! Flows of one path form a group, and their completions follow from the service of their bottleneck links ([`crate::service`]). The cost
-//! of an event depends on its links and their bottleneck links, not on the number of flows there. For example, 4 000 processes on clusters
-//! whose uplinks are saturated take a tenth of [`super::incremental`]'s time. Twin: [`super::incremental`] on the same flows.
+//! The flows of one path form a group, and the times at which they end are computed from the service of their bottleneck links
+//! ([`crate::service`]). The cost of an event depends on the number of links of its flow and on their bottleneck links, not on
+//! the number of flows on them. For example, 4 000 processes on clusters whose uplinks are saturated take a tenth of
+//! [`super::incremental`]'s time. The reference implementation is [`super::incremental`] on the same flows.
 
 use super::flow::{ChainedStarts, PendingStarts, Start};
 use super::path_table::{PathId, PathTable};
@@ -15,26 +16,27 @@ use migsim_platform::Platform;
 
 /// Minimum number of flows on a link, averaged over all links of all flows, for the flows to count as a crowd.
 const CROWD: u64 = 12;
-/// Minimum number of flows of a crowd.
+/// Minimum number of flows in a crowd.
 const LEAST: usize = 256;
 
-/// The arrays of the solver, reused from batch to batch.
+/// The solver for crowds; its arrays are reused from batch to batch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BottleneckBatch {
     flows: BottleneckedFlows,
-    /// Group of each path that is in use, else `NOT_IN_USE`; and the paths of the groups.
+    /// For each path: the group of its flows, or [`NOT_IN_USE`] if no flow of the path is active.
     group: Vec<u32>,
+    /// For each group: its path.
     path: Vec<PathId>,
     free: Vec<u32>,
     later: ChainedStarts,
-    /// Number of flows on each link, by which a crowd is recognised.
-    crowd: Vec<u32>,
+    /// Number of flows on each link, from which a crowd is recognised.
+    flows_on_link: Vec<u32>,
 }
 
 const NOT_IN_USE: u32 = u32::MAX;
 
 impl BottleneckBatch {
-    /// Whether flows on these paths are a crowd.
+    /// Whether the flows on these paths are a crowd: many flows on few links.
     pub(super) fn is_crowd(
         &mut self,
         flows: impl Iterator<Item = PathId> + Clone,
@@ -44,21 +46,21 @@ impl BottleneckBatch {
         if flows.clone().take(LEAST).count() < LEAST {
             return false;
         }
-        self.crowd.clear();
-        self.crowd.resize(platform.links.len(), 0);
-        let uses = flows.flat_map(|path| paths.uses(path));
+        self.flows_on_link.clear();
+        self.flows_on_link.resize(platform.links.len(), 0);
+        let uses = flows.flat_map(|path| paths.link_uses(path));
         for &(link, _) in uses {
-            self.crowd[link as usize] += 1;
+            self.flows_on_link[link as usize] += 1;
         }
-        let counts = self.crowd.iter().map(|&count| u64::from(count));
+        let counts = self.flows_on_link.iter().map(|&count| u64::from(count));
         let (uses, meetings) = counts.fold((0, 0), |(uses, meetings), count| {
             (uses + count, meetings + count * count)
         });
         meetings >= CROWD * uses
     }
 
-    /// Solves the flows of `starts`, in any order, while capacities change as `changes` lists. Calls `ended(name, time)` for each flow that
-    /// ends; the call may return another start, at that time or later.
+    /// Solves the flows of `starts`, given in any order, while link capacities change as listed in `changes`. Calls `ended(name,
+    /// time)` for each flow that ends, with its time \[s\]; the call may return another flow, which starts at that time or later.
     pub(super) fn solve(
         &mut self,
         (platform, mut changes): (&Platform, Option<CapacityChanges>),
@@ -72,15 +74,15 @@ impl BottleneckBatch {
                 BottleneckedFlows::new(capacities, changes.is_some(), paths.bandwidth_factor());
         }
         self.group.resize(paths.len(), NOT_IN_USE);
-        starts.sort_unstable_by_key(Start::order);
+        starts.sort_unstable_by_key(Start::sort_key);
         let mut later = std::mem::take(&mut self.later);
         let mut pending = PendingStarts {
             known: starts,
-            later: &mut later,
+            chained: &mut later,
         };
         loop {
             let next_start = pending.next_date();
-            let next_end = self.flows.next();
+            let next_end = self.flows.next_end();
             let change = changes
                 .as_ref()
                 .filter(|_| next_start < f64::INFINITY || !self.flows.is_empty());
@@ -99,10 +101,10 @@ impl BottleneckBatch {
             for (link, capacity) in due.flat_map(|changes| changes.take_until(same_until(now))) {
                 self.flows.set_capacity(link, capacity);
             }
-            while let Some(start) = pending.take(now) {
+            while let Some(start) = pending.take_due(now) {
                 self.start(&start, now, paths);
             }
-            self.flows.share(now);
+            self.flows.update_shares(now);
         }
         pending.clear();
         self.later = later;
@@ -115,7 +117,7 @@ impl BottleneckBatch {
         self.free.clear();
     }
 
-    /// The first internal error, if any.
+    /// Returns the first internal error since the solver was created; `None` if there is none.
     pub(super) fn fault(&self) -> Option<Fault> {
         self.flows.fault()
     }
@@ -133,12 +135,12 @@ impl BottleneckBatch {
         let way = paths.get(start.path);
         let flow = (start.bytes, start.name);
         self.flows.start(group, flow, now, |levels| {
-            let uses = paths.uses(start.path).iter().copied();
-            levels.put(group, (way.weight, way.bound, 1), uses);
+            let uses = paths.link_uses(start.path).iter().copied();
+            levels.add_group(group, (way.weight, way.bound, 1), uses);
         });
     }
 
-    /// Ends all flows that end at `now`.
+    /// Ends all flows that end at the time `now` \[s\].
     fn end(
         &mut self,
         now: f64,

@@ -1,16 +1,19 @@
-//! Splits the flows of a superstep into independent contention groups; flows that never share a busy link are solved in closed form.
+//! Splits the flows of a superstep into independent contention groups; flows that never share a busy link are solved in closed
+//! form.
 //!
-//! A flow either runs at the rate that it would have alone, or crosses a saturated link that several flows use. A link is saturated no
-//! longer than it needs to carry all bytes of the superstep. So a flow of B bytes whose transfer starts at s ends at the latest at
+//! A flow either runs at the rate that it would have alone, or crosses a saturated link that several flows use. A link is
+//! saturated for at most the time that it needs to carry all bytes of the superstep. A flow of B bytes whose transfer starts at
+//! time s therefore ends at the latest at
 //!
 //! ```text
 //! latest = s + B / rate alone + Σ over its links l that several flows can use of (bytes of all flows on l / capacity of l)
 //! ```
-//! A link never carries two flows at a time if each flow starts there at or after the latest end of all flows before it. Such a link slows
-//! no flow. The search takes two rounds: the second leaves out the links that the first has excluded, if there are any. Flows connected by
-//! the remaining links form a group.
+//! If each flow starts on a link at or after the latest end of all earlier flows there, the link never carries two flows at the
+//! same time, and slows no flow. The search for contention has two rounds: the second round leaves out the links that the first
+//! has excluded, if there are any. Flows that are connected by the remaining links form a group.
 //!
-//! Cost: about 500 instructions per flow, and a sort of the flows that can meet. Twin: one batch of all flows ([`super::memoized`]).
+//! Cost: about 500 instructions per flow, and a sort of the flows that may share a link. The reference implementation solves all
+//! flows in one batch ([`super::memoized`]).
 
 use std::ops::Range;
 
@@ -18,46 +21,47 @@ use super::flow::Start;
 use super::path_table::PathTable;
 use migsim_platform::Platform;
 
-/// Finds the contention groups; its arrays are reused.
+/// Finds the contention groups of a batch of flows; its arrays are reused.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Contention {
-    /// The flows that can meet, ordered by group.
+    /// The flows that may share a link at the same time, ordered by group.
     starts: Vec<Start>,
-    /// End of each group in `starts`.
+    /// For each group, the index in `starts` after its last flow.
     ends: Vec<usize>,
     links: Vec<Link>,
-    /// The links that are used.
-    used: Vec<u32>,
-    /// The flows on each of these links, ordered by link and then by start time.
+    /// The links that at least one flow uses.
+    used_links: Vec<u32>,
+    /// The indices of the flows on each used link, ordered by link and then by start time.
     users: Vec<u32>,
     /// Latest possible end of each flow \[s\].
-    latest: Vec<f64>,
-    /// Pairs of a group and a flow of the group.
+    latest_ends: Vec<f64>,
+    /// Pairs of the representative link of a group and the index of a flow in the group.
     grouped: Vec<(u32, u32)>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Link {
     /// Time that the link needs to carry all its bytes \[s\].
-    busy: f64,
-    /// Range of its flows in `users`.
+    busy_time: f64,
+    /// Index in `users` of the first flow of the link.
     first: u32,
+    /// Index in `users` after the last flow of the link.
     end: u32,
-    /// Another link of its group, or the link itself if it represents the group (a forest of disjoint sets).
+    /// Another link of the same group, or the link itself if it represents the group (a forest of disjoint sets).
     leader: u32,
-    /// Whether two flows may use the link at one time.
+    /// Whether two flows may use the link at the same time.
     is_contended: bool,
 }
 
 const UNUSED: Link = Link {
-    busy: 0.0,
+    busy_time: 0.0,
     first: 0,
     end: 0,
     leader: 0,
     is_contended: true,
 };
 
-/// Number of flows on one link above which all flows are sorted first.
+/// Number of flows on one link above which all flows are sorted once, before the flows of each link.
 const MANY: u32 = 64;
 
 impl Link {
@@ -67,8 +71,8 @@ impl Link {
 }
 
 impl Contention {
-    /// Removes from `starts` all flows that share links, and calls `alone(name, end)` for each flow that meets no other. The flows that
-    /// meet others are returned by [`Self::groups`].
+    /// Finds the contention groups of the flows in `starts`, and empties that list. Calls `alone(name, end)` for each flow that
+    /// never shares a link, with its end \[s\]; all other flows are afterwards returned by [`Self::groups`].
     pub(crate) fn split(
         &mut self,
         platform: &Platform,
@@ -78,42 +82,42 @@ impl Contention {
     ) {
         self.links.resize(platform.links.len(), UNUSED);
         self.list_users(paths, starts);
-        self.find_busy(platform, paths, starts);
-        self.latest.clear();
-        if self.find_contention(paths, starts) {
-            self.find_contention(paths, starts);
+        self.compute_busy_times(platform, paths, starts);
+        self.latest_ends.clear();
+        if self.exclude_links(paths, starts) {
+            self.exclude_links(paths, starts);
         }
         let links = &self.links;
         let is_contended = |used: &(u32, f64)| links[used.0 as usize].is_contended;
         starts.retain(|start| {
-            let meets_others = paths.uses(start.path).iter().any(is_contended);
+            let meets_others = paths.link_uses(start.path).iter().any(is_contended);
             if !meets_others {
                 let duration = start.bytes / paths.get(start.path).rate_alone;
                 alone(start.name, start.date + duration);
             }
             meets_others
         });
-        self.group(paths, starts);
+        self.form_groups(paths, starts);
         starts.clear();
-        for link in self.used.drain(..) {
+        for link in self.used_links.drain(..) {
             self.links[link as usize] = UNUSED;
         }
     }
 
-    /// Lists the flows on each link.
+    /// Lists the flows that use each link.
     fn list_users(&mut self, paths: &PathTable, starts: &mut [Start]) {
         for start in &*starts {
-            for &(link, _) in paths.uses(start.path) {
+            for &(link, _) in paths.link_uses(start.path) {
                 let state = &mut self.links[link as usize];
                 if state.end == 0 {
                     state.leader = link;
-                    self.used.push(link);
+                    self.used_links.push(link);
                 }
                 state.end += 1; // how many they are, so far
             }
         }
         let (mut first, mut most) = (0, 0);
-        for &link in &self.used {
+        for &link in &self.used_links {
             let state = &mut self.links[link as usize];
             let count = state.end;
             (state.first, state.end) = (first, first);
@@ -121,11 +125,11 @@ impl Contention {
         }
         if most > MANY {
             // One sort serves the lists of all links.
-            starts.sort_by_key(Start::order);
+            starts.sort_by_key(Start::sort_key);
         }
         self.users.resize(first as usize, 0);
         for (index, start) in (0..).zip(&*starts) {
-            for &(link, _) in paths.uses(start.path) {
+            for &(link, _) in paths.link_uses(start.path) {
                 let state = &mut self.links[link as usize];
                 self.users[state.end as usize] = index;
                 state.end += 1;
@@ -133,25 +137,25 @@ impl Contention {
         }
     }
 
-    /// Sorts the flows on each link by start time, and computes how long the link needs to carry their bytes.
-    fn find_busy(&mut self, platform: &Platform, paths: &PathTable, starts: &[Start]) {
+    /// Sorts the flows on each link by start time, and computes the time that the link needs to carry their bytes.
+    fn compute_busy_times(&mut self, platform: &Platform, paths: &PathTable, starts: &[Start]) {
         // This order does not depend on when a path was first requested.
-        let order = |user: &u32| starts[*user as usize].order();
-        for &at in &self.used {
+        let order = |user: &u32| starts[*user as usize].sort_key();
+        for &at in &self.used_links {
             let link = &mut self.links[at as usize];
             let users = &mut self.users[link.users()];
             users.sort_unstable_by_key(order);
             let capacity = platform.links[at as usize].bandwidth.get() * paths.bandwidth_factor();
             for &user in &*users {
                 let start = &starts[user as usize];
-                let of_link = paths.uses(start.path).iter().find(|used| used.0 == at);
+                let of_link = paths.link_uses(start.path).iter().find(|used| used.0 == at);
                 let share = of_link.map_or(0.0, |used| used.1);
-                link.busy += share * start.bytes / capacity;
+                link.busy_time += share * start.bytes / capacity;
             }
         }
     }
 
-    /// Returns the flows of each group, ordered by start time.
+    /// Returns the flows of each group, ordered by start time within the group.
     pub(crate) fn groups(&mut self) -> impl Iterator<Item = &mut [Start]> {
         let (mut rest, mut first) = (&mut self.starts[..], 0);
         self.ends.iter().map(move |&end| {
@@ -161,11 +165,11 @@ impl Contention {
         })
     }
 
-    /// Finds the links where flows can meet, among the links that are not yet excluded. Returns whether any link was excluded.
-    fn find_contention(&mut self, paths: &PathTable, starts: &[Start]) -> bool {
-        self.find_latest(paths, starts);
+    /// Excludes the links on which flows never overlap, from those not excluded yet. Returns whether any link was excluded.
+    fn exclude_links(&mut self, paths: &PathTable, starts: &[Start]) -> bool {
+        self.compute_latest_ends(paths, starts);
         let mut has_freed = false;
-        for &link in &self.used {
+        for &link in &self.used_links {
             let link = &mut self.links[link as usize];
             if !link.is_contended {
                 continue;
@@ -174,7 +178,7 @@ impl Contention {
             link.is_contended = self.users[link.users()].iter().any(|&user| {
                 let user = user as usize;
                 let meets_another = starts[user].date < until;
-                until = until.max(self.latest[user]);
+                until = until.max(self.latest_ends[user]);
                 meets_another
             });
             has_freed |= !link.is_contended;
@@ -182,52 +186,53 @@ impl Contention {
         has_freed
     }
 
-    /// Computes the latest end of flows: in the first round of all flows, then of those on links where flows may still meet.
-    fn find_latest(&mut self, paths: &PathTable, starts: &[Start]) {
+    /// Computes the latest possible end of flows: in the first round of all flows, then of the flows on links that are not
+    /// excluded.
+    fn compute_latest_ends(&mut self, paths: &PathTable, starts: &[Start]) {
         let links = &self.links;
         let latest = |start: &Start| {
             let mut latest = start.date + start.bytes / paths.get(start.path).rate_alone;
-            for &(link, _) in paths.uses(start.path) {
+            for &(link, _) in paths.link_uses(start.path) {
                 let link = &links[link as usize];
                 if link.is_contended {
-                    latest += link.busy;
+                    latest += link.busy_time;
                 }
             }
             latest
         };
-        if self.latest.is_empty() {
-            self.latest.extend(starts.iter().map(latest));
+        if self.latest_ends.is_empty() {
+            self.latest_ends.extend(starts.iter().map(latest));
             return;
         }
-        let used = self.used.iter().map(|&link| &links[link as usize]);
+        let used = self.used_links.iter().map(|&link| &links[link as usize]);
         for link in used.filter(|link| link.is_contended) {
             for &user in &self.users[link.users()] {
-                self.latest[user as usize] = latest(&starts[user as usize]);
+                self.latest_ends[user as usize] = latest(&starts[user as usize]);
             }
         }
     }
 
-    /// Groups the flows that can meet, ordered by start time.
-    fn group(&mut self, paths: &PathTable, starts: &mut [Start]) {
+    /// Forms groups of the flows that may share links, ordered by start time.
+    fn form_groups(&mut self, paths: &PathTable, starts: &mut [Start]) {
         // Flows of one cluster mostly start at one time, and are then adjacent.
-        starts.sort_by_key(Start::order);
+        starts.sort_by_key(Start::sort_key);
         self.grouped.clear();
         for (index, start) in (0..).zip(&*starts) {
             let mut group = None;
-            for &(link, _) in paths.uses(start.path) {
+            for &(link, _) in paths.link_uses(start.path) {
                 if self.links[link as usize].is_contended {
-                    let leader = self.leader(link);
+                    let leader = self.find_leader(link);
                     let joined = *group.get_or_insert(leader);
                     self.links[leader as usize].leader = joined;
                 }
             }
             self.grouped.extend(group.map(|group| (group, index)));
         }
-        self.sort(starts);
+        self.sort_by_group(starts);
     }
 
     /// Returns the link that represents the group of a link.
-    fn leader(&mut self, mut link: u32) -> u32 {
+    fn find_leader(&mut self, mut link: u32) -> u32 {
         loop {
             let next = self.links[link as usize].leader;
             if next == link {
@@ -238,11 +243,11 @@ impl Contention {
         }
     }
 
-    /// Sorts the flows by group.
-    fn sort(&mut self, starts: &[Start]) {
+    /// Orders the flows by group, and records the end of each group.
+    fn sort_by_group(&mut self, starts: &[Start]) {
         let mut grouped = std::mem::take(&mut self.grouped);
         for (link, _) in &mut grouped {
-            *link = self.leader(*link);
+            *link = self.find_leader(*link);
         }
         grouped.sort_unstable();
         self.starts.clear();

@@ -1,4 +1,4 @@
-//! The flows of a batch: pending ones, ordered by time and then by name, and active ones.
+//! The flows of a batch: pending flows, ordered by start time and then by name, and active flows.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,32 +6,33 @@ use std::collections::BinaryHeap;
 use super::path_table::PathId;
 use crate::clock::{SAME_DATE, same_until};
 
-/// A flow whose transfer begins at a known time.
+/// A flow whose transfer starts at a known time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Start {
-    /// Time at which the transfer of the flow begins \[s\].
+    /// Time at which the transfer of the flow starts \[s\].
     pub date: f64,
-    /// The path of the flow.
+    /// The path that the flow takes.
     pub path: PathId,
     /// Size of the flow \[B\]; more than zero.
     pub bytes: f64,
-    /// The name of the flow for the sender, unique in the batch.
+    /// Number by which the caller identifies the flow, unique in the batch.
     pub name: u32,
 }
 
 impl Start {
-    /// The path and the size \[B\] of the flow.
-    pub(super) fn flow(&self) -> (PathId, f64) {
+    /// Returns the path and the size \[B\] of the flow.
+    pub(super) fn path_and_bytes(&self) -> (PathId, f64) {
         (self.path, self.bytes)
     }
 
-    /// Returns a sort key: the time first (not negative, so its bits sort like its value), then the name.
-    pub(crate) fn order(&self) -> u128 {
+    /// Returns a sort key that orders flows by start time and then by name. The time is not negative, so that its bits sort like
+    /// its value.
+    pub(crate) fn sort_key(&self) -> u128 {
         u128::from(self.date.to_bits()) << 64 | u128::from(self.name)
     }
 }
 
-/// An active flow.
+/// A flow whose transfer is in progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct ActiveFlow {
     pub(super) path: PathId,
@@ -39,18 +40,18 @@ pub(super) struct ActiveFlow {
 }
 
 impl ActiveFlow {
-    pub(super) fn of(start: &Start) -> Self {
+    pub(super) fn from_start(start: &Start) -> Self {
         let Start { path, name, .. } = *start;
         Self { path, name }
     }
 
-    /// Returns a sort key: the path first, then the name.
-    pub(super) fn order(self) -> u64 {
+    /// Returns a sort key that orders flows by path and then by name.
+    pub(super) fn sort_key(self) -> u64 {
         u64::from(self.path) << 32 | u64::from(self.name)
     }
 }
 
-/// A start that is ordered by [`Start::order`].
+/// A flow that is ordered by start time and then by name, for use in a heap.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct InOrder(Start);
 
@@ -62,48 +63,51 @@ impl PartialOrd for InOrder {
 }
 impl Ord for InOrder {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.order().cmp(&other.0.order())
+        self.0.sort_key().cmp(&other.0.sort_key())
     }
 }
 
-/// Starts chained to the ends of other flows.
+/// Flows that start when or after another flow has ended.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ChainedStarts {
     starts: BinaryHeap<Reverse<InOrder>>,
-    /// Starts chained at the current time to a slightly later time that counts as the same. They wait for the next time, because a process
-    /// that reacts to an end and then waits, however shortly, is not ready yet.
-    next: Vec<Start>,
+    /// Flows that were chained at the current time, with a start that is slightly later but counts as the same time. They have to
+    /// wait for the next time, because a process that reacts to the end of a flow and then waits, however shortly, is not ready
+    /// yet.
+    held_back: Vec<Start>,
 }
 
 impl ChainedStarts {
-    /// Moves the starts that waited for the next time into the heap.
+    /// Moves the postponed flows into the heap.
     #[cold]
     #[inline(never)]
-    fn go_on(&mut self) {
-        let next = self.next.drain(..).map(|start| Reverse(InOrder(start)));
+    fn release_held_back(&mut self) {
+        let next = self.held_back.drain(..).map(|start| Reverse(InOrder(start)));
         self.starts.extend(next);
     }
 }
 
-/// Flows that have not started: flows with known starts, sorted by time, and flows chained to the end of another flow.
+/// The flows that have not started yet: flows with known start times, sorted by time, and flows chained to the end of another
+/// flow.
 #[derive(Debug)]
 pub(crate) struct PendingStarts<'s> {
     pub(crate) known: &'s [Start],
-    pub(crate) later: &'s mut ChainedStarts,
+    pub(crate) chained: &'s mut ChainedStarts,
 }
 
 impl PendingStarts<'_> {
-    /// Time of the next start \[s\]; infinite if there is none.
+    /// Returns the time at which the next flow starts \[s\]; infinite if there is none.
     #[inline]
     pub(crate) fn next_date(&self) -> f64 {
         let known = self.known.first().map_or(f64::INFINITY, |start| start.date);
-        let later = self.later.starts.peek();
+        let later = self.chained.starts.peek();
         later.map_or(known, |Reverse(InOrder(start))| known.min(start.date))
     }
 
-    /// Removes and returns a flow that starts at `date`, if there is one; otherwise releases the starts that were chained at this time.
+    /// Removes and returns a flow that starts at `date` \[s\]. If there is none, it returns `None` and moves the flows that were
+    /// postponed at this time into the heap.
     #[inline]
-    pub(crate) fn take(&mut self, date: f64) -> Option<Start> {
+    pub(crate) fn take_due(&mut self, date: f64) -> Option<Start> {
         let limit = same_until(date);
         if let Some((start, others)) = self.known.split_first()
             && start.date <= limit
@@ -111,34 +115,34 @@ impl PendingStarts<'_> {
             self.known = others;
             return Some(*start);
         }
-        if let Some(&Reverse(InOrder(start))) = self.later.starts.peek()
+        if let Some(&Reverse(InOrder(start))) = self.chained.starts.peek()
             && start.date <= limit
         {
-            self.later.starts.pop();
+            self.chained.starts.pop();
             return Some(start);
         }
-        if !self.later.next.is_empty() {
-            self.later.go_on();
+        if !self.chained.held_back.is_empty() {
+            self.chained.release_held_back();
         }
         None
     }
 
-    /// Adds a flow that starts when another flow ends at `now`.
+    /// Adds a flow that is chained to the end of another flow at the time `now` \[s\].
     #[inline]
     pub(crate) fn push(&mut self, start: Start, now: f64) {
         let wait = start.date - now;
         // A start slightly later than the times that count as now may wait as well.
         if wait > 0.0 && wait <= now * (2.0 * SAME_DATE) {
-            self.later.next.push(start);
+            self.chained.held_back.push(start);
         } else {
-            self.later.starts.push(Reverse(InOrder(start)));
+            self.chained.starts.push(Reverse(InOrder(start)));
         }
     }
 
-    /// Drops the flows whose start time is not a finite number.
+    /// Removes all remaining flows, whose start times are not finite.
     pub(crate) fn clear(&mut self) {
         self.known = &[];
-        self.later.starts.clear();
-        self.later.next.clear();
+        self.chained.starts.clear();
+        self.chained.held_back.clear();
     }
 }

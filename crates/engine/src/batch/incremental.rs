@@ -1,15 +1,15 @@
-//! Batch solver with incremental max-min, for large batches whose sets of active flows do not recur.
+//! Batch solver with incremental max-min fairness, for large batches whose sets of active flows do not recur.
 //!
-//! Fair-share levels of links are updated where a flow starts or ends ([`crate::maxmin::incremental`]), and only flows whose rate changes
-//! are visited. Flows of one path form a class and run at one rate. With V the bytes that each flow of the path has moved since the class
-//! opened, and r the rate of one flow,
+//! The fair shares of links are updated where a flow starts or ends ([`crate::maxmin::incremental`]), and only flows whose rate
+//! changes are visited. The flows of one path form a class, in which all flows have the same rate. With V the bytes that each
+//! flow of the class has transferred since the class was opened, and r the rate of one flow,
 //!
 //! ```text
 //! V(date) = V(then) + r · (date - then)      a flow of B bytes that starts at s ends when V = V(s) + B
 //! next end of the path = now + (minimum of V(s) + B over its flows - V(now)) / r
 //! ```
-//! Cost of an event: the update (with 1 500 connected flows about 13 links), and 50 ns per path whose rate changes.
-//! Twin: [`super::memoized`] on the same flows.
+//! Cost of an event: the update of fair shares (with 1 500 connected flows about 13 links), and 50 ns per path whose rate
+//! changes. The reference implementation is [`super::memoized`] on the same flows.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -23,53 +23,53 @@ use crate::maxmin::incremental::IncrementalMaxMin;
 use migsim_base::units::to_u32;
 use migsim_platform::Platform;
 
-/// The arrays of the solver, reused from batch to batch.
+/// The solver with incremental max-min fairness; its arrays are reused from batch to batch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct IncrementalBatch {
     levels: IncrementalMaxMin,
-    /// Number of each path that is in use, else `NOT_IN_USE`.
-    number: Vec<u32>,
+    /// For each path: the index of its class, or [`NOT_IN_USE`] if no flow of the path is active.
+    class_of: Vec<u32>,
     classes: Vec<FlowClass>,
     free: Vec<u32>,
-    /// The next end of each class.
+    /// The time at which the next flow of each class ends.
     ends: CompletionIndex,
-    /// Classes with an end at the current time.
-    done: Vec<u32>,
-    later: ChainedStarts,
-    /// Classes in which a flow has started or ended at the current time, except newly opened classes, whose rate is not known yet.
+    /// The classes in which a flow ends at the current time.
+    ending: Vec<u32>,
+    chained: ChainedStarts,
+    /// The classes in which a flow has started or ended at the current time, except for new classes, whose rate is not known yet.
     touched: Vec<u32>,
-    /// Whether a flow ended with bytes left or moved too many.
+    /// Whether a flow ended with bytes left, or with more bytes transferred than it had.
     lost_bytes: bool,
 }
 
-/// The active flows of one path.
+/// The active flows of one path, which all have the same rate.
 #[derive(Clone, Debug, Default)]
 struct FlowClass {
     path: PathId,
-    /// V at the time `updated`.
-    moved: f64,
+    /// V at the time `updated`: bytes that each flow of the class has transferred since the class was opened \[B\].
+    bytes_moved: f64,
     updated: f64,
     rate: f64,
-    /// V at the end of each flow, as bits, which sort like the value, with the name of the flow: first the minimum, then the others. Most
-    /// classes have one flow.
+    /// The flow that ends first, as the value of V at its end and its name. V is stored as bits, which sort like the value.
     first: Option<(u64, u32)>,
+    /// The other flows of the class, in the same form; most classes have only one flow.
     others: BinaryHeap<Reverse<(u64, u32)>>,
 }
 
 impl FlowClass {
     fn advance(&mut self, now: f64) {
-        self.moved += self.rate * (now - self.updated);
+        self.bytes_moved += self.rate * (now - self.updated);
         self.updated = now;
     }
 
-    /// Returns the number of flows.
+    /// Returns the number of active flows of the class.
     fn len(&self) -> u32 {
         u32::from(self.first.is_some()) + to_u32(self.others.len())
     }
 
-    /// Adds a flow of `bytes`, which starts now.
+    /// Adds a flow of `bytes` bytes, which starts now.
     fn push(&mut self, bytes: f64, name: u32) {
-        let flow = ((self.moved + bytes).to_bits(), name);
+        let flow = ((self.bytes_moved + bytes).to_bits(), name);
         let later = match self.first {
             Some(first) => first.max(flow),
             None => flow,
@@ -83,7 +83,8 @@ impl FlowClass {
         }
     }
 
-    /// Removes and returns the first flow if it ends at or below `moved`.
+    /// Removes the flow that ends first and returns its name, if the flow ends at or before V = `moved`; otherwise returns
+    /// `None`.
     fn pop(&mut self, moved: f64) -> Option<u32> {
         let (target, name) = self.first?;
         if f64::from_bits(target) > moved {
@@ -93,22 +94,22 @@ impl FlowClass {
         Some(name)
     }
 
-    /// Returns V at the next end.
+    /// Returns V at the end of the flow that ends first \[B\]; infinite if the class has no flow.
     fn next_target(&self) -> f64 {
         self.first
             .map_or(f64::INFINITY, |(target, _)| f64::from_bits(target))
     }
 
     fn next_end(&self) -> f64 {
-        self.updated + (self.next_target() - self.moved).max(0.0) / self.rate
+        self.updated + (self.next_target() - self.bytes_moved).max(0.0) / self.rate
     }
 }
 
 const NOT_IN_USE: u32 = u32::MAX;
 
 impl IncrementalBatch {
-    /// Solves the flows of `starts`, in any order. Calls `ended(name, time)` for each flow that ends; the call may return another start, at
-    /// that time or later.
+    /// Solves the flows of `starts`, given in any order. Calls `ended(name, time)` for each flow that ends, with its time \[s\];
+    /// the call may return another flow, which starts at that time or later.
     pub(crate) fn solve(
         &mut self,
         platform: &Platform,
@@ -120,19 +121,19 @@ impl IncrementalBatch {
             let capacities = platform.links.iter().map(|link| link.bandwidth.get());
             self.levels = IncrementalMaxMin::new(capacities);
         }
-        self.levels.widen(paths.widest());
-        self.number.resize(paths.len(), NOT_IN_USE);
+        self.levels.widen(paths.most_shared_links());
+        self.class_of.resize(paths.len(), NOT_IN_USE);
         self.classes
             .reserve(starts.len().saturating_sub(self.classes.len()));
-        starts.sort_unstable_by_key(Start::order);
-        let mut later = std::mem::take(&mut self.later);
+        starts.sort_unstable_by_key(Start::sort_key);
+        let mut later = std::mem::take(&mut self.chained);
         let mut pending = PendingStarts {
             known: starts,
-            later: &mut later,
+            chained: &mut later,
         };
         loop {
             let next_start = pending.next_date();
-            let next_end = self.ends.next();
+            let next_end = self.ends.next_end();
             if next_end.min(next_start) == f64::INFINITY {
                 break;
             }
@@ -143,26 +144,26 @@ impl IncrementalBatch {
             } else {
                 next_start
             };
-            while let Some(start) = pending.take(now) {
+            while let Some(start) = pending.take_due(now) {
                 self.start(&start, now, paths);
             }
-            self.share(now, paths.bandwidth_factor());
+            self.update_rates(now, paths.bandwidth_factor());
         }
         pending.clear();
-        self.later = later;
+        self.chained = later;
         self.clear(ended);
     }
 
-    /// The first internal error, if any.
+    /// Returns the first internal error since the solver was created; `None` if there is none.
     pub(crate) fn fault(&self) -> Option<Fault> {
         let lost = self.lost_bytes.then_some(Fault::Bytes);
         lost.or(self.levels.fault())
     }
 
     fn start(&mut self, start: &Start, now: f64, paths: &PathTable) {
-        let number = self.number[start.path as usize];
+        let number = self.class_of[start.path as usize];
         let number = if number == NOT_IN_USE {
-            self.open(start.path, now, paths)
+            self.open_class(start.path, now, paths)
         } else {
             let count = self.classes[number as usize].len() + 1;
             self.levels.set_count(number, count);
@@ -174,39 +175,39 @@ impl IncrementalBatch {
         class.push(start.bytes, start.name);
     }
 
-    /// Opens the class of a path.
-    fn open(&mut self, path: PathId, now: f64, paths: &PathTable) -> u32 {
+    /// Opens a class for a path that has no active flow; returns the index of the class.
+    fn open_class(&mut self, path: PathId, now: f64, paths: &PathTable) -> u32 {
         let number = self.free.pop().unwrap_or_else(|| {
             self.classes.push(FlowClass::default());
             to_u32(self.classes.len() - 1)
         });
         let class = &mut self.classes[number as usize];
-        (class.path, class.moved, class.rate, class.updated) = (path, 0.0, 0.0, now);
-        self.number[path as usize] = number;
+        (class.path, class.bytes_moved, class.rate, class.updated) = (path, 0.0, 0.0, now);
+        self.class_of[path as usize] = number;
         let way = paths.get(path);
-        let uses = paths.uses(path).iter().copied();
-        self.levels.put(number, (way.weight, way.bound, 1), uses);
+        let uses = paths.link_uses(path).iter().copied();
+        self.levels.add_group(number, (way.weight, way.bound, 1), uses);
         number
     }
 
-    /// Ends all flows that end at `now`, in the order of their classes.
+    /// Ends all flows that end at the time `now` \[s\], in the order of their classes.
     fn end(
         &mut self,
         now: f64,
         ended: &mut impl FnMut(u32, f64) -> Option<Start>,
         pending: &mut PendingStarts<'_>,
     ) {
-        self.ends.take(same_until(now), &mut self.done);
-        for &number in &self.done {
+        self.ends.take_until(same_until(now), &mut self.ending);
+        for &number in &self.ending {
             let class = &mut self.classes[number as usize];
             class.advance(now);
             if cfg!(debug_assertions) {
-                let left = class.next_target() - class.moved;
-                self.lost_bytes |= !is_used_up(left, class.moved, class.rate, now);
+                let left = class.next_target() - class.bytes_moved;
+                self.lost_bytes |= !is_used_up(left, class.bytes_moved, class.rate, now);
             }
             // At least one flow has ended, even if rounding leaves V below its target.
-            class.moved = class.moved.max(class.next_target());
-            let limit = class.moved + class.rate * SAME_DATE * now;
+            class.bytes_moved = class.bytes_moved.max(class.next_target());
+            let limit = class.bytes_moved + class.rate * SAME_DATE * now;
             while let Some(name) = class.pop(limit) {
                 if let Some(start) = ended(name, now) {
                     pending.push(start, now);
@@ -215,7 +216,7 @@ impl IncrementalBatch {
             let count = class.len();
             self.levels.set_count(number, count);
             if count == 0 {
-                self.number[class.path as usize] = NOT_IN_USE;
+                self.class_of[class.path as usize] = NOT_IN_USE;
                 self.free.push(number);
             } else {
                 self.touched.push(number);
@@ -223,8 +224,8 @@ impl IncrementalBatch {
         }
     }
 
-    /// Sets the rate and the next end of each class whose rate changes.
-    fn share(&mut self, now: f64, bandwidth_factor: f64) {
+    /// Updates the rate and the next end of each class whose rate changes at the time `now` \[s\].
+    fn update_rates(&mut self, now: f64, bandwidth_factor: f64) {
         let Self {
             levels,
             classes,
@@ -232,7 +233,7 @@ impl IncrementalBatch {
             touched,
             ..
         } = self;
-        levels.repair(|number, rate| {
+        levels.update_levels(|number, rate| {
             let class = &mut classes[number as usize];
             class.advance(now);
             class.rate = rate * bandwidth_factor;
@@ -246,7 +247,7 @@ impl IncrementalBatch {
         }
     }
 
-    /// Ends the flows that end at no finite time, and resets the order in which classes open.
+    /// Ends the flows that never end, at an infinite time, and resets the order in which classes are opened.
     fn clear(&mut self, mut ended: impl FnMut(u32, f64) -> Option<Start>) {
         for (number, class) in (0..).zip(&mut self.classes) {
             if class.first.is_none() {
@@ -255,14 +256,14 @@ impl IncrementalBatch {
             while let Some(name) = class.pop(f64::INFINITY) {
                 let _ = ended(name, f64::INFINITY); // what would follow starts at no date, either
             }
-            self.number[class.path as usize] = NOT_IN_USE;
+            self.class_of[class.path as usize] = NOT_IN_USE;
             self.levels.set_count(number, 0);
         }
         self.ends.clear();
         self.free.clear();
         self.free.extend((0..to_u32(self.classes.len())).rev());
-        self.levels.repair(|_, _| {});
-        self.levels.forget();
+        self.levels.update_levels(|_, _| {});
+        self.levels.reset();
     }
 }
 

@@ -1,15 +1,15 @@
-//! Batch solver with memoized rates, for flows whose sets of active flows recur.
+//! Batch solver with memoized rates, for batches whose sets of active flows recur.
 //!
-//! The state is two arrays of the active flows, sorted by path: their identifiers and the bytes left. With the rates r of the set of active
-//! flows ([`super::rate_cache`]):
+//! The state consists of two arrays over the active flows, sorted by path: their identifiers, and the bytes that each has left.
+//! With the rates r of the present set of active flows ([`super::rate_cache`]):
 //!
 //! ```text
 //! next end = now + min left/r          left(date) = left(now) - r · (date - now)
 //! ```
-//! Here `date` is the next end or the next start, whichever comes first. At times that count as equal ([`SAME_DATE`]), ends come before starts.
-//! Cost of an event: 45 ns, and 2 ns per active flow.
+//! Here `date` is the next end or the next start, whichever comes first. At times that count as equal ([`SAME_DATE`]), ends come
+//! before starts. Cost of an event: 45 ns, and 2 ns per active flow.
 //!
-//! The slow reference implementation, with which tests compare it, is [`crate::Simulation`].
+//! The slower reference implementation, with which tests compare this solver, is [`crate::Simulation`].
 
 use super::flow::{ActiveFlow, ChainedStarts, PendingStarts, Start};
 use super::path_table::PathTable;
@@ -19,30 +19,30 @@ use crate::clock::{SAME_DATE, same_until};
 use migsim_base::units::lesser;
 use migsim_platform::Platform;
 
-/// The arrays of the solver, reused from batch to batch.
+/// The solver with memoized rates; its arrays are reused from batch to batch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MemoizedBatch {
     shares: RateCache,
-    later: ChainedStarts,
+    chained: ChainedStarts,
     flows: Vec<ActiveFlow>,
-    left: Vec<f64>,
-    /// The starts at the current time.
-    batch: Vec<Start>,
-    /// Number of each path that has been used, else 0.
+    bytes_left: Vec<f64>,
+    /// The flows that start at the current time.
+    starting: Vec<Start>,
+    /// For each path that has been used: its pseudo-random number, from which the names of sets of flows are summed; otherwise 0.
     numbers: Vec<u128>,
 }
 
-/// Maximum number of different start times that are sorted time by time.
+/// Maximum number of different start times that are sorted by moving the flows of one time after the other to the front.
 const FEW_DATES: usize = 6;
 
 impl MemoizedBatch {
-    /// The first internal error, if any.
+    /// Returns the first internal error since the solver was created; `None` if there is none.
     pub(crate) fn fault(&self) -> Option<Fault> {
         self.shares.fault()
     }
 
-    /// Solves the flows of `starts`, in any order. Calls `ended(name, time)` for each flow that ends; the call may return another start, at
-    /// that time or later.
+    /// Solves the flows of `starts`, given in any order. Calls `ended(name, time)` for each flow that ends, with its time \[s\];
+    /// the call may return another flow, which starts at that time or later.
     pub(crate) fn solve(
         &mut self,
         platform: &Platform,
@@ -52,10 +52,10 @@ impl MemoizedBatch {
     ) {
         let Self {
             shares,
-            later,
+            chained: later,
             flows,
-            left,
-            batch,
+            bytes_left: left,
+            starting: batch,
             numbers,
         } = self;
         if numbers.len() < paths.len() {
@@ -67,7 +67,7 @@ impl MemoizedBatch {
         sort_by_date(starts);
         let mut pending = PendingStarts {
             known: starts,
-            later,
+            chained: later,
         };
         let (mut now, mut set) = (0.0_f64, 0_u128);
         loop {
@@ -108,11 +108,11 @@ impl MemoizedBatch {
             }
             // The starts of this time.
             batch.clear();
-            while let Some(start) = pending.take(now) {
+            while let Some(start) = pending.take_due(now) {
                 batch.push(start);
             }
             if !batch.is_empty() {
-                let order = |start: &Start| ActiveFlow::of(start).order();
+                let order = |start: &Start| ActiveFlow::from_start(start).sort_key();
                 if !batch.is_sorted_by_key(order) {
                     batch.sort_unstable_by_key(order);
                 }
@@ -123,17 +123,17 @@ impl MemoizedBatch {
                     }
                     set = set.wrapping_add(*number);
                 }
-                merge(batch, flows, left);
+                merge_starts(batch, flows, left);
             }
         }
         pending.clear();
     }
 }
 
-/// Value that stands for the bytes left of a flow that has ended.
+/// Value of the bytes left that marks a flow that has ended.
 const ENDED: f64 = -1.0;
 
-/// Removes the flows that have ended, and calls `ended(flow)` in their order.
+/// Removes the flows that have ended from both arrays, and calls `ended(flow)` for each of them in order.
 #[inline]
 fn take_ended(flows: &mut Vec<ActiveFlow>, left: &mut Vec<f64>, mut ended: impl FnMut(ActiveFlow)) {
     let count = flows.len();
@@ -154,7 +154,7 @@ fn take_ended(flows: &mut Vec<ActiveFlow>, left: &mut Vec<f64>, mut ended: impl 
     left.truncate(kept);
 }
 
-/// Returns the minimum of the products of two lists, in eight lanes.
+/// Returns the minimum of the products a\[i\] · b\[i\] of two lists, computed in eight lanes.
 fn least_product(a: &[f64], b: &[f64]) -> f64 {
     let mut lanes = [f64::INFINITY; 8];
     let (a, a_rest) = a.as_chunks::<8>();
@@ -170,7 +170,8 @@ fn least_product(a: &[f64], b: &[f64]) -> f64 {
     lanes.into_iter().fold(f64::INFINITY, lesser)
 }
 
-/// Sorts starts by time. Processes of equal work send at one time, so there are often few different times: each is moved to the front in turn.
+/// Sorts flows by start time. Since processes with equal work send at the same time, there are often few different times; the
+/// flows of each time are then moved to the front in turn.
 fn sort_by_date(mut starts: &mut [Start]) {
     for _ in 0..FEW_DATES {
         let first = starts
@@ -188,11 +189,12 @@ fn sort_by_date(mut starts: &mut [Start]) {
     starts.sort_unstable_by(|a, b| a.date.total_cmp(&b.date));
 }
 
-/// Merges a batch into arrays, both in increasing order of paths; among equal paths the batch comes last.
-fn merge(batch: &[Start], flows: &mut Vec<ActiveFlow>, left: &mut Vec<f64>) {
+/// Merges new flows into the arrays of active flows. Both are in increasing order of paths; among equal paths, the new flows come
+/// last.
+fn merge_starts(batch: &[Start], flows: &mut Vec<ActiveFlow>, left: &mut Vec<f64>) {
     let mut from = flows.len();
     for start in batch {
-        flows.push(ActiveFlow::of(start));
+        flows.push(ActiveFlow::from_start(start));
         left.push(start.bytes);
     }
     if from == 0 || flows[from - 1].path <= flows[from].path {
@@ -206,7 +208,7 @@ fn merge(batch: &[Start], flows: &mut Vec<ActiveFlow>, left: &mut Vec<f64>) {
             (flows[to], left[to]) = (flows[from], left[from]);
         }
         to -= 1;
-        (flows[to], left[to]) = (ActiveFlow::of(start), start.bytes);
+        (flows[to], left[to]) = (ActiveFlow::from_start(start), start.bytes);
     }
 }
 
@@ -250,7 +252,7 @@ mod tests {
             vec![start(5, 3)],
             vec![start(1, 4), start(3, 5), start(4, 6), start(9, 7)],
         ] {
-            merge(&batch, &mut flows, &mut left);
+            merge_starts(&batch, &mut flows, &mut left);
         }
         let merged: Vec<_> = flows.iter().map(|flow| (flow.path, flow.name)).collect();
         let expected = [(1, 4), (3, 1), (3, 5), (4, 6), (5, 2), (5, 3), (9, 7)];

@@ -1,7 +1,8 @@
-//! Route parameters per ordered pair of endpoint classes, computed once while links do not change.
+//! Parameters of the route between each ordered pair of endpoint classes, computed once while links do not change.
 //!
-//! Delay, weight and bound are those of [`NetworkModel`]. The twin is [`crate::transport`], which recomputes them for each flow. Hosts of a
-//! cluster form one endpoint class if their access links are equal and not shared, or if they have none. A platform of such clusters has
+//! Delay, weight and bound are those of [`NetworkModel`]. The reference implementation is [`crate::transport`], which recomputes
+//! them for each flow. An endpoint class is a set of hosts whose routes to any other host have equal parameters: hosts of a
+//! cluster form one class if their access links are equal and not shared, or if they have none. A platform of such clusters has
 //! one path per pair of clusters. Cost: a look-up in an array (few classes) or in a hash table; about 64 bytes per pair in use.
 
 use hashbrown::HashTable;
@@ -11,34 +12,37 @@ use migsim_base::memory::MOST_PATHS;
 use migsim_base::units::{HostId, LinkId};
 use migsim_platform::Platform;
 
-/// Number of a path, in the order in which paths were first requested.
+/// Number of a path, in the order in which paths were first requested; counted from 0.
 pub type PathId = u32;
 
-/// The route from one host to another.
+/// The parameters of the route from one host to another.
 #[derive(Clone, Copy, Debug)]
 pub struct Path {
-    /// Time from the start of a flow until its transfer begins \[s\].
+    /// Time from the sending of a message until the transfer of its flow begins \[s\].
     pub delay: f64,
-    /// The weight of the path in the sharing, a factor: a flow of weight w gets 1/w of the fair share.
+    /// Weight of the path in the sharing of links, dimensionless: a flow of weight w gets 1/w of the fair share.
     pub weight: f64,
-    /// Maximum share of a flow, before the bandwidth factor \[B/s\].
+    /// Maximum rate of a flow on the path, before the bandwidth factor is applied \[B/s\].
     pub bound: f64,
-    /// Rate of a flow that meets no other flow, after the bandwidth factor \[B/s\].
+    /// Rate of a flow that shares links with no other flow, after the bandwidth factor is applied \[B/s\].
     pub rate_alone: f64,
-    /// The endpoint classes of sender and receiver; they order paths independently of when each was first requested.
+    /// The endpoint classes of sender and receiver, combined into one number; it gives paths an order that does not depend on
+    /// when each was first requested.
     pub pair: u64,
+    /// Index in `PathTable::uses` of the first shared link of the path.
     first_use: u32,
+    /// Number of shared links of the path.
     uses: u32,
 }
 
 impl Path {
-    /// Whether the path crosses links that flows share.
+    /// Whether the path crosses links that several flows share.
     #[inline]
     pub fn is_shared(&self) -> bool {
         self.uses > 0
     }
 
-    /// The endpoint classes of sender and receiver.
+    /// Returns the endpoint classes of sender and receiver.
     #[inline]
     #[expect(
         clippy::cast_possible_truncation,
@@ -49,62 +53,67 @@ impl Path {
     }
 }
 
-/// Further parameters of a path, needed by some network models only.
+/// Further parameters of a path, which only some network models need.
 #[derive(Clone, Copy, Debug)]
 struct Details {
-    /// Latency of the route \[s\]; none inside a host, where messages have no further cost.
+    /// Latency of the route \[s\]; `None` inside a host, where messages have no further cost.
     latency: Option<f64>,
-    /// Delay of a message without a packet, if no factor depends on its size \[s\].
+    /// Delay of a message without the time that its packet waits in routers, if no factor depends on the size of the message
+    /// \[s\].
     fixed: f64,
-    /// Time that each byte of a packet waits in routers \[s/B\].
+    /// Time that a packet waits in routers, per byte of the packet \[s/B\].
     hop: f64,
-    /// Minimum bandwidth of its links \[B/s\].
+    /// Smallest bandwidth of the links on the route \[B/s\].
     narrowest: f64,
-    /// Whether slow start may delay a message of an idle connection.
+    /// Whether slow start may delay a message on this path if its connection is idle.
     may_be_slow: bool,
 }
 
-/// All paths that were requested.
+/// The table of all paths that have been requested.
 #[derive(Clone, Debug)]
 pub struct PathTable {
     model: NetworkModel,
-    /// The endpoint class of each host.
+    /// For each host, the number of its endpoint class.
     endpoint_class: Vec<u32>,
     endpoint_classes: usize,
-    /// With few classes: path + 1 at `row[from] + to`; 0 if the path was not requested yet.
+    /// With few endpoint classes: the number of the path plus 1, at index `row[from] + to`; 0 if the path has not been requested
+    /// yet.
     table: Vec<u32>,
-    /// Start of the row of each class in the table; 0, which is a row of zeros, until first used.
-    row: Vec<u32>,
-    /// With many classes: the paths by pair of classes, and the path after the one that was found last.
+    /// With few endpoint classes: the index in `table` at which the row of each class starts; 0, the start of a row of zeros,
+    /// until the class first sends.
+    row_start: Vec<u32>,
+    /// With many endpoint classes: the paths by pair of classes.
     lookup: HashTable<PathId>,
-    next: PathId,
+    /// With many endpoint classes: the number after the path found last. It is tried first, because paths are often requested in
+    /// the same order.
+    next_guess: PathId,
     list: Vec<Path>,
-    /// Maximum number of shared links of a path.
-    widest: usize,
-    /// Details of each path, if messages need them.
+    /// Largest number of shared links on any path so far.
+    most_shared_links: usize,
+    /// Further parameters of each path; empty if the network model does not need them.
     details: Vec<Details>,
     has_details: bool,
     /// Whether the delay of a message does not depend on its size.
-    is_plain: bool,
-    /// Shared links, each with the share of its rate that a flow takes there.
+    has_fixed_delays: bool,
+    /// The shared links of all paths, each with the load on the link per unit of the rate of a flow.
     uses: Vec<(u32, f64)>,
-    /// Whether a path crosses each link, shared or not.
+    /// For each link, whether at least one path crosses it, even if flows do not share the link.
     is_crossed: Vec<bool>,
 }
 
-/// Maximum number of classes for which paths are found in an array (16 MB, if hosts of all classes send).
+/// Maximum number of endpoint classes for which paths are found in an array (16 MB, if hosts of all classes send).
 const MOST_CLASSES_OF_TABLE: usize = 2048;
-/// Number of paths for which memory is reserved at first; the operating system provides it when it is used.
+/// Number of paths for which memory is reserved at the beginning; the operating system provides the memory only when it is used.
 const ROOM: usize = 1024;
-/// Number of places of the table for which memory is reserved at first.
+/// Number of entries of the array of paths for which memory is reserved at the beginning.
 const ROOM_OF_TABLE: usize = 16 * ROOM;
-/// The path of a host to itself.
+/// Number of the path from a host to itself.
 const LOOPBACK: PathId = 0;
-/// Value that stands for no pair of endpoint classes.
+/// Value of [`Path::pair`] for the path from a host to itself, which belongs to no pair of endpoint classes.
 const PAIR_OF_LOOPBACK: u64 = u64::MAX;
 
 impl PathTable {
-    /// Creates an empty table of the paths of `platform` under `model`.
+    /// Creates a table without paths between hosts, for `platform` with the network model `model`.
     pub fn new(platform: &Platform, model: NetworkModel) -> Self {
         let endpoint_class = endpoint_classes(platform);
         let endpoint_classes = endpoint_class.last().map_or(0, |last| *last as usize + 1);
@@ -119,14 +128,14 @@ impl PathTable {
             endpoint_class,
             endpoint_classes,
             table,
-            row: vec![0; if is_small { endpoint_classes } else { 0 }],
+            row_start: vec![0; if is_small { endpoint_classes } else { 0 }],
             lookup: HashTable::new(),
-            next: LOOPBACK,
+            next_guess: LOOPBACK,
             list: Vec::with_capacity(ROOM),
-            widest: 0,
+            most_shared_links: 0,
             details: Vec::new(),
-            has_details: !model.is_plain() || model.slow_start,
-            is_plain: model.is_plain(),
+            has_details: !model.has_fixed_delay() || model.slow_start,
+            has_fixed_delays: model.has_fixed_delay(),
             uses: Vec::with_capacity(2 * ROOM),
             is_crossed: vec![false; platform.links.len()],
         };
@@ -134,7 +143,7 @@ impl PathTable {
         paths
     }
 
-    /// Creates the table of paths for messages that may wait for a handshake ([`Self::round_trip`]).
+    /// Creates a table for messages that may begin with a handshake ([`Self::round_trip`]).
     pub fn with_handshakes(platform: &Platform, model: NetworkModel) -> Self {
         let mut paths = Self::new(platform, model);
         paths.has_details = true;
@@ -142,18 +151,18 @@ impl PathTable {
         paths
     }
 
-    /// Returns the factor of the share of a flow; dimensionless.
+    /// Returns the bandwidth factor, by which the fair share of a flow is multiplied to give its rate; dimensionless.
     pub(super) fn bandwidth_factor(&self) -> f64 {
         self.model.bandwidth_factor
     }
 
-    /// Returns the path between two hosts, which may be the same host; `None` if the platform has no route.
+    /// Returns the number of the path from one host to another, which may be the same host; `None` if the platform has no route.
     #[inline]
     pub fn find(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
         if from != to {
             let out = self.endpoint_class[from.index()];
             let into = self.endpoint_class[to.index()];
-            if let Some(&row) = self.row.get(out as usize)
+            if let Some(&row) = self.row_start.get(out as usize)
                 && let Some(known) = self.table[(row + into) as usize].checked_sub(1)
             {
                 return Some(known);
@@ -162,7 +171,7 @@ impl PathTable {
         self.find_unknown(platform, from, to)
     }
 
-    /// Finds a path that the table of paths does not have yet.
+    /// Finds a path that the array of paths does not contain yet, and adds it to the table.
     #[inline(never)]
     fn find_unknown(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
         if from == to && !platform.has_own_loopback(from) {
@@ -172,7 +181,7 @@ impl PathTable {
             self.endpoint_class[from.index()],
             self.endpoint_class[to.index()],
         );
-        if let Some(&row) = self.row.get(out as usize) {
+        if let Some(&row) = self.row_start.get(out as usize) {
             let known = self.table[(row + into) as usize].checked_sub(1);
             return known.or_else(|| self.add_to_table(platform, from, to));
         }
@@ -186,10 +195,10 @@ impl PathTable {
         let is_it = |path: &PathId| list[*path as usize].pair == pair;
         // Hosts that send to the same hosts again request the paths in the same order.
         let next = list
-            .get(self.next as usize)
+            .get(self.next_guess as usize)
             .filter(|next| next.pair == pair);
         let known = match next {
-            Some(_) => Some(self.next),
+            Some(_) => Some(self.next_guess),
             None => self.lookup.find(hash(pair), is_it).copied(),
         };
         let found = known.or_else(|| {
@@ -199,23 +208,23 @@ impl PathTable {
             self.lookup.insert_unique(hash(pair), path, hash_of);
             Some(path)
         })?;
-        self.next = found + 1;
+        self.next_guess = found + 1;
         Some(found)
     }
 
-    /// Reserves memory for this number of paths, unless the table has paths already.
-    pub fn expect(&mut self, paths: usize) {
+    /// Reserves memory for `paths` paths, unless the table already has paths between hosts.
+    pub fn reserve(&mut self, paths: usize) {
         if self.list.len() <= LOOPBACK as usize + 1 && paths > ROOM {
             self.list.reserve(paths);
             self.uses.reserve(2 * paths);
             let list = &self.list;
             let hash_of = |path: &PathId| hash(list[*path as usize].pair);
-            let room = if self.row.is_empty() { paths } else { 0 };
+            let room = if self.row_start.is_empty() { paths } else { 0 };
             self.lookup.reserve(room, hash_of);
         }
     }
 
-    /// Combines the two endpoint classes into one number.
+    /// Combines the endpoint classes of two hosts into one number.
     fn pair(&self, from: HostId, to: HostId) -> u64 {
         let (from, to) = (
             self.endpoint_class[from.index()],
@@ -227,7 +236,7 @@ impl PathTable {
     #[cold]
     fn add_to_table(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
         let path = self.add(platform, from, to)?;
-        let row = &mut self.row[self.endpoint_class[from.index()] as usize];
+        let row = &mut self.row_start[self.endpoint_class[from.index()] as usize];
         if *row == 0 {
             *row = u32::try_from(self.table.len()).expect("fewer than 2048² places");
             self.table
@@ -237,8 +246,8 @@ impl PathTable {
         Some(path)
     }
 
-    /// Forgets all paths once they take much memory; returns whether it did.
-    pub fn forget_many(&mut self) -> bool {
+    /// Removes all paths if the table has more than [`MOST_PATHS`]; returns whether it did.
+    pub fn forget_if_many(&mut self) -> bool {
         let are_many = self.list.len() > MOST_PATHS;
         if are_many {
             self.forget();
@@ -246,7 +255,7 @@ impl PathTable {
         are_many
     }
 
-    /// Returns the number of a path from which names of sets of flows are summed.
+    /// Returns a fixed pseudo-random number for a path; the name of a set of flows is the sum of these numbers.
     pub(super) fn number(&self, path: PathId) -> u128 {
         match self.list[path as usize].pair {
             PAIR_OF_LOOPBACK => 0,
@@ -254,19 +263,19 @@ impl PathTable {
         }
     }
 
-    /// Returns the number of paths.
+    /// Returns the number of paths in the table.
     pub(crate) fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Forgets all paths, because links have changed.
+    /// Removes all paths; it must be called when links have changed.
     pub fn forget(&mut self) {
-        if self.row.is_empty() {
+        if self.row_start.is_empty() {
             self.lookup.clear();
         } else {
             for path in &self.list[LOOPBACK as usize + 1..] {
                 let (from, to) = path.ends();
-                self.table[self.row[from] as usize + to] = 0;
+                self.table[self.row_start[from] as usize + to] = 0;
             }
         }
         self.list.clear();
@@ -276,33 +285,35 @@ impl PathTable {
         self.add_loopback();
     }
 
-    /// Whether a path depends on a link.
+    /// Whether at least one path in the table crosses a link.
     pub fn crosses(&self, link: LinkId) -> bool {
         self.is_crossed[link.index()]
     }
 
-    /// Returns the time from the sending of a message until its transfer begins \[s\], and the bytes that its flow moves.
+    /// Returns the time from the sending of a message of `bytes` bytes until its transfer begins \[s\], and the number of bytes
+    /// that its flow transfers.
     #[inline]
     pub fn delay_and_amount(&self, (path, way): (PathId, &Path), bytes: f64) -> (f64, f64) {
-        if self.is_plain {
+        if self.has_fixed_delays {
             return (way.delay, bytes);
         }
         self.delay_and_amount_of_library(path, bytes)
     }
 
-    /// Returns the same, including the costs of a message library.
+    /// Returns the same two values for network models with the costs of a message library, which depend on the size of the
+    /// message.
     #[inline(never)] // so that it takes no registers of the loop that has no library
     fn delay_and_amount_of_library(&self, path: PathId, bytes: f64) -> (f64, f64) {
         let details = &self.details[path as usize];
         if self.model.factors.is_empty() {
-            let packet = self.model.packet_of(bytes);
+            let packet = self.model.packet_size(bytes);
             return (details.fixed + details.hop * packet, bytes);
         }
         details
             .latency
             .map_or((self.get(path).delay, bytes), |latency| {
-                let delay = self.model.delay_of(latency, details.hop, bytes);
-                (delay, self.model.amount(bytes))
+                let delay = self.model.message_delay(latency, details.hop, bytes);
+                (delay, self.model.flow_bytes(bytes))
             })
     }
 
@@ -326,42 +337,42 @@ impl PathTable {
         self.model.may_be_slow(narrowest, round_trip)
     }
 
-    /// Returns the time by which slow start delays a message of an idle connection \[s\].
-    pub fn slow_start(&self, path: PathId, bytes: f64) -> f64 {
+    /// Returns the time by which slow start delays a message of `bytes` bytes on a path whose connection is idle \[s\].
+    pub fn slow_start_delay(&self, path: PathId, bytes: f64) -> f64 {
         if NetworkModel::fits_first_window(bytes) || !self.may_be_slow(path) {
             return 0.0;
         }
         let narrowest = self.details[path as usize].narrowest;
         self.model
-            .slow_start(bytes, narrowest, self.round_trip(path))
+            .slow_start_delay(bytes, narrowest, self.round_trip(path))
     }
 
-    /// Returns the path with this number.
+    /// Returns the parameters of a path.
     #[inline]
     pub fn get(&self, path: PathId) -> &Path {
         &self.list[path as usize]
     }
 
-    /// Returns the maximum number of shared links of a path so far.
-    pub(super) fn widest(&self) -> usize {
-        self.widest
+    /// Returns the largest number of shared links on any path so far.
+    pub(super) fn most_shared_links(&self) -> usize {
+        self.most_shared_links
     }
 
-    /// Returns the number of endpoint classes.
+    /// Returns the number of endpoint classes of the platform.
     pub(super) fn endpoint_classes(&self) -> usize {
         self.endpoint_classes
     }
 
-    /// Returns the endpoint classes of sender and receiver; none if the path has no shared links.
+    /// Returns the endpoint classes of sender and receiver of a path; `None` if the path has no shared links.
     #[inline]
     pub(super) fn ends(&self, path: PathId) -> Option<(usize, usize)> {
         let path = &self.list[path as usize];
         path.is_shared().then(|| path.ends())
     }
 
-    /// Returns the shared links of a path, each with the fraction of its rate that a flow takes of the link.
+    /// Returns the shared links of a path, each with the load on the link per unit of the rate of a flow.
     #[inline]
-    pub fn uses(&self, path: PathId) -> &[(u32, f64)] {
+    pub fn link_uses(&self, path: PathId) -> &[(u32, f64)] {
         let path = &self.list[path as usize];
         let first = path.first_use as usize;
         &self.uses[first..first + path.uses as usize]
@@ -371,8 +382,8 @@ impl PathTable {
         let pair = self.pair(from, to);
         let id = u32::try_from(self.list.len()).expect("fewer than 2^32 pairs of hosts");
         let first_use = self.uses.len();
-        let path = self.measure(platform, from, to)?;
-        self.widest = self.widest.max(self.uses.len() - first_use);
+        let path = self.compute_path(platform, from, to)?;
+        self.most_shared_links = self.most_shared_links.max(self.uses.len() - first_use);
         self.list.push(Path {
             pair,
             first_use: u32::try_from(first_use).expect("fewer than 2^32 uses of links"),
@@ -382,7 +393,7 @@ impl PathTable {
         Some(id)
     }
 
-    /// Adds the path from a host to itself, which is the first path.
+    /// Adds the path from a host to itself, which is always the first path of the table.
     fn add_loopback(&mut self) {
         let delay = self.model.loopback_delay(self.model.loopback_latency.get());
         if self.has_details {
@@ -405,10 +416,10 @@ impl PathTable {
         });
     }
 
-    fn measure(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<Path> {
+    fn compute_path(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<Path> {
         let route = platform.route(from, to)?;
         let first_use = self.uses.len();
-        let (mut narrowest, mut latency) = (self.model.bound_of(route.loopbacks), 0.0);
+        let (mut narrowest, mut latency) = (self.model.loopback_bound(route.loopbacks), 0.0);
         for id in route.links() {
             let link = &platform.links[id.index()];
             narrowest = narrowest.min(link.bandwidth.get());
@@ -440,7 +451,7 @@ impl PathTable {
         let window = if is_linkless && NetworkModel::frees_linkless(platform) {
             f64::INFINITY
         } else {
-            self.model.window(latency)
+            self.model.window_bound(latency)
         };
         let bound = narrowest.min(window);
         let capacities = self.uses[first_use..]
@@ -460,7 +471,7 @@ impl PathTable {
             self.details.push(Details {
                 latency,
                 fixed: latency.map_or(delay, |latency| self.model.fixed_delay(latency)),
-                hop: latency.map_or(0.0, |_| self.model.hop(bandwidths())),
+                hop: latency.map_or(0.0, |_| self.model.router_time_per_byte(bandwidths())),
                 narrowest,
                 may_be_slow: self.may_be_slow_on(narrowest, latency),
             });
@@ -484,13 +495,13 @@ impl PathTable {
     }
 }
 
-/// Returns the endpoint class of each host, counted from 0 in host order.
+/// Returns the endpoint class of each host; classes are counted from 0 in the order of hosts.
 fn endpoint_classes(platform: &Platform) -> Vec<u32> {
     let mut last = 0;
     let mut endpoint_class = |at: usize| {
         let has_own = at > 0 && {
             let (a, b) = (HostId::from_index(at - 1), HostId::from_index(at));
-            platform.cluster_of(a) != platform.cluster_of(b) || !platform.have_one_way_out(a, b)
+            platform.cluster_of(a) != platform.cluster_of(b) || !platform.have_equivalent_routes(a, b)
         };
         last += u32::from(has_own);
         last
@@ -498,7 +509,8 @@ fn endpoint_classes(platform: &Platform) -> Vec<u32> {
     (0..platform.hosts.len()).map(&mut endpoint_class).collect()
 }
 
-/// Returns a fixed pseudo-random number of 128 bits, so that sums of a few such numbers never coincide by chance.
+/// Returns a fixed pseudo-random number of 128 bits for a pair of endpoint classes, so that sums of a few such numbers never
+/// coincide by chance.
 fn number_of(pair: u64) -> u128 {
     // Two rounds of SplitMix64 (Steele, Lea and Flood 2014) with different seeds.
     u128::from(hash(pair)) << 64 | u128::from(mix(pair, 0x6a09_e667_f3bc_c909))
@@ -565,7 +577,7 @@ mod tests {
         let mut paths = PathTable::new(&platform, NetworkModel::default());
         let mut find = |from: u32, to: u32| {
             let path = paths.find(&platform, HostId(from), HostId(to)).unwrap();
-            let uses: Vec<u32> = paths.uses(path).iter().map(|used| used.0).collect();
+            let uses: Vec<u32> = paths.link_uses(path).iter().map(|used| used.0).collect();
             (path, uses)
         };
         let pairs: Vec<(u32, u32)> = (0..200).map(|at| (at, (at * 37 + 1) % 2049)).collect();

@@ -1,15 +1,16 @@
-//! Memoized rates: each set of active flows is solved once.
+//! Memoized rates: the rates of each set of active flows are computed once and stored.
 //!
-//! While no link changes, the rates of the flows in transfer are a function of the set of their paths alone:
+//! While no link changes, the rates of the active flows are determined by the set of their paths alone:
 //!
 //! ```text
 //! rates(set) = max-min(links, paths of the set)      name(set) = Σ number(path) mod 2^128
 //! ```
-//! The name is a sum, since a path may occur several times in a set. The rates of a set form a row, in the order of its paths. A row is
-//! always solved in the order of the pairs of hosts, so its rates are the same to the last bit whenever it is solved. Therefore rows can be
-//! dropped at any time.
+//! The name is a sum, since a path may occur several times in a set. The rates of a set form a row, in the order of the set's
+//! paths. A row is always computed in the order of the pairs of hosts, so that its rates are the same to the last bit whenever it
+//! is computed. Rows can therefore be removed at any time.
 //!
-//! Cost: about 20 ns to find a row, 60 ns per flow to solve one. Twin: [`crate::transport`], which solves at every event.
+//! Cost: about 20 ns to find a row, 60 ns per flow to compute one. The reference implementation is [`crate::transport`], which
+//! computes the rates at every event.
 
 use hashbrown::HashTable;
 
@@ -20,31 +21,36 @@ use crate::maxmin::SharingProblem;
 use migsim_base::units::LinkId;
 use migsim_platform::Platform;
 
-/// The rates of all sets solved so far.
+/// The rates of all sets of active flows that have been computed so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RateCache {
-    names: HashTable<u32>,
-    /// The name of each row, and the start in `numbers` of its rates and then of their inverses.
+    /// The number of the row of each set, by the name of the set.
+    rows_by_name: HashTable<u32>,
+    /// For each row: the name of its set, and the index in `numbers` where its rates begin, which are followed by their inverses.
     rows: Vec<(u128, usize)>,
     numbers: Vec<f64>,
     problem: SharingProblem,
-    /// The flows of the problem, ordered by pair of hosts: the pair, and in the lower 32 bits the place in the row.
+    /// The flows of the present max-min problem, ordered by pair of hosts: the pair, and in the lower 32 bits the place of the
+    /// flow in the row.
     order: Vec<u128>,
-    /// Rates by place in the problem, then by place in the row.
+    /// Rates of the flows in the order of the present problem, before the bandwidth factor \[B/s\].
     solved: Vec<f64>,
+    /// The same rates in the order of the row.
     rates: Vec<f64>,
-    /// For each link of the platform: the last problem that used the link, and the number of the link there.
-    local: Vec<(u64, u32)>,
+    /// For each link of the platform: the number of the last problem that used the link, and the number of the link in that
+    /// problem.
+    local_numbers: Vec<(u64, u32)>,
     problems: u64,
-    /// The first link found to carry more than its capacity.
+    /// The first link that was found to carry more than its capacity; `None` if there is none.
     overloaded: Option<u32>,
 }
 
-/// Maximum number of stored numbers, beyond which all rows are dropped (64 MB).
+/// Maximum count of stored rates and inverses (64 MB); beyond it, all rows are removed.
 const MOST_NUMBERS: usize = 8 << 20;
 
 impl RateCache {
-    /// Returns the rates \[B/s\] of the set `name`, and their inverses; the flows are given in increasing order of paths.
+    /// Returns the rates of the flows in the set `name` \[B/s\], and their inverses \[s/B\]; the flows are given in increasing
+    /// order of paths.
     pub(crate) fn rates(
         &mut self,
         name: u128,
@@ -54,14 +60,14 @@ impl RateCache {
     ) -> (&[f64], &[f64]) {
         let rows = &self.rows;
         let is_it = |row: &u32| rows[*row as usize].0 == name;
-        let first = match self.names.find(hash(name), is_it) {
+        let first = match self.rows_by_name.find(hash(name), is_it) {
             Some(&row) => self.rows[row as usize].1,
             None => self.add(name, flows, paths, platform),
         };
         self.numbers[first..first + 2 * flows.len()].split_at(flows.len())
     }
 
-    /// Solves a set and stores its row.
+    /// Computes the rates of a set and stores them as a row; returns the index in `numbers` where the row begins.
     fn add(
         &mut self,
         name: u128,
@@ -70,7 +76,7 @@ impl RateCache {
         platform: &Platform,
     ) -> usize {
         if self.numbers.len() + 2 * flows.len() > MOST_NUMBERS {
-            self.names.clear();
+            self.rows_by_name.clear();
             self.rows.clear();
             self.numbers.clear();
         }
@@ -86,18 +92,18 @@ impl RateCache {
         self.rows.push((name, first));
         let rows = &self.rows;
         let hash_of = |row: &u32| hash(rows[*row as usize].0);
-        self.names.insert_unique(hash(name), row, hash_of);
+        self.rows_by_name.insert_unique(hash(name), row, hash_of);
         first
     }
 
-    /// Returns the first broken invariant, if there is one.
+    /// Returns the first violated invariant; `None` if there is none.
     pub(crate) fn fault(&self) -> Option<Fault> {
         self.overloaded.map(Fault::Overload)
     }
 
     fn solve(&mut self, flows: &[ActiveFlow], paths: &PathTable, platform: &Platform) {
         self.problems += 1;
-        self.local.resize(platform.links.len(), (0, 0));
+        self.local_numbers.resize(platform.links.len(), (0, 0));
         self.problem.clear();
         self.order.clear();
         let key = |(flow, place): (&ActiveFlow, u32)| {
@@ -107,16 +113,16 @@ impl RateCache {
         self.order.sort_unstable();
         for &key in &self.order {
             let flow = flows[place(key)].path;
-            for &(link, _) in paths.uses(flow) {
-                let local = &mut self.local[link as usize];
+            for &(link, _) in paths.link_uses(flow) {
+                let local = &mut self.local_numbers[link as usize];
                 if local.0 != self.problems {
                     let capacity = platform.links[link as usize].bandwidth.get();
                     *local = (self.problems, self.problem.add_link(capacity));
                 }
             }
             let path = paths.get(flow);
-            let local = &self.local;
-            let uses = paths.uses(flow).iter();
+            let local = &self.local_numbers;
+            let uses = paths.link_uses(flow).iter();
             self.problem.add_flow(
                 path.weight,
                 path.bound,
@@ -125,10 +131,10 @@ impl RateCache {
         }
         self.problem.solve(&mut self.solved);
         if cfg!(debug_assertions)
-            && let Some(link) = self.problem.overloaded(&self.solved)
+            && let Some(link) = self.problem.find_overloaded(&self.solved)
         {
-            let is_it = |at: &usize| self.local[*at] == (self.problems, link);
-            let link = (0..self.local.len()).find(is_it);
+            let is_it = |at: &usize| self.local_numbers[*at] == (self.problems, link);
+            let link = (0..self.local_numbers.len()).find(is_it);
             self.overloaded = self.overloaded.or(link.map(|at| LinkId::from_index(at).0));
         }
         self.rates.resize(flows.len(), 0.0);
@@ -138,12 +144,12 @@ impl RateCache {
     }
 }
 
-/// Extracts the place in the row from the key of a flow.
+/// Returns the place of a flow in its row, which is stored in the lower 32 bits of its sort key.
 fn place(key: u128) -> usize {
     (key & 0xffff_ffff) as usize
 }
 
-/// Hashes a name, which is a sum of pseudo-random numbers: any part of it serves.
+/// Returns a hash of a name. Since the name is a sum of pseudo-random numbers, the hash is simply one half of its bits.
 fn hash(name: u128) -> u64 {
     u64::try_from(name >> 64).expect("64 bits are left")
 }

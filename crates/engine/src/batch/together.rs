@@ -1,32 +1,35 @@
-//! Flows that all end at one time: equal flows that start together, each on a link with the lowest fair-share level.
+//! Recognises flows that all end at the same time: equal flows that start together, each on a link with the lowest fair share.
 //!
-//! If all flows of a link are bottlenecked there, the level of the link is its capacity over the sum of the inverses of their weights. No
-//! flow gets less than x, the lowest level of all links, and a flow on a link of this level gets no more. So, if each flow crosses such a
-//! link and no flow has a lower bound,
+//! If all flows of a link have their bottleneck there, the fair share of the link is its capacity divided by the sum of the
+//! inverses of their weights. No flow gets less than x, the lowest fair share of all links, and a flow on a link with this fair
+//! share gets no more. Therefore, if each flow crosses such a link and no flow is limited to a lower rate otherwise,
 //!
 //! ```text
 //! rate(f) = factor · x / w(f)        end = start + B · w / (factor · x), the same for all flows if B · w is the same
 //! ```
-//! All-to-all exchanges of equal messages in a cluster are such flows. Cost: 4 ns per use of a link. Twin: [`super::incremental`].
+//! where `factor` is the bandwidth factor, w the weight of a flow and B its size. All-to-all exchanges of equal messages in a
+//! cluster consist of such flows. Cost: 4 ns per use of a link. The reference implementation is [`super::incremental`].
 
 use super::flow::Start;
 use super::path_table::PathTable;
 use migsim_platform::Platform;
 
-/// Tolerance within which two levels are equal, relative to the level: equal links may sum in different orders.
+/// Factor of tolerance within which two fair shares count as equal, since the sums of equal links may be added in different
+/// orders.
 const SAME_LEVEL: f64 = 1.0 + 1e-15;
 
-/// Finds the common end; its arrays are reused.
+/// Finds the common end of a set of flows; its arrays are reused.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CommonEnd {
-    /// For each link: the sum of the inverses of the weights, then the level; 0 between two searches.
+    /// For each link: first the sum of the inverses of the weights of its flows, then its fair share \[B/s\]; 0 between two
+    /// searches.
     levels: Vec<f64>,
-    /// The links that are used.
-    used: Vec<u32>,
+    /// The links that at least one flow uses.
+    used_links: Vec<u32>,
 }
 
 impl CommonEnd {
-    /// Returns the time \[s\] at which all these flows end, if they provably end together.
+    /// Returns the time at which all these flows end \[s\], if it is certain that they end together; otherwise `None`.
     pub(super) fn find(
         &mut self,
         platform: &Platform,
@@ -39,37 +42,37 @@ impl CommonEnd {
         if !starts.iter().all(is_equal) {
             return None;
         }
-        let lowest = self.measure(platform, paths, starts);
+        let lowest = self.compute_fair_shares(platform, paths, starts);
         let is_held = |start: &Start| {
             let path = paths.get(start.path);
-            let mut links = paths.uses(start.path).iter();
+            let mut links = paths.link_uses(start.path).iter();
             let is_on_lowest =
                 |&(link, _): &(u32, f64)| self.levels[link as usize] <= lowest * SAME_LEVEL;
             links.any(is_on_lowest) && lowest / path.weight <= path.bound
         };
         let are_held = starts.iter().all(is_held);
-        for link in self.used.drain(..) {
+        for link in self.used_links.drain(..) {
             self.levels[link as usize] = 0.0;
         }
         let end = first.date + price(first) / (paths.bandwidth_factor() * lowest);
         (are_held && end.is_finite() && price(first).is_normal()).then_some(end)
     }
 
-    /// Computes the level of each link; returns the lowest level.
-    fn measure(&mut self, platform: &Platform, paths: &PathTable, starts: &[Start]) -> f64 {
+    /// Computes the fair share of each used link \[B/s\], and returns the lowest one.
+    fn compute_fair_shares(&mut self, platform: &Platform, paths: &PathTable, starts: &[Start]) -> f64 {
         self.levels.resize(platform.links.len(), 0.0);
         for start in starts {
             let inverse = paths.get(start.path).weight.recip();
-            for &(link, share) in paths.uses(start.path) {
+            for &(link, share) in paths.link_uses(start.path) {
                 let sum = &mut self.levels[link as usize];
                 if *sum <= 0.0 {
-                    self.used.push(link);
+                    self.used_links.push(link);
                 }
                 *sum += share * inverse;
             }
         }
         let mut lowest = f64::INFINITY;
-        for &link in &self.used {
+        for &link in &self.used_links {
             let level = &mut self.levels[link as usize];
             *level = platform.links[link as usize].bandwidth.get() / *level;
             lowest = lowest.min(*level);

@@ -1,11 +1,13 @@
-//! Solves a batch of flows: chooses for each contention group between a closed form, memoized rates, crowds and incremental max-min.
+//! Solves a batch of flows: chooses for each contention group between a closed form, memoized rates, the solver for crowds, and
+//! incremental max-min fairness.
 //!
-//! A group is solved by [`super::memoized`] if its sets of active flows recur, otherwise by [`super::incremental`]. Sets recur in a group
-//! of few flows. They also recur in a larger group whose flows have few sizes and rarely share a receiver, since then many flows end
-//! together. Examples are the wavefronts of Smith-Waterman and the multicasts of LU. Flows between random partners meet at senders and at
-//! receivers and end one by one, so that no set recurs.
+//! A group is solved by [`super::memoized`] if its sets of active flows recur, otherwise by [`super::incremental`]. Sets recur in
+//! a group of few flows. They also recur in a larger group whose flows have few sizes and rarely share a receiver, since then
+//! many flows end together. Examples are the wavefronts of Smith-Waterman and the multicasts of LU. Flows between random partners
+//! share the links of senders and of receivers and end one by one, so that no set recurs.
 //!
-//! Cost of memoizing, in millions of instructions of the simulation loop (the settings of the speed table):
+//! Cost of memoized rates and of incremental max-min, in millions of instructions of the simulation loop (the settings of the
+//! speed table):
 //!
 //! | case | memoized | incremental | chosen |
 //! |---|---|---|---|
@@ -25,33 +27,36 @@ use crate::checks::Fault;
 use crate::profile::CapacityChanges;
 use migsim_platform::Platform;
 
-/// Maximum number of flows that are always memoized.
+/// Number of flows up to which a group is always solved with memoized rates.
 const FEW: usize = 64;
-/// Maximum number of flows that are memoized if their sets recur.
+/// Number of flows up to which a group is solved with memoized rates if its sets of active flows recur.
 const MANY: usize = 512;
-/// Minimum number of flows per size for a group to have few sizes.
+/// Minimum number of flows per different size for a group to have few sizes.
 const PER_SIZE: usize = 8;
-/// Maximum number of flows per receiver for a group whose flows rarely share receivers: one from each of two neighbours.
+/// Maximum number of flows per receiver for a group whose flows rarely share receivers: one flow from each of two neighbours.
 const PER_RECEIVER: usize = 2;
-/// The same maximum where few hosts send, each at least `PER_SENDER` flows on average: two processes may share a host.
+/// Maximum number of flows per receiver if few hosts send, each at least `PER_SENDER` flows on average; it is higher because two
+/// processes may share a host.
 const PER_RECEIVER_OF_FEW: usize = 4;
 const PER_SENDER: usize = 4;
 
-/// Decides whether the sets of active flows of a group recur; its arrays are reused.
+/// Decides whether the sets of active flows in a group recur; its arrays are reused.
 #[derive(Clone, Debug, Default)]
 struct Recurrence {
     sizes: Vec<u64>,
-    /// Number of groups examined so far, which is the number of the current group.
+    /// Number of groups examined so far, which also identifies the current group.
     group: u64,
-    /// For each endpoint class: the last group in which it sends.
+    /// For each endpoint class: the last group in which it sends a flow.
     sent: Vec<u64>,
-    /// For each endpoint class: the last group in which it receives, and the number of flows that it receives there.
+    /// For each endpoint class: the last group in which it receives a flow, and the number of flows that it receives in that
+    /// group.
     received: Vec<(u64, usize)>,
 }
 
 impl Recurrence {
-    /// Whether the sets of these flows (path, size \[B\]) recur.
-    fn is_given(
+    /// Whether the sets of active flows probably recur while these flows are solved; a flow is given by its path and its size
+    /// \[B\].
+    fn recurs(
         &mut self,
         flows: impl Iterator<Item = (PathId, f64)> + Clone,
         paths: &PathTable,
@@ -64,7 +69,7 @@ impl Recurrence {
             return count <= FEW;
         }
         self.have_few_sizes(flows.clone().map(|(_, bytes)| bytes), count)
-            && self.hardly_meet_at_receivers(flows.map(|(path, _)| path), paths, count)
+            && self.rarely_share_receivers(flows.map(|(path, _)| path), paths, count)
     }
 
     fn have_few_sizes(&mut self, sizes: impl Iterator<Item = f64>, count: usize) -> bool {
@@ -83,7 +88,7 @@ impl Recurrence {
         true
     }
 
-    fn hardly_meet_at_receivers(
+    fn rarely_share_receivers(
         &mut self,
         flows: impl Iterator<Item = PathId>,
         paths: &PathTable,
@@ -115,7 +120,8 @@ impl Recurrence {
     }
 }
 
-/// Whether all flows have one start time and size, and one sender or one receiver: then most end together, and few events remain.
+/// Whether all flows have the same start time and size, and the same sender or the same receiver; most of them then end together,
+/// so that few events remain.
 fn end_together(flows: &[Start], paths: &PathTable) -> bool {
     let Some(first) = flows.first() else {
         return true;
@@ -131,10 +137,10 @@ fn end_together(flows: &[Start], paths: &PathTable) -> bool {
             || flows.iter().all(|start| ends(start).1 == to))
 }
 
-/// All solvers of batches, with arrays that are reused.
+/// All solvers for batches of flows, with arrays that are reused.
 #[derive(Clone, Debug, Default)]
 pub struct FlowBatch {
-    /// The flows with known starts; solving empties the list.
+    /// The flows with known start times that are to be solved; solving empties the list.
     pub starts: Vec<Start>,
     memoized: MemoizedBatch,
     incremental: IncrementalBatch,
@@ -142,12 +148,13 @@ pub struct FlowBatch {
     contention: Contention,
     common_end: CommonEnd,
     recurrence: Recurrence,
-    /// The first broken invariant while capacities changed.
+    /// The first invariant that was violated while capacities changed; `None` if there is none.
     fault: Option<Fault>,
 }
 
 impl FlowBatch {
-    /// Solves flows whose starts are all known. Calls `ended(name, time)` for each flow that ends.
+    /// Solves the flows in `starts`, where no flow depends on the end of another. Calls `ended(name, time)` for each flow that
+    /// ends, with its time \[s\].
     pub fn solve(
         &mut self,
         platform: &Platform,
@@ -168,7 +175,7 @@ impl FlowBatch {
             ended(name, date);
             None
         };
-        if recurrence.is_given(starts.iter().map(Start::flow), paths) {
+        if recurrence.recurs(starts.iter().map(Start::path_and_bytes), paths) {
             memoized.solve(platform, paths, starts, only_ended);
             starts.clear();
             return;
@@ -183,7 +190,7 @@ impl FlowBatch {
             only_ended(name, date);
         });
         for group in contention.groups() {
-            if recurrence.is_given(group.iter().map(Start::flow), paths) {
+            if recurrence.recurs(group.iter().map(Start::path_and_bytes), paths) {
                 memoized.solve(platform, paths, group, &mut only_ended);
             } else if let Some(end) = common_end.find(platform, paths, group) {
                 for start in group {
@@ -199,8 +206,8 @@ impl FlowBatch {
         }
     }
 
-    /// Solves flows whose starts are all known while the capacities of links change. Calls `ended(name, time)` for each flow that ends; the
-    /// time is infinite if the flow does not end before the last change.
+    /// Solves the flows in `starts` while the capacities of links change. Calls `ended(name, time)` for each flow, with its time
+    /// \[s\], which is infinite if the flow never ends.
     pub fn solve_through(
         &mut self,
         (platform, changes): (&Platform, CapacityChanges),
@@ -218,8 +225,9 @@ impl FlowBatch {
         self.fault = self.fault.or(bottleneck.fault());
     }
 
-    /// Solves flows (path, size \[B\]), some of which start when other flows end. Calls `ended(name, time)` for each flow that ends; the
-    /// call may return the next start, at that time or later.
+    /// Solves the flows in `starts` and flows chained to the end of other flows; `flows` are the paths and sizes \[B\] of all of
+    /// them. Calls `ended(name, time)` for each flow that ends, with its time \[s\]; the call may return the next flow, which
+    /// starts at that time or later.
     pub fn solve_chained(
         &mut self,
         platform: &Platform,
@@ -229,7 +237,7 @@ impl FlowBatch {
     ) {
         let starts = &mut self.starts;
         let crowd = flows.clone().map(|(path, _)| path);
-        if self.recurrence.is_given(flows, paths) {
+        if self.recurrence.recurs(flows, paths) {
             self.memoized.solve(platform, paths, starts, ended);
         } else if self.bottleneck.is_crowd(crowd, platform, paths) {
             self.bottleneck
@@ -240,14 +248,14 @@ impl FlowBatch {
         starts.clear();
     }
 
-    /// Describes the first broken invariant since the last [`Self::forget`].
+    /// Returns a description of the first violated invariant since the last [`Self::forget`]; `None` if there is none.
     pub fn fault(&self, platform: &Platform) -> Option<String> {
         let fault = self.incremental.fault().or(self.memoized.fault());
         let fault = fault.or(self.bottleneck.fault()).or(self.fault);
         fault.map(|fault| fault.to_words(platform))
     }
 
-    /// Drops everything stored about paths.
+    /// Removes everything stored about paths; it must be called when paths or links have changed.
     pub fn forget(&mut self) {
         *self = Self::default();
     }

@@ -1,21 +1,24 @@
-//! Incremental max-min: updates the fair-share levels of links around a change instead of solving the whole system again ([`super::solve`]).
+//! Incremental max-min fairness: updates the fair-share levels of links around a change, instead of solving the whole system
+//! again ([`super::solve`]).
 //!
-//! A group is a number n of flows on one route; the level of a flow is its rate times its weight w. Link l of capacity C has the level x with
+//! A group consists of n flows on the same route; the level of a flow is its rate times its weight w. Link l with capacity C has
+//! the fair-share level x with
 //!
 //! ```text
 //! Σ over the groups g of l:  n_g · c_gl / w_g · min(u_gl, x) = C_l        (infinite if the sum stays below C_l)
 //! u_gl = min(bound_g · w_g, levels of the other links of g)               level of g = min(u_gl, level of l)
 //! ```
-//! with c as in [`super::solve`]. Levels that satisfy this on all links are max-min fair: each flow is at the level of the lowest link of
-//! its route, is among the fastest flows there, and that link is saturated. So the solver first updates the links whose flows have changed.
-//! Then it updates the links whose levels may depend on new levels, the lowest first, until no level changes. The cost of a change depends
-//! on the groups whose rates change: with 1 500 connected flows an end changes about 11 rates.
+//! with c as in [`super::solve`]. Levels that satisfy this on all links are max-min fair: each flow has the level of the lowest
+//! link of its route, is among the fastest flows there, and that link is saturated. The solver therefore first updates the links
+//! whose flows have changed. Then it updates the links whose levels may depend on new levels, beginning with the lowest, until no
+//! level changes. The cost of a change depends on the number of groups whose rates change: with 1 500 connected flows, the end of
+//! a flow changes about 11 rates.
 //!
-//! Most links are unsaturated. For such a link the solver keeps the demand of its groups as a sum, so that it need not visit the groups
-//! while the sum stays below the capacity. A tolerance covers the rounding of the sum.
+//! Most links are unsaturated. For such a link the solver stores the demand of its groups as a sum, so that it need not visit the
+//! groups while the sum stays below the capacity. A tolerance covers rounding errors of the sum.
 //!
-//! Cost: about 100 ns per link that is updated, and 2 ns per group on it. Twin: [`SharingProblem`], which also recomputes all levels when
-//! many updates have not settled them.
+//! Cost: about 100 ns per link that is updated, and 2 ns per group on the link. The reference implementation is
+//! [`SharingProblem`], which also recomputes all levels if they have not converged after many updates.
 
 use std::ops::Range;
 
@@ -25,50 +28,51 @@ use super::worklist::{Entry, Worklist};
 use crate::checks::Fault;
 use migsim_base::units::{lesser, to_u32};
 
-/// All links and the groups of flows on them.
+/// The solver with incremental updates: all links, and the groups of flows on them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct IncrementalMaxMin {
     links: Vec<Link>,
-    /// The level of each link.
+    /// Fair-share level of each link; infinite while the link is unsaturated.
     level: Vec<f64>,
     groups: Vec<Group>,
-    /// The links of group g are `uses[g · width..]`, up to the number of its links.
+    /// The links that each group uses, one entry per link. The entries of group g begin at `uses[g · width]`.
     uses: Vec<Use>,
     width: usize,
-    /// Links to update: those marked since the last update, in that order; then those whose levels may depend on new levels, by level.
+    /// The links that have been marked since the last update, in the order of their marking.
     marked: Vec<u32>,
+    /// During an update, the links whose levels may depend on new levels, ordered by level.
     worklist: Worklist,
-    /// Groups whose level may have changed since the last update.
+    /// The groups whose level may have changed since the last update.
     touched: Vec<u32>,
-    /// Links that have had groups since [`Self::forget`], or whose stored demand may be above 0.
-    entered: Vec<u32>,
-    /// Number of changes of capacity of links with groups since the last update.
+    /// The links that have had groups since the solver was last reset, or whose stored demand may be above 0.
+    used_since_reset: Vec<u32>,
+    /// Number of capacity changes of links with groups since the last update.
     changed_capacities: usize,
-    /// The first link found to carry more than its capacity.
+    /// The first link that was found to carry more than its capacity; `None` if there is none.
     overloaded: Option<u32>,
-    /// The links examined by [`Self::find_overloaded`]; a field so that its memory is reused.
+    /// The links examined by [`Self::find_overloaded`]; stored here so that their memory is reused.
     examined_links: Vec<u32>,
     problem: SharingProblem,
     rates: Vec<f64>,
 }
 
-/// Tolerance of saturation after all levels are recomputed, which rounds: capacity over load. The level of the fastest flow then limits no
-/// other flow.
+/// Ratio of capacity to load up to which a link counts as saturated after all levels have been recomputed, since sums have
+/// rounding errors. The level of its fastest flow then limits no other flow.
 const FULL: f64 = 1.0 + 1e-9;
-/// Tolerance within which two levels are the same, relative to the old level.
+/// Tolerance within which two fair-share levels are equal, relative to the old level.
 const SAME: f64 = 1e-15;
-/// Number of groups for which memory is reserved at first.
+/// Number of groups for which memory is reserved at the beginning.
 const ROOM: usize = 512;
-/// Number of groups for which a link reserves memory at first: many links never have more, as in rings.
+/// Number of groups for which each link reserves memory at its first group; many links never have more, as in rings.
 const FIRST_GROUPS: usize = 2;
-/// Maximum number of link updates in one repair, per link, before all levels are recomputed from scratch.
+/// Maximum number of link updates in one pass, per link, after which all levels are recomputed from scratch instead.
 const MOST_REPAIRS: usize = 50;
-/// Maximum number of capacities of links with flows that change at one time. If more change, all levels are recomputed from scratch, since
-/// updates would affect all links anyway.
+/// Maximum number of capacity changes of links with flows that are handled by updates. If more capacities change at the same
+/// time, all levels are recomputed from scratch, since updates would affect all links anyway.
 const MOST_CHANGED: usize = 16;
 
 impl IncrementalMaxMin {
-    /// Creates links of these capacities \[B/s\] without flows.
+    /// Creates a solver without flows for links with the given capacities \[B/s\], numbered from 0.
     pub(crate) fn new(capacities: impl IntoIterator<Item = f64>) -> Self {
         let link = |capacity| Link {
             capacity,
@@ -82,7 +86,7 @@ impl IncrementalMaxMin {
         }
     }
 
-    /// Whether there are any links.
+    /// Whether the solver has any links.
     pub(crate) fn has_links(&self) -> bool {
         !self.links.is_empty()
     }
@@ -92,16 +96,16 @@ impl IncrementalMaxMin {
         let state = &mut self.links[link as usize];
         state.capacity = capacity;
         if state.groups.is_empty() && !state.is_marked {
-            state.wanted = 0.0;
+            state.demand = 0.0;
             return;
         }
         self.changed_capacities += 1;
         self.mark(link);
     }
 
-    /// Adds a group of `count` flows of one weight and bound \[B/s\] on `uses`: distinct links, with the share of its rate that a flow
-    /// takes there. The group must be absent.
-    pub(crate) fn put(
+    /// Adds a group of `count` flows with the same weight and bound \[B/s\]. `uses` are the links of their route, all different,
+    /// each with the load on the link per unit of a flow's rate. The group must not exist yet.
+    pub(crate) fn add_group(
         &mut self,
         group: u32,
         (weight, bound, count): (f64, f64, u32),
@@ -124,7 +128,7 @@ impl IncrementalMaxMin {
             let state = &mut self.links[link as usize];
             if !state.is_entered {
                 state.is_entered = true;
-                self.entered.push(link);
+                self.used_since_reset.push(link);
             }
             let slots = &mut state.groups;
             if slots.capacity() == 0 {
@@ -133,7 +137,7 @@ impl IncrementalMaxMin {
             let slot = to_u32(slots.len());
             slots.push(Membership {
                 group,
-                which,
+                use_index: which,
                 other_link: NO_LINK,
                 at_other: 0,
                 pull: f64::from(count) * share / weight,
@@ -141,20 +145,20 @@ impl IncrementalMaxMin {
             });
             self.uses[at * self.width + which as usize] = Use { link, slot, share };
         }
-        if let &[a, b] = &self.uses[self.range(group)] {
-            self.pair(a, b);
-            self.pair(b, a);
+        if let &[a, b] = &self.uses[self.use_range(group)] {
+            self.link_positions(a, b);
+            self.link_positions(b, a);
         }
-        self.settle(group);
-        for index in self.range(group) {
+        self.update_group(group);
+        for index in self.use_range(group) {
             let used = self.uses[index];
             let slot = self.links[used.link as usize].groups[used.slot as usize];
-            self.want(used.link, slot.pull * slot.ceiling);
+            self.add_demand(used.link, slot.pull * slot.ceiling);
         }
     }
 
-    /// Stores, for a group of two links, the place of the group on the other link.
-    fn pair(&mut self, used: Use, other: Use) {
+    /// Stores, for a group with two links, the position of the group on the other link.
+    fn link_positions(&mut self, used: Use, other: Use) {
         let slot = &mut self.links[used.link as usize].groups[used.slot as usize];
         (slot.other_link, slot.at_other) = (other.link, other.slot);
     }
@@ -168,21 +172,21 @@ impl IncrementalMaxMin {
         let entry = &mut self.groups[group as usize];
         entry.count = count;
         let weight = entry.weight;
-        for index in self.range(group) {
+        for index in self.use_range(group) {
             let used = self.uses[index];
             let slot = &mut self.links[used.link as usize].groups[used.slot as usize];
             let before = std::mem::replace(&mut slot.pull, f64::from(count) * used.share / weight);
             let more = (slot.pull - before) * slot.ceiling;
-            self.want(used.link, more);
+            self.add_demand(used.link, more);
         }
     }
 
-    /// Changes the weight and the rate limit \[B/s\] of a group of flows.
-    pub(crate) fn reweigh(&mut self, group: u32, weight: f64, bound: f64) {
+    /// Changes the weight and the bound \[B/s\] of a group of flows.
+    pub(crate) fn set_weight_and_bound(&mut self, group: u32, weight: f64, bound: f64) {
         self.groups[group as usize].set(weight, bound);
-        self.settle(group);
+        self.update_group(group);
         let Group { count, weight, .. } = self.groups[group as usize];
-        for index in self.range(group) {
+        for index in self.use_range(group) {
             let used = self.uses[index];
             let slot = &mut self.links[used.link as usize].groups[used.slot as usize];
             slot.pull = f64::from(count) * used.share / weight;
@@ -192,14 +196,14 @@ impl IncrementalMaxMin {
 
     fn remove(&mut self, group: u32) {
         self.groups[group as usize].count = 0;
-        for index in self.range(group) {
+        for index in self.use_range(group) {
             let Use { link, slot, .. } = self.uses[index];
-            self.want(link, 0.0);
+            self.add_demand(link, 0.0);
             let slots = &mut self.links[link as usize].groups;
             slots.swap_remove(slot as usize);
             if let Some(&moved) = slots.get(slot as usize) {
                 let first = moved.group as usize * self.width;
-                self.uses[first + moved.which as usize].slot = slot;
+                self.uses[first + moved.use_index as usize].slot = slot;
                 if moved.other_link != NO_LINK {
                     let other = &mut self.links[moved.other_link as usize].groups;
                     other[moved.at_other as usize].at_other = slot;
@@ -208,22 +212,22 @@ impl IncrementalMaxMin {
         }
     }
 
-    /// Resets the state that earlier groups have left, once all groups have left. Later groups then get the same rates as on a new solver,
-    /// to the last bit.
-    pub(crate) fn forget(&mut self) {
-        for link in self.entered.drain(..) {
+    /// Resets the state that earlier groups have left behind; all groups must have been removed. Later groups then get the same
+    /// rates as on a new solver, to the last bit.
+    pub(crate) fn reset(&mut self) {
+        for link in self.used_since_reset.drain(..) {
             let state = &mut self.links[link as usize];
-            (state.wanted, state.is_entered) = (0.0, false);
+            (state.demand, state.is_entered) = (0.0, false);
         }
     }
 
-    /// Returns the range of the uses of a group.
-    fn range(&self, group: u32) -> Range<usize> {
+    /// Returns the range of indices in `uses` that belong to a group.
+    fn use_range(&self, group: u32) -> Range<usize> {
         let first = group as usize * self.width;
         first..first + self.groups[group as usize].uses as usize
     }
 
-    /// Makes room for groups of `width` links.
+    /// Makes room in the list of uses for groups with up to `width` links.
     #[inline]
     pub(crate) fn widen(&mut self, width: usize) {
         if width > self.width {
@@ -245,11 +249,11 @@ impl IncrementalMaxMin {
     }
 
     /// Computes the level of a group, and its ceiling on each of its links.
-    fn settle(&mut self, group: u32) {
-        let uses = &self.uses[self.range(group)];
+    fn update_group(&mut self, group: u32) {
+        let uses = &self.uses[self.use_range(group)];
         let entry = &mut self.groups[group as usize];
-        let least = Least::but_for(NO_LINK, entry, uses, &self.level);
-        entry.level = least.first;
+        let least = Least::except(NO_LINK, entry, uses, &self.level);
+        entry.level = least.minimum;
         for used in uses {
             let slot = &mut self.links[used.link as usize].groups[used.slot as usize];
             slot.ceiling = least.without(used.link);
@@ -257,14 +261,15 @@ impl IncrementalMaxMin {
         self.touch(group);
     }
 
-    /// Whether no link needs an update.
+    /// Whether all levels are up to date, so that no link needs an update.
     #[inline]
-    pub(crate) fn is_settled(&self) -> bool {
+    pub(crate) fn is_up_to_date(&self) -> bool {
         self.marked.is_empty() && self.touched.is_empty() && self.changed_capacities == 0
     }
 
-    /// Updates all levels; calls `changed` with the rate \[B/s\] of each group whose level may have changed.
-    pub(crate) fn repair(&mut self, mut changed: impl FnMut(u32, f64)) {
+    /// Updates all fair-share levels, and calls `changed` with the number and the rate \[B/s\] of each group whose rate may have
+    /// changed.
+    pub(crate) fn update_levels(&mut self, mut changed: impl FnMut(u32, f64)) {
         let mut repairs = 0_usize;
         let mut marked = std::mem::take(&mut self.marked);
         let limit = MOST_REPAIRS * (marked.len() + self.level.len());
@@ -273,13 +278,13 @@ impl IncrementalMaxMin {
             self.solve_from_scratch();
         } else {
             for &link in &marked {
-                self.bring_to_level(link);
+                self.update_level(link);
             }
             marked.clear();
             self.marked = marked;
         }
         while let Some(worklist) = self.worklist.pop() {
-            self.bring_to_level(worklist.link());
+            self.update_level(worklist.link());
             repairs += 1;
             if repairs > limit {
                 self.solve_from_scratch();
@@ -298,18 +303,19 @@ impl IncrementalMaxMin {
         self.touched.clear();
     }
 
-    /// Returns the first broken invariant, if there is one.
+    /// Returns the first violated invariant; `None` if there is none.
     pub(crate) fn fault(&self) -> Option<Fault> {
         self.overloaded.map(Fault::Overload)
     }
 
-    /// Finds a link that carries more than its capacity, `Σ n · c · rate > capacity`, among the links of groups whose rates change.
+    /// Returns a link that carries more than its capacity, among the links of groups whose rates change; `None` if there is none.
+    /// A link is overloaded where `Σ n · c · rate > capacity`.
     fn find_overloaded(&mut self) -> Option<u32> {
         let mut links = std::mem::take(&mut self.examined_links);
         links.clear();
         let present = self.touched.iter().copied();
         let present = present.filter(|&group| self.groups[group as usize].count > 0);
-        let uses = present.flat_map(|group| self.uses[self.range(group)].iter());
+        let uses = present.flat_map(|group| self.uses[self.use_range(group)].iter());
         links.extend(uses.map(|used| used.link));
         links.sort_unstable();
         links.dedup();
@@ -336,10 +342,10 @@ impl IncrementalMaxMin {
         }
     }
 
-    /// Adds `more` to the demand on a link; marks the link unless it stays unsaturated.
-    fn want(&mut self, link: u32, more: f64) {
+    /// Adds `more` to the demand on a link; marks the link unless it certainly stays unsaturated.
+    fn add_demand(&mut self, link: u32, more: f64) {
         let is_full = self.level[link as usize].is_finite();
-        if is_full || more > 0.0 && self.links[link as usize].may_fill(more) {
+        if is_full || more > 0.0 && self.links[link as usize].add_demand(more) {
             self.mark(link);
         }
     }
@@ -353,7 +359,7 @@ impl IncrementalMaxMin {
     }
 
     /// Updates the level of a link, and marks the links whose levels may depend on it.
-    fn bring_to_level(&mut self, link: u32) {
+    fn update_level(&mut self, link: u32) {
         self.links[link as usize].is_marked = false;
         let old = self.level[link as usize];
         let new = self.links[link as usize].find_level(old);
@@ -386,19 +392,19 @@ impl IncrementalMaxMin {
             if slot.other_link != NO_LINK {
                 let there = level[slot.other_link as usize];
                 let other = &mut links[slot.other_link as usize];
-                if other.raise(slot.at_other, lesser(group.highest, new), there) {
+                if other.set_ceiling(slot.at_other, lesser(group.bound_level, new), there) {
                     worklist.push(Entry::new(there, slot.other_link));
                 }
                 continue;
             }
             let first = slot.group as usize * *width;
             let uses = &uses[first..first + group.uses as usize];
-            raise_others(links, (link, new), group, uses, level, worklist);
+            update_other_ceilings(links, (link, new), group, uses, level, worklist);
         }
         links[link as usize].groups = here;
     }
 
-    /// Recomputes all levels from scratch.
+    /// Recomputes all fair-share levels from scratch.
     fn solve_from_scratch(&mut self) {
         self.problem.clear();
         for link in &self.links {
@@ -410,7 +416,7 @@ impl IncrementalMaxMin {
         for &number in &present {
             let group = &self.groups[number as usize];
             for _ in 0..group.count {
-                let uses = self.uses[self.range(number)].iter();
+                let uses = self.uses[self.use_range(number)].iter();
                 let uses = uses.map(|used| (used.link, used.share));
                 self.problem.add_flow(group.weight, group.bound, uses);
             }
@@ -424,7 +430,7 @@ impl IncrementalMaxMin {
             let group = &self.groups[number as usize];
             let rate = self.rates[flow];
             flow += group.count as usize;
-            for used in &self.uses[self.range(number)] {
+            for used in &self.uses[self.use_range(number)] {
                 let link = used.link as usize;
                 taken[link] += f64::from(group.count) * used.share * rate;
                 fastest[link] = fastest[link].max(rate * group.weight);
@@ -432,10 +438,10 @@ impl IncrementalMaxMin {
         }
         for (link, state) in self.links.iter_mut().enumerate() {
             state.is_marked = false;
-            state.wanted = f64::INFINITY; // to be found when more is wanted
+            state.demand = f64::INFINITY; // to be found when more is wanted
             if !state.is_entered {
                 state.is_entered = true;
-                self.entered.push(to_u32(link));
+                self.used_since_reset.push(to_u32(link));
             }
             let is_full = !state.groups.is_empty() && taken[link] * FULL >= state.capacity;
             self.level[link] = if is_full {
@@ -447,14 +453,15 @@ impl IncrementalMaxMin {
         self.marked.clear();
         self.worklist.clear();
         for number in present {
-            self.settle(number);
+            self.update_group(number);
         }
     }
 }
 
-/// Sets the ceilings of a group on its other links after one of its links has got a new level, and lists the links that this affects.
+/// Updates the ceilings of a group on its other links after one of its links has got a new level. Adds the links that this
+/// affects to the work queue.
 #[inline(never)]
-fn raise_others(
+fn update_other_ceilings(
     links: &mut [Link],
     (link, new): (u32, f64),
     group: &Group,
@@ -462,11 +469,11 @@ fn raise_others(
     level: &[f64],
     worklist: &mut Worklist,
 ) {
-    let others = Least::but_for(link, group, uses, level);
+    let others = Least::except(link, group, uses, level);
     for used in uses.iter().filter(|used| used.link != link) {
         let there = level[used.link as usize];
         let ceiling = lesser(others.without(used.link), new);
-        if links[used.link as usize].raise(used.slot, ceiling, there) {
+        if links[used.link as usize].set_ceiling(used.slot, ceiling, there) {
             worklist.push(Entry::new(there, used.link));
         }
     }

@@ -1,9 +1,10 @@
-//! Weighted max-min fair sharing of links.
+//! Weighted max-min fair sharing of the capacities of links among flows.
 //!
-//! `solve` computes all rates from scratch ([`SharingProblem`]). `incremental` and `bottleneck` update rates where a flow or a capacity
-//! changes: `incremental` visits the flows of each link, `bottleneck` only bottleneck links. Both are tested against `solve`. `pipes`
-//! solves problems with closed pipes (SimGrid's `FATPIPE`). `tables` holds the links and groups of `incremental`, `segment` computes the
-//! level of one link, and `worklist` orders the links to update.
+//! `solve` computes all rates from scratch ([`SharingProblem`]). `incremental` and `bottleneck` update rates where a flow or a
+//! capacity changes: `incremental` visits the flows of each affected link, `bottleneck` only bottleneck links. Both are tested
+//! against `solve`. `pipes` solves problems with pipes (SimGrid's `FATPIPE`), whose capacity limits each flow instead of the sum
+//! of flows. `tables` contains the links and groups of `incremental`, `segment` computes the fair-share level of one link, and
+//! `worklist` orders the links to be updated.
 
 pub(super) mod bottleneck;
 pub(super) mod incremental;
@@ -14,4 +15,4 @@ mod tables;
 mod worklist;
 
 pub use solve::SharingProblem;
-use solve::held;
+use solve::clamped_weight;

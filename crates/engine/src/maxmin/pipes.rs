@@ -1,55 +1,56 @@
-//! Fair sharing with closed pipes: links (SimGrid's `FATPIPE`) whose capacity limits the fastest of their flows, not the sum of all.
+//! Fair sharing with pipes: links (SimGrid's `FATPIPE`) whose capacity limits the fastest of their flows, not the sum of all
+//! flows.
 //!
-//! The expressions are SimGrid's. With p the weight of a flow, b its bound and c the share of its rate that it takes on a link:
+//! The expressions are SimGrid's. With p the weight of a flow, b its bound and c the load on a link per unit of its rate:
 //!
 //! ```text
 //! level of a link:  capacity left / Σ c/p        of a pipe: capacity / max c/p        over the flows without a rate
 //! ```
-//! The links of the lowest level L are saturated. If b p < L for some flow on them, only the flows of the smallest b p get their bound, and
-//! levels are computed again. Otherwise every flow on them gets L / p: on a pipe a flow of twice the weight gets half of the capacity,
-//! although nothing else limits it. So a `FATPIPE` of SimGrid limits more than a link that gives each flow its capacity
-//! (`fatpipe = whole`).
+//! The links with the lowest level L are saturated. If b p < L for some flow on them, only the flows with the smallest b p get
+//! their bound as rate, and levels are computed again. Otherwise every flow on these links gets the rate L / p: on a pipe, a flow
+//! with twice the weight gets half of the capacity, although nothing else limits it. A `FATPIPE` of SimGrid therefore limits
+//! flows more than a link that gives each flow its whole capacity (`fatpipe = whole`).
 //!
 //! All rates are recomputed from scratch each time, in O(rounds · uses).
 
 use migsim_base::units::to_u32;
 
-/// A link.
+/// A link or a pipe while rates are computed.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     capacity: f64,
     is_pipe: bool,
     left: f64,
     pull: f64,
-    /// Number of its flows without a rate.
-    open: u32,
+    /// Number of flows on the link whose rate is not fixed yet.
+    open_flows: u32,
 }
 
-/// One sharing problem; its arrays are reused by the next problem.
+/// A sharing problem with links and pipes; its arrays are reused for the next problem.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PipesProblem {
     links: Vec<Link>,
-    /// Weight, bound \[B/s\], rate \[B/s\] and first use of each flow.
+    /// For each flow: its weight, its bound \[B/s\], its rate \[B/s\] once it is fixed, and the index of its first use of a link.
     flows: Vec<(f64, f64, Option<f64>, usize)>,
     uses: Vec<(u32, f64)>,
-    /// The links that flows cross.
-    used: Vec<u32>,
+    /// The links that at least one flow crosses.
+    used_links: Vec<u32>,
 }
 
-/// Tolerance within which bounds count as the smallest one, relative to it.
+/// Ratio up to which a bound counts as equal to the smallest bound.
 const SAME_BOUND: f64 = 1.0 + 1e-12;
-/// Tolerance of saturation: capacity left, relative to the capacity.
+/// Unused part of the capacity up to which a link counts as saturated.
 const NOTHING: f64 = 1e-9;
 
 impl PipesProblem {
-    /// Creates the links: capacity \[B/s\] and whether the link is a pipe.
+    /// Creates a problem without flows; each link is given by its capacity \[B/s\] and whether it is a pipe.
     pub(crate) fn new(links: impl Iterator<Item = (f64, bool)>) -> Self {
         let link = |(capacity, is_pipe)| Link {
             capacity,
             is_pipe,
             left: 0.0,
             pull: 0.0,
-            open: 0,
+            open_flows: 0,
         };
         Self {
             links: links.map(link).collect(),
@@ -62,36 +63,37 @@ impl PipesProblem {
         self.links[link].capacity = capacity;
     }
 
-    /// Removes the flows.
+    /// Removes all flows; the links stay.
     pub(crate) fn clear(&mut self) {
         self.flows.clear();
         self.uses.clear();
     }
 
-    /// Adds a flow of a weight and a bound \[B/s\] that uses links, each with the share of its rate that it takes there.
+    /// Adds a flow with a weight and a bound \[B/s\]; `uses` are its links, each with the load on the link per unit of the flow's
+    /// rate.
     pub(crate) fn add_flow(
         &mut self,
         weight: f64,
         bound: f64,
         uses: impl Iterator<Item = (u32, f64)>,
     ) {
-        let weight = super::held(weight, bound);
+        let weight = super::clamped_weight(weight, bound);
         self.flows.push((weight, bound, None, self.uses.len()));
         self.uses.extend(uses);
     }
 
-    /// Computes the rate of each flow \[B/s\], in the order in which they were added.
+    /// Computes the rate of each flow \[B/s\], and returns the rates in the order in which the flows were added.
     pub(crate) fn solve(&mut self) -> impl Iterator<Item = f64> + '_ {
-        self.used.clear();
-        self.used.extend(self.uses.iter().map(|used| used.0));
-        self.used.sort_unstable();
-        self.used.dedup();
-        for &link in &self.used {
+        self.used_links.clear();
+        self.used_links.extend(self.uses.iter().map(|used| used.0));
+        self.used_links.sort_unstable();
+        self.used_links.dedup();
+        for &link in &self.used_links {
             let link = &mut self.links[link as usize];
             link.left = link.capacity;
         }
-        while let Some(level) = self.least_level() {
-            self.fix(level);
+        while let Some(level) = self.lowest_level() {
+            self.fix_rates(level);
         }
         // The rate of a flow without links is its bound.
         self.flows.iter().map(|flow| flow.2.unwrap_or(flow.1))
@@ -105,11 +107,11 @@ impl PipesProblem {
         &self.uses[self.flows[flow].3..end]
     }
 
-    /// Returns the lowest level of the links that have flows without a rate.
-    fn least_level(&mut self) -> Option<f64> {
-        for &link in &self.used {
+    /// Returns the lowest fair-share level of the links with flows whose rate is not fixed yet; `None` if there are none.
+    fn lowest_level(&mut self) -> Option<f64> {
+        for &link in &self.used_links {
             let link = &mut self.links[link as usize];
-            (link.pull, link.open) = (0.0, 0);
+            (link.pull, link.open_flows) = (0.0, 0);
         }
         for flow in 0..self.flows.len() {
             let (weight, _, rate, first) = self.flows[flow];
@@ -117,7 +119,7 @@ impl PipesProblem {
             for at in first..first + if rate.is_none() { count } else { 0 } {
                 let (link, share) = self.uses[at];
                 let link = &mut self.links[link as usize];
-                link.open += 1;
+                link.open_flows += 1;
                 link.pull = if link.is_pipe {
                     link.pull.max(share / weight)
                 } else {
@@ -125,16 +127,17 @@ impl PipesProblem {
                 };
             }
         }
-        let open = self.used.iter().map(|&link| &self.links[link as usize]);
-        let levels = open.filter(|link| link.open > 0).map(Link::level);
+        let open = self.used_links.iter().map(|&link| &self.links[link as usize]);
+        let levels = open.filter(|link| link.open_flows > 0).map(Link::level);
         levels.reduce(f64::min)
     }
 
-    /// Fixes the rates of the flows on the links of the lowest level, or only of the flows with the smallest bound below it.
-    fn fix(&mut self, level: f64) {
+    /// Fixes the rates of the flows on the links with the level `level`, the lowest one. If bounds are below it, only the flows
+    /// with the smallest bound get their rates.
+    fn fix_rates(&mut self, level: f64) {
         let is_full = |link: u32| {
             let link = &self.links[link as usize];
-            link.open > 0 && link.level() <= level
+            link.open_flows > 0 && link.level() <= level
         };
         let full: Vec<u32> = (0..to_u32(self.flows.len()))
             .filter(|&flow| {

@@ -1,28 +1,29 @@
-//! The fair-share level of one link: the root of a piecewise linear equation.
+//! The fair-share level of one link: computed as the root of a piecewise linear equation.
 
 use super::solve::HIGHEST;
 use migsim_base::units::{greater, lesser};
 
-/// Tolerance by which a link may exceed its capacity without being saturated, relative to the capacity: the bounds of its flows may sum to
-/// the capacity.
+/// Ratio of load to capacity up to which a link counts as unsaturated if its flows are limited elsewhere. For example, the bounds
+/// of its flows may add up to its capacity.
 const NOT_FULL: f64 = 1.0 + 1e-14;
 
-/// A load on a link that grows with the level: `pull` per level, up to the level `ceiling`.
+/// A load on a link that grows with the fair-share level: by `pull` per unit of level, up to the level `ceiling`.
 pub(super) trait Rising: Copy {
-    /// Returns the load per level.
+    /// Returns the load per unit of level.
     fn pull(&self) -> f64;
-    /// Returns the level above which the load does not grow.
+    /// Returns the level above which the load does not grow any more.
     fn ceiling(&self) -> f64;
 }
 
-/// One linear segment of the load of a link as a function of its level. It has a constant part, of groups whose ceiling is lower, and a
-/// part that grows.
+/// A linear segment of the load on a link as a function of its fair-share level. The load has a constant part, from groups whose
+/// ceiling is below the segment, and a part that grows with the level.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Segment {
     taken: f64,
     rising: f64,
-    /// The segment holds for levels above `from`, up to `to`.
+    /// Lower end of the segment: it is valid for levels above this one.
     from: f64,
+    /// Upper end of the segment: it is valid up to this level.
     to: f64,
 }
 
@@ -40,7 +41,7 @@ impl Default for Segment {
 impl Segment {
     /// Returns the segment at a level, and the number of groups whose ceiling is below the level.
     #[inline]
-    fn at(level: f64, groups: &[impl Rising]) -> (Self, usize) {
+    fn at_level(level: f64, groups: &[impl Rising]) -> (Self, usize) {
         let mut segment = Self::default();
         let mut count = 0;
         for group in groups {
@@ -64,63 +65,65 @@ impl Segment {
         (segment, count)
     }
 
-    /// Adds a group whose ceiling is below the level.
+    /// Adds a group whose ceiling is below the segment, to the constant part of the load.
     #[inline]
     pub(super) fn add_below(&mut self, pull: f64, ceiling: f64) {
         self.taken += pull * ceiling;
         self.from = greater(self.from, ceiling);
     }
 
-    /// Adds a group whose ceiling is not below the level.
+    /// Adds a group whose ceiling is not below the segment, to the growing part of the load.
     #[inline]
-    pub(super) fn add(&mut self, pull: f64, ceiling: f64) {
+    pub(super) fn add_rising(&mut self, pull: f64, ceiling: f64) {
         self.rising += pull;
         self.to = lesser(self.to, ceiling);
     }
 
-    /// Returns the highest ceiling below the level.
+    /// Returns the highest ceiling that is below the segment.
     pub(super) fn highest_below(&self) -> f64 {
         self.from
     }
 
-    /// Returns the level of a link of this capacity if the level is on this segment; infinite if the link is unsaturated.
+    /// Returns the fair-share level of a link with this capacity if it lies on the segment, otherwise `None`; infinite if the
+    /// link is unsaturated.
     #[inline]
     pub(super) fn level(&self, capacity: f64) -> Option<f64> {
         if self.rising <= 0.0 {
             return (self.taken <= capacity * NOT_FULL).then_some(f64::INFINITY);
         }
         let level = (capacity - self.taken) / self.rising;
-        self.holds(level).then(|| lesser(level, HIGHEST))
+        self.contains(level).then(|| lesser(level, HIGHEST))
     }
 
-    /// Whether the segment also holds at `level`.
-    fn holds(&self, level: f64) -> bool {
+    /// Whether the segment is valid at `level`.
+    fn contains(&self, level: f64) -> bool {
         self.from < level && level <= self.to
     }
 }
 
-/// Computes the level of a link by Newton's method, on a sum that is concave and piecewise linear. From any start (`from`, the previous
-/// level of the link) the first step goes to the level or below it. Further steps climb segment by segment, and the last segment is exact.
-/// An unsaturated link has an infinite level; then the second number is the demand on it. A level beyond the largest number (1e307 B/s
-/// times a weight of 1e60 s) is set to [`HIGHEST`], because a load that rises so high meets its bound before.
+/// Computes the fair-share level of a link by Newton's method, and returns it with the demand on the link if the link is
+/// unsaturated; its level is then infinite. The load is a concave, piecewise linear function of the level. From any start
+/// (`from`, the previous level of the link), the first step leads to the result or below it; further steps climb segment by
+/// segment, and the last segment gives the exact result. A level beyond the largest number (1e307 B/s times a weight of 1e60 s)
+/// is replaced by [`HIGHEST`], because a load that rises so high reaches its bound before.
 #[inline]
 pub(super) fn level_of(capacity: f64, groups: &[impl Rising], from: f64) -> (f64, f64) {
     let full = capacity * NOT_FULL;
-    let (mut segment, mut below) = Segment::at(from, groups);
+    let (mut segment, mut below) = Segment::at_level(from, groups);
     if segment.rising <= 0.0 {
         // The demand does not grow above this level.
         if segment.taken <= full {
             return (f64::INFINITY, segment.taken);
         }
-        (segment, below) = Segment::at(0.0, groups);
+        (segment, below) = Segment::at_level(0.0, groups);
     }
     let mut climbs = false;
     loop {
         let level = (capacity - segment.taken) / segment.rising;
-        if segment.holds(level) {
+        if segment.contains(level) {
             return (lesser(level, HIGHEST), capacity);
         }
-        let (next, next_below) = Segment::at(level, groups);
+        let (next, next_below) = Segment::at_level(level, groups);
         if climbs && next_below < below {
             // Rounding put the level below the segment that it is on.
             return (level.max(segment.from), capacity);
@@ -162,7 +165,7 @@ mod tests {
                 if ceiling < from {
                     segment.add_below(pull, ceiling);
                 } else {
-                    segment.add(pull, ceiling);
+                    segment.add_rising(pull, ceiling);
                 }
             }
             let (level, _) = level_of(capacity, &groups, from);

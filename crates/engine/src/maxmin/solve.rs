@@ -1,25 +1,28 @@
-//! Weighted max-min fair sharing of links as a pure function: capacities, routes, weights and bounds in, rates out.
+//! Weighted max-min fair sharing of links as a pure function, from capacities, routes, weights and bounds to rates.
 //!
-//! One level x rises from 0 for all flows together; flow f runs at `x / w_f`. A flow stops rising at its bound `b_f`, or when a link of its
-//! route is saturated: `Σ c_fl · r_f = C_l` over the flows of link l. Here `c_fl` is 1 or, with cross-traffic, the share of its rate that
-//! the flow takes there (0.05, 1.05). This is progressive filling (Bertsekas & Gallager, *Data Networks*, 1992, §6.5.2)
-//! with weights, the sharing of SimGrid's CM02 and LV08 models.
+//! One level x rises from 0 for all flows together; flow f runs at the rate `x / w_f`, where `w_f` is its weight. The rate of a
+//! flow stops rising at its bound `b_f`, or when a link of its route is saturated: `Σ c_fl · r_f = C_l` over the flows of link l
+//! with capacity `C_l`. Here `c_fl` is the load of flow f on link l per unit of its rate `r_f`: 1 or, with cross-traffic, 0.05 or
+//! 1.05. This is progressive filling (Bertsekas & Gallager, *Data Networks*, 1992, §6.5.2) with weights, the sharing of SimGrid's
+//! CM02 and LV08 models.
 //!
 //! Cost: O(rounds · links + uses), where a round fixes the flows of all links that become saturated at the same level.
 
 use migsim_base::units::{lesser, to_u32};
 
-/// One sharing problem; its arrays are reused by the next problem.
+/// A problem of fair sharing; its arrays are reused for the next problem.
 #[derive(Clone, Debug, Default)]
 pub struct SharingProblem {
-    /// The capacity of each link \[B/s\].
+    /// Capacity of each link \[B/s\].
     capacity: Vec<f64>,
-    /// The weight of each flow (a larger weight gets a smaller share).
+    /// Weight of each flow; a larger weight leads to a smaller share.
     weight: Vec<f64>,
-    /// The bound of each flow \[B/s\].
+    /// Maximum rate of each flow \[B/s\].
     bound: Vec<f64>,
-    /// The links of flow f are `uses[first_use[f]..first_use[f + 1]]`, each with the share of its rate that the flow takes there.
+    /// The links of all flows, each with the load on the link per unit of the flow's rate. The links of flow f are
+    /// `uses[first_use[f]..first_use[f + 1]]`.
     uses: Vec<(u32, f64)>,
+    /// For each flow, the index in `uses` of its first link; one more entry ends the list.
     first_use: Vec<u32>,
     scratch: Scratch,
 }
@@ -27,27 +30,31 @@ pub struct SharingProblem {
 #[derive(Clone, Debug, Default)]
 struct Scratch {
     links: Vec<Link>,
-    /// The level at which each link becomes saturated; infinite if none of its flows rises.
+    /// Level at which each link becomes saturated; infinite if it has no flow whose rate still rises.
     level: Vec<f64>,
-    /// c/w of each use.
+    /// For each use of a link: the share c divided by the weight w of the flow, which is the load per unit of level.
     pulls: Vec<f64>,
-    /// The flows of link l are `flow_of[first_flow[l]..first_flow[l + 1]]`.
+    /// The flows of all links. The flows of link l are `flow_of[first_flow[l]..first_flow[l + 1]]`.
     flow_of: Vec<u32>,
+    /// For each link, the index in `flow_of` of its first flow; one more entry ends the list.
     first_flow: Vec<u32>,
-    /// Flows whose bound may be reached before any link is saturated, by the level of the bound.
+    /// The flows that may reach their bound before a link of their route is saturated, with the level at which they reach it, in
+    /// the order of levels.
     bounded: Vec<(f64, u32)>,
     is_fixed: Vec<bool>,
-    /// The sum of the rates on each link.
+    /// Sum of the rates on each link \[B/s\].
     taken: Vec<f64>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Link {
-    /// Capacity left; sum of c/w of the flows that still rise; and this sum when it was last recomputed.
+    /// Capacity of the link that fixed flows do not use \[B/s\].
     left: f64,
+    /// Sum of c/w over the flows whose rate still rises.
     pull: f64,
+    /// The value of `pull` when it was last recomputed from the flows.
     summed: f64,
-    /// The number of flows that still rise.
+    /// Number of flows whose rate still rises.
     rising: u32,
 }
 
@@ -61,21 +68,22 @@ impl Link {
     }
 }
 
-/// Tolerance beyond which the load of a link is a fault of this program, relative to its capacity.
+/// Ratio of load to capacity of a link beyond which the solution counts as a fault of this program.
 pub(crate) const OVER: f64 = 1.0 + 1e-6;
-/// Tolerance within which links become saturated together, relative to the least level.
+/// Ratio up to which levels at which links become saturated count as equal to the lowest level.
 const SAME_LEVEL: f64 = 1.0 + 1e-13;
-/// Part of its value below which a running difference is recomputed, because of rounding.
+/// Part of its initial value below which a running difference is recomputed, because of rounding errors.
 const RESUM_BELOW: f64 = 1e-4;
-/// Maximum of a level \[B\], so that products stay finite.
+/// Maximum of a fair-share level \[B\], so that products with it stay finite.
 pub(super) const HIGHEST: f64 = 1e300;
-/// Maximum of a weight; it stands for an infinite weight (a link that is down, in models that weigh with bandwidths).
+/// Maximum weight of a flow; it stands for an infinite weight (a link that is down, in models whose weights depend on
+/// bandwidths).
 const HEAVIEST: f64 = 1e300;
-/// Minimum of a weight, so that its inverse is finite; it stands for a weight of almost no latency.
+/// Minimum weight of a flow, so that its inverse is finite; it stands for the weight of a flow with almost no latency.
 const LIGHTEST: f64 = 1e-300;
 
 impl SharingProblem {
-    /// Empties the problem.
+    /// Removes all links and flows.
     pub fn clear(&mut self) {
         self.capacity.clear();
         self.weight.clear();
@@ -92,7 +100,8 @@ impl SharingProblem {
         to_u32(self.capacity.len() - 1)
     }
 
-    /// Adds a flow of the given weight and bound \[B/s\] that uses `links`, each with a share of its rate.
+    /// Adds a flow with the given weight and bound \[B/s\]; `links` are the links of its route, each with the load on the link
+    /// per unit of its rate.
     #[inline]
     pub fn add_flow(
         &mut self,
@@ -100,20 +109,20 @@ impl SharingProblem {
         bound: f64,
         links: impl IntoIterator<Item = (u32, f64)>,
     ) {
-        self.weight.push(held(weight, bound));
+        self.weight.push(clamped_weight(weight, bound));
         self.bound.push(bound);
         self.uses.extend(links);
         self.first_use.push(to_u32(self.uses.len()));
     }
 
-    /// The rate of each flow \[B/s\], in the order in which they were added.
+    /// Computes the rate of each flow \[B/s\], and writes the rates to `rates` in the order in which the flows were added.
     pub fn solve(&mut self, rates: &mut Vec<f64>) {
         rates.clear();
         rates.resize(self.weight.len(), 0.0);
         self.prepare();
         let mut next_bounded = 0;
         loop {
-            let level = self.least_level();
+            let level = self.next_level();
             // Bounds reached before the next link is saturated, in the order of their levels.
             let mut fixed_by_bound = false;
             while let Some(&(bound_level, flow)) = self.scratch.bounded.get(next_bounded) {
@@ -123,7 +132,7 @@ impl SharingProblem {
                 next_bounded += 1;
                 if !self.scratch.is_fixed[flow as usize] {
                     rates[flow as usize] = self.bound[flow as usize];
-                    self.fix(flow, rates[flow as usize]);
+                    self.fix_flow(flow, rates[flow as usize]);
                     fixed_by_bound = true;
                     break; // levels of links may have risen
                 }
@@ -138,8 +147,9 @@ impl SharingProblem {
         }
     }
 
-    /// Finds a link that `rates` would overload by more than a millionth: `Σ c · r > C`.
-    pub(crate) fn overloaded(&mut self, rates: &[f64]) -> Option<u32> {
+    /// Returns a link that would be overloaded with `rates` by more than a millionth of its capacity, where `Σ c · r > C`; `None`
+    /// if there is none.
+    pub(crate) fn find_overloaded(&mut self, rates: &[f64]) -> Option<u32> {
         let taken = &mut self.scratch.taken;
         taken.clear();
         taken.resize(self.capacity.len(), 0.0);
@@ -152,7 +162,7 @@ impl SharingProblem {
         (0..to_u32(self.capacity.len())).find(over)
     }
 
-    /// Lists the flows of each link, and finds the bounds that may be reached.
+    /// Lists the flows of each link, and finds the bounds that flows may reach.
     fn prepare(&mut self) {
         let Self {
             capacity,
@@ -226,8 +236,8 @@ impl SharingProblem {
         scratch.first_flow.push(total);
     }
 
-    /// Returns the level at which the next link becomes saturated; infinite if none will.
-    fn least_level(&self) -> f64 {
+    /// Returns the level at which the next link becomes saturated; infinite if no other link becomes saturated.
+    fn next_level(&self) -> f64 {
         let mut lanes = [f64::INFINITY; 8];
         let (chunks, rest) = self.scratch.level.as_chunks::<8>();
         for chunk in chunks {
@@ -239,7 +249,7 @@ impl SharingProblem {
         lanes.fold(f64::INFINITY, |least, level| lesser(*level, least))
     }
 
-    /// Fixes the flows of all links that are saturated at `level`.
+    /// Fixes the rates of the flows on all links that become saturated at `level`.
     fn fill_links(&mut self, level: f64, rates: &mut [f64]) {
         let full = level * SAME_LEVEL;
         for link in 0..self.scratch.level.len() {
@@ -249,15 +259,15 @@ impl SharingProblem {
                     if !self.scratch.is_fixed[flow as usize] {
                         rates[flow as usize] =
                             (level / self.weight[flow as usize]).min(self.bound[flow as usize]);
-                        self.fix(flow, rates[flow as usize]);
+                        self.fix_flow(flow, rates[flow as usize]);
                     }
                 }
             }
         }
     }
 
-    /// Removes `flow`, which has reached its rate, from the sums of its links.
-    fn fix(&mut self, flow: u32, rate: f64) {
+    /// Removes a flow, which has reached its final rate, from the sums of its links.
+    fn fix_flow(&mut self, flow: u32, rate: f64) {
         self.scratch.is_fixed[flow as usize] = true;
         let first = self.first_use[flow as usize];
         let end = self.first_use[flow as usize + 1];
@@ -271,14 +281,14 @@ impl SharingProblem {
             state.rising -= 1;
             self.scratch.level[link] = state.level();
             if state.rising > 0 && state.pull < RESUM_BELOW * state.summed {
-                self.resum(link);
+                self.recompute_pull(link);
             }
         }
     }
 
-    /// Recomputes the pull of a link from its flows, because the running difference has lost precision.
+    /// Recomputes the pull of a link from its flows, because its running difference has lost precision.
     #[cold]
-    fn resum(&mut self, link: usize) {
+    fn recompute_pull(&mut self, link: usize) {
         let Self {
             weight,
             uses,
@@ -307,9 +317,9 @@ impl SharingProblem {
     }
 }
 
-/// Returns the weight, or the nearest weight for which the inverse and the level at the bound are finite.
+/// Returns the weight, limited to a range in which both its inverse and the level at the bound are finite.
 #[inline]
-pub(crate) fn held(weight: f64, bound: f64) -> f64 {
+pub(crate) fn clamped_weight(weight: f64, bound: f64) -> f64 {
     let weight = weight.clamp(LIGHTEST, HEAVIEST);
     if weight * bound <= HIGHEST || !bound.is_finite() {
         weight
@@ -318,7 +328,7 @@ pub(crate) fn held(weight: f64, bound: f64) -> f64 {
     }
 }
 
-/// Returns the weight with which the level at a bound is [`HIGHEST`].
+/// Returns the weight with which a flow reaches its bound at the level [`HIGHEST`].
 #[cold]
 fn weight_at_highest(bound: f64) -> f64 {
     HIGHEST / bound

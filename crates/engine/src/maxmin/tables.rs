@@ -1,46 +1,48 @@
-//! The state of links and of groups of flows, with the indices that connect them.
+//! The state of links and of groups of flows in the incremental solver, with the indices that connect them.
 
-use super::held;
+use super::clamped_weight;
 use super::segment::{Rising, level_of};
 use migsim_base::units::lesser;
 
 pub(super) const NO_LINK: u32 = u32::MAX;
-/// Part of the capacity below which the demand leaves a link unsaturated, whatever the rounding of the sum.
+/// Part of the capacity up to which the demand certainly leaves a link unsaturated, despite rounding errors of the sum.
 const FREE: f64 = 1.0 - 1e-6;
 
 /// A link and the groups of flows on it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Link {
     pub(super) capacity: f64,
-    /// Demand while the link is unsaturated and not marked: at least `Σ pull · ceiling`, up to rounding.
-    pub(super) wanted: f64,
+    /// Demand on the link \[B/s\], at least `Σ pull · ceiling` up to rounding; only valid while the link is unsaturated and not
+    /// marked.
+    pub(super) demand: f64,
     pub(super) groups: Vec<Membership>,
     pub(super) is_marked: bool,
-    /// Whether the list of links that have had groups contains the link.
+    /// Whether the link is in the list of links that have had groups since the last reset.
     pub(super) is_entered: bool,
 }
 
 impl Link {
-    /// Adds `more` to the demand of an unsaturated link; returns whether it may now be saturated.
-    pub(super) fn may_fill(&mut self, more: f64) -> bool {
-        self.wanted += more;
-        let is_free = self.wanted <= self.capacity * FREE;
+    /// Adds `more` \[B/s\] to the demand on an unsaturated link; returns whether the link may now be saturated.
+    pub(super) fn add_demand(&mut self, more: f64) -> bool {
+        self.demand += more;
+        let is_free = self.demand <= self.capacity * FREE;
         !is_free // also if that is no number
     }
 
-    /// Computes its level, starting from the level `from`; stores the demand if the link is unsaturated.
+    /// Computes the fair-share level of the link, starting from the level `from`; stores the demand if the link is unsaturated.
     #[inline]
     pub(super) fn find_level(&mut self, from: f64) -> f64 {
         let (level, wanted) = level_of(self.capacity, &self.groups, from);
         if level == f64::INFINITY {
-            self.wanted = wanted;
+            self.demand = wanted;
         }
         level
     }
 
-    /// Sets the ceiling of a group; marks the link, whose level is `level`, if this may change the level, and returns whether it was marked now.
+    /// Sets the ceiling of a group on the link, whose level is `level`. Marks the link if its level may change as a result;
+    /// returns whether it has been marked by this call.
     #[inline]
-    pub(super) fn raise(&mut self, slot: u32, ceiling: f64, level: f64) -> bool {
+    pub(super) fn set_ceiling(&mut self, slot: u32, ceiling: f64, level: f64) -> bool {
         let slot = &mut self.groups[slot as usize];
         let before = std::mem::replace(&mut slot.ceiling, ceiling);
         let more = slot.pull * (ceiling - before);
@@ -48,7 +50,7 @@ impl Link {
         let matters = if level < f64::INFINITY {
             level > lesser(ceiling, before) && ceiling != before
         } else {
-            self.may_fill(more) && ceiling > before
+            self.add_demand(more) && ceiling > before
         };
         let marks = matters && !self.is_marked;
         self.is_marked |= marks;
@@ -56,18 +58,19 @@ impl Link {
     }
 }
 
-/// A group on a link.
+/// A group in the list of a link.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Membership {
     pub(super) group: u32,
-    /// Index of this use among the uses of the group.
-    pub(super) which: u32,
-    /// For a group of two links: the other link, and the place of the group there; else [`NO_LINK`].
+    /// Index of this link among the links of the group.
+    pub(super) use_index: u32,
+    /// For a group with two links: the other link; otherwise [`NO_LINK`].
     pub(super) other_link: u32,
+    /// For a group with two links: the position of the group in the list of the other link.
     pub(super) at_other: u32,
-    /// n · c / w of the equation.
+    /// Load on the link per unit of fair-share level: n · c / w in the equation of the solver.
     pub(super) pull: f64,
-    /// u of the equation.
+    /// Level above which the load does not grow, because the group is limited elsewhere: u in the equation of the solver.
     pub(super) ceiling: f64,
 }
 
@@ -83,13 +86,13 @@ impl Rising for Membership {
     }
 }
 
-/// A link of a group.
+/// A link that a group uses.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Use {
     pub(super) link: u32,
-    /// The place of the group in the list of the link.
+    /// Position of the group in the list of the link.
     pub(super) slot: u32,
-    /// c of the equation: the share of its rate that a flow takes there.
+    /// Load on the link per unit of a flow's rate: c in the equation of the solver.
     pub(super) share: f64,
 }
 
@@ -97,13 +100,13 @@ pub(super) struct Use {
 pub(super) struct Group {
     pub(super) weight: f64,
     pub(super) bound: f64,
-    /// The level of the bound.
-    pub(super) highest: f64,
-    /// The level of the group: the minimum over its bound and its links.
+    /// The level at which the flows of the group reach their bound: bound times weight.
+    pub(super) bound_level: f64,
+    /// The level of the group: the minimum of the levels of its links and of its bound.
     pub(super) level: f64,
-    /// Number of its links.
+    /// Number of links that the group uses.
     pub(super) uses: u32,
-    /// Number of its flows.
+    /// Number of flows in the group.
     pub(super) count: u32,
     pub(super) is_touched: bool,
 }
@@ -111,12 +114,12 @@ pub(super) struct Group {
 impl Group {
     #[inline]
     pub(super) fn set(&mut self, weight: f64, bound: f64) {
-        (self.weight, self.bound) = (held(weight, bound), bound);
-        self.highest = bound * self.weight;
+        (self.weight, self.bound) = (clamped_weight(weight, bound), bound);
+        self.bound_level = bound * self.weight;
     }
 
     pub(super) fn rate(&self) -> f64 {
-        if self.level >= self.highest {
+        if self.level >= self.bound_level {
             self.bound
         } else {
             self.level / self.weight
@@ -124,34 +127,34 @@ impl Group {
     }
 }
 
-/// The minimum of the levels of some links and of the bound of a group, and the minimum without the link that has it.
+/// The minimum of the levels of a group's links and of its bound, and the minimum without the link that has it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Least {
     /// The minimum.
-    pub(super) first: f64,
-    /// The link that has the minimum; [`NO_LINK`] if the bound of the group has it.
-    pub(super) at: u32,
+    pub(super) minimum: f64,
+    /// The link that has the minimum; [`NO_LINK`] if the bound of the group is the minimum.
+    pub(super) link: u32,
     /// The minimum without that link.
-    pub(super) second: f64,
+    pub(super) minimum_without_link: f64,
 }
 
 impl Least {
-    /// Computes the minimum over the links in `uses`, except `link`.
-    pub(super) fn but_for(link: u32, group: &Group, uses: &[Use], level: &[f64]) -> Self {
+    /// Computes the minimum over the bound of the group and the links in `uses`, except for `link`.
+    pub(super) fn except(link: u32, group: &Group, uses: &[Use], level: &[f64]) -> Self {
         let mut least = Self {
-            first: group.highest,
-            at: NO_LINK,
-            second: f64::INFINITY,
+            minimum: group.bound_level,
+            link: NO_LINK,
+            minimum_without_link: f64::INFINITY,
         };
         for used in uses {
             let here = level[used.link as usize];
             if used.link == link {
                 continue;
             }
-            if here < least.first {
-                (least.second, least.first, least.at) = (least.first, here, used.link);
-            } else if here < least.second {
-                least.second = here;
+            if here < least.minimum {
+                (least.minimum_without_link, least.minimum, least.link) = (least.minimum, here, used.link);
+            } else if here < least.minimum_without_link {
+                least.minimum_without_link = here;
             }
         }
         least
@@ -159,10 +162,10 @@ impl Least {
 
     /// Returns the minimum without `link`.
     pub(super) fn without(&self, link: u32) -> f64 {
-        if link == self.at {
-            self.second
+        if link == self.link {
+            self.minimum_without_link
         } else {
-            self.first
+            self.minimum
         }
     }
 }

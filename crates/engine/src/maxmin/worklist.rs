@@ -1,9 +1,10 @@
-//! The work queue of links to update, lowest level first.
+//! The work queue of links to be updated, ordered by their fair-share levels.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A link to update, ordered by its level (not negative, so its bits sort like its value), then by its number.
+/// A link to be updated, ordered by its level, then by its number. Both are combined into one number; the level is not negative,
+/// so that its bits sort like its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Entry(u128);
 
@@ -17,10 +18,11 @@ impl Entry {
     }
 }
 
-/// Links to update, the lowest level first: up to [`FEW`] of them sorted, which suffices for most updates, the others in a heap.
+/// The links to be updated, beginning with the lowest level: up to [`FEW`] links in a sorted list, which suffices for most
+/// updates, all others in a heap.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Worklist {
-    /// Sorted by decreasing level.
+    /// Up to [`FEW`] links, sorted by decreasing level.
     few: Vec<Entry>,
     others: BinaryHeap<Reverse<Entry>>,
 }
@@ -57,7 +59,7 @@ impl Worklist {
     }
 }
 
-/// Maximum number of links that are kept sorted.
+/// Maximum number of links in the sorted list.
 const FEW: usize = 8;
 
 #[cfg(test)]

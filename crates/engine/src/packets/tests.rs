@@ -36,7 +36,7 @@ fn ends(
     while let Some(date) = queue.next_date() {
         if let Some((at, to)) = change.filter(|&(at, _)| at < date) {
             bandwidth[0] = to;
-            queues.go_on(0, to, at, &mut queue, &event);
+            queues.resume(0, to, at, &mut queue, &event);
             change = None;
             continue;
         }

@@ -59,14 +59,14 @@ fn a_link_that_a_route_passes_twice_counts_twice() {
 fn time_passes_only_while_nothing_is_in_progress_and_flows_are_counted() {
     let platform = line(&[1e9, 1e9], 1e6, 0.0);
     let mut simulation = Simulation::new(&platform, NetworkModel::default());
-    assert!(simulation.pass(2.0, 3));
+    assert!(simulation.try_advance(2.0, 3));
     assert_eq!((simulation.local_now(), simulation.flows()), (2.0, 3));
     let size = Bytes::new(1e6).unwrap();
     simulation.send(HostId(0), HostId(1), size, 'a').unwrap();
-    assert!(!simulation.pass(2.0, 3));
+    assert!(!simulation.try_advance(2.0, 3));
     assert_eq!((simulation.local_now(), simulation.flows()), (2.0, 4));
     assert_eq!(run(&mut simulation), [('a', 3.0)]);
-    assert!(!simulation.pass(f64::INFINITY, 0));
+    assert!(!simulation.try_advance(f64::INFINITY, 0));
 }
 
 #[test]
@@ -291,7 +291,7 @@ fn an_execution_ends_through_as_many_changes_as_are_allowed_and_no_more() {
         let work = Instructions::new(3.0 * changes + 2.0).unwrap();
         simulation.execute(HostId(0), work, 'a').unwrap();
         let ended = simulation.next_ended();
-        assert_eq!(simulation.changed(), 102, "{changes}");
+        assert_eq!(simulation.applied_changes(), 102, "{changes}");
         assert_eq!(ended.is_err(), is_refused, "{changes}");
     }
 }
@@ -303,7 +303,7 @@ fn a_host_with_too_many_changes_while_it_is_idle_is_an_error() {
     for (until, is_refused) in [(50.0, false), (60.0, true), (1e254, true)] {
         let mut simulation = Simulation::<char>::new(&platform, NetworkModel::default());
         simulation.most_unused_changes = 101;
-        assert!(simulation.pass(until, 0));
+        assert!(simulation.try_advance(until, 0));
         let done = simulation.refresh(HostId(0));
         assert_eq!(done.is_err(), is_refused, "{until}");
         if let Err(error) = done {

@@ -1,14 +1,15 @@
-//! Flows: a latency phase, then a transfer at a rate that the network gives.
+//! Flows of messages: a latency phase, then a transfer at a rate that the network determines.
 //!
-//! A flow waits for its delay without using bandwidth, then moves its bytes. Delay, weight and bound follow from the route by
-//! [`NetworkModel`]; the minimum bandwidth of the route is taken when the flow starts.
+//! A flow waits for its delay without using bandwidth, then transfers its bytes. Delay, weight and maximum rate are computed from
+//! its route by [`NetworkModel`]; the smallest bandwidth of the route is taken when the flow starts.
 //!
-//! On platforms of SimGrid a flow that crosses no link, there or back, ends with its latency phase, whatever its size.
+//! On platforms of SimGrid, a flow that crosses no link, neither on its route nor on the route back, ends with its latency phase,
+//! whatever its size.
 //!
-//! A flow that starts while a link of its route has no capacity is limited by the fair shares of its links alone.
+//! A flow that starts while a link of its route has no capacity is limited only by the fair shares of its links.
 //!
-//! In SimGrid a change of weight has two side effects on times: it ends the latency phase of a flow at once, and a flow without latency
-//! takes its true weight instead of 1. Both are simulated unless `reweigh_slip` is off.
+//! In SimGrid a change of weight has two side effects on times: it ends the latency phase of a flow immediately, and a flow
+//! without latency gets its computed weight instead of 1. Both are simulated unless `reweigh_slip` is off.
 
 use super::{Message, NetworkState};
 use crate::checks::is_used_up;
@@ -25,73 +26,78 @@ pub(super) enum Phase {
     Transfer,
 }
 
-/// A message as a flow.
+/// A message in the network as a flow.
 #[derive(Clone, Debug)]
 pub(super) struct Flow<T> {
     pub(super) token: T,
     pub(super) phase: Phase,
-    /// The event of the flow in the event list; none while the network keeps its completion.
+    /// Key of the flow's event in the event list; `None` while the network itself determines when the flow ends.
     pub(super) event: Option<Key>,
-    /// Whether the network keeps its completion.
+    /// Whether the network itself determines when the flow ends, instead of an event in the event list.
     pub(super) is_held: bool,
-    /// Whether its weight is to be computed again.
+    /// Whether the weight of the flow has to be computed again, because its links have changed.
     is_unweighed: bool,
-    /// Bytes left when `updated`, moving at `rate` (after the bandwidth factor).
+    /// Number of bytes that were left at the time `updated` \[B\].
     pub(super) remaining: f64,
+    /// Rate of the flow since the time `updated`, after the bandwidth factor is applied \[B/s\].
     pub(super) rate: f64,
+    /// Local time to which `remaining` belongs \[s\].
     pub(super) updated: f64,
-    /// The rate that the sharing gave (before the bandwidth factor).
+    /// Rate that the flow got in the sharing of links, before the bandwidth factor is applied \[B/s\].
     pub(super) share: f64,
     pub(super) weight: f64,
-    /// Least bandwidth of the route when the flow started, and the TCP window's bound.
+    /// Smallest bandwidth of the links on the route when the flow started \[B/s\].
     pub(super) narrowest: f64,
+    /// Maximum rate that the TCP window allows \[B/s\].
     pub(super) window: f64,
-    /// Links of the way out that flows do not share.
+    /// The links on the route to the receiver that flows do not share.
     pub(super) unshared: Vec<u32>,
-    /// Such links that only the route back crosses, where they bind flows.
+    /// The links on the route back only that flows do not share but that limit this flow (pipes).
     pub(super) pipes_back: Vec<u32>,
-    /// Crossings of the loopback of the network model on its route.
+    /// Number of loopbacks of the network model on the route of the flow.
     loopbacks: u32,
-    /// The latency of the route if the platform fixes it; otherwise it is summed over the links.
+    /// Latency of the route if the platform specifies it \[s\]; `None` if it is the sum of the latencies of the links.
     pub(super) fixed_latency: Option<f64>,
-    /// The connection of the flow, if slow start is simulated.
+    /// Number of the flow's connection; `None` if slow start is not simulated.
     pub(super) connection: Option<u32>,
-    /// Shared links, each with the share of its rate that the flow takes there: 1, and with cross-traffic 0.05 on the route back. Links of
-    /// the route out come first, `uses[..outward]`; links of the route back alone follow.
+    /// The shared links that the flow uses, each with the load on the link per unit of the flow's rate. This load is 1 on the
+    /// route to the receiver and, with cross-traffic, 0.05 on the route back. The links of the route to the receiver come first,
+    /// then the links of the route back only.
     pub(super) uses: Uses,
+    /// Number of entries in `uses` that belong to the route to the receiver.
     pub(super) outward: usize,
 }
 
 impl<T> Flow<T> {
-    /// Whether it is in progress; otherwise its place is free for another flow.
+    /// Whether the flow is in progress; otherwise its slot is free for another flow.
     fn is_present(&self) -> bool {
         self.event.is_some() || self.is_held
     }
 
-    /// Whether it moves its bytes.
+    /// Whether the flow is in its transfer phase.
     pub(super) fn is_moving(&self) -> bool {
         self.is_present() && self.phase == Phase::Transfer
     }
 
-    /// Whether it shares links while it moves its bytes.
+    /// Whether the flow is in its transfer phase and crosses links that flows share.
     pub(super) fn shares_links(&self) -> bool {
         self.phase == Phase::Transfer && !self.uses.is_empty()
     }
 
-    /// Returns its links, each as often as it crosses them.
+    /// Returns the links of the flow, each as often as the flow crosses it.
     fn links(&self) -> impl Iterator<Item = u32> + '_ {
         let shared = self.uses.iter().map(|used| used.0);
         shared.chain(self.unshared.iter().chain(&self.pipes_back).copied())
     }
 
-    /// Returns the largest rate that its route and window leave it \[B/s\].
+    /// Returns the maximum rate that the route and the TCP window allow the flow, before the bandwidth factor is applied \[B/s\].
     pub(super) fn bound(&self) -> f64 {
         self.narrowest.min(self.window)
     }
 }
 
 impl<T: Copy> Flow<T> {
-    /// Sets its share \[B/s, before the bandwidth factor\] and moves its end.
+    /// Sets the share of the flow, before the bandwidth factor is applied \[B/s\], and moves its end in the event list.
     pub(super) fn set_rate(
         &mut self,
         share: f64,
@@ -117,22 +123,22 @@ impl<T: Copy> Flow<T> {
     }
 }
 
-/// The flows of a network.
+/// The flows of a network, both in progress and ended.
 #[derive(Clone, Debug)]
 pub(super) struct Flows<T> {
     pub(super) state: NetworkState,
-    /// The flows, and places of flows that have ended.
+    /// The flows in progress, and the slots of flows that have ended.
     pub(super) list: Vec<Flow<T>>,
     free: Vec<u32>,
-    /// The flows on each link in any order, with some that have ended; empty if no link varies.
+    /// For each link, the flows that cross it, in no particular order and with some that have ended; empty if no link varies.
     users_of_link: Vec<Vec<u32>>,
-    /// The flows in their transfer whose links have changed since their weights were computed.
+    /// The flows in transfer whose links have changed since their weights were computed.
     unweighed: Vec<u32>,
-    /// Whether flows without links have no limit on their rate.
+    /// Whether flows that cross no link have no limit on their rate.
     frees_linkless: bool,
-    /// Whether links that flows do not share bind the flows whose route back crosses them.
+    /// Whether links that flows do not share also limit the flows whose route back crosses them.
     binds_back: bool,
-    /// Check of an invariant: whether a flow ended while bytes were left, or later than its last byte.
+    /// Whether a flow ended with bytes left, or later than its last byte; this violates an invariant.
     pub(super) lost_bytes: bool,
 }
 
@@ -151,7 +157,7 @@ impl<T: Copy> Flows<T> {
         }
     }
 
-    /// Removes the flows that have ended, once none is in progress: equal flows then get equal places.
+    /// Resets the order of free slots; it must be called when no flow is in progress. Equal flows then get equal slots.
     pub(super) fn forget(&mut self) {
         debug_assert_eq!(self.free.len(), self.list.len());
         self.free.clear();
@@ -159,7 +165,8 @@ impl<T: Copy> Flows<T> {
         self.free.reverse();
     }
 
-    /// Adds a flow for a message over `route` (and back, for cross-traffic). Returns its place and its delay \[s\].
+    /// Adds a flow for a message over `route` (and the route back, with cross-traffic). Returns its slot, and the time until its
+    /// transfer begins \[s\].
     pub(super) fn add(
         &mut self,
         message: &Message<'_, T>,
@@ -171,7 +178,7 @@ impl<T: Copy> Flows<T> {
         let flow = &mut self.list[slot as usize];
         flow.fixed_latency = route.latency.map(Seconds::get);
         flow.loopbacks = route.loopbacks;
-        flow.narrowest = model.bound_of(route.loopbacks);
+        flow.narrowest = model.loopback_bound(route.loopbacks);
         for link in route.links() {
             if links[link.index()].is_shared {
                 flow.uses.add(link.0, 1.0);
@@ -185,7 +192,7 @@ impl<T: Copy> Flows<T> {
             // limits the flow.
             let bounds = flow.unshared.iter();
             let bounds = bounds.map(|&link| links[link as usize].bandwidth);
-            flow.narrowest = bounds.fold(model.bound_of(route.loopbacks), f64::min);
+            flow.narrowest = bounds.fold(model.loopback_bound(route.loopbacks), f64::min);
         }
         flow.outward = flow.uses.len();
         if model.crosstraffic
@@ -210,7 +217,7 @@ impl<T: Copy> Flows<T> {
         (slot, delay * message.delay_factor)
     }
 
-    /// Lists a flow on its links, and removes there the flows that have ended once they are many.
+    /// Adds a flow to the lists of its links; if a list has many flows that have ended, they are removed.
     fn enter_links(&mut self, slot: u32) {
         let links: Vec<u32> = self.list[slot as usize].links().collect();
         for link in links {
@@ -224,7 +231,8 @@ impl<T: Copy> Flows<T> {
         }
     }
 
-    /// Returns the time from the start of a flow until its transfer begins \[s\], and sets the bytes that it moves.
+    /// Returns the time from the sending of a message until the transfer of its flow begins \[s\], and sets the number of bytes
+    /// that the flow transfers.
     fn delay(&mut self, slot: u32, message: &Message<'_, T>, route: &Route<'_>, now: f64) -> f64 {
         let latency = self.latency(slot);
         let NetworkState {
@@ -245,15 +253,15 @@ impl<T: Copy> Flows<T> {
             let connection = connections.find((message.from, message.to));
             flow.connection = Some(connection);
             if connections.start(connection, now) {
-                delay += model.slow_start(bytes, flow.narrowest, round_trip);
+                delay += model.slow_start_delay(bytes, flow.narrowest, round_trip);
             }
         }
-        if model.is_plain() {
+        if model.has_fixed_delay() {
             return delay + model.delay(latency);
         }
-        flow.remaining = model.amount(bytes);
+        flow.remaining = model.flow_bytes(bytes);
         let bandwidths = route.links().map(|link| links[link.index()].bandwidth);
-        delay + model.delay_of(latency, model.hop(bandwidths), bytes)
+        delay + model.message_delay(latency, model.router_time_per_byte(bandwidths), bytes)
     }
 
     /// Returns the present latency of the route of a flow \[s\].
@@ -271,7 +279,7 @@ impl<T: Copy> Flows<T> {
         flow.fixed_latency.unwrap_or_else(sum)
     }
 
-    /// Adds a flow of which only the token and the bytes are known yet.
+    /// Adds a flow for which only the token and the number of bytes are known so far; returns its slot.
     fn add_empty(&mut self, token: T, bytes: f64, now: f64) -> u32 {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.list.push(Flow {
@@ -313,7 +321,8 @@ impl<T: Copy> Flows<T> {
         slot
     }
 
-    /// Begins the latency phase of a flow of `bytes`, if it has one; returns whether its transfer begins at once instead.
+    /// Begins the latency phase of a flow with the given delay \[s\] and size \[B\]. Returns true if the flow has no latency
+    /// phase, so that its transfer begins immediately.
     #[inline]
     pub(super) fn begin(
         &mut self,
@@ -330,21 +339,22 @@ impl<T: Copy> Flows<T> {
         !has_latency
     }
 
-    /// Takes the event of a flow, which was just removed from the event list. Returns whether its transfer begins; otherwise it has ended.
+    /// Records that the event of a flow has been removed from the event list. Returns whether its transfer begins; otherwise the
+    /// flow has ended.
     pub(super) fn take_event(&mut self, slot: u32) -> bool {
         let flow = &mut self.list[slot as usize];
         flow.event = None;
         flow.phase == Phase::Latency && flow.remaining > 0.0
     }
 
-    /// Begins the transfer of a flow that has its weight.
+    /// Begins the transfer phase of a flow whose weight has been computed.
     pub(super) fn begin_transfer(&mut self, slot: u32, now: f64) {
         let flow = &mut self.list[slot as usize];
         flow.phase = Phase::Transfer;
         flow.updated = now;
     }
 
-    /// Ends a flow whose event has come. Returns the token of its message.
+    /// Ends a flow whose event is due, and returns the token of its message.
     pub(super) fn end(&mut self, slot: u32, now: f64) -> T {
         let flow = &mut self.list[slot as usize];
         if cfg!(debug_assertions) {
@@ -354,7 +364,7 @@ impl<T: Copy> Flows<T> {
         self.remove(slot, now)
     }
 
-    /// Removes a flow that has ended. Returns the token of its message.
+    /// Removes a flow that has ended, and returns the token of its message.
     pub(super) fn remove(&mut self, slot: u32, now: f64) -> T {
         let flow = &self.list[slot as usize];
         let (token, connection) = (flow.token, flow.connection);
@@ -367,14 +377,15 @@ impl<T: Copy> Flows<T> {
         token
     }
 
-    /// Whether a flow is in its transfer over a link that is shared.
+    /// Whether a flow is in its transfer phase and crosses a shared link with this number.
     pub(super) fn transfers_over(&self, slot: u32, link: usize) -> bool {
         let flow = &self.list[slot as usize];
         let crosses = || flow.uses.iter().any(|used| used.0 as usize == link);
         flow.is_moving() && crosses()
     }
 
-    /// Computes the weight and the window of a flow from the present state of its links; `again`: the links have changed during the flow.
+    /// Computes the weight and the window of a flow from the present state of its links; `again` states whether the links have
+    /// changed while the flow was in progress.
     pub(super) fn weigh(&mut self, slot: u32, again: bool) {
         let latency = self.latency(slot);
         let NetworkState { model, links, .. } = &self.state;
@@ -391,11 +402,11 @@ impl<T: Copy> Flows<T> {
         flow.window = if is_free {
             f64::INFINITY
         } else {
-            model.window(latency)
+            model.window_bound(latency)
         };
     }
 
-    /// Returns the flows on a link that varies, in the order of their numbers, each once.
+    /// Returns the flows in progress on a link that varies, in the order of their slots, each once.
     pub(super) fn on_link(&self, link: usize) -> Vec<u32> {
         let is_on = |slot: &u32| {
             let flow = &self.list[*slot as usize];
@@ -408,7 +419,8 @@ impl<T: Copy> Flows<T> {
         flows
     }
 
-    /// Lists the flows in their transfer over a link that has changed for [`Self::weigh_again`], and ends the latency of the others.
+    /// Handles a change of a link: the weights of the flows in transfer over the link will be computed again. If `reweigh_slip`
+    /// is on, the latency phase of other flows on the link ends.
     pub(super) fn reweigh(&mut self, link: usize, now: f64, events: &mut EventList<T>) {
         for slot in self.on_link(link) {
             if self.transfers_over(slot, link) {
@@ -429,13 +441,14 @@ impl<T: Copy> Flows<T> {
         }
     }
 
-    /// Whether flows are listed for [`Self::weigh_again`].
+    /// Whether there are flows whose weights have to be computed again.
     #[inline]
     pub(super) fn has_unweighed(&self) -> bool {
         !self.unweighed.is_empty()
     }
 
-    /// Computes the weights of the flows whose links have changed, once all changes of a time are made. Returns these flows.
+    /// Computes the weights of the flows whose links have changed, and returns these flows; it is called after all changes of one
+    /// time.
     pub(super) fn weigh_again(&mut self) -> Vec<u32> {
         let mut unweighed = std::mem::take(&mut self.unweighed);
         unweighed.sort_unstable();
@@ -451,7 +464,7 @@ impl<T: Copy> Flows<T> {
         unweighed
     }
 
-    /// Returns the rate of a flow that has its links to itself \[B/s\].
+    /// Returns the rate that a flow would have without other flows, before the bandwidth factor is applied \[B/s\].
     pub(super) fn rate_alone(&self, slot: u32) -> f64 {
         let flow = &self.list[slot as usize];
         let capacities = flow
@@ -461,7 +474,7 @@ impl<T: Copy> Flows<T> {
         capacities.fold(flow.bound(), f64::min)
     }
 
-    /// Sets the share of a flow \[B/s, before the bandwidth factor\] and moves its end.
+    /// Sets the share of a flow, before the bandwidth factor is applied \[B/s\], and moves its end in the event list.
     pub(super) fn set_rate(&mut self, slot: u32, share: f64, now: f64, events: &mut EventList<T>) {
         let factor = self.state.model.bandwidth_factor;
         self.list[slot as usize].set_rate(share, factor, now, events);

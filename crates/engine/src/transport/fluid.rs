@@ -1,9 +1,9 @@
-//! The fluid network: flows move at the rates of weighted max-min fair sharing ([`crate::maxmin`]).
+//! The fluid network: flows run at the rates of weighted max-min fair sharing ([`crate::maxmin`]).
 //!
-//! The fair shares of the links that an event touches are updated ([`crate::maxmin::incremental`]) once per time, after all processes
-//! have reacted. A link that flows do not share only bounds the rate of each of its flows.
-//! Once many flows are in their transfer, their completions follow from the service of their bottleneck links ([`crate::service`])
-//! until nothing is in progress. Then neither a completion nor a change of capacity visits each flow whose rate it changes.
+//! The fair shares of the links that an event affects are updated ([`crate::maxmin::incremental`]) once per simulated time, after
+//! all processes have reacted. A link that flows do not share only limits the rate of each of its flows. Once many flows are in
+//! transfer, their ends are computed from the service of their bottleneck links ([`crate::service`]) until no flow is in
+//! progress. Then neither the end of a flow nor a change of capacity visits each flow whose rate it changes.
 
 use super::flows::Flows;
 use super::{Message, NetworkState, Transport};
@@ -16,18 +16,19 @@ use crate::service::BottleneckedFlows;
 use migsim_base::units::to_u32;
 use migsim_platform::{Platform, Route};
 
-/// Minimum number of sharing flows whose completions follow from the service of links.
+/// Number of flows sharing links from which on their ends are computed from the service of bottleneck links.
 const MANY: usize = 256;
 
-/// Links and the flows on them, which share their capacities.
+/// A network whose flows share the capacities of its links.
 #[derive(Clone, Debug)]
 pub(crate) struct FluidNetwork<T> {
     flows: Flows<T>,
-    /// Without links until the first flow shares one.
+    /// Fair shares of the links with incremental updates; it has no links until the first flow shares one.
     levels: IncrementalMaxMin,
     /// Number of flows in `levels`.
     sharing: usize,
-    /// The flows that share links, once they are [`MANY`], until nothing is in progress.
+    /// The flows that share links if their ends are computed from the service of bottleneck links: once there are [`MANY`] of
+    /// them, until no flow is in progress.
     held: BottleneckedFlows,
 }
 
@@ -62,7 +63,7 @@ impl<T: Copy> FluidNetwork<T> {
         }
     }
 
-    /// Enters a flow into the fair sharing of its links.
+    /// Adds a flow to the fair sharing of its links.
     fn share_links(&mut self, slot: u32) {
         let flow = &self.flows.list[slot as usize];
         if !self.levels.has_links() {
@@ -70,10 +71,10 @@ impl<T: Copy> FluidNetwork<T> {
             self.levels = IncrementalMaxMin::new(links.map(|link| link.bandwidth));
         }
         let constants = (flow.weight, flow.bound(), 1);
-        self.levels.put(slot, constants, flow.uses.iter().copied());
+        self.levels.add_group(slot, constants, flow.uses.iter().copied());
     }
 
-    /// Removes a flow that has ended from its links.
+    /// Removes a flow that has ended from the fair sharing of its links.
     fn leave_links(&mut self, slot: u32) {
         let flow = &self.flows.list[slot as usize];
         if flow.shares_links() && self.flows.state.model.sharing {
@@ -82,7 +83,8 @@ impl<T: Copy> FluidNetwork<T> {
         }
     }
 
-    /// Moves all flows that share links to the service of their bottleneck links.
+    /// Moves all flows that share links from `levels` to `by_service`, where their ends are computed from the service of
+    /// bottleneck links.
     fn hold_all(&mut self, now: f64, events: &mut EventList<T>) {
         let state = &self.flows.state;
         let capacities = state.links.iter().map(|link| link.bandwidth);
@@ -103,7 +105,7 @@ impl<T: Copy> FluidNetwork<T> {
         }
     }
 
-    /// Starts the transfer of a flow whose completion follows from the service of its bottleneck link.
+    /// Starts the transfer of a flow whose end is computed from the service of its bottleneck link.
     fn hold(&mut self, slot: u32, now: f64) {
         let flow = &mut self.flows.list[slot as usize];
         flow.is_held = true;
@@ -111,11 +113,11 @@ impl<T: Copy> FluidNetwork<T> {
         let uses = flow.uses.iter().copied();
         self.held
             .start(slot, (flow.remaining, slot), now, |levels| {
-                levels.put(slot, constants, uses);
+                levels.add_group(slot, constants, uses);
             });
     }
 
-    /// Recomputes the fair shares that have changed, and moves the completions of their flows.
+    /// Updates the fair shares that have changed, and moves the ends of the affected flows.
     fn settle_changes(&mut self, now: f64, events: &mut EventList<T>) {
         if self.flows.has_unweighed() {
             self.weigh_again(now, events);
@@ -124,26 +126,26 @@ impl<T: Copy> FluidNetwork<T> {
             self.hold_all(now, events);
         }
         if self.held.has_links() {
-            self.held.share(now);
+            self.held.update_shares(now);
         }
         let Self { flows, levels, .. } = self;
-        levels.repair(|slot, share| flows.set_rate(slot, share, now, events));
+        levels.update_levels(|slot, share| flows.set_rate(slot, share, now, events));
     }
 
-    /// Recomputes the weights and bounds of flows whose links have changed.
+    /// Updates the weights and maximum rates of flows whose links have changed.
     fn weigh_again(&mut self, now: f64, events: &mut EventList<T>) {
         for slot in self.flows.weigh_again() {
             let flow = &self.flows.list[slot as usize];
             let (weight, bound) = (flow.weight, flow.bound());
             if flow.is_held {
-                if !self.held.reweigh(slot, now, weight, bound) {
+                if !self.held.set_weight_and_bound(slot, now, weight, bound) {
                     let uses = flow.uses.iter().copied();
                     self.held.reroute(slot, now, |levels| {
-                        levels.put(slot, (weight, bound, 1), uses);
+                        levels.add_group(slot, (weight, bound, 1), uses);
                     });
                 }
             } else if self.flows.state.model.sharing {
-                self.levels.reweigh(slot, weight, bound);
+                self.levels.set_weight_and_bound(slot, weight, bound);
             } else {
                 let share = self.flows.rate_alone(slot);
                 self.flows.set_rate(slot, share, now, events);
@@ -216,10 +218,10 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for FluidNetwork<T> {
         self.flows.reweigh(link, now, events);
     }
 
-    /// Recomputes the fair shares that have changed, and moves the completions of their flows.
+    /// Updates the fair shares that have changed, and moves the ends of the affected flows.
     #[inline]
     fn settle(&mut self, now: f64, events: &mut EventList<T>) {
-        let is_settled = self.levels.is_settled()
+        let is_settled = self.levels.is_up_to_date()
             && self.sharing < MANY
             && !self.flows.has_unweighed()
             && !self.held.has_links();
@@ -236,7 +238,7 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for FluidNetwork<T> {
         if self.held.is_empty() {
             f64::INFINITY
         } else {
-            self.held.next()
+            self.held.next_end()
         }
     }
 
@@ -253,10 +255,10 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for FluidNetwork<T> {
             return;
         }
         self.flows.forget();
-        if !self.levels.is_settled() {
-            self.levels.repair(|_, _| {});
+        if !self.levels.is_up_to_date() {
+            self.levels.update_levels(|_, _| {});
         }
-        self.levels.forget();
+        self.levels.reset();
         if self.held.has_links() {
             self.held = BottleneckedFlows::default();
         }

@@ -1,4 +1,4 @@
-//! The packet network: messages are packets in the queues of links ([`crate::packets`]).
+//! The packet network: messages consist of packets in the queues of links ([`crate::packets`]).
 
 use super::{Message, NetworkState, Transport};
 use crate::event::{Event, EventList};
@@ -7,10 +7,10 @@ use crate::packets::{MOST_PACKETS, Queues, Start, Step, packets_of};
 use migsim_base::units::{Bytes, Seconds, to_u32};
 use migsim_platform::{Platform, Route};
 
-/// Payload of a packet if the model has none \[B\]: a segment of TCP on Ethernet.
+/// Payload of a packet if the model specifies none \[B\]: a segment of TCP on Ethernet.
 const PAYLOAD: f64 = 1448.0;
 
-/// Links with queues, and the messages in them.
+/// A network of links with queues of packets.
 #[derive(Clone, Debug)]
 pub(super) struct PacketNetwork<T> {
     state: NetworkState,
@@ -26,19 +26,19 @@ impl<T: Copy> PacketNetwork<T> {
     }
 }
 
-/// The payload of a packet \[B\].
+/// Returns the payload of a packet \[B\], at least 1.
 fn payload(model: &NetworkModel) -> f64 {
     model.packet.map_or(PAYLOAD, Bytes::get).max(1.0)
 }
 
-/// Returns the number of packets of a message, if it is more than can be simulated one by one.
+/// Returns the number of packets of a message if it is more than can be simulated one by one; otherwise `None`.
 pub(crate) fn too_many_packets(model: &NetworkModel, bytes: f64) -> Option<f64> {
-    let packets = packets_of(model.amount(bytes), payload(model));
+    let packets = packets_of(model.flow_bytes(bytes), payload(model));
     let are_few = packets <= MOST_PACKETS;
     (!are_few).then_some(packets)
 }
 
-/// The event of a step of a packet.
+/// Returns the event of a step of a packet.
 fn event<T>(step: Step) -> Event<T> {
     Event::Network(step.number())
 }
@@ -84,7 +84,7 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
         if ends.0 != ends.1 {
             let latency = fixed.unwrap_or_else(|| links_of_route().map(|link| link.latency).sum());
             let round_trip = model.round_trip(latency);
-            start.bytes = model.amount(bytes);
+            start.bytes = model.flow_bytes(bytes);
             start.delay = model.overhead.get() + if message.is_late { round_trip } else { 0.0 };
             if let Some(connections) = connections {
                 let connection = connections.find(ends);
@@ -92,10 +92,10 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
                 if connections.start(connection, now) {
                     let bandwidths = links_of_route().map(|link| link.bandwidth);
                     let narrowest = bandwidths.fold(f64::INFINITY, f64::min);
-                    start.delay += model.slow_start(bytes, narrowest, round_trip);
+                    start.delay += model.slow_start_delay(bytes, narrowest, round_trip);
                 }
             }
-            factor *= model.factors.of(bytes).latency;
+            factor *= model.factors.for_bytes(bytes).latency;
         }
         if ends.0 == ends.1 {
             start.delay = model.loopback_overhead.get();
@@ -104,7 +104,7 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
         factor *= message.delay_factor;
         if route.links().next().is_none() {
             // The route has only loopbacks of the model, or no link at all.
-            start.delay += bytes / model.bound_of(route.loopbacks);
+            start.delay += bytes / model.loopback_bound(route.loopbacks);
         }
         if let Some(fixed) = fixed {
             start.delay += fixed * factor;
@@ -128,7 +128,7 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
     fn advance(&mut self, step: u32, now: f64, events: &mut EventList<T>) -> Option<T> {
         let Self { state, queues } = self;
         let bandwidth = |link: u32| state.links[link as usize].bandwidth;
-        let ended = queues.on_step(Step::of(step), now, &bandwidth, events, &event)?;
+        let ended = queues.on_step(Step::from_number(step), now, &bandwidth, events, &event)?;
         if state.varies() {
             let links = queues.links_of(&ended);
             links.for_each(|link| state.crossings[link as usize] -= 1);
@@ -140,10 +140,10 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
     fn set_capacity(&mut self, link: usize, capacity: f64, now: f64, events: &mut EventList<T>) {
         self.state.links[link].bandwidth = capacity;
         self.queues
-            .go_on(to_u32(link), capacity, now, events, &event);
+            .resume(to_u32(link), capacity, now, events, &event);
     }
 
-    /// Changes the latency for messages that start from now on.
+    /// Changes the latency of a link \[s\] for messages that start from now on.
     fn set_latency(&mut self, link: usize, latency: f64, _: f64, _: &mut EventList<T>) {
         self.state.links[link].latency = latency;
     }

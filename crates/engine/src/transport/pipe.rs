@@ -1,8 +1,9 @@
-//! The pipe network: flows that share links as in SimGrid, where a `FATPIPE` link binds all flows once one of them is bound.
+//! The pipe network: flows share links as in SimGrid, where a link of kind `FATPIPE` limits all its flows once it limits one of
+//! them.
 //!
-//! A flow of a longer route gets less than the capacity that the link has left. For example, in SimGrid 4.1 it gets 26.5 kB/s on a link
-//! with 146 kB/s left, beside a flow of 251 kB/s. All rates are computed by [`crate::maxmin::pipes`], from scratch whenever flows or links
-//! have changed.
+//! A flow on a longer route gets less than the capacity that the link has left. For example, in SimGrid 4.1 it gets 26.5 kB/s on
+//! a link with 146 kB/s left, beside a flow of 251 kB/s. All rates are computed by [`crate::maxmin::pipes`], from scratch
+//! whenever flows or links have changed.
 
 use super::flows::{Flow, Flows};
 use super::{Message, NetworkState, Transport};
@@ -12,12 +13,12 @@ use crate::maxmin::pipes::PipesProblem;
 use crate::model::{ACKNOWLEDGEMENTS, NetworkModel};
 use migsim_platform::{Platform, Route};
 
-/// Links, some of them pipes, and the flows on them.
+/// A network of links, some of them pipes, and the flows on them.
 #[derive(Clone, Debug)]
 pub(super) struct PipeNetwork<T> {
     flows: Flows<T>,
     pipes: PipesProblem,
-    /// Whether flows or links have changed since the rates were computed.
+    /// Whether flows or links have changed since the rates were last computed.
     is_changed: bool,
 }
 

@@ -42,7 +42,7 @@ fn overhead_and_factor_are_found_in_spite_of_outliers() {
     assert!((found.overhead.unwrap() - 50e-6).abs() < 1e-9, "{found:?}");
     assert!((found.bandwidth_factor.unwrap() - 0.8).abs() < 1e-5);
     assert!(found.median_residual < 1e-6);
-    assert_eq!(found.open.len(), 1);
+    assert_eq!(found.undetermined.len(), 1);
     assert_eq!(found.library["network"]["overhead"], "50 us");
     assert!(
         found.library["origins"]["network.overhead"]
@@ -128,7 +128,7 @@ fn messages_inside_a_host_have_a_line_of_their_own() {
     assert_eq!(inside.is_shared, Some(true));
     assert!(alone.median_residual < 1e-9);
     assert_eq!((alone.overhead, alone.in_use), (None, (147e-6, 0.94)));
-    assert!(alone.open[0].starts_with("overhead and bandwidth factor between hosts"));
+    assert!(alone.undetermined[0].starts_with("overhead and bandwidth factor between hosts"));
     let network = &alone.library["network"];
     assert_eq!(
         (&network["loopback_overhead"], &network["overhead"]),
@@ -164,10 +164,10 @@ fn constants_that_a_table_does_not_determine_keep_their_values() {
     let found = calibrate(&platform(), &large, "open-mpi", ("mine", "t.csv")).unwrap();
     assert_eq!(found.overhead, None);
     assert!((found.bandwidth_factor.unwrap() - 0.8).abs() < 1e-4);
-    assert!(found.open[0].contains("no message is small enough"));
+    assert!(found.undetermined[0].contains("no message is small enough"));
     // The messages are faster than the platform allows: the overhead stays 0.
     let fast = table(&[(1.0, 0.001), (8.0, 0.001)]);
     let found = calibrate(&platform(), &fast, "open-mpi", ("mine", "t.csv")).unwrap();
     assert_eq!(found.overhead, Some(0.0));
-    assert!(found.open[0].contains("explain more time"));
+    assert!(found.undetermined[0].contains("explain more time"));
 }

@@ -1,4 +1,4 @@
-//! Applies changes to the parts of an experiment.
+//! Applies the changes under the key `changes` to the parts of an experiment.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use migsim_engine::NetworkModel;
 use migsim_platform::LoadedPlatform;
 use migsim_workloads::Workload;
 
-/// The parts of an experiment that changes are made to.
+/// The parts of an experiment that the key `changes` can change.
 #[derive(Debug)]
 pub(in super::super) struct Parts {
     pub(in super::super) platform: Arc<LoadedPlatform>,
@@ -25,7 +25,7 @@ pub(in super::super) struct Parts {
 /// Applies the changes of the key `changes` in their order.
 ///
 /// # Errors
-/// A change cannot be read, or names a part that the platform does not have. All such changes are reported together.
+/// A change cannot be read, or names a part that the platform does not have. All faulty changes are reported together.
 pub(in super::super) fn apply(texts: &[String], mut parts: Parts) -> Result<Parts, Error> {
     let mut problems = Vec::new();
     let (mut memory, mut imbalance) = (1.0, 1.0);
@@ -37,14 +37,14 @@ pub(in super::super) fn apply(texts: &[String], mut parts: Parts) -> Result<Part
                 Changed::Imbalance => imbalance *= change.cost_factor(),
                 _ => {}
             }
-            make(&change, &mut parts)
+            apply_one(&change, &mut parts)
         });
         problems.extend(
             made.err()
                 .map(|problem| problem.key(format!("changes[{index}]"))),
         );
     }
-    super::super::resolve::none(problems)?;
+    super::super::resolve::fail_on_any(problems)?;
     if memory != 1.0 || imbalance != 1.0 {
         let shares = balanced_shares(&parts);
         parts.workload = Box::new(Reworked::new(parts.workload, shares, (imbalance, memory)));
@@ -52,8 +52,8 @@ pub(in super::super) fn apply(texts: &[String], mut parts: Parts) -> Result<Part
     Ok(parts)
 }
 
-/// Makes one change, except changes of the application.
-fn make(change: &CaseChange, parts: &mut Parts) -> Result<(), Problem> {
+/// Applies one change to the parts of an experiment, except a change of the memory or the imbalance of the application.
+fn apply_one(change: &CaseChange, parts: &mut Parts) -> Result<(), Problem> {
     let factor = change.cost_factor();
     match &change.changed {
         Changed::ClusterSpeed(_)
@@ -64,11 +64,11 @@ fn make(change: &CaseChange, parts: &mut Parts) -> Result<(), Problem> {
             capacities::change(change, &mut Arc::make_mut(&mut parts.platform).platform)?;
         }
         Changed::Barrier => change_barrier(factor, &mut parts.runtime),
-        Changed::Overhead => times(&mut parts.network.overhead, factor),
+        Changed::Overhead => multiply(&mut parts.network.overhead, factor),
         Changed::Calls => change_calls(factor, &mut parts.costs),
         Changed::Moves => {
             let migration = &mut parts.costs.migration;
-            times(&mut migration.fixed, factor);
+            multiply(&mut migration.fixed, factor);
             if factor <= 0.0 {
                 migration.transfer = Transfer::None;
             }
@@ -82,19 +82,20 @@ fn make(change: &CaseChange, parts: &mut Parts) -> Result<(), Problem> {
     Ok(())
 }
 
-fn times(duration: &mut Seconds, factor: f64) {
+/// Multiplies a duration by a factor.
+fn multiply(duration: &mut Seconds, factor: f64) {
     *duration = Seconds::of(duration.get() * factor);
 }
 
-/// Multiplies the time that the protocol of the barrier adds. With an unlimited change, all processes leave when the last one arrives. A
-/// barrier that processes may pass before others arrive keeps its protocol, and its messages take no time.
+/// Multiplies the time that the barrier protocol adds. With the factor 0, all processes leave when the last process arrives. A
+/// protocol that lets processes pass before all others arrive is kept, and its messages take no time.
 fn change_barrier(factor: f64, runtime: &mut RuntimeConfig) {
     let barrier = &mut runtime.barrier;
     barrier.bytes = Bytes::of(barrier.bytes.get() * factor);
     barrier.delay.0 *= factor;
-    times(&mut barrier.per_process, factor);
-    times(&mut barrier.release_per_process, factor);
-    times(&mut barrier.release_per_computing, factor);
+    multiply(&mut barrier.per_process, factor);
+    multiply(&mut barrier.release_per_process, factor);
+    multiply(&mut barrier.release_per_computing, factor);
     let is_weak = matches!(
         barrier.kind,
         BarrierKind::None | BarrierKind::ReleasedByFirst
@@ -104,6 +105,7 @@ fn change_barrier(factor: f64, runtime: &mut RuntimeConfig) {
     }
 }
 
+/// Multiplies the times, message sizes and work of rescheduling calls; with the factor 0, calls cost nothing.
 fn change_calls(factor: f64, costs: &mut Costs) {
     let call = &mut costs.call;
     for duration in [
@@ -111,7 +113,7 @@ fn change_calls(factor: f64, costs: &mut Costs) {
         &mut call.per_process,
         &mut call.per_process_superstep,
     ] {
-        times(duration, factor);
+        multiply(duration, factor);
     }
     // The price of a ping-pong is multiplied as a whole.
     call.delay.0 *= factor;
@@ -126,7 +128,8 @@ fn change_calls(factor: f64, costs: &mut Costs) {
     }
 }
 
-/// Computes the share of a balanced superstep's work for each process: in proportion to the nominal speed of the process on its first host.
+/// Computes the fraction of the total work of a superstep that each process has in a balanced superstep: in proportion to the
+/// nominal speed of the process on its first host.
 fn balanced_shares(parts: &Parts) -> Vec<f64> {
     let hosts = &parts.platform.platform.hosts;
     let mut residents = vec![0_u32; hosts.len()];

@@ -1,25 +1,26 @@
-//! An application that takes the work or the memory of another application and changes it for each process.
+//! An application that changes, by factors, the imbalance of the work or the memory of the processes of another application.
 
 use migsim_base::error::Error;
 use migsim_base::units::{Bytes, Instructions, ProcessId};
 use migsim_workloads::{Extent, Labels, Plan, PrescribedMove, Workload};
 
-/// An application with a changed imbalance, and with a changed memory of its processes.
+/// An application whose imbalance and memory are those of another application, multiplied by factors.
 #[derive(Debug)]
 pub(super) struct Reworked {
     inner: Box<dyn Workload>,
-    /// Share of each process in the work of a balanced superstep.
+    /// Fraction of the total work that each process has in a balanced superstep.
     shares: Vec<f64>,
-    /// Factor of the difference between the work of each process and its share.
-    imbalance: f64,
-    /// Factor of the memory.
-    memory: f64,
+    /// Factor that multiplies the difference between the work of each process and its balanced work.
+    imbalance_factor: f64,
+    /// Factor that multiplies the memory of each process.
+    memory_factor: f64,
     /// The prescribed moves of each superstep; empty if there are none.
     moves: Vec<Vec<PrescribedMove>>,
 }
 
 impl Reworked {
-    /// Creates an application from `inner`: the deviations from `shares` and the memory are multiplied by these factors.
+    /// Creates an application from `inner`; the first factor multiplies the deviations from the balanced `shares`, the second
+    /// factor the memory.
     pub(super) fn new(
         inner: Box<dyn Workload>,
         shares: Vec<f64>,
@@ -40,8 +41,8 @@ impl Reworked {
             moves: (0..supersteps).map(|one| of(one).collect()).collect(),
             inner,
             shares,
-            imbalance,
-            memory,
+            imbalance_factor: imbalance,
+            memory_factor: memory,
         }
     }
 }
@@ -57,13 +58,13 @@ impl Workload for Reworked {
 
     fn fill(&self, superstep: usize, plan: &mut Plan) {
         self.inner.fill(superstep, plan);
-        if self.imbalance == 1.0 {
+        if self.imbalance_factor == 1.0 {
             return;
         }
         let total: f64 = plan.work.iter().map(|work| work.get()).sum();
         for (work, share) in plan.work.iter_mut().zip(&self.shares) {
             let balanced = total * share;
-            let changed = balanced + (work.get() - balanced) * self.imbalance;
+            let changed = balanced + (work.get() - balanced) * self.imbalance_factor;
             *work = Instructions::of(changed.max(0.0));
         }
     }
@@ -77,7 +78,7 @@ impl Workload for Reworked {
     }
 
     fn memory(&self, process: ProcessId) -> Bytes {
-        Bytes::of(self.inner.memory(process).get() * self.memory)
+        Bytes::of(self.inner.memory(process).get() * self.memory_factor)
     }
 
     fn is_memory_known(&self, process: ProcessId) -> bool {

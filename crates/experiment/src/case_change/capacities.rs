@@ -1,4 +1,4 @@
-//! Changes of a platform: speeds, links, latencies of routes, and the load on them.
+//! Changes of a platform: speeds of hosts, bandwidths and latencies of links, latencies of routes, and the background load.
 
 use std::sync::Arc;
 
@@ -9,21 +9,21 @@ use migsim_base::units::{
 };
 use migsim_platform::{Background, Platform, Routes, StepsAhead};
 
-/// Applies a change of the platform.
+/// Applies a change to the platform.
 ///
 /// # Errors
-/// The platform has no such cluster, link or latency.
+/// The platform has no cluster, link or latency as the change names it.
 pub(super) fn change(change: &CaseChange, platform: &mut Platform) -> Result<(), Problem> {
     match &change.changed {
         Changed::ClusterSpeed(name) => {
-            let cluster = cluster(platform, name)?;
+            let cluster = find_cluster(platform, name)?;
             for host in platform.clusters[cluster.index()].hosts.clone() {
                 let host = &mut platform.hosts[host as usize];
                 host.speed = InstructionsPerSecond::of(host.speed.get() * change.rate_factor());
             }
         }
         Changed::ClusterLinks(name, of) => {
-            let cluster = cluster(platform, name)?;
+            let cluster = find_cluster(platform, name)?;
             let hosts = platform.clusters[cluster.index()].hosts.clone();
             let links: Vec<LinkId> = hosts
                 .flat_map(|host| own_links(platform, HostId(host)))
@@ -33,16 +33,16 @@ pub(super) fn change(change: &CaseChange, platform: &mut Platform) -> Result<(),
                 return Err(Problem::new(message).hint("name a link of the platform"));
             }
             if *of == LinkQuantity::Latency {
-                has_effect(platform, &links, &format!("the links of cluster `{name}`"))?;
+                check_latency_effect(platform, &links, &format!("the links of cluster `{name}`"))?;
             }
             for link in links {
                 change_link(change, *of, link, platform);
             }
         }
         Changed::Link(name, of) => {
-            let links = directions(platform, name)?;
+            let links = find_link(platform, name)?;
             if *of == LinkQuantity::Latency {
-                has_effect(platform, &links, &format!("link `{name}`"))?;
+                check_latency_effect(platform, &links, &format!("link `{name}`"))?;
             }
             for link in links {
                 change_link(change, *of, link, platform);
@@ -55,34 +55,34 @@ pub(super) fn change(change: &CaseChange, platform: &mut Platform) -> Result<(),
     Ok(())
 }
 
-/// The cluster of a name.
-fn cluster(platform: &Platform, name: &str) -> Result<ClusterId, Problem> {
+/// Finds the cluster with this name.
+fn find_cluster(platform: &Platform, name: &str) -> Result<ClusterId, Problem> {
     platform.cluster_named(name).ok_or_else(|| {
         let names = platform.clusters.iter().map(|one| one.name.as_str());
         Problem::unknown("cluster", name).known("clusters", names)
     })
 }
 
-/// The link of a name; of a duplex link both directions.
-fn directions(platform: &Platform, name: &str) -> Result<Vec<LinkId>, Problem> {
+/// Finds the link with this name; of a duplex link it returns both directions.
+fn find_link(platform: &Platform, name: &str) -> Result<Vec<LinkId>, Problem> {
     let found = platform.links.iter().position(|link| link.name == name);
     let Some(found) = found.map(LinkId::from_index) else {
         let names = platform.links.iter().map(|link| link.name.as_str());
         return Err(Problem::unknown("link", name).known("links", names));
     };
-    let first = platform.undirected(found);
-    let second = platform.back(first);
+    let first = platform.first_direction(found);
+    let second = platform.opposite_link(first);
     let mut both = vec![first, second];
     both.dedup();
     Ok(both)
 }
 
-/// Finds the links of a change; none if the change is of another kind, or if the platform does not have them.
+/// Returns the links that a change concerns; empty if the change does not concern links or if the platform does not have them.
 pub(in super::super) fn links_of(changed: &Changed, platform: &Platform) -> Vec<LinkId> {
     match changed {
-        Changed::Link(name, _) => directions(platform, name).unwrap_or_default(),
+        Changed::Link(name, _) => find_link(platform, name).unwrap_or_default(),
         Changed::ClusterLinks(name, _) => {
-            let hosts = cluster(platform, name).map(|cluster| {
+            let hosts = find_cluster(platform, name).map(|cluster| {
                 let hosts = &platform.clusters[cluster.index()].hosts;
                 hosts.clone()
             });
@@ -93,10 +93,11 @@ pub(in super::super) fn links_of(changed: &Changed, platform: &Platform) -> Vec<
     }
 }
 
-/// The access links of a host, in both directions; none if the hosts of its cluster share them.
+/// Returns the access links that only this host uses, in both directions; empty if the hosts of the cluster share their access
+/// link.
 pub(super) fn own_links(platform: &Platform, host: HostId) -> Vec<LinkId> {
-    let Some(access) = platform.access() else {
-        return in_zones(platform, host);
+    let Some(access) = platform.access_links() else {
+        return own_links_in_zones(platform, host);
     };
     let Some(first) = access[host.index()] else {
         return Vec::new();
@@ -109,14 +110,14 @@ pub(super) fn own_links(platform: &Platform, host: HostId) -> Vec<LinkId> {
     if other.is_some_and(|other| access[other as usize] == Some(first)) {
         return Vec::new();
     }
-    let mut links = vec![first, platform.back(first)];
+    let mut links = vec![first, platform.opposite_link(first)];
     links.dedup();
     links
 }
 
-/// Finds the access links of a host in zones: the first link of its routes out and the last link of its routes in, unless the routes
-/// between two neighbours use them too.
-fn in_zones(platform: &Platform, host: HostId) -> Vec<LinkId> {
+/// Returns the access links of a host on a platform of zones: the first link of its routes out and the last link of its routes
+/// in. Links that the routes between two other hosts of the cluster use as well do not count.
+fn own_links_in_zones(platform: &Platform, host: HostId) -> Vec<LinkId> {
     let hosts = platform.clusters[platform.cluster_of(host).index()]
         .hosts
         .clone();
@@ -146,6 +147,7 @@ fn in_zones(platform: &Platform, host: HostId) -> Vec<LinkId> {
     links
 }
 
+/// Applies a change to the bandwidth or the latency of one link.
 fn change_link(change: &CaseChange, of: LinkQuantity, link: LinkId, platform: &mut Platform) {
     let link = &mut platform.links[link.index()];
     match of {
@@ -165,11 +167,11 @@ fn change_link(change: &CaseChange, of: LinkQuantity, link: LinkId, platform: &m
     }
 }
 
-/// Checks that the latency of a link counts on some route.
+/// Checks that changing the latency of these links changes the latency of some route.
 ///
 /// # Errors
-/// The platform gives the latency of each pair of clusters between which the links lie.
-pub(super) fn has_effect(
+/// The platform specifies the latency of whole routes for all pairs of clusters between which the links lie.
+pub(super) fn check_latency_effect(
     platform: &Platform,
     changed: &[LinkId],
     what: &str,
@@ -205,7 +207,7 @@ pub(super) fn has_effect(
     Err(Problem::new(message).hint("change `route CLUSTER CLUSTER latency` instead"))
 }
 
-/// Changes the latency that the platform gives for two clusters.
+/// Changes the latency that the platform specifies for the route between two clusters.
 fn change_route(change: &CaseChange, names: &str, platform: &mut Platform) -> Result<(), Problem> {
     let spaces = names.match_indices(' ').map(|(at, _)| at);
     let pair = |at: usize| {
@@ -242,7 +244,7 @@ fn change_route(change: &CaseChange, names: &str, platform: &mut Platform) -> Re
     Err(Problem::new(message).hint("change `link NAME latency` of the links between them"))
 }
 
-/// Reduces the share that the background load takes of hosts and links.
+/// Multiplies the share of capacity that the background load takes of hosts and links.
 fn change_load(change: &CaseChange, platform: &mut Platform) {
     let hosts = platform.hosts.iter_mut().map(|host| &mut host.loads);
     let links = platform.links.iter_mut().map(|link| &mut link.loads);
@@ -259,26 +261,28 @@ fn change_load(change: &CaseChange, platform: &mut Platform) {
     }
 }
 
-/// A background load that takes a fraction of what another load takes.
+/// A background load that takes a fraction of the capacity that another load takes.
 #[derive(Debug)]
 struct Reduced {
     load: Arc<dyn Background>,
+    /// Factor that multiplies the share of capacity that the load takes.
     factor: f64,
 }
 
 impl Background for Reduced {
-    fn shares(&self) -> Box<dyn StepsAhead> {
+    fn remaining_shares(&self) -> Box<dyn StepsAhead> {
         Box::new(Shares {
-            steps: self.load.shares(),
+            steps: self.load.remaining_shares(),
             factor: self.factor,
         })
     }
 }
 
-/// The shares of capacity that remain under a reduced load.
+/// The steps over time of the share of capacity that remains under a reduced load.
 #[derive(Clone, Debug)]
 struct Shares {
     steps: Box<dyn StepsAhead>,
+    /// Factor that multiplies the share of capacity that the load takes.
     factor: f64,
 }
 

@@ -8,9 +8,9 @@
 //! barrier|overhead|calls|moves|load|imbalance AMOUNT
 //! processes per host +1|-1
 //! ```
-//! An amount is a percentage by which the quantity grows (`+10%`) or shrinks (`-10%`), or `unlimited`: a speed or bandwidth 10^6 times
-//! as high, and any other quantity 0. Changes apply to the experiment as its settings describe it: the start of the processes, routes and
-//! random draws stay as they are. This module reads changes; [`mod@apply`] makes them.
+//! An amount is a percentage by which the quantity grows (`+10%`) or shrinks (`-10%`), or `unlimited`: a speed or bandwidth 10^6
+//! times as high, and any other quantity 0. A change applies to the experiment as its settings describe it: the placement at the
+//! start, the routes and the random draws stay the same. This module reads changes; [`mod@apply`] applies them.
 
 mod apply;
 mod balanced;
@@ -27,10 +27,10 @@ pub(super) use apply::{Parts, apply};
 pub(super) use capacities::links_of;
 pub use possible::Possible;
 
-/// Factor of a speed or a bandwidth without limit.
+/// Factor that multiplies a speed or a bandwidth that a change makes `unlimited`.
 const UNLIMITED: f64 = 1e6;
 
-/// A quantity of a link.
+/// The quantity of a link that a change concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LinkQuantity {
@@ -49,35 +49,35 @@ impl LinkQuantity {
     }
 }
 
-/// The quantity that a change is about.
+/// The quantity of an experiment that a change concerns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Changed {
     /// Speed of the hosts of a cluster.
     ClusterSpeed(String),
-    /// Quantity of the access links of the hosts of a cluster.
+    /// Bandwidth or latency of the access links of the hosts of a cluster.
     ClusterLinks(String, LinkQuantity),
-    /// Quantity of a link.
+    /// Bandwidth or latency of the link with this name.
     Link(String, LinkQuantity),
-    /// Latency that the platform gives for two clusters, whose names a space separates.
+    /// Latency that the platform specifies for the route between two clusters; the text holds their names, separated by a space.
     Route(String),
-    /// Delays and sizes of the messages of the barrier, and times of its protocol.
+    /// Delays and sizes of the messages of the barrier, and times of the barrier protocol.
     Barrier,
-    /// Time that each message takes beside the network.
+    /// Fixed time that each message takes in addition to its time on the network.
     Overhead,
-    /// Delays and sizes of the messages of rescheduling calls, their work and times.
+    /// Delays and sizes of the messages of rescheduling calls, and the work and times of these calls.
     Calls,
-    /// Memory that migrations carry, and their fixed time.
+    /// Memory that migrations transfer, and the fixed time of a migration.
     Moves,
-    /// Share of hosts and links that the background load takes.
+    /// Share of the capacity of hosts and links that the background load takes.
     Load,
     /// Deviation of the work of each process from the work that balances the superstep.
     Imbalance,
-    /// Processes on each host at the start.
+    /// Number of processes on each host at the start.
     ProcessesPerHost,
 }
 
-/// The amount of a change.
+/// The amount by which a change alters its quantity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Amount {
@@ -85,11 +85,11 @@ pub enum Amount {
     Percent(f64),
     /// A speed or bandwidth 10^6 times as high; any other quantity 0.
     Unlimited,
-    /// Number of processes more on each host.
+    /// Number of processes that each host gets in addition; negative if it loses processes.
     Count(i32),
 }
 
-/// A change of a case.
+/// A change of one quantity of an experiment by an amount.
 ///
 /// ```
 /// use migsim_experiment::{Amount, CaseChange, Changed, LinkQuantity};
@@ -102,13 +102,13 @@ pub enum Amount {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CaseChange {
-    /// The quantity.
+    /// The quantity that the change concerns.
     pub changed: Changed,
-    /// Amount of the change.
+    /// The amount by which the change alters the quantity.
     pub amount: Amount,
 }
 
-/// The forms of a change, for messages.
+/// The forms in which a change can be written, for error messages.
 const FORMS: [&str; 7] = [
     "barrier|overhead|calls|moves|load|imbalance -10%",
     "cluster NAME links bandwidth|latency +10%",
@@ -120,12 +120,12 @@ const FORMS: [&str; 7] = [
 ];
 
 impl CaseChange {
-    /// A change of a quantity.
+    /// Creates a change of a quantity by an amount.
     pub const fn new(changed: Changed, amount: Amount) -> Self {
         Self { changed, amount }
     }
 
-    /// Factor of a speed or a bandwidth.
+    /// Returns the factor that multiplies a speed or a bandwidth.
     fn rate_factor(&self) -> f64 {
         match self.amount {
             Amount::Percent(percent) => 1.0 + percent / 100.0,
@@ -134,7 +134,8 @@ impl CaseChange {
         }
     }
 
-    /// Factor of a quantity that costs time: a latency, a price, a share of a load.
+    /// Returns the factor that multiplies a quantity that costs time: a latency, a size, a duration, or the share that a load
+    /// takes.
     fn cost_factor(&self) -> f64 {
         match self.amount {
             Amount::Percent(percent) => 1.0 + percent / 100.0,
@@ -145,7 +146,7 @@ impl CaseChange {
 }
 
 impl Changed {
-    /// Whether more of the quantity makes a run faster.
+    /// Returns whether the quantity is a speed or a bandwidth, so that more of it makes a run faster.
     pub const fn is_rate(&self) -> bool {
         matches!(
             self,
@@ -207,11 +208,12 @@ impl FromStr for CaseChange {
     }
 }
 
+/// Returns the error for a change that cannot be read, with the forms in which changes can be written.
 fn unreadable(message: &str) -> Problem {
     Problem::new(message).hint(format!("write one of: {}", FORMS.join(", ")))
 }
 
-/// Reads the words before the amount.
+/// Parses the words before the amount as a quantity; `None` if they name no quantity.
 fn changed_of(words: &[&str]) -> Option<Changed> {
     let link = |word: &str| match word {
         "bandwidth" => Some(LinkQuantity::Bandwidth),
@@ -238,7 +240,7 @@ fn changed_of(words: &[&str]) -> Option<Changed> {
     })
 }
 
-/// Reads the amount of a quantity.
+/// Parses the amount of a change of this quantity.
 fn amount_of(text: &str, changed: &Changed) -> Result<Amount, Problem> {
     if *changed == Changed::ProcessesPerHost {
         return match text {

@@ -2,38 +2,40 @@
 
 use std::collections::BTreeSet;
 
-use super::capacities::{has_effect, own_links};
+use super::capacities::{check_latency_effect, own_links};
 use super::{Amount, Changed, LinkQuantity, spread};
 use crate::resolve::Experiment;
 use migsim_base::units::{ClusterId, HostId, LinkId};
 use migsim_bsp::{BarrierKind, CallModel, Outcome};
 use migsim_platform::{Platform, Routes};
 
-/// Maximum number of clusters of which all are listed. On a larger platform, only clusters that hold a process at some time are listed.
-const MOST_CLUSTERS: usize = 12;
-/// Maximum number of single links that are listed.
-const MOST_LINKS: usize = 64;
+/// Maximum number of clusters that are listed whether or not they have processes. On a larger platform, only clusters that have a
+/// process at some time are listed.
+const MAX_CLUSTERS: usize = 12;
+/// Maximum number of individual links that are listed.
+const MAX_LINKS: usize = 64;
 
-/// Quantities that may be changed.
+/// The quantities of an experiment that can be changed one at a time.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Possible {
-    /// The quantities, in the order of the platform.
-    pub changed: Vec<Changed>,
-    /// The changes of [`Changed::ProcessesPerHost`] for which there are hosts.
+    /// The quantities that can be changed, in the order of the platform file; the number of processes per host is listed
+    /// separately.
+    pub quantities: Vec<Changed>,
+    /// The changes of [`Changed::ProcessesPerHost`] by one process that are possible with the hosts of the platform.
     pub processes_per_host: Vec<Amount>,
-    /// Number of links that are not listed, because the platform has too many links.
+    /// Number of links that are not listed because the platform has too many links.
     pub links_left_out: usize,
 }
 
 impl Experiment {
-    /// Lists the quantities whose change could matter for a run with this outcome, because some part of the run uses them: speeds and links
-    /// of clusters, single links, latencies of routes, costs of rescheduling, load and balance.
+    /// Lists the quantities whose change could matter for a run with this outcome, because some part of the run uses them. These
+    /// are speeds and links of clusters, individual links, latencies of routes, costs of rescheduling, load and imbalance.
     pub fn possible_changes(&self, outcome: &Outcome) -> Possible {
         let platform = &self.platform.platform;
         let clusters = clusters(platform, &self.placement, outcome);
         let mut possible = Possible::default();
-        let all = &mut possible.changed;
+        let all = &mut possible.quantities;
         let name = |cluster: &ClusterId| platform.clusters[cluster.index()].name.clone();
         all.extend(clusters.iter().map(|one| Changed::ClusterSpeed(name(one))));
         for cluster in &clusters {
@@ -46,22 +48,22 @@ impl Experiment {
                     name(cluster),
                     LinkQuantity::Bandwidth,
                 ));
-                if has_effect(platform, &own, "").is_ok() {
+                if check_latency_effect(platform, &own, "").is_ok() {
                     all.push(Changed::ClusterLinks(name(cluster), LinkQuantity::Latency));
                 }
             }
         }
         let links = links_between(platform, &clusters);
-        possible.links_left_out = links.len().saturating_sub(MOST_LINKS);
-        for link in links.into_iter().take(MOST_LINKS) {
+        possible.links_left_out = links.len().saturating_sub(MAX_LINKS);
+        for link in links.into_iter().take(MAX_LINKS) {
             let name = || platform.links[link.index()].name.clone();
             all.push(Changed::Link(name(), LinkQuantity::Bandwidth));
-            if has_effect(platform, &[link], "").is_ok() {
+            if check_latency_effect(platform, &[link], "").is_ok() {
                 all.push(Changed::Link(name(), LinkQuantity::Latency));
             }
         }
         all.extend(routes(platform, &clusters));
-        all.extend(self.possible_prices(outcome));
+        all.extend(self.possible_costs(outcome));
         let processes = self.placement.len();
         if processes > 1 {
             all.push(Changed::Imbalance);
@@ -79,8 +81,8 @@ impl Experiment {
         possible
     }
 
-    /// Lists the load, and the prices that the run pays.
-    fn possible_prices(&self, outcome: &Outcome) -> Vec<Changed> {
+    /// Lists the background load and the costs that occur in the run: barrier, overhead of messages, rescheduling calls, moves.
+    fn possible_costs(&self, outcome: &Outcome) -> Vec<Changed> {
         let platform = &self.platform.platform;
         let kind = self.config.runtime.barrier.kind;
         let loads = platform.hosts.iter().map(|host| &host.loads);
@@ -102,10 +104,10 @@ impl Experiment {
     }
 }
 
-/// Lists all clusters. On a platform with many clusters, it lists only clusters that hold a process at some time.
+/// Lists all clusters of the platform; of more than 12 clusters, only those that have a process at some time of the run.
 fn clusters(platform: &Platform, placement: &[HostId], outcome: &Outcome) -> Vec<ClusterId> {
     let all = platform.clusters.len();
-    if all <= MOST_CLUSTERS {
+    if all <= MAX_CLUSTERS {
         return (0..all).map(ClusterId::from_index).collect();
     }
     let destinations = outcome.migrations.iter().map(|one| one.to);
@@ -114,8 +116,8 @@ fn clusters(platform: &Platform, placement: &[HostId], outcome: &Outcome) -> Vec
     used.into_iter().collect()
 }
 
-/// Lists the links between and inside clusters that are not access links, in the order of the platform. A duplex link is listed by its
-/// first direction.
+/// Lists the links between and inside clusters, without access links of hosts, in the order of the platform file. A duplex link
+/// is listed by its first direction.
 fn links_between(platform: &Platform, clusters: &[ClusterId]) -> Vec<LinkId> {
     let ends = |cluster: &ClusterId| {
         let hosts = platform.clusters[cluster.index()].hosts.clone();
@@ -138,11 +140,11 @@ fn links_between(platform: &Platform, clusters: &[ClusterId]) -> Vec<LinkId> {
         }
     }
     let between = links.into_iter().filter(|link| !own.contains(link));
-    let undirected: BTreeSet<LinkId> = between.map(|link| platform.undirected(link)).collect();
+    let undirected: BTreeSet<LinkId> = between.map(|link| platform.first_direction(link)).collect();
     undirected.into_iter().collect()
 }
 
-/// The pairs of clusters for which the platform gives a latency.
+/// Lists the pairs of clusters for which the platform specifies the latency of the route.
 fn routes(platform: &Platform, clusters: &[ClusterId]) -> Vec<Changed> {
     let Routes::Clustered { pairs, .. } = &platform.routes else {
         return Vec::new();

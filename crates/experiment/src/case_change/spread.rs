@@ -1,11 +1,12 @@
-//! One process more or less on each host at the start.
+//! Changes the placement at the start to one process more or less on each host.
 
 use super::Amount;
 use migsim_base::error::Problem;
 use migsim_base::units::HostId;
 
-/// Places `amount` more processes on each host that has some; the order of processes and of hosts stays. A host keeps at least one process.
-/// Processes without a place then go to hosts that were empty, in the order of the platform.
+/// Places `amount` more processes on each host that has processes (fewer if `amount` is negative); the order of processes and of
+/// hosts stays the same. A host keeps at least one process. Processes for which these hosts have no place go to hosts that were
+/// empty, in the order of the platform.
 ///
 /// # Errors
 /// There are not enough hosts.

@@ -50,7 +50,7 @@ fn a_change_that_cannot_be_made_is_refused_with_its_forms() {
 fn experiment(changes: &[&str]) -> Result<Experiment, migsim_base::error::Error> {
     let settings = settings(changes);
     let settings = settings.iter().map(|(key, value)| (*key, value.clone()));
-    Experiment::load(&Layers::of(settings), Limits::default())
+    Experiment::load(&Layers::from_pairs(settings), Limits::default())
 }
 
 fn settings(changes: &[&str]) -> Vec<(&'static str, Value)> {
@@ -121,7 +121,7 @@ fn perfect_balance_takes_the_sum_of_the_work_over_the_sum_of_the_speeds() {
     settings.push(("workload.pattern", "none".into()));
     settings.push(("runtime.barrier.kind", "ideal".into()));
     let settings = settings.iter().map(|(key, value)| (*key, value.clone()));
-    let experiment = Experiment::load(&Layers::of(settings), Limits::default()).unwrap();
+    let experiment = Experiment::load(&Layers::from_pairs(settings), Limits::default()).unwrap();
     let mut plan = migsim_workloads::Plan::default();
     plan.clear(30);
     experiment.workload.fill(0, &mut plan);
@@ -187,7 +187,7 @@ fn less_load_leaves_more_and_no_load_leaves_all() {
         let mut settings = settings(changes);
         settings.push(("load", json!({ "kind": "ar", "mean": 0.4 })));
         let settings = settings.iter().map(|(key, value)| (*key, value.clone()));
-        let experiment = Experiment::load(&Layers::of(settings), Limits::default()).unwrap();
+        let experiment = Experiment::load(&Layers::from_pairs(settings), Limits::default()).unwrap();
         let run = experiment.run_scenario(Scenario::I, &Progress::default(), &mut (), None);
         run.unwrap().outcome.makespan.get()
     };
@@ -208,7 +208,7 @@ fn controlled(change: Option<&str>, settings: &[(&str, Value)]) -> migsim_bsp::O
         ("changes", json!(change.into_iter().collect::<Vec<_>>())),
     ];
     all.extend_from_slice(settings);
-    let experiment = Experiment::load(&Layers::of(all), Limits::default()).unwrap();
+    let experiment = Experiment::load(&Layers::from_pairs(all), Limits::default()).unwrap();
     let run = experiment.run_scenario(Scenario::Ii, &Progress::default(), &mut (), None);
     run.unwrap().outcome
 }
@@ -292,7 +292,7 @@ fn one_process_more_a_host_runs_where_hosts_have_no_link_to_themselves() {
         ("policy.name", "never".into()),
         ("changes", json!(["processes per host +1"])),
     ];
-    let experiment = Experiment::load(&Layers::of(settings), Limits::default()).unwrap();
+    let experiment = Experiment::load(&Layers::from_pairs(settings), Limits::default()).unwrap();
     let run = experiment.run_scenario(Scenario::I, &Progress::default(), &mut (), None);
     assert!(run.unwrap().outcome.makespan.get() > 0.0);
 }

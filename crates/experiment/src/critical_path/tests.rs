@@ -116,7 +116,7 @@ fn drawn(seed: u64, is_shared: bool) -> Experiment {
         settings.push(("mapping", "by-core".into()));
         settings.push(("policy.name", "never".into()));
     }
-    Experiment::load(&Layers::of(settings), Limits::default()).unwrap()
+    Experiment::load(&Layers::from_pairs(settings), Limits::default()).unwrap()
 }
 
 /// Returns the number of drawn runs: 200 in a usual run, 1 000 if `MIGSIM_DRAWS` is `full`, or the number in `MIGSIM_DRAWS`.
@@ -319,7 +319,7 @@ fn probes(seed: u64, is_shared: bool) -> Option<Vec<Probe>> {
     let experiment = drawn(seed, is_shared);
     let (run, path) = experiment.run_with_path(Scenario::Iii, &progress).ok()?;
     let base = run.outcome.makespan.get();
-    let possible = experiment.possible_changes(&run.outcome).changed;
+    let possible = experiment.possible_changes(&run.outcome).quantities;
     let resources = possible.into_iter().filter(|one| class(one).is_some());
     let probe = |changed: Changed| {
         let share = experiment.path_share_of(&path, &changed).unwrap();
@@ -329,7 +329,7 @@ fn probes(seed: u64, is_shared: bool) -> Option<Vec<Probe>> {
             ('-', 0.01)
         };
         let other = self::changed(&experiment, &format!("{changed} {sign}1%"));
-        let held = other.run_held(Scenario::Iii, &run.outcome, &progress, &mut ());
+        let held = other.run_with_decisions(Scenario::Iii, &run.outcome, &progress, &mut ());
         let time = held.unwrap().outcome.makespan.get();
         Probe {
             seed,

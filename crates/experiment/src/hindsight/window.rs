@@ -1,11 +1,11 @@
-//! A placement that suits the work of the next supersteps, which a search in hindsight knows.
+//! Finds a placement that suits the work of the next supersteps, which a search in hindsight knows.
 //!
 //! ```text
 //! cost(a) = Σ_t max_h W_h(t) / (s_h · min(c_h, n_h))  +  Σ_p price(p)          W_h(t): work of the processes of host h in superstep t
 //! ```
-//! with the speed s that the background load leaves now, c cores and n processes of the host, and the price of each process that moves. The
-//! search makes the move that reduces the cost most, until no move reduces it. Messages are left out, since the placement is simulated
-//! afterwards and judged by its makespan.
+//! with the core speed s_h that the background load leaves at present, the number c_h of cores and n_h of processes of host h,
+//! and the cost price(p) of moving process p. The search makes the move that reduces the cost most, until no move reduces it.
+//! Messages are left out, because the placement is simulated afterwards and compared by its makespan.
 
 use std::ops::Range;
 
@@ -14,31 +14,33 @@ use migsim_base::units::{Bytes, HostId, Seconds, to_u32};
 use migsim_bsp::{MoveCost, Transfer, View};
 use migsim_workloads::Plan;
 
-/// Maximum number of supersteps of a window that are considered; they are spread evenly.
-const SAMPLES: usize = 24;
-/// Maximum number of pairs of a process and a host that one step tries.
-const MOST_PAIRS: usize = 4096;
+/// Maximum number of supersteps of a window whose work is considered; they are spread evenly over the window.
+const MAX_SAMPLES: usize = 24;
+/// Maximum number of pairs of a process and a host that the search tries to find the best move.
+const MAX_PAIRS: usize = 4096;
 
-/// The work of the next supersteps on the hosts.
+/// The work of the next supersteps, and the placement that the search changes to suit it.
 pub(super) struct Window<'w> {
     experiment: &'w Experiment,
     view: &'w View<'w>,
-    /// Work of each process by sample \[instructions\], and the number of supersteps per sample.
+    /// Work of each process \[instructions\], for each sampled superstep.
     work: Vec<Vec<f64>>,
+    /// Number of supersteps that each sampled superstep represents.
     weight: f64,
-    /// Speed of a core of each host under its background load [instructions/s].
+    /// Speed of a core of each host under its present background load \[instructions/s\].
     speed: Vec<f64>,
-    /// Host of each process, and the number of processes of each host.
+    /// Index of the host of each process in the changed placement.
     hosts: Vec<usize>,
+    /// Number of processes on each host.
     residents: Vec<usize>,
-    /// The work on each host by sample \[instructions\].
+    /// Total work of the processes on each host \[instructions\], for each sampled superstep.
     load: Vec<Vec<f64>>,
 }
 
 impl<'w> Window<'w> {
-    /// Creates the window of the supersteps `range`, counted from 0, with the placement of `view`.
+    /// Creates the window of the supersteps `range`, counted from 0, starting from the placement of `view`.
     pub(super) fn new(experiment: &'w Experiment, view: &'w View<'w>, range: Range<usize>) -> Self {
-        let count = range.len().min(SAMPLES);
+        let count = range.len().min(MAX_SAMPLES);
         let mut plan = Plan::default();
         let sample = |at: usize| {
             let mut superstep = range.start + at * range.len() / count;
@@ -78,14 +80,14 @@ impl<'w> Window<'w> {
         window
     }
 
-    /// Finds the moves to the placement with the lowest cost that the search reaches.
-    pub(super) fn moves(mut self) -> Vec<(u32, HostId)> {
+    /// Returns the moves to the placement with the lowest cost that the search reaches: process and host, both counted from 0.
+    pub(super) fn find_moves(mut self) -> Vec<(u32, HostId)> {
         let processes = self.hosts.len();
         for _ in 0..2 * processes {
             let Some((process, host)) = self.best_move() else {
                 break;
             };
-            self.put(process, host);
+            self.move_to(process, host);
         }
         let places = self.hosts.iter().zip(self.view.placement).enumerate();
         let moved = places.filter(|(_, (to, from))| **to != from.index());
@@ -94,10 +96,13 @@ impl<'w> Window<'w> {
             .collect()
     }
 
-    /// Finds the move that reduces the cost most; none if no move reduces it.
+    /// Finds the move of a process to a host that reduces the cost most; `None` if no move reduces it.
     fn best_move(&self) -> Option<(usize, usize)> {
-        let tops: Vec<[(f64, usize); 3]> =
-            self.load.iter().map(|load| self.slowest(load)).collect();
+        let tops: Vec<[(f64, usize); 3]> = self
+            .load
+            .iter()
+            .map(|load| self.slowest_hosts(load))
+            .collect();
         let mut is_slow = vec![false; self.speed.len()];
         for top in &tops {
             is_slow[top[0].1] = true;
@@ -105,14 +110,14 @@ impl<'w> Window<'w> {
         let movable = (0..self.hosts.len())
             .filter(|&process| is_slow[self.hosts[process]] && !self.view.is_pinned(process));
         let movable: Vec<usize> = movable.collect();
-        let targets = self.targets(MOST_PAIRS / movable.len().max(1));
+        let targets = self.targets(MAX_PAIRS / movable.len().max(1));
         let now: f64 = tops.iter().map(|top| top[0].0).sum();
         let mut best = (-1e-9 * now * self.weight, None);
         for &process in &movable {
-            let before = self.price(process, self.hosts[process]);
+            let before = self.move_cost(process, self.hosts[process]);
             for &host in targets.iter().filter(|host| **host != self.hosts[process]) {
                 let change = self.weight * (self.sum_after(process, host, &tops) - now);
-                let change = change + self.price(process, host) - before;
+                let change = change + self.move_cost(process, host) - before;
                 if change < best.0 {
                     best = (change, Some((process, host)));
                 }
@@ -121,7 +126,8 @@ impl<'w> Window<'w> {
         best.1
     }
 
-    /// Lists the destinations to try: all hosts, or the `most` hosts that would have the least work for their speed.
+    /// Returns the destinations that the search tries: all hosts, or the `most` hosts that would have the least work in relation
+    /// to their speed.
     fn targets(&self, most: usize) -> Vec<usize> {
         let mut hosts: Vec<usize> = (0..self.speed.len()).collect();
         if hosts.len() > most {
@@ -135,14 +141,14 @@ impl<'w> Window<'w> {
         hosts
     }
 
-    /// Computes the speed of a host with `residents` processes [instructions/s].
+    /// Computes the total speed of the cores of a host that `residents` processes use [instructions/s].
     fn rate(&self, host: usize, residents: usize) -> f64 {
         let cores = self.view.platform.hosts[host].cores as usize;
         self.speed[host] * cores.min(residents.max(1)) as f64
     }
 
-    /// Finds the three hosts that take longest with these loads, and their times \[s\].
-    fn slowest(&self, load: &[f64]) -> [(f64, usize); 3] {
+    /// Finds the three hosts that take the longest time for this work per host, and their times \[s\].
+    fn slowest_hosts(&self, load: &[f64]) -> [(f64, usize); 3] {
         let mut top = [(0.0, 0); 3];
         for (host, load) in load.iter().enumerate() {
             let time = load / self.rate(host, self.residents[host]);
@@ -157,7 +163,7 @@ impl<'w> Window<'w> {
         top
     }
 
-    /// Computes the sum over the samples of the longest time of a host after a move \[s\].
+    /// Computes the sum over the sampled supersteps of the longest time of a host, if a process moves to host `to` \[s\].
     fn sum_after(&self, process: usize, to: usize, tops: &[[(f64, usize); 3]]) -> f64 {
         let from = self.hosts[process];
         let (left, come) = (
@@ -176,8 +182,8 @@ impl<'w> Window<'w> {
         longest.sum()
     }
 
-    /// Computes the price of moving a process to a host \[s\]; 0 on its present host.
-    fn price(&self, process: usize, host: usize) -> f64 {
+    /// Computes the cost of moving a process from its present host to another host \[s\]; 0 for the present host.
+    fn move_cost(&self, process: usize, host: usize) -> f64 {
         let from = self.view.placement[process];
         if from.index() == host {
             return 0.0;
@@ -192,11 +198,12 @@ impl<'w> Window<'w> {
         };
         let memory: Bytes = self.view.memory[process];
         let price: Seconds =
-            costs.price(self.view.platform, (from, HostId::from_index(host)), memory);
+            costs.time_without_flow(self.view.platform, (from, HostId::from_index(host)), memory);
         price.get()
     }
 
-    fn put(&mut self, process: usize, to: usize) {
+    /// Moves a process to a host in the placement of this window.
+    fn move_to(&mut self, process: usize, to: usize) {
         let from = std::mem::replace(&mut self.hosts[process], to);
         self.residents[from] -= 1;
         self.residents[to] += 1;

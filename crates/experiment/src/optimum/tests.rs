@@ -52,7 +52,7 @@ fn tiny(
         ("costs.move.transfer", "nominal".into()),
         ("costs.move.fixed", price(10).into()),
     ];
-    Experiment::load(&Layers::of(settings), Limits::default())
+    Experiment::load(&Layers::from_pairs(settings), Limits::default())
 }
 
 /// The policies that are compared with the optimum.
@@ -76,7 +76,7 @@ fn chain(seed: u64, size: (u64, u64, u64), budget: usize) -> [f64; 4] {
         let run = experiment.run_scenario(Scenario::Iii, &progress, &mut (), None);
         let outcome = run.unwrap().outcome;
         fastest = outcome.makespan.get().min(fastest);
-        starts.push(MovePlan::of(&outcome));
+        starts.push(MovePlan::from_outcome(&outcome));
     }
     let experiment = tiny(seed, size, "never").unwrap();
     let optimum = experiment.optimum().unwrap();
@@ -151,7 +151,7 @@ fn the_optimum_is_that_of_all_plans_of_two_processes() {
                 let moves: Vec<Migration> = moves
                     .map(|(process, to)| Migration::new(process, to))
                     .collect();
-                run.advance((!moves.is_empty()).then(|| Decision::moves(moves)))
+                run.advance((!moves.is_empty()).then(|| Decision::from_migrations(moves)))
                     .unwrap();
             }
             run.finish().unwrap().makespan.get()
@@ -172,7 +172,7 @@ fn an_optimum_that_would_be_none_is_refused() {
         error.to_string().contains("9 processes on 4 hosts"),
         "{error}"
     );
-    let layers = Layers::of([
+    let layers = Layers::from_pairs([
         ("workload.app", "synthetic".into()),
         ("workload.procs", 2.into()),
     ]);

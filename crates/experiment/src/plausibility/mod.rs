@@ -1,9 +1,10 @@
-//! Notes about implausible values: a wrong unit, percent for a share, epoch times in a load, a typo that adds processes.
+//! Notes about implausible values: a wrong unit, a percentage instead of a fraction, epoch times in a load, a typo that adds
+//! processes.
 //!
 //! ```text
-//! rules.rs       the table: name, threshold with its reason, advice; the page of the book is made from it
-//! platform.rs    speeds, latencies, clusters         (`platform show`, and whatever reads settings)
-//! settings.rs    options, loads, the application     (whatever reads settings)
+//! rules.rs       the table: name, threshold with its reason, advice; the page of the book is generated from it
+//! platform.rs    speeds, latencies, clusters         (`platform show`, and every command that reads settings)
+//! settings.rs    options, loads, the application     (every command that reads settings)
 //! outcome.rs     makespan, supersteps, loads, moves  (after a run)
 //! ```
 //! Impossible values are refused where they are read. A note changes no result, and no experiment of a paper has one.
@@ -13,7 +14,7 @@ mod platform;
 mod rules;
 mod settings;
 
-pub use platform::{of_clusters, of_platform};
+pub use platform::{of_platform, of_single_cluster};
 pub use rules::Finding;
 pub use rules::{RULES, Rule, Stage};
 pub(super) use settings::{Given, of_settings};

@@ -1,8 +1,8 @@
-//! Rules about results: makespans, supersteps, loads that come too late, moves that take longer than the run.
+//! Rules about implausible results: makespans, supersteps, loads that begin after the run, moves that take longer than the run.
 
 use super::platform::above;
 use super::rules::{Finding, LATE_LOAD, LONG_SUPERSTEP, MOVE, SHORT_SUPERSTEP, YEAR};
-use super::settings::is_of_a_clock;
+use super::settings::is_epoch_time;
 use crate::resolve::Experiment;
 use crate::run::{Results, ScenarioRun};
 use migsim_base::quantities::duration;
@@ -10,19 +10,19 @@ use migsim_base::units::{BytesPerSecond, HostId, ProcessId, Seconds};
 use migsim_bsp::{Cause, Scenario, SuperstepDates, Transfer};
 use migsim_policies as policy;
 
-/// Maximum number of clusters between which the cheapest move is searched.
-const MOST_CLUSTERS: usize = 16;
+/// Maximum number of clusters among which the cheapest move is searched.
+const MAX_CLUSTERS: usize = 16;
 
 impl Experiment {
-    /// Returns notes for the user about implausible results, a sentence each: the makespan, supersteps, loads that begin after the run,
-    /// moves that take longer than the run.
-    pub fn notes_of(&self, results: &Results) -> Vec<String> {
+    /// Returns one note for the user, a sentence, for each implausible result: the makespan, supersteps, loads that begin after
+    /// the run, moves that take longer than the run.
+    pub fn implausible_results(&self, results: &Results) -> Vec<String> {
         let findings = of_results(self, results);
         findings.iter().map(Finding::note).collect()
     }
 }
 
-/// Finds implausible results.
+/// Returns the implausible results of all scenarios.
 fn of_results(experiment: &Experiment, results: &Results) -> Vec<Finding> {
     let makespans = results.runs.iter().map(|run| run.outcome.makespan.get());
     let makespan = makespans.fold(0.0, f64::max);
@@ -34,13 +34,14 @@ fn of_results(experiment: &Experiment, results: &Results) -> Vec<Finding> {
         .filter_map(|(name, begins)| late_load(&name, begins, makespan))
         .collect();
     // A superstep of a day is closer to the cause than a run of a year.
-    findings.extend(unit.or_else(|| year(makespan)));
+    findings.extend(unit.or_else(|| long_run(makespan)));
     findings.extend(move_longer_than_run(experiment, results));
     findings
 }
 
+/// Returns a finding if a load begins after the end of the run.
 fn late_load(name: &str, begins: Seconds, makespan: f64) -> Option<Finding> {
-    let is_late = begins.get() > LATE_LOAD.threshold * makespan && !is_of_a_clock(begins);
+    let is_late = begins.get() > LATE_LOAD.threshold * makespan && !is_epoch_time(begins);
     is_late.then(|| {
         let (begins, end) = (duration(begins.get()), duration(makespan));
         let what = format!("the load of {name} begins at {begins}, and the run ends at {end}");
@@ -48,12 +49,13 @@ fn late_load(name: &str, begins: Seconds, makespan: f64) -> Option<Finding> {
     })
 }
 
-fn year(makespan: f64) -> Option<Finding> {
-    let what = || format!("the run takes {}", long(makespan));
+/// Returns a finding if the makespan is longer than a year.
+fn long_run(makespan: f64) -> Option<Finding> {
+    let what = || format!("the run takes {}", in_days_or_years(makespan));
     above(YEAR, makespan, what)
 }
 
-/// Computes the duration of the computation of a superstep \[s\].
+/// Returns the duration of the computation of a superstep \[s\].
 fn computation(dates: &SuperstepDates) -> f64 {
     dates.computed.get() - dates.start.get()
 }
@@ -65,7 +67,12 @@ fn long_superstep<'r>(
         |a: &(f64, u64), b: &(f64, u64)| a.0.total_cmp(&b.0).then_with(|| b.1.cmp(&a.1));
     let all = supersteps.map(|(dates, number)| (computation(dates), number));
     let (longest, number) = all.max_by(by_length)?;
-    let what = || format!("superstep {number} computes for {}", long(longest));
+    let what = || {
+        format!(
+            "superstep {number} computes for {}",
+            in_days_or_years(longest)
+        )
+    };
     above(LONG_SUPERSTEP, longest, what)
 }
 
@@ -81,8 +88,8 @@ fn short_supersteps<'r>(
     })
 }
 
-/// Formats a long time in days or years.
-fn long(seconds: f64) -> String {
+/// Formats a duration \[s\] in days or years.
+fn in_days_or_years(seconds: f64) -> String {
     let (value, unit) = match seconds {
         above if above > YEAR.threshold => (above / YEAR.threshold, "years"),
         below => (below / LONG_SUPERSTEP.threshold, "days"),
@@ -94,7 +101,7 @@ fn long(seconds: f64) -> String {
     }
 }
 
-/// Compares the duration of the shortest move with the run without moves.
+/// Returns a finding if the shortest move takes longer than the whole run without moves.
 fn move_longer_than_run(experiment: &Experiment, results: &Results) -> Option<Finding> {
     let without = results
         .get(Scenario::I)
@@ -111,7 +118,7 @@ fn move_longer_than_run(experiment: &Experiment, results: &Results) -> Option<Fi
     })
 }
 
-/// Finds the duration of the shortest move that the policy made \[s\].
+/// Returns the duration of the shortest move that the policy made \[s\]; `None` if it made none.
 fn shortest_move(run: &ScenarioRun) -> Option<f64> {
     let moves = run.outcome.migrations.iter();
     let moves = moves.filter(|one| one.cause == Cause::Policy);
@@ -119,7 +126,8 @@ fn shortest_move(run: &ScenarioRun) -> Option<f64> {
     moves.reduce(f64::min)
 }
 
-/// Computes the time to move the smallest process over the widest route between the managers of two clusters \[s\].
+/// Computes the time to move the process with the least memory over the route with the highest bandwidth between two clusters
+/// \[s\].
 fn cheapest_move(experiment: &Experiment) -> Option<f64> {
     let costs = experiment.config.costs.migration;
     let fixed = costs.fixed.get();
@@ -132,7 +140,7 @@ fn cheapest_move(experiment: &Experiment) -> Option<f64> {
     let memory = memory.reduce(f64::min)?;
     let platform = &experiment.platform.platform;
     let managers = || {
-        let clusters = platform.clusters.iter().take(MOST_CLUSTERS);
+        let clusters = platform.clusters.iter().take(MAX_CLUSTERS);
         clusters.map(|cluster| HostId(cluster.hosts.start))
     };
     let pairs = managers().flat_map(|from| managers().map(move |to| (from, to)));
@@ -162,8 +170,8 @@ mod tests {
     #[test]
     fn a_run_of_more_than_a_year_is_noticed() {
         let day = 86_400.0;
-        assert_eq!(year(365.25 * day), None);
-        let note = year(1046.0 * 365.25 * day).unwrap().note();
+        assert_eq!(long_run(365.25 * day), None);
+        let note = long_run(1046.0 * 365.25 * day).unwrap().note();
         assert!(
             note.starts_with("the run takes 1046.0 years: check the units"),
             "{note}"

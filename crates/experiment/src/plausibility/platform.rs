@@ -1,4 +1,4 @@
-//! Rules about platforms: speeds, latencies, clusters.
+//! Rules about implausible platforms: speeds, latencies, clusters.
 
 use std::fmt::Write as _;
 
@@ -10,10 +10,10 @@ use migsim_base::words::counted;
 use migsim_platform::{Host, Link, Platform, Routes};
 use migsim_policies as policy;
 
-/// Minimum number of clusters that may have been formed by accident.
-const FEWEST_CLUSTERS: usize = 3;
+/// Minimum number of clusters for which the size of clusters is checked; fewer clusters are taken as intended.
+const MIN_CLUSTERS: usize = 3;
 
-/// Finds implausible values of a platform; clusters that the user chose are not judged.
+/// Returns the implausible values of a platform; the sizes of clusters are not checked if the user chose the clusters.
 pub fn of_platform(platform: &Platform, are_clusters_chosen: bool) -> Vec<Finding> {
     let small = (!are_clusters_chosen).then(|| small_clusters(platform));
     [speeds(platform), latencies(platform), small.flatten()]
@@ -22,8 +22,8 @@ pub fn of_platform(platform: &Platform, are_clusters_chosen: bool) -> Vec<Findin
         .collect()
 }
 
-/// Finds a platform with a single cluster, where some policies have no move to make.
-pub fn of_clusters(platform: &Platform) -> Option<Finding> {
+/// Returns a finding if the platform has a single cluster, where some policies cannot move any process.
+pub fn of_single_cluster(platform: &Platform) -> Option<Finding> {
     let clusters = platform.clusters.len();
     (clusters as f64 <= ONE_CLUSTER.threshold).then(|| {
         let name = &platform.clusters[0].name;
@@ -32,29 +32,31 @@ pub fn of_clusters(platform: &Platform) -> Option<Finding> {
     })
 }
 
-/// Finds a run on a single cluster whose policy, with these options, moves processes only between clusters.
+/// Returns a finding if the platform has a single cluster and the policy, with these options, moves processes only between
+/// clusters.
 pub(super) fn clusters_of_policy(
     platform: &Platform,
     policy: &policy::Entry,
     options: &Value,
 ) -> Option<Finding> {
     let is_idle = policy.moves_between_clusters(options).ok()?;
-    let mut found = is_idle.then(|| of_clusters(platform)).flatten()?;
+    let mut found = is_idle.then(|| of_single_cluster(platform)).flatten()?;
     let cluster = &platform.clusters[0].name;
     let name = policy.name;
-    found.what = format!(
+    found.description = format!(
         "the platform has one cluster, `{cluster}`, and `{name}` moves processes between clusters only, so that it moves none here"
     );
-    let inside = policy.move_inside();
+    let inside = policy.option_for_moves_inside();
     if !inside.is_empty() {
         let _ = write!(
-            found.what,
+            found.description,
             " (`--set policy.{name}.{inside}` lets it move inside the cluster)"
         );
     }
     Some(found)
 }
 
+/// Returns a finding if the speeds of the fastest and the slowest host differ too much.
 fn speeds(platform: &Platform) -> Option<Finding> {
     let by_speed = |a: &&Host, b: &&Host| a.speed.get().total_cmp(&b.speed.get());
     let slow = platform.hosts.iter().min_by(by_speed)?;
@@ -72,6 +74,7 @@ fn speeds(platform: &Platform) -> Option<Finding> {
     above(SPEEDS, ratio, what)
 }
 
+/// Returns a finding if the latency of a link is too long.
 fn latencies(platform: &Platform) -> Option<Finding> {
     let by_latency = |a: &&Link, b: &&Link| a.latency.get().total_cmp(&b.latency.get());
     let slow = platform.links.iter().max_by(by_latency)?;
@@ -86,9 +89,10 @@ fn latencies(platform: &Platform) -> Option<Finding> {
     above(LATENCY, latency, what)
 }
 
+/// Returns a finding if clusters that were formed from zones or host names are very small.
 fn small_clusters(platform: &Platform) -> Option<Finding> {
     let (hosts, clusters) = (platform.hosts.len(), platform.clusters.len());
-    if !matches!(platform.routes, Routes::Zoned { .. }) || clusters < FEWEST_CLUSTERS {
+    if !matches!(platform.routes, Routes::Zoned { .. }) || clusters < MIN_CLUSTERS {
         return None;
     }
     let is_small = hosts as f64 <= SMALL_CLUSTERS.threshold * clusters as f64;
@@ -103,7 +107,7 @@ fn small_clusters(platform: &Platform) -> Option<Finding> {
     })
 }
 
-/// Creates a finding if a value is above the threshold of its rule.
+/// Returns a finding with the text of `what` if a value is above the threshold of its rule.
 pub(super) fn above(rule: Rule, value: f64, what: impl FnOnce() -> String) -> Option<Finding> {
     (value > rule.threshold).then(|| Finding::new(rule, what()))
 }
@@ -180,7 +184,7 @@ mod tests {
         "level=0"
             .parse::<Clusters>()
             .unwrap()
-            .form(&mut formed)
+            .apply_to(&mut formed)
             .unwrap();
         assert_eq!(found(&formed), [""; 0]);
     }

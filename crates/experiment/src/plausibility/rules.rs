@@ -1,36 +1,37 @@
-//! The table of rules for implausible values: thresholds with their reasons, and the advice to the user.
+//! The table of rules for implausible values: the thresholds with their reasons, and the advice to the user.
 
-/// The stage at which a rule is checked.
+/// The stage of a command at which a rule is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stage {
-    /// The reading of a platform, also by `migsim platform show`.
+    /// When a platform is read, also by `migsim platform show`.
     Platform,
-    /// The reading of settings.
+    /// When the settings of an experiment are read.
     Settings,
-    /// The end of a run.
+    /// At the end of a run.
     Result,
 }
 
-/// A rule about implausible values.
+/// A rule that notes implausible values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Rule {
-    /// The name of the rule.
+    /// The name of the rule in the book.
     pub name: &'static str,
     /// The stage at which the rule is checked.
     pub stage: Stage,
-    /// The condition for a note. `{}` stands for the threshold; a threshold of 1 is part of the text.
+    /// The condition under which a note is shown. `{}` stands for the threshold; a threshold of 1 may be expressed in words
+    /// instead.
     pub condition: &'static str,
-    /// The threshold, in the unit of the condition.
+    /// The threshold above or below which a value is implausible, in the unit of the condition.
     pub threshold: f64,
-    /// The reason for the threshold.
+    /// The reason for the value of the threshold.
     pub reason: &'static str,
-    /// Advice to the user at the end of the note.
+    /// The advice to the user that ends the note.
     pub advice: &'static str,
 }
 
-/// Hosts of very different speeds.
+/// Rule about hosts of very different speeds.
 pub(super) const SPEEDS: Rule = Rule {
     name: "speed-ratio",
     stage: Stage::Platform,
@@ -40,7 +41,7 @@ pub(super) const SPEEDS: Rule = Rule {
     advice: "check the units of `speed` (MHz, GHz)",
 };
 
-/// A link with a very long latency.
+/// Rule about a link with a very long latency.
 pub(super) const LATENCY: Rule = Rule {
     name: "long-latency",
     stage: Stage::Platform,
@@ -50,7 +51,7 @@ pub(super) const LATENCY: Rule = Rule {
     advice: "check the unit of `latency` (us, ms)",
 };
 
-/// Clusters of one or two hosts, made from the names of hosts or from zones.
+/// Rule about clusters of one or two hosts that were formed from host names or zones.
 pub(super) const SMALL_CLUSTERS: Rule = Rule {
     name: "small-clusters",
     stage: Stage::Platform,
@@ -60,7 +61,7 @@ pub(super) const SMALL_CLUSTERS: Rule = Rule {
     advice: "choose the clusters with `--clusters zone|level=N|name|FILE`",
 };
 
-/// A platform of one cluster.
+/// Rule about a platform that has only one cluster.
 pub(super) const ONE_CLUSTER: Rule = Rule {
     name: "one-cluster",
     stage: Stage::Platform,
@@ -70,7 +71,7 @@ pub(super) const ONE_CLUSTER: Rule = Rule {
     advice: "form several clusters (`--clusters` for zones, `clusters` in JSON), or choose a policy that moves between hosts (`--policy refine`)",
 };
 
-/// A share above 1.
+/// Rule about an option that is a fraction and has a value above 1.
 pub(super) const SHARE: Rule = Rule {
     name: "share-above-one",
     stage: Stage::Settings,
@@ -80,7 +81,7 @@ pub(super) const SHARE: Rule = Rule {
     advice: "write percent as a share, 50 % as 0.5",
 };
 
-/// A load with epoch times.
+/// Rule about a load whose times look like seconds since 1970.
 pub(super) const EPOCH: Rule = Rule {
     name: "dates-of-a-clock",
     stage: Stage::Settings,
@@ -90,7 +91,7 @@ pub(super) const EPOCH: Rule = Rule {
     advice: "its times look like seconds since 1970; `from=first` lets it begin with the run",
 };
 
-/// Processes that do nothing.
+/// Rule about processes that neither compute nor exchange messages.
 pub(super) const IDLE: Rule = Rule {
     name: "idle-processes",
     stage: Stage::Settings,
@@ -100,7 +101,7 @@ pub(super) const IDLE: Rule = Rule {
     advice: "look for a wrong process number in the file",
 };
 
-/// A load that begins after the run.
+/// Rule about a load that begins after the run has ended.
 pub(super) const LATE_LOAD: Rule = Rule {
     name: "late-load",
     stage: Stage::Result,
@@ -110,7 +111,7 @@ pub(super) const LATE_LOAD: Rule = Rule {
     advice: "it has no effect; let it begin with the run (`from=first`), or simulate more supersteps",
 };
 
-/// A makespan of more than a year.
+/// Rule about a makespan of more than a year.
 pub(super) const YEAR: Rule = Rule {
     name: "long-run",
     stage: Stage::Result,
@@ -120,7 +121,7 @@ pub(super) const YEAR: Rule = Rule {
     advice: "check the units of work, speeds, sizes and bandwidths",
 };
 
-/// A superstep that computes for more than a day.
+/// Rule about a superstep that computes for more than a day.
 pub(super) const LONG_SUPERSTEP: Rule = Rule {
     name: "long-superstep",
     stage: Stage::Result,
@@ -130,7 +131,7 @@ pub(super) const LONG_SUPERSTEP: Rule = Rule {
     advice: "check the unit of the work, as in the column `work [Ginstr]` (plain instructions are `instr`)",
 };
 
-/// Supersteps with almost no computation.
+/// Rule about supersteps with almost no computation.
 pub(super) const SHORT_SUPERSTEP: Rule = Rule {
     name: "short-supersteps",
     stage: Stage::Result,
@@ -140,7 +141,7 @@ pub(super) const SHORT_SUPERSTEP: Rule = Rule {
     advice: "check the unit of the work, as in the column `work [instr]` (1e9 instructions are 1 `Ginstr`)",
 };
 
-/// A move that takes longer than the run.
+/// Rule about moves that take longer than the whole run.
 pub(super) const MOVE: Rule = Rule {
     name: "move-longer-than-run",
     stage: Stage::Result,
@@ -166,21 +167,23 @@ pub const RULES: [Rule; 12] = [
     MOVE,
 ];
 
-/// An implausible value.
+/// An implausible value that was found, with the rule that it violates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
+    /// The rule that the value violates.
     pub(super) rule: Rule,
-    pub(super) what: String,
+    /// The value in words, as the beginning of a note.
+    pub(super) description: String,
 }
 
 impl Finding {
     pub(super) fn new(rule: Rule, what: String) -> Self {
-        Self { rule, what }
+        Self { rule, description: what }
     }
 
-    /// Returns the note: the finding and the advice.
+    /// Returns the note for the user: the implausible value, followed by the advice of the rule.
     pub fn note(&self) -> String {
-        format!("{}: {}", self.what, self.rule.advice)
+        format!("{}: {}", self.description, self.rule.advice)
     }
 }
 

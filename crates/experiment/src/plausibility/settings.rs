@@ -1,11 +1,11 @@
-//! Rules about settings: options of the policy, loads, the processes of the application.
+//! Rules about implausible settings: options of the policy, loads, the processes of the application.
 
 use serde_json::Value;
 
 use super::platform::{above, clusters_of_policy};
 use super::rules::{EPOCH, Finding, IDLE, SHARE};
 use migsim_base::units::Seconds;
-use migsim_base::words::{counted, of_number};
+use migsim_base::words::{counted, singular_or_plural};
 use migsim_bsp::Scenario;
 use migsim_platform::Platform;
 use migsim_platform::load::Loads;
@@ -13,28 +13,28 @@ use migsim_policies as policy;
 use migsim_workloads::{Plan, Workload};
 
 /// Maximum number of processes that a note names.
-const MOST_NAMES: usize = 3;
+const MAX_NAMES: usize = 3;
 
-/// The settings that are checked.
+/// The settings that are checked for implausible values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Given<'a> {
-    /// The policy.
+    /// The rescheduling policy.
     pub(crate) policy: &'a policy::Entry,
-    /// Its options, complete.
+    /// All options of the policy, with defaults filled in.
     pub(crate) options: &'a Value,
-    /// The background load.
+    /// The background loads.
     pub(crate) loads: &'a Loads,
     /// The application.
     pub(crate) workload: &'a dyn Workload,
-    /// Whether the work of the application's processes is read from files.
+    /// Whether the work of the processes is read from files.
     pub(crate) is_read: bool,
-    /// The platform.
+    /// The platform of the run.
     pub(crate) platform: &'a Platform,
     /// The scenarios that are run.
     pub(crate) scenarios: &'a [Scenario],
 }
 
-/// Finds implausible settings.
+/// Returns the implausible values among the settings.
 pub(crate) fn of_settings(given: Given<'_>) -> Vec<Finding> {
     let is_asked = given.scenarios.iter().any(|one| *one != Scenario::I);
     let mut findings = Vec::new();
@@ -46,7 +46,7 @@ pub(crate) fn of_settings(given: Given<'_>) -> Vec<Finding> {
         ));
         findings.extend(shares(given.policy, given.options));
     }
-    for (name, begins) in given.loads.beginnings() {
+    for (name, begins) in given.loads.first_positive_times() {
         findings.extend(epoch(&name, begins));
     }
     // The tasks of recorded ranks have other numbers than processes.
@@ -56,6 +56,7 @@ pub(crate) fn of_settings(given: Given<'_>) -> Vec<Finding> {
     findings
 }
 
+/// Returns the options of the policy that are fractions and have a value above 1.
 fn shares(policy: &policy::Entry, options: &Value) -> Vec<Finding> {
     let one = |key: &&str| {
         let value = options[*key].as_f64()?;
@@ -63,20 +64,22 @@ fn shares(policy: &policy::Entry, options: &Value) -> Vec<Finding> {
         let what = || format!("`policy.{}.{key}` is above 1, the whole", policy.name);
         above(SHARE, value, what)
     };
-    policy.shares().iter().filter_map(one).collect()
+    policy.share_options().iter().filter_map(one).collect()
 }
 
+/// Returns a finding if a load begins at a time that looks like seconds since 1970.
 fn epoch(name: &str, begins: Seconds) -> Option<Finding> {
-    let is_late = is_of_a_clock(begins);
+    let is_late = is_epoch_time(begins);
     is_late.then(|| Finding::new(EPOCH, format!("the load of {name} begins at {begins}")))
 }
 
-/// Whether a load begins at an epoch time.
-pub(super) fn is_of_a_clock(begins: Seconds) -> bool {
+/// Returns whether a load begins so late that its times are probably seconds since 1970.
+pub(super) fn is_epoch_time(begins: Seconds) -> bool {
     begins.get() >= EPOCH.threshold
 }
 
-/// Finds processes that neither compute nor send nor receive in any superstep. The search ends when all processes have been active.
+/// Returns a finding if some processes neither compute nor send nor receive in any superstep. The search ends when all processes
+/// have been active.
 fn idle(workload: &dyn Workload) -> Option<Finding> {
     let processes = workload.processes();
     let (mut is_active, mut left) = (vec![false; processes], processes);
@@ -100,14 +103,14 @@ fn idle(workload: &dyn Workload) -> Option<Finding> {
     (left as f64 >= IDLE.threshold).then(|| {
         let all = (1..).zip(&is_active).filter(|(_, is_active)| !**is_active);
         let names = all.map(|(number, _)| format!("p{number}"));
-        let mut named = names.take(MOST_NAMES).collect::<Vec<_>>().join(", ");
-        if left > MOST_NAMES {
+        let mut named = names.take(MAX_NAMES).collect::<Vec<_>>().join(", ");
+        if left > MAX_NAMES {
             named += ", ...";
         }
         let what = format!(
             "{left} of {} ({named}) {} neither work nor messages",
             counted(processes, "process"),
-            of_number(left as u64, ["has", "have"]),
+            singular_or_plural(left as u64, ["has", "have"]),
         );
         Finding::new(IDLE, what)
     })

@@ -5,7 +5,7 @@ use super::*;
 fn chosen(keys: &Value) -> Result<Value, String> {
     let registry = Registry::standard();
     let keys = keys.as_object().unwrap();
-    let chosen = PolicyChoice::of(&registry, keys, &|_| true);
+    let chosen = PolicyChoice::from_settings(&registry, keys, &|_| true);
     let chosen = chosen.map_err(|error| error.to_string())?;
     Ok(chosen.resolved().unwrap())
 }
@@ -109,7 +109,7 @@ fn an_edition_wins_over_built_in_settings_and_the_user_over_the_edition() {
     });
     let of = |is_chosen: bool| {
         let keys = keys.as_object().unwrap();
-        let chosen = PolicyChoice::of(&registry, keys, &|_| is_chosen).unwrap();
+        let chosen = PolicyChoice::from_settings(&registry, keys, &|_| is_chosen).unwrap();
         let options = chosen.resolved().unwrap()["migbsp"].clone();
         (options["own_cluster"].clone(), options["x"].clone())
     };

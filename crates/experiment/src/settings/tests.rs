@@ -139,15 +139,15 @@ fn the_origin_of_a_value_is_that_of_the_setting_that_gives_or_replaces_it() {
     assert_eq!(layers.origin("seed"), None);
     // The name of a network sets its constants; an empty object sets defaults.
     let flags = [("network.model", json!("cm02")), ("policy", json!({}))];
-    layers = Layers::join(&[&layers, &Layers::of(flags)], None);
+    layers = Layers::join(&[&layers, &Layers::from_pairs(flags)], None);
     let of_flags = given("command line");
     assert_eq!(layers.origin("network.latency_factor"), of_flags);
     assert_eq!(layers.origin("policy.migbsp.x"), None);
     // The text of an origin counts wherever its source also gives the value.
     let mut flags = vec![("origins.seed", json!("stated: c")), ("seed", json!(9))];
-    assert_eq!(Layers::of(flags.clone()).origin("seed"), text("stated: c"));
+    assert_eq!(Layers::from_pairs(flags.clone()).origin("seed"), text("stated: c"));
     flags.reverse();
-    assert_eq!(Layers::of(flags).origin("seed"), text("stated: c"));
+    assert_eq!(Layers::from_pairs(flags).origin("seed"), text("stated: c"));
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn constants_of_a_library_stay_beside_another_network() {
         ("network.overhead", json!(3)),
     ];
     let settings = settings.map(flag);
-    let below = Layers::of([("network.overhead", json!(2)), ("network.packet", json!(9))]);
+    let below = Layers::from_pairs([("network.overhead", json!(2)), ("network.packet", json!(9))]);
     let join = |given: &Layers| Layers::join(&[&below, given], Some(("library", &settings)));
     let network = |given: &Layers| join(given).merged().unwrap()["network"].take();
     let expected = json!({ "model": "lv08", "overhead": 3, "weights": 1 });

@@ -1,34 +1,34 @@
-//! Draws the parts of a case from named streams, with numbers of three digits.
+//! Draws the parts of a case from named random streams; drawn numbers have three significant digits.
 
 use serde_json::{Value, json};
 
 use super::file::{Choice, Drawn, Fixed, Part, Unit};
-use migsim_base::random::{Purpose, Stream, portable};
+use migsim_base::random::{Purpose, Stream, round_portably};
 
-/// The reference quantities of units, and the names of the hosts.
+/// The quantities of a case to which the units of drawn values refer, and the names of its hosts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Measures<'a> {
-    /// The nominal computation of a superstep \[s\].
+    /// The nominal computation time of a superstep \[s\].
     pub(super) superstep: f64,
     /// The number of supersteps.
     pub(super) supersteps: u64,
-    /// The hosts.
+    /// The names of the hosts.
     pub(super) hosts: &'a [String],
 }
 
-/// Rounds a number to three digits.
+/// Rounds a number to three significant digits.
 pub(super) fn rounded(number: f64) -> f64 {
-    let text = format!("{:.2e}", portable(number));
+    let text = format!("{:.2e}", round_portably(number));
     text.parse().expect("a number that was written")
 }
 
-/// Creates the random stream of a part of a case.
+/// Creates the random stream for one part of a case.
 pub(super) fn stream(draw: u64, case: &str, part: &str) -> Stream {
-    Stream::named(draw, Purpose::Suite, &format!("{case} {part}"))
+    Stream::for_object(draw, Purpose::Suite, &format!("{case} {part}"))
 }
 
 impl Drawn {
-    /// Draws a number without a unit, and does not round it.
+    /// Draws a number, without its unit and without rounding.
     pub(super) fn number(&self, random: &mut Stream) -> f64 {
         match self {
             Self::Uniform {
@@ -37,14 +37,14 @@ impl Drawn {
             Self::LogUniform {
                 log_uniform: [a, b],
                 ..
-            } => portable((a.ln() + (b.ln() - a.ln()) * random.unit()).exp()),
+            } => round_portably((a.ln() + (b.ln() - a.ln()) * random.unit()).exp()),
             Self::OneOf { one_of } => one_of[random.below(one_of.len())].as_f64().unwrap_or(0.0),
             Self::Fixed(Fixed::Number(number)) => *number,
             Self::Hosts { .. } | Self::Object { .. } | Self::Fixed(_) => 0.0,
         }
     }
 
-    /// Draws a value for an experiment.
+    /// Draws a value for the settings of an experiment.
     pub(super) fn value(&self, random: &mut Stream, measures: Measures<'_>) -> Value {
         match self {
             Self::Uniform { unit, .. } | Self::LogUniform { unit, .. } => {
@@ -54,7 +54,7 @@ impl Drawn {
             Self::Hosts { hosts: [a, b] } => {
                 let share = a + (b - a) * random.unit();
                 let count = (share * measures.hosts.len() as f64).ceil().max(1.0);
-                json!(some(measures.hosts, count, random))
+                json!(random_subset(measures.hosts, count, random))
             }
             Self::Object { object } => {
                 let values = object.iter();
@@ -69,6 +69,7 @@ impl Drawn {
 }
 
 impl Unit {
+    /// Returns a drawn number with this unit as a JSON value.
     fn value(&self, number: f64, measures: Measures<'_>) -> Value {
         let seconds = |number: f64| json!(format!("{} s", rounded(number)));
         match self {
@@ -81,7 +82,7 @@ impl Unit {
     }
 }
 
-/// Writes a number as JSON, a whole number without a decimal point.
+/// Returns a number as a JSON value; a whole number has no decimal point.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -95,8 +96,8 @@ fn plain(number: f64) -> Value {
     }
 }
 
-/// Draws `count` of the names, in their order; each set of names has the same probability.
-fn some(names: &[String], count: f64, random: &mut Stream) -> Vec<String> {
+/// Draws `count` of the names at random, in their original order; each set of names has the same probability.
+fn random_subset(names: &[String], count: f64, random: &mut Stream) -> Vec<String> {
     let mut left = count.min(names.len() as f64);
     let mut chosen = Vec::new();
     for (index, name) in names.iter().enumerate() {
@@ -110,7 +111,7 @@ fn some(names: &[String], count: f64, random: &mut Stream) -> Vec<String> {
 }
 
 impl Part {
-    /// Draws the choice of a case by the weights.
+    /// Draws one of the choices of this part, by their weights.
     pub(super) fn choice(&self, random: &mut Stream) -> &Choice {
         let all: f64 = self.choices.iter().map(|one| one.weight).sum();
         let mut left = all * random.unit();
@@ -166,7 +167,7 @@ mod tests {
         let names: Vec<String> = (0..10).map(|index| format!("h{index}")).collect();
         let mut random = stream(1, "c", "p");
         for count in 1..=10_u32 {
-            let chosen = some(&names, f64::from(count), &mut random).len();
+            let chosen = random_subset(&names, f64::from(count), &mut random).len();
             assert_eq!(u32::try_from(chosen), Ok(count));
         }
     }

@@ -1,4 +1,4 @@
-//! The format of a suite: a distribution of experiments, as JSON. Its JSON Schema is generated from these types.
+//! The format of a suite file: a distribution of experiments, as JSON. Its JSON Schema is generated from these types.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,11 @@ use serde_json::{Map, Value};
 
 use migsim_base::units::Seconds;
 
-/// The version of the format.
+/// The version of the format of suite files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub enum SuiteVersion {
-    /// The only version so far.
+    /// `migsim-suite-1`, the only version so far.
     #[default]
     #[serde(rename = "migsim-suite-1")]
     One,
@@ -20,35 +20,35 @@ pub enum SuiteVersion {
 
 /// A suite: the distribution from which its cases are drawn, and the policies and seeds of each case.
 ///
-/// A case is a number of a draw. Each of its parts has a random stream of its own, whose key is a hash of the names of suite, draw, case
-/// and part: another part of the suite changes nothing in it.
+/// A case is identified by its number and the number of its draw. Each of its parts has a separate random stream, whose key is a
+/// hash of the names of suite, draw, case and part: a change of one part of the suite does not change the other parts of a case.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SuiteFile {
-    /// The schema for editors, without effect on the suite.
+    /// The JSON Schema that editors use to check the file; it has no effect on the suite.
     #[serde(rename = "$schema", default)]
     pub editor_schema: Option<String>,
-    /// The version of the format.
+    /// The version of the format of the file.
     pub schema: SuiteVersion,
-    /// The name of the suite, with its version.
+    /// The name of the suite, which includes its version.
     pub name: String,
-    /// A description of the suite for people.
+    /// A description of the suite for its readers.
     pub description: String,
-    /// The seeds of each case.
+    /// The seeds with which each case is run.
     pub seeds: String,
-    /// The default set of policies, whose results are part of the best known makespans.
+    /// The default set of policies, which every benchmark runs and whose results count for the best known makespans.
     pub policies: Vec<String>,
-    /// The maximum of processes times supersteps in a case.
+    /// Maximum of processes times supersteps in a case.
     pub process_supersteps: u64,
-    /// The platform.
+    /// The distribution of the platforms of the cases.
     pub platform: PlatformDraw,
-    /// The number of processes per core of the platform.
+    /// The distribution of the number of processes per core of the platform.
     pub processes_per_core: Drawn,
-    /// The number of supersteps.
+    /// The distribution of the number of supersteps.
     pub supersteps: Drawn,
-    /// The parts of an experiment, in the order in which they are drawn; a later part takes precedence.
+    /// The parts of an experiment, in the order in which they are drawn; a later part overrides earlier ones.
     pub parts: Vec<Part>,
-    /// The limits that sort cases into classes.
+    /// The limits that sort cases into classes, such as short and long runs.
     pub classes: ClassLimits,
 }
 
@@ -56,63 +56,63 @@ pub struct SuiteFile {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlatformDraw {
-    /// The number of hosts.
+    /// The number of hosts of the platform.
     pub hosts: Drawn,
-    /// The number of clusters; at most half the number of hosts.
+    /// The number of clusters of the platform; at most half the number of hosts.
     pub clusters: Drawn,
-    /// The speed of the cores of a group of hosts.
+    /// The speed of the cores of a group of equal hosts.
     pub speed: Drawn,
-    /// The cores of each host of a group.
+    /// The number of cores of each host of a group.
     pub cores: Drawn,
-    /// The probability that a cluster has two groups of unlike hosts.
+    /// Probability that a cluster has two groups of different hosts.
     pub unlike: f64,
-    /// The access links of a cluster.
+    /// The access links of the hosts of a cluster.
     pub access: LinkDraw,
-    /// The probability that several clusters are joined by a wide-area network.
+    /// Probability that the clusters are joined by a wide-area network, if there are several clusters.
     pub wan: f64,
-    /// The link from a cluster to the backbone in a local network.
+    /// The link from a cluster to the backbone if the clusters are joined by a local network.
     pub local: LinkDraw,
-    /// The link from a cluster to the backbone in a wide-area network.
+    /// The link from a cluster to the backbone if the clusters are joined by a wide-area network.
     pub wide: LinkDraw,
 }
 
-/// The distribution of a link.
+/// The distribution of the bandwidth and the latency of links.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkDraw {
-    /// The bandwidth.
+    /// The bandwidth of the link.
     pub bandwidth: Drawn,
-    /// The one-way latency.
+    /// The one-way latency of the link.
     pub latency: Drawn,
 }
 
-/// A part of an experiment: one of several choices.
+/// A part of an experiment, for which one of several choices is drawn.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
-    /// The name of the part, which seeds its draws.
+    /// The name of the part, which determines its random stream.
     pub name: String,
-    /// The application to which the part belongs; absent: to every application.
+    /// The application to which the part belongs; if absent, the part belongs to every application.
     #[serde(default)]
     pub app: Option<String>,
-    /// The choices.
+    /// The choices of which one is drawn for each case.
     pub choices: Vec<Choice>,
 }
 
-/// A choice: settings of an experiment, and the class of the case.
+/// A possible choice for a part: settings of an experiment, and the class of the case.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Choice {
-    /// The class of cases to which the choice belongs; absent: no class.
+    /// The class to which a case with this choice belongs; if absent, the choice adds no class.
     #[serde(default)]
     pub class: Option<String>,
-    /// The relative probability of this choice among the choices of the same part of the suite, dimensionless. Default 1.
+    /// The relative probability of this choice among the choices of its part, dimensionless. Default 1.
     #[serde(default = "one")]
     pub weight: f64,
-    /// Settings by their keys in an experiment, drawn or fixed.
+    /// The settings of this choice, by their keys in an experiment; values are drawn or fixed.
     pub settings: BTreeMap<String, Drawn>,
-    /// The usual duration and number of the supersteps of an application that defines both itself. The units `supersteps` and `runs` refer
-    /// to them.
+    /// The typical duration and number of supersteps of an application that itself defines both. The units `supersteps` and
+    /// `runs` refer to them.
     #[serde(default)]
     pub usual: Option<Usual>,
 }
@@ -121,60 +121,60 @@ fn one() -> f64 {
     1.0
 }
 
-/// The usual size of an application.
+/// The typical size of an application that itself defines its supersteps.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Usual {
-    /// The duration of a superstep.
+    /// The duration of a superstep in a typical run.
     pub superstep: Seconds,
-    /// The number of supersteps.
+    /// The number of supersteps in a typical run.
     pub supersteps: u64,
 }
 
-/// A value, or the distribution from which the value is drawn. Drawn numbers have three digits.
+/// A value, or the distribution from which the value is drawn. Drawn numbers have three significant digits.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Drawn {
-    /// Drawn uniformly between two bounds.
+    /// A number drawn uniformly between two bounds.
     Uniform {
-        /// The bounds.
+        /// The lower and the upper bound.
         uniform: [f64; 2],
-        /// The unit.
+        /// The unit of the drawn number.
         #[serde(default)]
         unit: Unit,
     },
-    /// Drawn between two bounds such that its logarithm is uniform.
+    /// A number drawn between two bounds such that its logarithm is uniformly distributed.
     LogUniform {
-        /// The bounds.
+        /// The lower and the upper bound.
         log_uniform: [f64; 2],
-        /// The unit.
+        /// The unit of the drawn number.
         #[serde(default)]
         unit: Unit,
     },
-    /// One of some values, each with the same probability.
+    /// One of several values, each with the same probability.
     OneOf {
-        /// The values.
+        /// The values of which one is drawn.
         one_of: Vec<Value>,
     },
-    /// A random subset of the hosts of the platform, whose share is drawn uniformly between two bounds.
+    /// A random subset of the hosts of the platform; the fraction of hosts is drawn uniformly between two bounds.
     Hosts {
-        /// The bounds of the share.
+        /// The bounds of the fraction of hosts.
         hosts: [f64; 2],
     },
-    /// An object whose values are drawn.
+    /// A JSON object whose values are drawn.
     Object {
-        /// The values.
+        /// The values of the object by their keys, each drawn or fixed.
         object: BTreeMap<String, Drawn>,
     },
-    /// A fixed value: a text, a number or a truth value.
+    /// A fixed value: a text, a number, or true or false.
     Fixed(Fixed),
 }
 
-/// A fixed value.
+/// A value of a setting that is not drawn.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Fixed {
-    /// A truth value.
+    /// True or false.
     Truth(bool),
     /// A number.
     Number(f64),
@@ -186,36 +186,36 @@ pub enum Fixed {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
-    /// None.
+    /// No unit.
     #[default]
     None,
-    /// None, rounded to a whole number.
+    /// No unit; the number is rounded to a whole number.
     Whole,
-    /// The nominal computation of a superstep, as a duration.
+    /// The duration of the nominal computation of one superstep.
     Supersteps,
-    /// The nominal computation of all supersteps, as a duration.
+    /// The duration of the nominal computation of all supersteps.
     Runs,
-    /// A unit of a quantity, written after the number.
+    /// A unit of measurement, written after the number, as in `10 MB`.
     #[serde(untagged)]
     Of(String),
 }
 
-/// The limits that sort cases into classes.
+/// The limits that sort cases into classes by the length of runs and the cost of moves.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClassLimits {
-    /// A run with fewer supersteps than this number is short.
+    /// A run with fewer supersteps than this number is in the class of short runs.
     pub short: u64,
-    /// A run with this number of supersteps or more is long.
+    /// A run with at least this number of supersteps is in the class of long runs.
     pub long: u64,
-    /// Moves are cheap if a move costs less than this \[supersteps\]: its fixed cost, and the transfer of its memory through the slowest
-    /// access link.
+    /// Moves are cheap if a move costs less than this \[supersteps\]. The cost is its fixed time, plus the time to transfer its
+    /// memory through the slowest access link.
     pub cheap: f64,
-    /// Moves are expensive if a move costs this or more \[supersteps\].
+    /// Moves are expensive if a move costs at least this \[supersteps\].
     pub dear: f64,
 }
 
-/// The JSON Schema of suites.
+/// Returns the JSON Schema of suite files.
 pub fn schema() -> String {
     format!("{:#}\n", schemars::schema_for!(SuiteFile).to_value())
 }

@@ -24,34 +24,34 @@ use draw::{Measures, stream};
 use file::Settings;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, Instructions, Seconds};
-use platform::{Machine, whole};
+use platform::{Machine, draw_whole};
 
-/// The built-in suites.
+/// The name and the text of each built-in suite.
 const SUITES: [(&str, &str); 1] = [("lb-1", include_str!("../../../../workloads/lb-1.json"))];
 
 /// Minimum number of processes of a case.
-const FEWEST_PROCESSES: u64 = 4;
+const MIN_PROCESSES: u64 = 4;
 
-/// A built-in suite.
+/// A built-in suite of benchmark cases.
 #[derive(Clone, Copy, Debug)]
 pub struct Suite(&'static SuiteFile);
 
-/// A case of a suite: an experiment with its classes.
+/// A case of a suite: an experiment, and the classes to which it belongs.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Case {
-    /// The name of the experiment of the case: suite, draw and number, with points between them.
+    /// The name of the case as an experiment: suite, draw and number, separated by points, as in `lb-1.2.17`.
     pub name: String,
-    /// The number of the case, from 1 on.
+    /// The number of the case within its draw, counted from 1.
     pub number: u64,
-    /// The classes of the case, in the order of the parts.
+    /// The classes to which the case belongs, in the order of the parts of the suite.
     pub classes: Vec<String>,
-    /// The experiment file.
+    /// The settings of the case as the JSON value of an experiment file.
     pub experiment: Value,
 }
 
 impl Suite {
-    /// The names of all suites.
+    /// Returns the names of all suites.
     pub fn names() -> impl Iterator<Item = &'static str> {
         SUITES.into_iter().map(|(name, _)| name)
     }
@@ -72,26 +72,26 @@ impl Suite {
         Ok(Self(READ[place].get_or_init(read)))
     }
 
-    /// The file of the suite.
+    /// Returns the content of the suite file: distributions, policies and seeds.
     pub fn file(self) -> &'static SuiteFile {
         self.0
     }
 
-    /// Draws the case `number` (from 1 on) of a draw (from 1 on).
+    /// Draws the case `number` of the draw `draw`; both are counted from 1.
     pub fn case(self, draw: u64, number: u64) -> Case {
         let suite = self.0;
         let name = format!("{}.{draw}.{number}", suite.name);
         let machine = suite.platform.draw((draw, &name));
         let mut making = Making {
             suite,
-            at: (draw, &name),
+            draw_and_name: (draw, &name),
             machine: &machine,
             settings: Settings::new(),
             classes: Vec::new(),
             superstep: 1.0,
             supersteps: 1,
         };
-        making.draw();
+        making.draw_parts();
         making.classify();
         let classes = making.classes.clone();
         Case {
@@ -103,7 +103,7 @@ impl Suite {
     }
 }
 
-/// Draws the case of a name such as `lb-1.2.17`, if a suite has one.
+/// Draws the case with a name such as `lb-1.2.17`; `None` if no suite has such a case.
 pub fn case_named(name: &str) -> Option<Case> {
     let (rest, number) = name.rsplit_once('.')?;
     let (suite, draw) = rest.rsplit_once('.')?;
@@ -115,28 +115,33 @@ pub fn case_named(name: &str) -> Option<Case> {
     Some(suite.case(count(draw)?, count(number)?))
 }
 
-/// A case whose parts are being drawn.
+/// A case whose parts are being drawn one after the other.
 struct Making<'a> {
     suite: &'static SuiteFile,
-    at: (u64, &'a str),
+    /// The number of the draw, and the name of the case.
+    draw_and_name: (u64, &'a str),
+    /// The platform that was drawn for the case.
     machine: &'a Machine,
+    /// The settings drawn so far.
     settings: Settings,
+    /// The classes of the case found so far.
     classes: Vec<String>,
-    /// The nominal computation of a superstep \[s\].
+    /// The nominal computation time of a superstep \[s\].
     superstep: f64,
+    /// The number of supersteps.
     supersteps: u64,
 }
 
 impl Making<'_> {
-    /// Draws all parts.
-    fn draw(&mut self) {
+    /// Draws the settings and classes of all parts of the suite.
+    fn draw_parts(&mut self) {
         for part in &self.suite.parts {
             let app = self.settings.get("workload.app").and_then(Value::as_str);
             let is_own = part.app.is_none() || part.app.as_deref() == app;
             if !is_own {
                 continue;
             }
-            let mut random = stream(self.at.0, self.at.1, &part.name);
+            let mut random = stream(self.draw_and_name.0, self.draw_and_name.1, &part.name);
             let choice = part.choice(&mut random);
             self.classes.extend(choice.class.clone());
             let measures = Measures {
@@ -152,20 +157,20 @@ impl Making<'_> {
                 self.superstep = usual.superstep.get();
                 self.supersteps = usual.supersteps;
             } else if choice.settings.contains_key("workload.app") {
-                self.size();
+                self.draw_size();
             }
         }
     }
 
-    /// Draws the numbers of processes and supersteps of the synthetic application.
-    fn size(&mut self) {
-        let mut random = stream(self.at.0, self.at.1, "size");
+    /// Draws the numbers of processes and supersteps of an application without a typical size.
+    fn draw_size(&mut self) {
+        let mut random = stream(self.draw_and_name.0, self.draw_and_name.1, "size");
         let most = self.suite.process_supersteps;
         let shortest = 30;
         let per_core = self.suite.processes_per_core.number(&mut random);
         let processes = (per_core * self.machine.cores).round();
-        let processes = processes.clamp(FEWEST_PROCESSES as f64, (most / shortest) as f64);
-        let supersteps = whole(&self.suite.supersteps, &mut random) as f64;
+        let processes = processes.clamp(MIN_PROCESSES as f64, (most / shortest) as f64);
+        let supersteps = draw_whole(&self.suite.supersteps, &mut random) as f64;
         let supersteps = supersteps.min((most as f64 / processes).floor());
         let work = self.quantity(
             "workload.instructions",
@@ -175,14 +180,14 @@ impl Making<'_> {
         // If there are more processes than cores, processes share a core and take longer.
         let rounds = (processes / self.machine.cores).max(1.0);
         self.superstep = work.unwrap_or(1e9) * rounds / self.machine.speed;
-        self.supersteps = number(supersteps);
+        self.supersteps = to_count(supersteps);
         self.settings
-            .insert("workload.procs".into(), json!(number(processes)));
+            .insert("workload.procs".into(), json!(to_count(processes)));
         self.settings
             .insert("workload.supersteps".into(), json!(self.supersteps));
     }
 
-    /// Returns the value of a quantity that was drawn.
+    /// Returns a quantity of the drawn settings as a number in its base unit; `None` if the key is not set.
     fn quantity<Q, E>(
         &self,
         key: &str,
@@ -193,7 +198,7 @@ impl Making<'_> {
         parse(text).ok().map(get)
     }
 
-    /// Adds the classes that follow from platform and size.
+    /// Adds the classes that follow from the platform, the number of supersteps and the cost of moves.
     fn classify(&mut self) {
         let limits = self.suite.classes;
         let mut add = |class: &str| self.classes.push(class.to_owned());
@@ -210,7 +215,7 @@ impl Making<'_> {
         let memory = self.quantity("workload.memory", Bytes::parse, Bytes::get);
         let fixed = self.quantity("costs.move.fixed", Seconds::parse, Seconds::get);
         if let Some(memory) = memory {
-            let price = fixed.unwrap_or(0.0) + memory / self.machine.slowest;
+            let price = fixed.unwrap_or(0.0) + memory / self.machine.slowest_link;
             let supersteps = price / self.superstep;
             if supersteps < limits.cheap {
                 self.classes.push("cheap moves".into());
@@ -220,9 +225,9 @@ impl Making<'_> {
         }
     }
 
-    /// The experiment file.
+    /// Returns the settings of the case as the JSON value of an experiment file.
     fn experiment(self) -> Value {
-        let (draw, name) = self.at;
+        let (draw, name) = self.draw_and_name;
         let case = name.rsplit('.').next().unwrap_or_default();
         let description = format!(
             "Case {case} of draw {draw} of the suite {}: {}.",
@@ -242,13 +247,13 @@ impl Making<'_> {
     }
 }
 
-/// Converts a count that was computed as a float.
+/// Converts a count that was computed as a float to an integer; at least 1.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "a count of processes or supersteps"
 )]
-fn number(count: f64) -> u64 {
+fn to_count(count: f64) -> u64 {
     count.max(1.0) as u64
 }
 

@@ -1,4 +1,4 @@
-//! The platform of a case: clusters that uplinks connect to a backbone.
+//! Draws the platform of a case: clusters that uplinks connect to a backbone.
 
 use serde_json::{Value, json};
 
@@ -7,37 +7,37 @@ use super::file::{Drawn, LinkDraw, PlatformDraw, Unit};
 use migsim_base::random::Stream;
 use migsim_base::units::{BytesPerSecond, InstructionsPerSecond};
 
-/// A drawn platform.
+/// A platform that was drawn for a case.
 #[derive(Debug)]
 pub(super) struct Machine {
-    /// The platform file.
+    /// The platform as the JSON value of a platform file.
     pub(super) file: Value,
-    /// The hosts by name.
+    /// The names of the hosts.
     pub(super) hosts: Vec<String>,
-    /// The number of cores.
+    /// Total number of cores of all hosts.
     pub(super) cores: f64,
-    /// The mean speed of a core \[instr/s\].
+    /// Mean speed of a core \[instr/s\].
     pub(super) speed: f64,
-    /// The bandwidth of the slowest access link \[B/s\].
-    pub(super) slowest: f64,
+    /// Bandwidth of the slowest access link \[B/s\].
+    pub(super) slowest_link: f64,
     /// The number of clusters.
     pub(super) clusters: usize,
     /// Whether the clusters are joined by a wide-area network.
     pub(super) is_wide: bool,
 }
 
-/// Draws a whole number from a distribution.
+/// Draws a number from a distribution and rounds it to a whole number.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "a count of the suite, from 0 to some thousands"
 )]
-pub(super) fn whole(drawn: &Drawn, random: &mut Stream) -> u64 {
+pub(super) fn draw_whole(drawn: &Drawn, random: &mut Stream) -> u64 {
     drawn.number(random).round().max(0.0) as u64
 }
 
-/// Draws a quantity: its number, and the text of the number with its unit.
-fn quantity(drawn: &Drawn, random: &mut Stream) -> (f64, String) {
+/// Draws a quantity; returns its number, and a text of the number with its unit.
+fn draw_quantity(drawn: &Drawn, random: &mut Stream) -> (f64, String) {
     let number = rounded(drawn.number(random));
     let unit = match drawn {
         Drawn::Uniform {
@@ -53,20 +53,20 @@ fn quantity(drawn: &Drawn, random: &mut Stream) -> (f64, String) {
     (number, format!("{number} {unit}"))
 }
 
-/// A link with its bandwidth \[B/s\].
-fn link(draw: &LinkDraw, random: &mut Stream) -> (f64, Value) {
-    let (_, bandwidth) = quantity(&draw.bandwidth, random);
-    let (_, latency) = quantity(&draw.latency, random);
+/// Draws a link; returns its bandwidth \[B/s\], and its JSON value.
+fn draw_link(draw: &LinkDraw, random: &mut Stream) -> (f64, Value) {
+    let (_, bandwidth) = draw_quantity(&draw.bandwidth, random);
+    let (_, latency) = draw_quantity(&draw.latency, random);
     let speed = BytesPerSecond::parse(&bandwidth).map_or(0.0, BytesPerSecond::get);
     (speed, json!({ "bandwidth": bandwidth, "latency": latency }))
 }
 
 impl PlatformDraw {
-    /// Draws the platform of the case `name` of a draw.
+    /// Draws the platform of the case with this draw number and name.
     pub(super) fn draw(&self, (draw, name): (u64, &str)) -> Machine {
         let mut random = stream(draw, name, "platform");
-        let hosts = whole(&self.hosts, &mut random).max(2);
-        let clusters = whole(&self.clusters, &mut random).clamp(1, hosts / 2);
+        let hosts = draw_whole(&self.hosts, &mut random).max(2);
+        let clusters = draw_whole(&self.clusters, &mut random).clamp(1, hosts / 2);
         let is_wide = random.unit() <= self.wan && clusters > 1;
         let sizes = parts(hosts, clusters, &mut random);
         let mut machine = Machine {
@@ -74,7 +74,7 @@ impl PlatformDraw {
             hosts: Vec::new(),
             cores: 0.0,
             speed: 0.0,
-            slowest: f64::INFINITY,
+            slowest_link: f64::INFINITY,
             clusters: sizes.len(),
             is_wide,
         };
@@ -82,13 +82,13 @@ impl PlatformDraw {
         for (index, size) in sizes.iter().enumerate() {
             let own = format!("c{index}");
             let router = format!("r{index}");
-            let (bandwidth, access) = link(&self.access, &mut random);
-            machine.slowest = machine.slowest.min(bandwidth);
+            let (bandwidth, access) = draw_link(&self.access, &mut random);
+            machine.slowest_link = machine.slowest_link.min(bandwidth);
             let is_unlike = random.unit() <= self.unlike && *size > 1;
             let first = if is_unlike { size / 2 } else { *size };
             let groups = [first, size - first].into_iter().filter(|hosts| *hosts > 0);
             let groups: Vec<Value> = groups
-                .map(|hosts| machine.group(self, hosts, &mut random))
+                .map(|hosts| machine.draw_group(self, hosts, &mut random))
                 .collect();
             let mut entry = json!({ "name": own, "link": access, "groups": groups });
             machine
@@ -97,7 +97,7 @@ impl PlatformDraw {
             if clusters > 1 {
                 entry["router"] = json!(router);
                 let draw = if is_wide { &self.wide } else { &self.local };
-                let (_, mut uplink) = link(draw, &mut random);
+                let (_, mut uplink) = draw_link(draw, &mut random);
                 uplink["name"] = json!(format!("uplink-{index}"));
                 uplink["from"] = json!(router);
                 uplink["to"] = json!("backbone");
@@ -115,10 +115,10 @@ impl PlatformDraw {
 }
 
 impl Machine {
-    /// Creates a group of equal hosts and adds it to the sums.
-    fn group(&mut self, draw: &PlatformDraw, hosts: u64, random: &mut Stream) -> Value {
-        let (_, speed) = quantity(&draw.speed, random);
-        let cores = whole(&draw.cores, random).max(1);
+    /// Draws a group of equal hosts and adds its cores and speeds to the totals. Returns the JSON value of the group.
+    fn draw_group(&mut self, draw: &PlatformDraw, hosts: u64, random: &mut Stream) -> Value {
+        let (_, speed) = draw_quantity(&draw.speed, random);
+        let cores = draw_whole(&draw.cores, random).max(1);
         let all = (hosts * cores) as f64;
         let each = InstructionsPerSecond::parse(&speed);
         self.cores += all;
@@ -127,7 +127,7 @@ impl Machine {
     }
 }
 
-/// Divides `whole` into `count` parts of random size, each at least 2.
+/// Divides the number `whole` into `count` parts of random size, each at least 2.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -10,7 +10,7 @@ fn lb_1() -> Suite {
 }
 
 fn loaded(name: &str) -> Experiment {
-    let settings = Layers::of([("extends", name.into())]);
+    let settings = Layers::from_pairs([("extends", name.into())]);
     Experiment::load(&settings, Limits::default()).expect(name)
 }
 

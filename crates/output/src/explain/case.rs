@@ -1,19 +1,20 @@
-//! The evaluation of a call that moved processes: the runs that it needs, and their results.
+//! Evaluates a rescheduling call that moved processes: prepares the simulations that this takes, and describes their results.
 
 use serde_json::{Value, json};
 
 use super::meanings as quantity;
-use super::question::{Question, scenario_of};
+use super::question::{Question, find_scenario};
 use crate::read::{Call, Run};
 use migsim_base::error::Problem;
-use migsim_base::words::{counted, of_number};
+use migsim_base::words::{counted, singular_or_plural};
 use migsim_bsp::Scenario;
 use migsim_experiment::{Change, Effect, Experiment, Progress, Trial};
 use migsim_policies::ForcedMove;
 use migsim_policies::explain::meanings::superstep;
 use migsim_policies::explain::{Meaning, Narrator, Quantity, Sentence, say};
 
-/// A call that moved processes and was not the last event of the run.
+/// A rescheduling call that moved processes and was followed by at least one superstep, with the data to repeat the run without
+/// these moves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
     trial: Trial,
@@ -21,12 +22,13 @@ pub struct Case {
 }
 
 impl Case {
-    /// Finds the call of a question; none if there is no such call, or if it moved no process.
+    /// Finds the rescheduling call that a question is about. Returns `None` if there is no such call, if it moved no process, or
+    /// if the run was over.
     ///
     /// # Errors
     /// There is no such scenario.
-    pub fn of(run: &Run, question: Question) -> Result<Option<Self>, Problem> {
-        let this = scenario_of(run, question.scenario)?;
+    pub fn from_question(run: &Run, question: Question) -> Result<Option<Self>, Problem> {
+        let this = find_scenario(run, question.scenario)?;
         let judged = this.calls.iter().position(|call| {
             let is_over = call.superstep >= this.supersteps.len() as u64;
             let is_moving = call.applied && !call.migrations.is_empty();
@@ -45,18 +47,19 @@ impl Case {
             trial: Trial {
                 calls: this.calls.iter().map(|call| call.superstep).collect(),
                 moves: this.calls.iter().flat_map(moves).collect(),
-                judged,
-                changes: changes(run.narrator, &this.calls[judged]),
+                call_index: judged,
+                changes: predicted_changes(run.narrator, &this.calls[judged]),
             },
             event_hash: this.event_hash.clone(),
         }))
     }
 
-    /// Evaluates the decision with two runs of `experiment`.
+    /// Computes the effect of the moves of this call, with two simulations of `experiment`.
     ///
     /// # Errors
-    /// The decision cannot be evaluated, because the experiment is no longer the same; the text gives the reason.
-    pub fn judge(&self, experiment: &Experiment, progress: &Progress) -> Result<Effect, String> {
+    /// The effect cannot be computed, because the experiment is no longer the same as in the recorded run; the text gives the
+    /// reason.
+    pub fn effect(&self, experiment: &Experiment, progress: &Progress) -> Result<Effect, String> {
         let effect = experiment
             .effect(&self.trial, progress)
             .map_err(|error| error.first_line())?;
@@ -68,25 +71,28 @@ impl Case {
     }
 }
 
-/// Computes the prediction for the processes that moved: t2 over t1 of one superstep, without the price of the move. Computation and
-/// communication have separate ratios if the record has both. None if the policy predicts no times.
-fn changes(narrator: &dyn Narrator, call: &Call) -> Option<Vec<Change>> {
+/// Returns the predicted change of each process that the call moved: the ratio t2 / t1 for one superstep, without the cost of the
+/// migration.
+///
+/// t1 is the predicted time on the origin, t2 on the destination. Computation and communication have separate ratios if the
+/// record contains both. `None` if the policy predicts no times.
+fn predicted_changes(narrator: &dyn Narrator, call: &Call) -> Option<Vec<Change>> {
     let change = |process: u64| {
         let mut judged = call.candidates.iter();
         let judged = judged.find(|one| one.process == process && one.accepted)?;
-        let [computation, sends] = narrator.changes(call.record(), judged)?;
+        let [computation, sends] = narrator.slowdown_factors(call.record(), judged)?;
         Some(Change {
             process,
-            computation,
-            sends,
+            computation_ratio: computation,
+            send_ratio: sends,
         })
     };
     let migrations = call.migrations.iter();
     migrations.map(|one| change(one.process)).collect()
 }
 
-/// Names a range of supersteps, with both ends included.
-fn named(from: u64, until: u64) -> Sentence {
+/// Formats a range of supersteps as text, with both ends included: `supersteps 3 to 5`.
+fn superstep_range(from: u64, until: u64) -> Sentence {
     if from == until {
         say!("superstep {}", superstep(from))
     } else {
@@ -94,26 +100,28 @@ fn named(from: u64, until: u64) -> Sentence {
     }
 }
 
-/// Describes two makespans \[s\] and the gain of the second over the first. `gains` are the meanings of a gain and of a loss.
-fn compared(of: [&Meaning; 2], makespans: [f64; 2], gains: [&Meaning; 2]) -> Sentence {
+/// Describes the makespans without and with the moves \[s\], and the gain or loss through the moves. `gains` are the meanings of
+/// a gain and of a loss.
+fn describe_makespans(of: [&Meaning; 2], makespans: [f64; 2], gains: [&Meaning; 2]) -> Sentence {
     let [without, with] = makespans;
     let gain = without - with;
     let (word, gain) = if gain < 0.0 {
-        ("loss", gains[1].of(-gain))
+        ("loss", gains[1].with_value(-gain))
     } else {
-        ("gain", gains[0].of(gain))
+        ("gain", gains[0].with_value(gain))
     };
     say!(
         "{} without these moves, {} with them, a {} of {}",
-        of[0].of(without),
-        of[1].of(with),
+        of[0].with_value(without),
+        of[1].with_value(with),
         word,
         gain
     )
 }
 
-/// Describes the prediction and the outcome of a call, in a run of `supersteps` supersteps.
-pub(super) fn told(effect: &Effect, supersteps: u64, is_last: bool) -> Vec<Sentence> {
+/// Describes the predicted and the realised effect of the moves of a call, in a run of `supersteps` supersteps. `is_last` tells
+/// whether the call was the last one of the run.
+pub(super) fn describe_effect(effect: &Effect, supersteps: u64, is_last: bool) -> Vec<Sentence> {
     let until = if is_last {
         "to the end of the run"
     } else {
@@ -121,75 +129,79 @@ pub(super) fn told(effect: &Effect, supersteps: u64, is_last: bool) -> Vec<Sente
     };
     let mut sentences = vec![say!(
         "The moves are judged by the time of {}, {}:",
-        named(effect.from, effect.until),
+        superstep_range(effect.first_superstep, effect.last_superstep),
         until
     )];
-    sentences.push(predicted(effect));
-    let (without, with) = (&effect.without, &effect.with);
+    sentences.push(describe_prediction(effect));
+    let (without, with) = (&effect.without_moves, &effect.with_moves);
     sentences.push(say!(
         "  realised: {} (the same run, repeated without these moves).",
-        compared(
-            [&quantity::WITHOUT, &quantity::WITH],
+        describe_makespans(
+            [&quantity::REALISED_WITHOUT, &quantity::REALISED_WITH],
             [without.total.get(), with.total.get()],
-            [&quantity::GAIN, &quantity::LOST],
+            [&quantity::REALISED_GAIN, &quantity::REALISED_LOSS],
         )
     ));
     sentences.push(say!(
         "  of that: computation {} instead of {}, communication and barrier {} instead of {}.",
-        quantity::COMPUTATION_WITH.of(with.computation.get()),
-        quantity::COMPUTATION_WITHOUT.of(without.computation.get()),
-        quantity::REST_WITH.of(with.rest.get()),
-        quantity::REST_WITHOUT.of(without.rest.get()),
+        quantity::COMPUTATION_WITH.with_value(with.computation.get()),
+        quantity::COMPUTATION_WITHOUT.with_value(without.computation.get()),
+        quantity::COMMUNICATION_WITH.with_value(with.rest.get()),
+        quantity::COMMUNICATION_WITHOUT.with_value(without.rest.get()),
     ));
-    sentences.push(paid_back(effect, left(effect, supersteps)));
-    let net = effect.net_s();
+    sentences.push(describe_break_even(
+        effect,
+        supersteps_left(effect, supersteps),
+    ));
+    let net = effect.net_gain_s();
     let (word, net) = if net < 0.0 {
-        ("later", quantity::LATER.of(-net))
+        ("later", quantity::NET_LOSS.with_value(-net))
     } else {
-        ("earlier", quantity::EARLIER.of(net))
+        ("earlier", quantity::NET_GAIN.with_value(net))
     };
     sentences.push(say!(
         "With the price of the moves, superstep {} ended {} {} than it would have without them.",
-        superstep(effect.until),
+        superstep(effect.last_superstep),
         net,
         word
     ));
     sentences
 }
 
-/// Describes the prediction in a sentence.
-fn predicted(effect: &Effect) -> Sentence {
+/// Describes the predicted makespans without and with the moves, and the predicted gain or loss.
+fn describe_prediction(effect: &Effect) -> Sentence {
     let Some(predicted) = &effect.predicted else {
         return "  predicted: nothing, since the policy predicts no times.".into();
     };
     say!(
         "  predicted from {}, with the times of moved processes scaled by t2 / t1: {}.",
-        named(predicted.from, predicted.until),
-        compared(
+        superstep_range(predicted.first_superstep, predicted.last_superstep),
+        describe_makespans(
             [&quantity::PREDICTED_WITHOUT, &quantity::PREDICTED_WITH],
-            [predicted.without.get(), predicted.with.get()],
+            [predicted.without_moves.get(), predicted.with_moves.get()],
             [&quantity::PREDICTED_GAIN, &quantity::PREDICTED_LOSS],
         )
     )
 }
 
-/// Counts the supersteps after the call, in a run of `supersteps` supersteps.
-pub(super) fn left(effect: &Effect, supersteps: u64) -> u64 {
-    (supersteps + 1).saturating_sub(effect.from)
+/// Returns the number of supersteps after the call in a run of `supersteps` supersteps.
+pub(super) fn supersteps_left(effect: &Effect, supersteps: u64) -> u64 {
+    (supersteps + 1).saturating_sub(effect.first_superstep)
 }
 
-/// Describes after how many supersteps the moves are paid back, and whether the run has that many left.
-fn paid_back(effect: &Effect, left: u64) -> Sentence {
-    let price = quantity::PRICE.of(effect.price.get());
-    let rate = effect.rate_s();
+/// Describes after how many supersteps the gain of the moves has paid for their cost, and whether the run has `left` supersteps
+/// enough for it.
+fn describe_break_even(effect: &Effect, left: u64) -> Sentence {
+    let price = quantity::PRICE.with_value(effect.cost.get());
+    let rate = effect.gain_per_superstep_s();
     let count = |meaning: &Meaning, count: u64| -> Quantity {
-        meaning.count(count).shown_as(counted(count, "superstep"))
+        meaning.with_count(count).shown_as(counted(count, "superstep"))
     };
     match effect.break_even() {
         None if rate < 0.0 => say!(
             "The moves held up the run for {}, and a superstep takes {} longer: they are not paid back.",
             price,
-            quantity::LOSS_RATE.of(-rate)
+            quantity::LOSS_PER_SUPERSTEP.with_value(-rate)
         ),
         None => say!(
             "The moves held up the run for {} and gain nothing: they are not paid back.",
@@ -199,28 +211,28 @@ fn paid_back(effect: &Effect, left: u64) -> Sentence {
         Some(supersteps) if supersteps > left => say!(
             "The moves held up the run for {} and are not paid back: at {} a superstep that takes {}, and {} left.",
             price,
-            quantity::RATE.of(rate),
+            quantity::GAIN_PER_SUPERSTEP.with_value(rate),
             count(&quantity::BREAK_EVEN, supersteps),
-            are(left)
+            left_with_verb(left)
         ),
         Some(supersteps) => say!(
             "The moves held up the run for {}; at {} a superstep they pay for themselves after {}; {} left after the call.",
             price,
-            quantity::RATE.of(rate),
+            quantity::GAIN_PER_SUPERSTEP.with_value(rate),
             count(&quantity::BREAK_EVEN, supersteps),
-            are(left)
+            left_with_verb(left)
         ),
     }
 }
 
-/// Formats a number of remaining supersteps with its verb: `56 are`.
-fn are(left: u64) -> Sentence {
-    let verb = of_number(left, ["is", "are"]);
-    say!("{} {}", quantity::LEFT.count(left), verb)
+/// Formats the number of supersteps after the call with a verb: `56 are`.
+fn left_with_verb(left: u64) -> Sentence {
+    let verb = singular_or_plural(left, ["is", "are"]);
+    say!("{} {}", quantity::SUPERSTEPS_LEFT.with_count(left), verb)
 }
 
-/// Returns the effect of a call as JSON.
-pub(super) fn json(effect: &Result<Effect, String>, supersteps: u64) -> Value {
+/// Returns the effect of a call as JSON, in a run of `supersteps` supersteps.
+pub(super) fn effect_json(effect: &Result<Effect, String>, supersteps: u64) -> Value {
     let effect = match effect {
         Ok(effect) => effect,
         Err(why) => return json!({ "unknown": why }),
@@ -234,26 +246,26 @@ pub(super) fn json(effect: &Result<Effect, String>, supersteps: u64) -> Value {
     };
     let predicted = effect.predicted.as_ref().map(|predicted| {
         json!({
-            "makespan_without_s": predicted.without.get(),
-            "makespan_with_s": predicted.with.get(),
-            "gain_s": predicted.without.get() - predicted.with.get(),
-            "from_superstep": predicted.from,
-            "until_superstep": predicted.until,
+            "makespan_without_s": predicted.without_moves.get(),
+            "makespan_with_s": predicted.with_moves.get(),
+            "gain_s": predicted.without_moves.get() - predicted.with_moves.get(),
+            "from_superstep": predicted.first_superstep,
+            "until_superstep": predicted.last_superstep,
         })
     });
     json!({
-        "from_superstep": effect.from,
-        "until_superstep": effect.until,
+        "from_superstep": effect.first_superstep,
+        "until_superstep": effect.last_superstep,
         "predicted": predicted,
         "realised": {
-            "without": makespan(&effect.without),
-            "with": makespan(&effect.with),
+            "without": makespan(&effect.without_moves),
+            "with": makespan(&effect.with_moves),
             "gain_s": effect.gain_s(),
-            "gain_per_superstep_s": effect.rate_s(),
+            "gain_per_superstep_s": effect.gain_per_superstep_s(),
         },
-        "price_s": effect.price.get(),
-        "net_gain_s": effect.net_s(),
+        "price_s": effect.cost.get(),
+        "net_gain_s": effect.net_gain_s(),
         "break_even_supersteps": effect.break_even(),
-        "supersteps_left": left(effect, supersteps),
+        "supersteps_left": supersteps_left(effect, supersteps),
     })
 }

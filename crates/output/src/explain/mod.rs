@@ -1,13 +1,14 @@
-//! Explains one superstep of a run: the reasons for each move or stay, in sentences with numbers.
+//! Explains one superstep of a run: why each process moved or stayed, in sentences with numbers.
 //!
 //! ```text
 //! trigger    was a call due, and why                                  the policy ([`Narrator`])
 //! selection  which processes were candidates                          the policy
 //! placement  destination, t1 against t2, verdict
-//! outcome    the price, the predicted and the realised gain of the moves, and when they are paid back
+//! outcome    the cost, the predicted and the realised gain of the moves, and when they are paid back
 //! ```
-//! Without a superstep, the explanation is an [`Overview`] of all calls. The sentences state only what the records of the run (`Run`)
-//! contain. For a policy without sentences of its own, the records are listed. Processes and supersteps are counted from 1.
+//! If no superstep is chosen, the explanation is an [`Overview`] of all rescheduling calls. The sentences state only what the
+//! records of the run (`Run`) contain. If a policy does not provide sentences, its records are listed. Processes and supersteps
+//! are counted from 1.
 //!
 //! [`Narrator`]: migsim_policies::explain::Narrator
 

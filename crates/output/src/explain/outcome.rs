@@ -1,4 +1,4 @@
-//! The outcome: the price of the call, and the effect of its moves.
+//! Describes the outcome of a rescheduling call: its cost, and the effect of its moves.
 
 use super::case;
 use super::meanings as quantity;
@@ -11,28 +11,32 @@ use migsim_policies::explain::{Sentence, say};
 
 impl Answer<'_> {
     pub(super) fn outcome(&self, call: &Call) -> Vec<Sentence> {
-        let mut sentences = vec![self.price(call)];
+        let mut sentences = vec![self.cost(call)];
         match self.effect {
             Some(Ok(effect)) => {
                 let is_last = self.scene.next_call().is_none();
-                sentences.extend(case::told(effect, self.scene.supersteps, is_last));
+                sentences.extend(case::describe_effect(
+                    effect,
+                    self.scene.supersteps,
+                    is_last,
+                ));
             }
             Some(Err(why)) => {
                 sentences.push(say!(
                     "The effect of the moves is unknown: the run cannot be repeated without them, since {}.",
                     why
                 ));
-                sentences.extend(expected(call));
-                sentences.extend(self.beside_application(call));
+                sentences.extend(predicted_sum(call));
+                sentences.extend(self.compare_with_scenario_i(call));
             }
-            None => sentences.extend(expected(call)),
+            None => sentences.extend(predicted_sum(call)),
         }
         sentences
     }
 
-    fn price(&self, call: &Call) -> Sentence {
+    fn cost(&self, call: &Call) -> Sentence {
         let decided = call.migrations.len() as u64;
-        let cost = quantity::CALL_COST.of(call.cost_s);
+        let cost = quantity::CALL_COST.with_value(call.cost_s);
         if decided == 0 {
             return say!("Nothing moved; the call cost {}.", cost);
         }
@@ -43,7 +47,7 @@ impl Answer<'_> {
                 "the run was over"
             };
             let decided = DECIDED
-                .count(decided)
+                .with_count(decided)
                 .shown_as(counted(decided, "migration"));
             return say!("{} decided, but {}; the call cost {}.", decided, why, cost);
         }
@@ -51,59 +55,61 @@ impl Answer<'_> {
         say!(
             "{} happened; the call cost {}, the migrations {}.{}",
             quantity::MOVED
-                .count(moved)
+                .with_count(moved)
                 .shown_as(counted(moved, "migration")),
             cost,
-            quantity::MIGRATION.of(call.migration_s),
-            self.own_move(call)
+            quantity::MIGRATION.with_value(call.migration_s),
+            self.move_of_process(call)
         )
     }
 
-    /// Describes the move of the process in the question.
-    fn own_move(&self, call: &Call) -> Sentence {
+    /// Describes when the process of the question was moved and how much memory this sent; empty if it was not moved or the
+    /// question names no process.
+    fn move_of_process(&self, call: &Call) -> Sentence {
         let mut moved = self.this.moves_after(call.superstep);
         let own = moved.find(|moved| self.question.process == Some(moved.process));
         own.map_or_else(Sentence::default, |one| {
             say!(
                 " p{} was moved from {} to {} after the start of the run, with {} of memory.",
                 one.process.to_string(),
-                quantity::MOVE_START.of(one.start_s),
-                quantity::MOVE_END.of(one.end_s),
-                quantity::SIZE.of(one.size_bytes)
+                quantity::MOVE_START.with_value(one.start_s),
+                quantity::MOVE_END.with_value(one.end_s),
+                quantity::SIZE.with_value(one.size_bytes)
             )
         })
     }
 
-    /// Compares the supersteps until the next call with those of scenario i.
-    fn beside_application(&self, call: &Call) -> Option<Sentence> {
+    /// Compares the time of the supersteps until the next call with the time of the same supersteps in scenario i.
+    fn compare_with_scenario_i(&self, call: &Call) -> Option<Sentence> {
         let (from, until) = (
             call.superstep + 1,
             self.scene
                 .next_call()
                 .map_or(self.this.supersteps.len() as u64, |next| next.superstep),
         );
-        let base = self.run.get(Scenario::I).filter(|_| from <= until)?;
+        let base = self.run.scenario(Scenario::I).filter(|_| from <= until)?;
         Some(say!(
             "Supersteps {} to {} took {}, and {} in scenario i, without moves.",
             superstep(from),
             superstep(until),
-            quantity::TOOK.of(spent(self.this, from, until)),
-            quantity::TOOK_IN_I.of(spent(base, from, until)),
+            quantity::TOOK.with_value(total_time(self.this, from, until)),
+            quantity::TOOK_IN_I.with_value(total_time(base, from, until)),
         ))
     }
 }
 
-/// Describes the policy's prediction, summed over the processes.
-fn expected(call: &Call) -> Option<Sentence> {
+/// Describes the sum of the gains t1 - t2 that the policy predicted for the accepted candidates; `None` if it is not positive or
+/// not recorded.
+fn predicted_sum(call: &Call) -> Option<Sentence> {
     let sum = call.t1_minus_t2_sum_s.filter(|sum| *sum > 0.0)?;
     Some(say!(
         "t1 - t2 of the accepted candidates add up to {}: a sum over processes, not a time of the run.",
-        quantity::SUM.of(sum)
+        quantity::SUM.with_value(sum)
     ))
 }
 
-/// Sums the times of the supersteps `from` to `until` \[s\].
-fn spent(run: &RunOfScenario, from: u64, until: u64) -> f64 {
+/// Computes the total duration of the supersteps `from` to `until`, both included \[s\].
+fn total_time(run: &RunOfScenario, from: u64, until: u64) -> f64 {
     let asked = run
         .supersteps
         .iter()

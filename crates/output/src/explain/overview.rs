@@ -1,69 +1,70 @@
-//! An overview of the calls of a run: moves, costs, the reasons for calls without moves, and further questions to ask.
+//! Overview of the rescheduling calls of a run: moves, costs, reasons of calls without moves, and further questions to ask.
 
 use serde_json::{Value, json};
 
 use super::meanings as quantity;
-use super::question::scenario_of;
+use super::question::find_scenario;
 use crate::read::{Call, Run, RunOfScenario};
-use crate::table::{Group as Way, by_clusters, ranges};
-use crate::table_format::{Cell, Form, Sheet, Table, numbers, words};
+use crate::table::{MoveGroup as Way, group_by_clusters, process_ranges};
+use crate::table_format::{Cell, OutputForm, Sheet, Table, number_column, text_column};
 use migsim_base::error::Problem;
 use migsim_base::units::ProcessId;
 use migsim_base::words::counted;
 use migsim_bsp::Scenario;
 use migsim_policies::explain::meanings::SUPERSTEPS;
 use migsim_policies::explain::{
-    Narrator, Quantity, Quiet, Sentence, Short, definitions, duration, say,
+    Narrator, Quantity, NoMoveReason, Sentence, Shortfall, definitions, format_duration, say,
 };
 
-/// Maximum number of calls with moves that are shown, and of reasons for calls without moves.
-const SHOWN: usize = 16;
-/// Maximum number of supersteps that are listed with a reason.
-const LISTED: usize = 8;
+/// Maximum number of calls with moves, and of reasons for calls without moves, that the overview shows.
+const MOST_SHOWN: usize = 16;
+/// Maximum number of supersteps that are listed after a reason for calls without moves.
+const MOST_LISTED: usize = 8;
 
-/// All calls of a scenario.
+/// The rescheduling calls of a scenario, with those that decided no move grouped by reason.
 #[derive(Debug)]
 pub struct Overview<'a> {
     pub(super) this: &'a RunOfScenario,
     policy: &'a str,
-    /// Calls that decided moves.
+    /// Rescheduling calls that decided at least one move.
     moving: Vec<&'a Call>,
-    /// Calls that decided no move, grouped by reason; the most frequent reason first.
+    /// Rescheduling calls that decided no move, grouped by reason; the most frequent reason comes first.
     quiet: Vec<Group<'a>>,
 }
 
-/// Calls that moved no process for the same reason.
+/// Rescheduling calls that moved no process for the same reason.
 #[derive(Debug)]
 struct Group<'a> {
     why: Sentence,
     calls: Vec<&'a Call>,
-    /// Amount by which each call or candidate missed a move, if the policy records it.
-    by: Vec<Short>,
+    /// Amount by which each call or candidate missed the condition of a move; empty if the policy does not record it.
+    missed_by: Vec<Shortfall>,
 }
 
 impl<'a> Overview<'a> {
-    /// Collects the calls of a scenario of `run`. Without a scenario, collects the calls of scenario iii, or else of scenario ii.
+    /// Collects the rescheduling calls of a scenario of `run`. If `scenario` is `None`, scenario iii is taken, or scenario ii if
+    /// the run has no scenario iii.
     ///
     /// # Errors
     /// There is no such scenario.
     pub fn new(run: &'a Run, scenario: Option<Scenario>) -> Result<Self, Problem> {
-        let this = scenario_of(run, scenario)?;
+        let this = find_scenario(run, scenario)?;
         let (moving, others): (Vec<&Call>, Vec<&Call>) = this
             .calls
             .iter()
             .partition(|call| !call.migrations.is_empty());
         let mut quiet: Vec<Group<'a>> = Vec::new();
         for call in others {
-            let (why, by) = why(run.narrator, call);
+            let (why, by) = reason_of(run.narrator, call);
             match quiet.iter_mut().find(|group| group.why == why) {
                 Some(group) => {
                     group.calls.push(call);
-                    group.by.extend(by);
+                    group.missed_by.extend(by);
                 }
                 None => quiet.push(Group {
                     why,
                     calls: vec![call],
-                    by,
+                    missed_by: by,
                 }),
             }
         }
@@ -76,40 +77,40 @@ impl<'a> Overview<'a> {
         })
     }
 
-    /// Formats the overview as text.
+    /// Formats the overview as text for a terminal.
     pub fn text(&self) -> String {
         let mut sheet = self.sheet();
-        self.tell_how_to_go_on(&mut sheet);
-        sheet.render(Form::Table)
+        self.add_suggestions(&mut sheet);
+        sheet.render(OutputForm::Table)
     }
 
     pub(super) fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::default();
-        self.tell_totals(&mut sheet);
-        if self.done().next().is_some() {
-            sheet.line("");
-            sheet.table(self.moves());
-            tell_rest(&mut sheet, self.done().count(), "more call");
+        self.add_totals(&mut sheet);
+        if self.listed_calls().next().is_some() {
+            sheet.add_line("");
+            sheet.add_table(self.moves_table());
+            add_rest(&mut sheet, self.listed_calls().count(), "more call");
         }
         if !self.quiet.is_empty() {
-            sheet.line("");
-            sheet.table(self.reasons());
-            tell_rest(&mut sheet, self.quiet.len(), "more reason");
+            sheet.add_line("");
+            sheet.add_table(self.reasons_table());
+            add_rest(&mut sheet, self.quiet.len(), "more reason");
         }
         sheet
     }
 
-    fn tell_totals(&self, sheet: &mut Sheet) {
+    fn add_totals(&self, sheet: &mut Sheet) {
         let totals = self.totals();
         let (heading, totals) = totals.split_first().expect("a heading");
-        sheet.line(heading.text());
-        sheet.line("");
+        sheet.add_line(heading.text());
+        sheet.add_line("");
         for one in totals {
-            sheet.line(one.text());
+            sheet.add_line(one.text());
         }
     }
 
-    /// Describes all calls: a heading and sentences.
+    /// Describes all rescheduling calls together: a heading, the number of calls and moves, the costs, and the makespan.
     fn totals(&self) -> Vec<Sentence> {
         let Self { this, policy, .. } = self;
         let supersteps = this.supersteps.len() as u64;
@@ -118,7 +119,7 @@ impl<'a> Overview<'a> {
             this.scenario.name(),
             *policy,
             SUPERSTEPS
-                .count(supersteps)
+                .with_count(supersteps)
                 .shown_as(counted(supersteps, "superstep"))
         );
         if this.calls.is_empty() {
@@ -134,31 +135,31 @@ impl<'a> Overview<'a> {
             say!(
                 "{}: {}.",
                 quantity::CALLS
-                    .count(calls)
+                    .with_count(calls)
                     .shown_as(counted(calls, "call")),
-                self.moved()
+                self.describe_moves()
             ),
-            self.cost(),
-            self.time(),
+            self.describe_cost(),
+            self.describe_makespan(),
         ]
     }
 
-    /// Whether the moves of a call happened. Moves of a call after the last superstep do not happen. In scenario ii no moves happen, and
-    /// all are listed.
-    fn is_done(&self, call: &Call) -> bool {
+    /// Returns whether the moves of a call belong in the list of moves. Moves of a call after the last superstep do not, because
+    /// they never happen. In scenario ii all calls are listed, although none of their moves happens.
+    fn is_listed(&self, call: &Call) -> bool {
         call.applied || self.this.scenario == Scenario::Ii
     }
 
-    /// Lists the calls whose moves happened.
-    fn done(&self) -> impl Iterator<Item = &Call> {
+    /// Lists the calls with moves that belong in the list of moves.
+    fn listed_calls(&self) -> impl Iterator<Item = &Call> {
         let moving = self.moving.iter().copied();
-        moving.filter(|call| self.is_done(call))
+        moving.filter(|call| self.is_listed(call))
     }
 
-    /// Describes the numbers of calls with moves and of moved processes.
-    fn moved(&self) -> Sentence {
+    /// Describes how many calls had moves and how many processes they moved.
+    fn describe_moves(&self) -> Sentence {
         let migrations = |call: &Call| call.migrations.len() as u64;
-        let done: Vec<u64> = self.done().map(migrations).collect();
+        let done: Vec<u64> = self.listed_calls().map(migrations).collect();
         let would = if self.this.scenario == Scenario::Ii {
             "would have moved"
         } else {
@@ -169,72 +170,78 @@ impl<'a> Overview<'a> {
             0 => say!("none of them {} anybody", would),
             moving => say!(
                 "{} of them {} {}",
-                quantity::MOVING.count(moving),
+                quantity::MOVING_CALLS.with_count(moving),
                 would,
                 quantity::PROCESSES_MOVED
-                    .count(count)
+                    .with_count(count)
                     .shown_as(counted(count, "process"))
             ),
         };
-        let late = self.moving.iter().find(|call| !self.is_done(call));
+        let late = self.moving.iter().find(|call| !self.is_listed(call));
         let late = late.map_or_else(Sentence::default, |call| {
-            let late = quantity::LATE.count(call.migrations.len() as u64);
+            let late = quantity::LATE.with_count(call.migrations.len() as u64);
             say!("; {} decided at the end of the run did not happen", late)
         });
         say!("{}{}", moved, late)
     }
 
-    /// Describes the cost of calls and migrations.
-    fn cost(&self) -> Sentence {
+    /// Describes the total and mean cost of the calls, and the total cost of the migrations.
+    fn describe_cost(&self) -> Sentence {
         let this = self.this;
         let moves = match this.migration_s {
             0.0 => Sentence::default(),
-            price => say!(", the migrations {}", quantity::MIGRATIONS.of(price)),
+            price => say!(", the migrations {}", quantity::MIGRATIONS.with_value(price)),
         };
         say!(
             "The calls cost {}, {} each on average{}.",
-            quantity::SCHEDULING.of(this.scheduling_s),
-            quantity::MEAN_COST.of(this.scheduling_s / this.calls.len() as f64),
+            quantity::SCHEDULING.with_value(this.scheduling_s),
+            quantity::MEAN_COST.with_value(this.scheduling_s / this.calls.len() as f64),
             moves
         )
     }
 
-    /// Compares the time of the run with that of scenario i.
-    fn time(&self) -> Sentence {
+    /// Describes the makespan of the scenario, and by how much it differs from the makespan of scenario i.
+    fn describe_makespan(&self) -> Sentence {
         let against = self.this.relative_overhead.map(|relative_overhead| {
             let percent = 100.0 * relative_overhead.abs();
             if relative_overhead < 0.0 {
-                say!(", {} less than scenario i", quantity::LESS.of(percent))
+                say!(
+                    ", {} less than scenario i",
+                    quantity::LESS_THAN_I.with_value(percent)
+                )
             } else {
-                say!(", {} more than scenario i", quantity::MORE.of(percent))
+                say!(
+                    ", {} more than scenario i",
+                    quantity::MORE_THAN_I.with_value(percent)
+                )
             }
         });
         say!(
             "With that the run took {}{}.",
-            quantity::MAKESPAN.of(self.this.makespan_s),
+            quantity::MAKESPAN.with_value(self.this.makespan_s),
             against.unwrap_or_default()
         )
     }
 
-    /// Creates a table of the moves: one row per origin and destination of each call with moves.
-    fn moves(&self) -> Table {
+    /// Creates a table of the moves: for each call with moves, one row per pair of origin and destination cluster.
+    fn moves_table(&self) -> Table {
         let title = match self.this.scenario {
             Scenario::Ii => "Calls that would have moved processes",
             _ => "Calls that moved processes",
         };
         let columns = [
-            numbers("superstep", "superstep"),
-            numbers("candidates", "candidates"),
-            numbers("moved", "moved"),
-            words("from", "from"),
-            words("to", "to"),
-            numbers("call", "cost_s"),
-            numbers("moves", "migration_s"),
-            words("processes", "processes"),
+            number_column("superstep", "superstep"),
+            number_column("candidates", "candidates"),
+            number_column("moved", "moved"),
+            text_column("from", "from"),
+            text_column("to", "to"),
+            number_column("call", "cost_s"),
+            number_column("moves", "migration_s"),
+            text_column("processes", "processes"),
         ];
         let mut table = Table::new("moving", title, &columns);
-        for call in self.done().take(SHOWN) {
-            for (line, way) in ways(call).into_iter().enumerate() {
+        for call in self.listed_calls().take(MOST_SHOWN) {
+            for (line, way) in group_moves(call).into_iter().enumerate() {
                 // The first row of a call has the values of the whole call.
                 let of_call = |text: String| {
                     if line == 0 {
@@ -243,50 +250,50 @@ impl<'a> Overview<'a> {
                         Cell::empty()
                     }
                 };
-                table.push([
+                table.push_row([
                     of_call(call.superstep.to_string()),
                     of_call(call.candidates.len().to_string()),
                     Cell::count(way.processes.len()),
                     Cell::text(way.from),
                     Cell::text(way.to),
-                    of_call(duration(call.cost_s)),
-                    of_call(duration(call.migration_s)),
-                    Cell::text(ranges(&way.processes)),
+                    of_call(format_duration(call.cost_s)),
+                    of_call(format_duration(call.migration_s)),
+                    Cell::text(process_ranges(&way.processes)),
                 ]);
             }
         }
         table
     }
 
-    fn reasons(&self) -> Table {
+    fn reasons_table(&self) -> Table {
         let columns = [
-            numbers("calls", "calls"),
-            words("why", "why"),
-            words("after supersteps", "supersteps"),
+            number_column("calls", "calls"),
+            text_column("why", "why"),
+            text_column("after supersteps", "supersteps"),
         ];
         let mut table = Table::new("quiet", "Calls without moves", &columns);
-        for group in self.quiet.iter().take(SHOWN) {
-            let listed = group.calls.iter().take(LISTED);
+        for group in self.quiet.iter().take(MOST_SHOWN) {
+            let listed = group.calls.iter().take(MOST_LISTED);
             let listed: Vec<String> = listed.map(|call| call.superstep.to_string()).collect();
-            let more = if group.calls.len() > LISTED {
+            let more = if group.calls.len() > MOST_LISTED {
                 ", ..."
             } else {
                 ""
             };
-            table.push([
+            table.push_row([
                 Cell::count(group.calls.len()),
-                Cell::text(group.told().text()),
+                Cell::text(group.describe().text()),
                 Cell::text(format!("{}{more}", listed.join(", "))),
             ]);
         }
         table
     }
 
-    fn tell_how_to_go_on(&self, sheet: &mut Sheet) {
+    fn add_suggestions(&self, sheet: &mut Sheet) {
         let Some(first) = self.this.calls.first() else {
             return;
         };
-        sheet.line("");
+        sheet.add_line("");
         let moving = self.moving.first();
         if let Some(call) = moving {
             let superstep = call.superstep;
@@ -294,21 +301,21 @@ impl<'a> Overview<'a> {
                 Scenario::Ii => "why they would have moved",
                 _ => "why they moved, and when that was paid back",
             };
-            sheet.line(format!("Add --superstep {superstep} to see {what},"));
+            sheet.add_line(format!("Add --superstep {superstep} to see {what},"));
         }
         let quiet = self.quiet.first().and_then(|group| group.calls.first());
         if let Some(call) = quiet {
             let add = if moving.is_some() { "or" } else { "Add" };
             let superstep = call.superstep;
-            sheet.line(format!("{add} --superstep {superstep} to see the reasons,"));
+            sheet.add_line(format!("{add} --superstep {superstep} to see the reasons,"));
         }
         let one = first.candidates.first().map_or(1, |one| one.process);
-        sheet.line(format!(
+        sheet.add_line(format!(
             "and with it --process p{one}, or --why-not p{one}, to see one process."
         ));
     }
 
-    /// Returns all calls as JSON.
+    /// Returns all rescheduling calls of the scenario as JSON.
     pub fn json(&self) -> Value {
         let this = self.this;
         let moving = self.moving.iter().map(|call| {
@@ -324,12 +331,12 @@ impl<'a> Overview<'a> {
                 "applied": call.applied,
                 "cost_s": call.cost_s,
                 "migration_s": call.migration_s,
-                "migrations": ways(call).into_iter().map(way).collect::<Vec<_>>(),
+                "migrations": group_moves(call).into_iter().map(way).collect::<Vec<_>>(),
             })
         });
         let quiet = self.quiet.iter().map(|group| {
             let supersteps: Vec<u64> = group.calls.iter().map(|call| call.superstep).collect();
-            let why = group.told();
+            let why = group.describe();
             json!({
                 "why": why.text(),
                 "quantities": why.to_json(),
@@ -339,7 +346,7 @@ impl<'a> Overview<'a> {
             })
         });
         let totals = self.totals();
-        let reasons: Vec<Sentence> = self.quiet.iter().map(Group::told).collect();
+        let reasons: Vec<Sentence> = self.quiet.iter().map(Group::describe).collect();
         let sentences: Vec<&str> = totals.iter().map(Sentence::text).collect();
         let quantities: Vec<Value> = totals.iter().map(Sentence::to_json).collect();
         json!({
@@ -362,26 +369,27 @@ impl<'a> Overview<'a> {
 }
 
 impl Group<'_> {
-    /// Describes the reason with the numbers of all its calls.
-    fn told(&self) -> Sentence {
+    /// Describes the reason of this group, with the range of the number of candidates and of the amount by which moves were
+    /// missed.
+    fn describe(&self) -> Sentence {
         let considered = self.calls.iter().map(|call| call.candidates.len() as f64);
-        let candidates = match bounds(considered) {
+        let candidates = match min_and_max(considered) {
             Some((least, most)) if most > 0.0 => {
-                let shown = |count: f64| quantity::CONSIDERED.of(count);
+                let shown = |count: f64| quantity::CONSIDERED.with_value(count);
                 let noun = if most > 1.0 {
                     "candidates"
                 } else {
                     "candidate"
                 };
-                say!("{} {}, ", between(least, most, shown), noun)
+                say!("{} {}, ", range_text(least, most, shown), noun)
             }
             _ => Sentence::default(),
         };
-        let values = self.by.iter().map(|short| short.value);
-        let measured = match (self.by.first(), bounds(values)) {
+        let values = self.missed_by.iter().map(|short| short.value);
+        let measured = match (self.missed_by.first(), min_and_max(values)) {
             (Some(short), Some((least, most))) => {
-                let range = between(least, most, |value| short.quantity(value));
-                say!("{}{}", short.words, range)
+                let range = range_text(least, most, |value| short.quantity(value));
+                say!("{}{}", short.leading_words, range)
             }
             _ => Sentence::default(),
         };
@@ -389,37 +397,37 @@ impl Group<'_> {
     }
 }
 
-/// Formats a range, `1 to 3`, or `2` if both ends have the same text.
-fn between(least: f64, most: f64, quantity: impl Fn(f64) -> Quantity) -> Sentence {
+/// Formats a range of a quantity, such as `1 to 3`; if both ends have the same text, returns one of them.
+fn range_text(least: f64, most: f64, quantity: impl Fn(f64) -> Quantity) -> Sentence {
     let (least, most) = (quantity(least), quantity(most));
-    if least.shown() == most.shown() {
+    if least.text() == most.text() {
         least.into()
     } else {
         say!("{} to {}", least, most)
     }
 }
 
-/// Adds a line with the number of rows that are left out.
-fn tell_rest(sheet: &mut Sheet, count: usize, noun: &str) {
-    if count > SHOWN {
-        sheet.line(format!(
+/// Adds a line that tells how many of the `count` rows were left out, if there are more rows than the overview shows.
+fn add_rest(sheet: &mut Sheet, count: usize, noun: &str) {
+    if count > MOST_SHOWN {
+        sheet.add_line(format!(
             "and {}; --json has all",
-            counted(count - SHOWN, noun)
+            counted(count - MOST_SHOWN, noun)
         ));
     }
 }
 
-fn bounds(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+fn min_and_max(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     values.fold(None, |bounds, value| {
         let (least, most) = bounds.unwrap_or((value, value));
         Some((least.min(value), most.max(value)))
     })
 }
 
-/// Describes in plain words why a call decided no move, and by how much it missed one.
-fn why(narrator: &dyn Narrator, call: &Call) -> (Sentence, Vec<Short>) {
+/// Describes in plain words why a call decided no move, and lists the amounts by which moves were missed.
+fn reason_of(narrator: &dyn Narrator, call: &Call) -> (Sentence, Vec<Shortfall>) {
     if call.candidates.is_empty() {
-        let Quiet { why, by } = narrator.quiet(call.record());
+        let NoMoveReason { reason: why, shortfall: by } = narrator.reason_without_candidates(call.record());
         return (why, by.into_iter().collect());
     }
     let reasons = call.candidates.iter();
@@ -427,8 +435,8 @@ fn why(narrator: &dyn Narrator, call: &Call) -> (Sentence, Vec<Short>) {
     reasons.sort_unstable();
     reasons.dedup();
     let missed = call.candidates.iter().filter_map(|one| {
-        Some(Short {
-            words: ", by ",
+        Some(Shortfall {
+            leading_words: ", by ",
             meaning: quantity::MISSED,
             value: one.go_s? - one.stay_s?,
         })
@@ -436,7 +444,7 @@ fn why(narrator: &dyn Narrator, call: &Call) -> (Sentence, Vec<Short>) {
     (reasons.join("; ").into(), missed.collect())
 }
 
-/// Removes the number at the end of a reason, so that `shared with 3` is the same reason as `shared with 2`.
+/// Replaces a number at the end of a reason by `others`, so that `shared with 3` and `shared with 2` count as the same reason.
 fn without_number(reason: &str) -> String {
     match reason.rsplit_once(' ') {
         Some((rest, last)) if last.bytes().all(|byte| byte.is_ascii_digit()) => {
@@ -446,9 +454,9 @@ fn without_number(reason: &str) -> String {
     }
 }
 
-/// Groups the moves of a call by origin and destination.
-fn ways(call: &Call) -> Vec<Way<'_>> {
-    by_clusters(call.migrations.iter().map(|decided| {
+/// Groups the moves of a call by origin and destination cluster.
+fn group_moves(call: &Call) -> Vec<Way<'_>> {
+    group_by_clusters(call.migrations.iter().map(|decided| {
         // The record counts processes from 1.
         let process = ProcessId(u32::try_from(decided.process - 1).unwrap_or(u32::MAX));
         (&*decided.from_cluster, &*decided.to_cluster, process)

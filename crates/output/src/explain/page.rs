@@ -1,4 +1,4 @@
-//! The overview as a page: a table of all calls, and a description of each of them.
+//! The overview of the rescheduling calls of a run as an HTML page: a table, and a description of each call.
 
 use std::fmt::Write as _;
 
@@ -11,14 +11,14 @@ use crate::read::{Call, Run};
 use migsim_base::error::Problem;
 use migsim_base::words::counted;
 
-/// Maximum number of calls that are described in words.
+/// Maximum number of rescheduling calls that the page describes in words.
 const MOST_CALLS: usize = 200;
 
-/// Number of rows of a table that are shown at first.
-const SHOWN: usize = 50;
+/// Number of rows of a table that are visible before the reader unfolds the rest.
+const VISIBLE_ROWS: usize = 50;
 
 impl Overview<'_> {
-    /// Returns the overview as a page; `run` must be its run.
+    /// Returns the overview as an HTML page; `run` must be the run from which the overview was created.
     ///
     /// # Errors
     /// None, because all calls belong to that run.
@@ -32,7 +32,7 @@ impl Overview<'_> {
                 why_not: false,
                 scenario: Some(self.this.scenario),
             };
-            told(&mut calls, call, &Story::new(run, question, None)?);
+            add_call(&mut calls, call, &Story::new(run, question, None)?);
         }
         if self.this.calls.len() > MOST_CALLS {
             let more = counted(self.this.calls.len() - MOST_CALLS, "more call");
@@ -40,7 +40,7 @@ impl Overview<'_> {
                 .expect("a string can be written to");
         }
         let body = [
-            section("overview", "All calls", &sheet.html(SHOWN)),
+            section("overview", "All calls", &sheet.html(VISIBLE_ROWS)),
             section("calls", "Each call in words", &calls),
         ];
         let title = format!("Decisions of {}", run.application);
@@ -53,8 +53,8 @@ impl Overview<'_> {
     }
 }
 
-/// Adds a call to the page; it is unfolded if it decided moves.
-fn told(html: &mut String, call: &Call, story: &Story) {
+/// Adds the description of a call to the page; it is unfolded if the call decided moves.
+fn add_call(html: &mut String, call: &Call, story: &Story) {
     let (open, what) = match call.migrations.len() {
         0 => ("", "nobody is to move".to_owned()),
         moves => (" open", format!("{} to move", counted(moves, "process"))),

@@ -1,50 +1,53 @@
-//! The placement: the destination of each candidate, t1 compared with t2, and the verdict.
+//! Describes the placement decided by a rescheduling call: the destination of each candidate, t1 (time on the origin) against t2
+//! (time on the destination), and the verdict.
 
 use std::collections::BTreeSet;
 
 use super::question::Answer;
 use crate::read::Call;
 use migsim_base::words::counted;
-use migsim_policies::explain::{Judged, Meaning, Narrator, Sentence, Unit, say};
+use migsim_policies::explain::{RecordedCandidate, Meaning, Narrator, Sentence, Unit, say};
 
-/// Maximum number of candidates that are described one by one, unless the question names one.
-const TOLD: usize = 12;
+/// Maximum number of candidates that are described one by one in an answer.
+const MOST_CANDIDATES: usize = 12;
 
-/// The number of candidates that are not described one by one.
-const MORE: Meaning = Meaning::new(
+/// Meaning of the number of candidates that are not described one by one.
+const MORE_CANDIDATES: Meaning = Meaning::new(
     "more_candidates",
     Unit::Count,
     "the number of candidates that are not described one by one",
 );
 
-/// The number of accepted candidates among them.
-const ACCEPTED: Meaning = Meaning::new(
+/// Meaning of the number of accepted candidates among the candidates that are not described one by one.
+const MORE_ACCEPTED: Meaning = Meaning::new(
     "more_accepted",
     Unit::Count,
     "the number of accepted ones among the candidates that are not described one by one",
 );
 
 impl Answer<'_> {
-    /// Describes the candidates that the question is about, and the moves without a candidate.
-    pub(super) fn placement(&self, call: &Call, asked: &[&Judged]) -> Vec<Sentence> {
+    /// Describes the candidates `asked` that the question is about, and the moves of processes that were no candidates.
+    pub(super) fn placement(&self, call: &Call, asked: &[&RecordedCandidate]) -> Vec<Sentence> {
         let mut sentences = Vec::new();
-        for one in asked.iter().take(TOLD) {
-            candidate(self.run.narrator, call, one, &mut sentences);
+        for one in asked.iter().take(MOST_CANDIDATES) {
+            add_candidate(self.run.narrator, call, one, &mut sentences);
         }
-        if asked.len() > TOLD {
-            let rest = &asked[TOLD..];
+        if asked.len() > MOST_CANDIDATES {
+            let rest = &asked[MOST_CANDIDATES..];
             let moved = rest.iter().filter(|one| one.accepted).count() as u64;
             let count = rest.len() as u64;
             sentences.push(say!(
                 "{}, {} accepted; ask for one with --process.",
-                MORE.count(count).shown_as(counted(count, "more candidate")),
-                ACCEPTED.count(moved)
+                MORE_CANDIDATES
+                    .with_count(count)
+                    .shown_as(counted(count, "more candidate")),
+                MORE_ACCEPTED.with_count(moved)
             ));
         }
-        sentences.extend(self.forced(call, asked));
+        sentences.extend(self.other_moves(call, asked));
         if let Some(process) = self.question.process.filter(|_| self.question.why_not) {
             let process = process.to_string();
-            let is_moved = |one: &migsim_policies::explain::Decided| {
+            let is_moved = |one: &migsim_policies::explain::RecordedMigration| {
                 self.question.process == Some(one.process)
             };
             if call.migrations.iter().any(is_moved) {
@@ -62,12 +65,12 @@ impl Answer<'_> {
         sentences
     }
 
-    /// Describes the moves of processes that are not candidates.
-    fn forced(&self, call: &Call, asked: &[&Judged]) -> Vec<Sentence> {
+    /// Describes the moves of processes in the question that are not among the candidates `asked`.
+    fn other_moves(&self, call: &Call, asked: &[&RecordedCandidate]) -> Vec<Sentence> {
         let judged: BTreeSet<u64> = asked.iter().map(|one| one.process).collect();
         let others = call.migrations.iter();
         let others =
-            others.filter(|one| self.scene.is_asked(one.process) && !judged.contains(&one.process));
+            others.filter(|one| self.scene.includes_process(one.process) && !judged.contains(&one.process));
         others
             .map(|one| {
                 say!(
@@ -83,10 +86,15 @@ impl Answer<'_> {
     }
 }
 
-/// Describes one candidate: its destination, the verdict, and t1 compared with t2.
-fn candidate(narrator: &dyn Narrator, call: &Call, one: &Judged, sentences: &mut Vec<Sentence>) {
+/// Adds sentences about one candidate: its destination, the verdict, and t1 compared with t2.
+fn add_candidate(
+    narrator: &dyn Narrator,
+    call: &Call,
+    one: &RecordedCandidate,
+    sentences: &mut Vec<Sentence>,
+) {
     let offered = one.to_host.as_ref().map_or_else(Sentence::default, |host| {
-        let what = narrator.offer(call.record(), one);
+        let what = narrator.describe_offered_host(call.record(), one);
         say!(" and was offered {}{}", host, what)
     });
     let verdict = if one.accepted {
@@ -107,8 +115,8 @@ fn candidate(narrator: &dyn Narrator, call: &Call, one: &Judged, sentences: &mut
     let (Some(stay), Some(go)) = (one.stay_s, one.go_s) else {
         return;
     };
-    let parts = narrator.times(call.record(), one, [stay, go]);
-    let saving = narrator.saving(call.record(), one, [stay, go]);
+    let parts = narrator.describe_times(call.record(), one, [stay, go]);
+    let saving = narrator.describe_saving(call.record(), one, [stay, go]);
     let parts = parts.into_iter().chain([saving]);
     sentences.extend(parts.map(|part| say!("  {}", part)));
 }

@@ -1,30 +1,34 @@
-//! A question about a run.
+//! A question about a rescheduling call of a run, and the data from which it is answered.
 
 use crate::read::{Run, RunOfScenario};
 use migsim_base::error::Problem;
 use migsim_bsp::Scenario;
 use migsim_experiment::Effect;
-use migsim_policies::explain::Scene;
+use migsim_policies::explain::ExplainContext;
 
-/// A question about a call.
+/// A question about the rescheduling call after a superstep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Question {
-    /// The superstep before the call, counted from 1.
+    /// Superstep after which the rescheduling call took place, counted from 1.
     pub superstep: u64,
-    /// The process, counted from 1; none stands for the call as a whole.
+    /// Process that the question is about, counted from 1; `None` if it is about the call as a whole.
     pub process: Option<u64>,
-    /// Whether the question is why the process did not move.
+    /// Whether the question asks why the process did not move.
     pub why_not: bool,
-    /// The scenario; none stands for iii, or else ii.
+    /// Scenario that the question is about; `None` means scenario iii, or scenario ii if there is no scenario iii.
     pub scenario: Option<Scenario>,
 }
 
-/// Finds the scenario of a question: the wanted one, or else iii, or else ii.
-pub(super) fn scenario_of(run: &Run, wanted: Option<Scenario>) -> Result<&RunOfScenario, Problem> {
+/// Finds the scenario of a question: the scenario `wanted`; if it is `None`, scenario iii, or scenario ii if there is no scenario
+/// iii.
+pub(super) fn find_scenario(
+    run: &Run,
+    wanted: Option<Scenario>,
+) -> Result<&RunOfScenario, Problem> {
     let found = match wanted {
         Some(Scenario::I) => None,
-        Some(wanted) => run.get(wanted),
-        None => run.get(Scenario::Iii).or_else(|| run.get(Scenario::Ii)),
+        Some(wanted) => run.scenario(wanted),
+        None => run.scenario(Scenario::Iii).or_else(|| run.scenario(Scenario::Ii)),
     };
     found.ok_or_else(|| {
         let names = run.scenarios.iter().map(|run| run.scenario.name());
@@ -40,14 +44,14 @@ pub(super) fn scenario_of(run: &Run, wanted: Option<Scenario>) -> Result<&RunOfS
     })
 }
 
-/// The data from which the parts of an answer are made.
+/// The records of a run, the question, and the effect of the moves, from which the parts of an answer are written.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer<'a> {
     pub(super) run: &'a Run,
     pub(super) this: &'a RunOfScenario,
     pub(super) question: Question,
-    /// The data for the policy's sentences.
-    pub(super) scene: Scene<'a>,
-    /// The effect of the moves of the call, or the reason why it is not known; none if no process moved.
+    /// The records of the rescheduling calls, in the form in which the policy describes them.
+    pub(super) scene: ExplainContext<'a>,
+    /// Effect of the moves of the call, or the reason why it is not known; `None` if no process moved.
     pub(super) effect: Option<&'a Result<Effect, String>>,
 }

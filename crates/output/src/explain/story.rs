@@ -1,36 +1,37 @@
-//! The answer to a question about a superstep.
+//! The answer to a question about a superstep of a run, as text, HTML or JSON.
 
 use serde_json::{Map, Value, json};
 
 use super::case;
-use super::question::{Answer, Question, scenario_of};
+use super::question::{Answer, Question, find_scenario};
 use crate::frame::{Page, list, section};
 use crate::read::{Call, Run, RunOfScenario};
 use migsim_base::error::Problem;
 use migsim_experiment::Effect;
-use migsim_policies::explain::{Judged, Scene, Sentence, definitions};
+use migsim_policies::explain::{RecordedCandidate, ExplainContext, Sentence, definitions};
 
-/// The answer.
+/// The answer to a question about a superstep: titled parts, each with sentences.
 #[derive(Clone, Debug)]
 pub struct Story<'a> {
     answer: Answer<'a>,
-    /// The call after the superstep; none if no call was due.
+    /// The rescheduling call after the superstep; `None` if no call was due.
     call: Option<&'a Call>,
-    /// The titles of the parts, each with its sentences.
+    /// Parts of the answer: the title of each part with its sentences.
     parts: Vec<(&'static str, Vec<Sentence>)>,
 }
 
 impl<'a> Story<'a> {
-    /// Answers a question about a run. `effect` is the effect of the moves of the call (`Case`), or the reason why it is not known.
+    /// Answers a question about a run. `effect` is the effect of the moves of the call (`Case`), or the reason why it is not
+    /// known.
     ///
     /// # Errors
-    /// There is no such scenario, superstep or process; the error lists the known ones.
+    /// There is no such scenario, superstep or process; the error lists the scenarios, supersteps or processes that exist.
     pub fn new(
         run: &'a Run,
         question: Question,
         effect: Option<&'a Result<Effect, String>>,
     ) -> Result<Self, Problem> {
-        let this = scenario_of(run, question.scenario)?;
+        let this = find_scenario(run, question.scenario)?;
         let supersteps = this.supersteps.len() as u64;
         let calls: Vec<String> = this
             .calls
@@ -70,12 +71,12 @@ impl<'a> Story<'a> {
         let answer = Answer::new(run, this, question, effect);
         let mut calls = this.calls.iter();
         let call = calls.find(|call| call.superstep == question.superstep);
-        let mut parts = vec![("When", run.narrator.trigger(&answer.scene))];
+        let mut parts = vec![("When", run.narrator.describe_trigger(&answer.scene))];
         if let Some(call) = call {
-            let asked: Vec<&Judged> = call
+            let asked: Vec<&RecordedCandidate> = call
                 .candidates
                 .iter()
-                .filter(|one| answer.scene.is_asked(one.process))
+                .filter(|one| answer.scene.includes_process(one.process))
                 .collect();
             parts.extend(answer.decision(call, &asked));
             parts.push(("What happened then", answer.outcome(call)));
@@ -88,12 +89,12 @@ impl<'a> Story<'a> {
         })
     }
 
-    /// Whether there was no call after the superstep.
+    /// Returns whether no rescheduling call took place after the superstep.
     pub fn has_no_call(&self) -> bool {
         self.call.is_none()
     }
 
-    /// Adds sentences that explain the time of the superstep.
+    /// Adds a part that explains how long the superstep took; `sentences` are its text.
     #[must_use]
     pub fn with_time(mut self, sentences: Vec<Sentence>) -> Self {
         self.parts.push(("Why it took its time", sentences));
@@ -112,7 +113,7 @@ impl<'a> Story<'a> {
         )
     }
 
-    /// Returns the answer as text.
+    /// Returns the answer as text for a terminal.
     pub fn text(&self) -> String {
         let mut text = format!("{}\n", self.heading());
         for (title, sentences) in &self.parts {
@@ -124,7 +125,7 @@ impl<'a> Story<'a> {
         text
     }
 
-    /// Returns the answer as a page.
+    /// Returns the answer as an HTML page.
     pub fn html(&self) -> String {
         let parts = self.parts.iter().zip(1..);
         let sections = parts.map(|((title, sentences), number)| {
@@ -138,13 +139,14 @@ impl<'a> Story<'a> {
         .html()
     }
 
-    /// Returns the titles of the parts with their sentences.
+    /// Returns the parts of the answer: the title of each part with its sentences as text.
     pub(crate) fn parts(&self) -> impl Iterator<Item = (&'static str, Vec<String>)> {
         let parts = self.parts.iter();
         parts.map(|(title, sentences)| (*title, texts(sentences)))
     }
 
-    /// Returns the answer as JSON: the sentences, the quantities in each of them with their definitions, and the record behind them.
+    /// Returns the answer as JSON: the sentences, the quantities in each sentence with their definitions, and the records from
+    /// which they were written.
     pub fn json(&self) -> Value {
         let by_title = |of: fn(&Sentence) -> Value| -> Value {
             let parts = self.parts.iter();
@@ -162,7 +164,7 @@ impl<'a> Story<'a> {
     }
 }
 
-/// Returns the texts of some sentences.
+/// Returns the text of each sentence.
 pub(crate) fn texts(sentences: &[Sentence]) -> Vec<String> {
     let texts = sentences.iter().map(|one| one.text().to_owned());
     texts.collect()
@@ -178,13 +180,13 @@ impl<'a> Answer<'a> {
     ) -> Self {
         let policy = &run.experiment["policy"];
         let name = policy["name"].as_str().unwrap_or("?");
-        let scene = Scene {
+        let scene = ExplainContext {
             policy: name,
             options: &policy[name],
             superstep: question.superstep,
             supersteps: this.supersteps.len() as u64,
             process: question.process,
-            why_not: question.why_not,
+            asks_why_not: question.why_not,
             calls: this.calls.iter().map(Call::record).collect(),
         };
         Self {
@@ -196,20 +198,21 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// Describes the decision of a call in two parts; `asked` are the candidates in the question.
+    /// Describes the decision of a call in two parts: which processes were candidates, and where they were to move. `asked` are
+    /// the candidates in the question.
     pub(crate) fn decision(
         &self,
         call: &Call,
-        asked: &[&Judged],
+        asked: &[&RecordedCandidate],
     ) -> [(&'static str, Vec<Sentence>); 2] {
-        let selection = self.run.narrator.selection(&self.scene, call.record());
+        let selection = self.run.narrator.describe_selection(&self.scene, call.record());
         [
             ("Which", selection),
             ("Where and whether", self.placement(call, asked)),
         ]
     }
 
-    /// Collects the numbers behind the sentences.
+    /// Collects the recorded numbers from which the sentences are written, as JSON.
     fn facts(&self, call: Option<&Call>) -> Map<String, Value> {
         let scene = &self.scene;
         let mut facts = Map::new();
@@ -224,20 +227,21 @@ impl<'a> Answer<'a> {
         let next = scene.next_call().map(|call| call.superstep);
         put("next_call", next.into());
         if let Some(call) = call {
-            self.put_call(call, &mut facts);
+            self.add_call(call, &mut facts);
         }
         facts
     }
 
-    /// Adds the record of the call; of a long list, only the entries that the question asks for.
-    fn put_call(&self, call: &Call, facts: &mut Map<String, Value>) {
+    /// Adds the record of the call to `facts`. If the question names a process, only the entries of this process are added from
+    /// lists.
+    fn add_call(&self, call: &Call, facts: &mut Map<String, Value>) {
         let mut explanation = call.explanation.clone();
         for list in explanation.values_mut().filter_map(Value::as_array_mut) {
             if let Some(process) = self.question.process {
                 list.retain(|entry| entry["process"].as_u64().is_none_or(|own| own == process));
             }
         }
-        let is_asked = |process: u64| self.scene.is_asked(process);
+        let is_asked = |process: u64| self.scene.includes_process(process);
         let candidates: Vec<_> = call
             .candidates
             .iter()
@@ -250,7 +254,7 @@ impl<'a> Answer<'a> {
             .collect();
         let effect = self.effect.and_then(|effect| effect.as_ref().ok());
         let predicted = effect.and_then(|effect| effect.predicted.as_ref());
-        let predicted = predicted.map(|one| one.without.get() - one.with.get());
+        let predicted = predicted.map(|one| one.without_moves.get() - one.with_moves.get());
         facts.insert(
             "call".into(),
             json!({
@@ -268,8 +272,11 @@ impl<'a> Answer<'a> {
             }),
         );
         if let Some(effect) = self.effect {
-            facts.insert("effect".into(), case::json(effect, self.scene.supersteps));
+            facts.insert(
+                "effect".into(),
+                case::effect_json(effect, self.scene.supersteps),
+            );
         }
-        facts.extend(self.run.narrator.facts(&self.scene, call.record()));
+        facts.extend(self.run.narrator.additional_values(&self.scene, call.record()));
     }
 }

@@ -1,4 +1,4 @@
-//! Axes with ticks at round numbers, as many as fit; and legends.
+//! Axes of charts, with ticks at round numbers whose labels do not overlap; and legends.
 
 use super::drawing::{AXIS, Anchor, BLACK, Colour, Drawing, GRID, Mark};
 use super::font;
@@ -9,7 +9,7 @@ const LINE: f64 = 0.6;
 /// The width of a grid line \[pt\].
 const THIN: f64 = 0.4;
 
-/// A quantity along a line.
+/// The range of a quantity along an axis, and the position of the axis in the drawing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Axis {
     low: f64,
@@ -20,7 +20,8 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// Creates an axis whose range contains all `values`.
+    /// Creates an axis whose range contains all `values`, with a margin at both ends. `ends` are the positions of the low and the
+    /// high end \[pt\].
     pub(super) fn new(values: impl Iterator<Item = f64>, is_log: bool, ends: (f64, f64)) -> Self {
         let finite = values.filter(|value| value.is_finite() && (!is_log || *value > 0.0));
         let (low, high) = finite.fold((f64::MAX, f64::MIN), |(low, high), value| {
@@ -42,7 +43,7 @@ impl Axis {
         }
     }
 
-    /// Creates an axis from 0 to the largest of `values`.
+    /// Creates a linear axis from 0 to the largest of `values`.
     pub(super) fn from_zero(values: impl Iterator<Item = f64>, ends: (f64, f64)) -> Self {
         let high = values.fold(0.0, f64::max);
         Self {
@@ -53,8 +54,8 @@ impl Axis {
         }
     }
 
-    /// Creates an axis from `low` to `high`.
-    pub(super) fn exactly(low: f64, high: f64, ends: (f64, f64)) -> Self {
+    /// Creates a linear axis from `low` to `high`.
+    pub(super) fn from_range(low: f64, high: f64, ends: (f64, f64)) -> Self {
         let is_range = low < high;
         let (low, high) = if is_range {
             (low, high)
@@ -69,24 +70,24 @@ impl Axis {
         }
     }
 
-    /// Creates an axis from the smallest to the largest of `values`.
-    pub(super) fn between(values: impl Iterator<Item = f64>, ends: (f64, f64)) -> Self {
+    /// Creates a linear axis from the smallest to the largest of `values`, without a margin.
+    pub(super) fn from_values(values: impl Iterator<Item = f64>, ends: (f64, f64)) -> Self {
         let (low, high) = values.fold((f64::MAX, f64::MIN), |(low, high), value| {
             (low.min(value), high.max(value))
         });
         if low > high {
-            Self::exactly(0.0, 1.0, ends)
+            Self::from_range(0.0, 1.0, ends)
         } else {
-            Self::exactly(low, high, ends)
+            Self::from_range(low, high, ends)
         }
     }
 
-    /// Returns the axis with other positions of its ends.
-    pub(super) fn at(self, ends: (f64, f64)) -> Self {
+    /// Returns the same axis with its low and high end at other positions \[pt\].
+    pub(super) fn with_ends(self, ends: (f64, f64)) -> Self {
         Self { ends, ..self }
     }
 
-    pub(super) fn place(&self, value: f64) -> f64 {
+    pub(super) fn position_of(&self, value: f64) -> f64 {
         let share = if self.is_log {
             (value / self.low).ln() / (self.high / self.low).ln()
         } else {
@@ -99,7 +100,7 @@ impl Axis {
         (self.low, self.high)
     }
 
-    /// Lists round numbers on the axis with their labels, no closer than `gap` points.
+    /// Lists round numbers within the range of the axis with their labels, at least `gap` points apart.
     fn ticks(&self, gap: f64, style: &Style) -> Vec<(f64, String)> {
         let most = ((self.ends.1 - self.ends.0).abs() / gap).floor().max(1.0);
         let values = if self.is_log && self.high / self.low >= 4.0 {
@@ -107,14 +108,14 @@ impl Axis {
         } else {
             self.steps(most)
         };
-        let label = |value: f64| style.number(&plain(value));
+        let label = |value: f64| style.format_number(&plain(value));
         values
             .into_iter()
             .map(|value| (value, label(value)))
             .collect()
     }
 
-    /// Lists multiples of 1, 2 or 5 times a power of ten.
+    /// Lists the multiples of a round step (1, 2 or 5 times a power of ten) within the range of the axis, about `most` of them.
     fn steps(&self, most: f64) -> Vec<f64> {
         let rough = (self.high - self.low) / most;
         let power = 10_f64.powf(rough.log10().floor());
@@ -132,7 +133,8 @@ impl Axis {
         values
     }
 
-    /// Lists powers of ten, with 2 and 5 times them if there is room.
+    /// Lists the powers of ten within the range of the axis, at most `most`; with 2 and 5 times each power (or 3 times) if they
+    /// fit.
     fn powers(&self, most: f64) -> Vec<f64> {
         let all = |factors: &[f64]| -> Vec<f64> {
             let (first, last) = (self.low.log10().floor(), self.high.log10().ceil());
@@ -158,46 +160,57 @@ impl Axis {
         fewest.iter().copied().step_by(each).collect()
     }
 
-    /// Computes the width of the widest label of a vertical axis.
+    /// Computes the width of the widest tick label of a vertical axis \[pt\].
     pub(super) fn label_width(&self, style: &Style) -> f64 {
-        let ticks = self.ticks(2.2 * style.size(), style);
+        let ticks = self.ticks(2.2 * style.font_points(), style);
         let widths = ticks
             .iter()
-            .map(|(_, label)| font::width(label, style.size()));
+            .map(|(_, label)| font::width(label, style.font_points()));
         widths.fold(0.0, f64::max)
     }
 
-    /// Draws a vertical axis left of `x`, with grid lines up to `right`.
-    pub(super) fn upright(&self, drawing: &mut Drawing, (x, right): (f64, f64), style: &Style) {
-        for (value, label) in self.ticks(2.2 * style.size(), style) {
-            let y = self.place(value);
+    /// Draws this axis as a vertical axis left of `x`, with grid lines that extend to `right`.
+    pub(super) fn draw_vertical(
+        &self,
+        drawing: &mut Drawing,
+        (x, right): (f64, f64),
+        style: &Style,
+    ) {
+        for (value, label) in self.ticks(2.2 * style.font_points(), style) {
+            let y = self.position_of(value);
             drawing.line((x, y), (right, y), (GRID, THIN));
-            let below = y + 0.35 * style.size();
-            drawing.text((x - 3.0, below), Anchor::End, &label, (style.size(), BLACK));
+            let below = y + 0.35 * style.font_points();
+            drawing.text((x - 3.0, below), Anchor::End, &label, (style.font_points(), BLACK));
         }
         drawing.line((x, self.ends.0), (x, self.ends.1), (AXIS, LINE));
     }
 
-    /// Draws the grid lines of a horizontal axis, from `top` to `bottom`.
-    pub(super) fn grid(&self, drawing: &mut Drawing, (top, bottom): (f64, f64), style: &Style) {
+    /// Draws the vertical grid lines of a horizontal axis, from `top` to `bottom`.
+    pub(super) fn draw_grid(
+        &self,
+        drawing: &mut Drawing,
+        (top, bottom): (f64, f64),
+        style: &Style,
+    ) {
         for (value, _) in self.horizontal_ticks((1.0, drawing.width - 1.0), style) {
-            let x = self.place(value);
+            let x = self.position_of(value);
             drawing.line((x, top), (x, bottom), (GRID, THIN));
         }
     }
 
-    /// Lists the ticks of a horizontal axis whose labels, kept between `edges`, do not touch.
+    /// Lists the ticks of a horizontal axis, as many as have labels that do not touch. Labels stay between the positions `edges`
+    /// \[pt\].
     fn horizontal_ticks(&self, edges: (f64, f64), style: &Style) -> Vec<(f64, String)> {
-        let mut gap = 2.5 * style.size();
-        let middle = |tick: &(f64, String)| self.label_at(tick, edges, style);
+        let mut gap = 2.5 * style.font_points();
+        let middle = |tick: &(f64, String)| self.label_middle(tick, edges, style);
         for _ in 0..12 {
             let ticks = self.ticks(gap, style);
             let touch = |pair: &[(f64, String)]| {
                 let widths = pair
                     .iter()
-                    .map(|(_, label)| font::width(label, style.size()));
+                    .map(|(_, label)| font::width(label, style.font_points()));
                 let room = (middle(&pair[1]) - middle(&pair[0])).abs();
-                room < widths.sum::<f64>() / 2.0 + 0.7 * style.size()
+                room < widths.sum::<f64>() / 2.0 + 0.7 * style.font_points()
             };
             if !ticks.windows(2).any(touch) {
                 return ticks;
@@ -207,15 +220,22 @@ impl Axis {
         Vec::new()
     }
 
-    /// Computes the middle of the label of a tick on a horizontal axis, kept between `edges`.
-    fn label_at(&self, (value, label): &(f64, String), edges: (f64, f64), style: &Style) -> f64 {
-        let half = font::width(label, style.size()) / 2.0;
+    /// Computes the horizontal position of the middle of a tick label \[pt\], such that the label stays between the positions
+    /// `edges`.
+    fn label_middle(
+        &self,
+        (value, label): &(f64, String),
+        edges: (f64, f64),
+        style: &Style,
+    ) -> f64 {
+        let half = font::width(label, style.font_points()) / 2.0;
         let most = (edges.1 - half).max(edges.0 + half);
-        self.place(*value).clamp(edges.0 + half, most)
+        self.position_of(*value).clamp(edges.0 + half, most)
     }
 
-    /// Draws a horizontal axis below `y` with its title, and returns its height. Labels stay between `edges`.
-    pub(super) fn level(
+    /// Draws this axis as a horizontal axis below `y` with its title, and returns its height \[pt\]. Labels stay between the
+    /// positions `edges`.
+    pub(super) fn draw_horizontal(
         &self,
         drawing: &mut Drawing,
         y: f64,
@@ -223,22 +243,22 @@ impl Axis {
         edges: (f64, f64),
         style: &Style,
     ) -> f64 {
-        let size = style.size();
+        let size = style.font_points();
         drawing.line((self.ends.0, y), (self.ends.1, y), (AXIS, LINE));
         for tick in self.horizontal_ticks(edges, style) {
-            let x = self.place(tick.0);
+            let x = self.position_of(tick.0);
             drawing.line((x, y), (x, y + 2.5), (AXIS, LINE));
-            let at = (self.label_at(&tick, edges, style), y + 3.5 + 0.8 * size);
+            let at = (self.label_middle(&tick, edges, style), y + 3.5 + 0.8 * size);
             drawing.text(at, Anchor::Middle, &tick.1, (size, BLACK));
         }
         let below = y + 3.5 + 2.1 * size;
         let middle = f64::midpoint(self.ends.0, self.ends.1);
-        under(drawing, (middle, below), title, edges, style);
+        draw_title(drawing, (middle, below), title, edges, style);
         3.5 + 2.4 * size
     }
 }
 
-/// Draws a colour bar at the top, with its scale and its title with unit; returns its lower end.
+/// Draws a colour bar at the top of the drawing, with its scale and its title; returns the position of its lower end \[pt\].
 pub(super) fn colour_bar(
     drawing: &mut Drawing,
     title: &str,
@@ -246,7 +266,7 @@ pub(super) fn colour_bar(
     style: &Style,
 ) -> f64 {
     const STEPS: usize = 48;
-    let size = style.size();
+    let size = style.font_points();
     let ends = (size, drawing.width - size);
     let step = (ends.1 - ends.0) / STEPS as f64;
     for index in 0..STEPS {
@@ -256,33 +276,33 @@ pub(super) fn colour_bar(
         let width = if index + 1 == STEPS { step } else { step + 0.3 };
         drawing.rectangle((x, 2.0), (width, 0.7 * size), colour);
     }
-    let axis = Axis::exactly(least, most, ends);
+    let axis = Axis::from_range(least, most, ends);
     let edges = (1.0, drawing.width - 1.0);
     let y = 2.0 + 0.7 * size;
-    y + axis.level(drawing, y, title, edges, style) + 0.6 * size
+    y + axis.draw_horizontal(drawing, y, title, edges, style) + 0.6 * size
 }
 
-/// Draws a title centred at `at`, shifted so that it stays between `edges`.
-pub(super) fn under(
+/// Draws a title centred at a position, shifted if necessary so that it stays between the horizontal positions `edges`.
+pub(super) fn draw_title(
     drawing: &mut Drawing,
     (x, y): (f64, f64),
     title: &str,
     edges: (f64, f64),
     style: &Style,
 ) {
-    let size = style.size();
-    let title = super::drawing::fitted(title, size, edges.1 - edges.0);
+    let size = style.font_points();
+    let title = super::drawing::shortened(title, size, edges.1 - edges.0);
     let half = font::width(&title, size) / 2.0;
     let x = x.clamp(edges.0 + half, (edges.1 - half).max(edges.0 + half));
     drawing.text((x, y), Anchor::Middle, &title, (size, BLACK));
 }
 
-/// Lists about `most` round numbers from 0 to `high`, with their labels.
+/// Lists about `most` round numbers from 0 to `high`, each with its label.
 pub fn round_ticks(high: f64, most: u32) -> Vec<(f64, String)> {
-    Axis::exactly(0.0, high, (0.0, f64::from(most))).ticks(1.0, &Style::default())
+    Axis::from_range(0.0, high, (0.0, f64::from(most))).ticks(1.0, &Style::default())
 }
 
-/// Formats a number without an exponent, unless it has very many digits.
+/// Formats a number without an exponent, except numbers below 1e-4 and from 1e7 on.
 pub(super) fn plain(value: f64) -> String {
     let size = value.abs();
     if size != 0.0 && !(1e-4..1e7).contains(&size) {
@@ -292,54 +312,59 @@ pub(super) fn plain(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Removes the rounding error of a multiple of a step.
+/// Rounds a multiple of `step` to remove the error of floating-point multiplication.
 fn rounded(value: f64, step: f64) -> f64 {
     let digits = 10_f64.powf((2.0 - step.log10().floor()).clamp(-300.0, 300.0));
     let rounded = (value * digits).round() / digits;
     if rounded == 0.0 { 0.0 } else { rounded }
 }
 
-/// An entry of a legend: its symbol and its name.
+/// An entry of a legend: the name of a series, its colour and its symbol.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) name: String,
     pub(super) colour: Colour,
-    pub(super) look: Look,
+    pub(super) symbol: Symbol,
 }
 
 /// The symbol before a name in a legend.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Look {
-    /// A mark, filled or not.
+pub(super) enum Symbol {
+    /// The mark of a point; the second value tells whether it is filled.
     Mark(Mark, bool),
-    /// A box of the colour.
+    /// A rectangle filled with the colour.
     Area,
-    /// A line.
+    /// A short line in the colour.
     Line,
 }
 
-/// Draws a legend from `top` on, in as many lines as it needs; returns its lower end.
-pub(super) fn legend(drawing: &mut Drawing, entries: &[Entry], top: f64, style: &Style) -> f64 {
-    let size = style.size();
+/// Draws a legend from the position `top` downwards, on as many lines as needed; returns the position of its lower end \[pt\].
+pub(super) fn draw_legend(
+    drawing: &mut Drawing,
+    entries: &[Entry],
+    top: f64,
+    style: &Style,
+) -> f64 {
+    let size = style.font_points();
     let (mut x, mut y) = (1.0, top + 0.85 * size);
     for entry in entries {
-        let name = super::drawing::fitted(&entry.name, size, drawing.width - 1.5 * size - 2.0);
+        let name = super::drawing::shortened(&entry.name, size, drawing.width - 1.5 * size - 2.0);
         let width = 1.3 * size + font::width(&name, size);
         if x > 1.0 && x + width > drawing.width - 1.0 {
             x = 1.0;
             y += 1.3 * size;
         }
         let middle = (x + 0.45 * size, y - 0.3 * size);
-        match entry.look {
-            Look::Mark(mark, filled) => {
-                drawing.mark(mark, middle, radius(style), entry.colour, filled);
+        match entry.symbol {
+            Symbol::Mark(mark, filled) => {
+                drawing.mark(mark, middle, mark_radius(style), entry.colour, filled);
             }
-            Look::Area => drawing.rectangle(
+            Symbol::Area => drawing.rectangle(
                 (middle.0 - 0.4 * size, middle.1 - 0.35 * size),
                 (0.8 * size, 0.7 * size),
                 entry.colour,
             ),
-            Look::Line => drawing.line(
+            Symbol::Line => drawing.line(
                 (middle.0 - 0.45 * size, middle.1),
                 (middle.0 + 0.45 * size, middle.1),
                 (entry.colour, 1.4),
@@ -355,13 +380,13 @@ pub(super) fn legend(drawing: &mut Drawing, entries: &[Entry], top: f64, style: 
     }
 }
 
-/// Returns the radius of a mark \[pt\].
-pub(super) fn radius(style: &Style) -> f64 {
-    0.27 * style.size()
+/// Returns the radius of the mark of a point \[pt\].
+pub(super) fn mark_radius(style: &Style) -> f64 {
+    0.27 * style.font_points()
 }
 
-/// Returns a colour of the map viridis (Smith and van der Walt 2015) in five steps. Its brightness rises evenly, so that it is readable in
-/// grey, too.
+/// Returns a colour of the colour map viridis (Smith and van der Walt 2015) at `share`, from 0 to 1. The brightness of the map
+/// rises evenly, so that it is readable in greyscale.
 pub fn viridis(share: f64) -> Colour {
     const STEPS: [[f64; 3]; 5] = [
         [68.0, 1.0, 84.0],

@@ -1,12 +1,12 @@
-//! A chart of the activity of each process over time: one row per process, coloured from left to right.
+//! A chart of the activity of each process over time: one row per process, with coloured bars along the time axis.
 
-use super::axis::{Axis, Entry, Look, colour_bar, legend};
-use super::drawing::{Anchor, BLACK, Colour, Drawing, fitted};
+use super::axis::{Axis, Entry, Symbol, colour_bar, draw_legend};
+use super::drawing::{Anchor, BLACK, Colour, Drawing, shortened};
 use super::font;
-use super::heat::every;
+use super::heat::label_interval;
 use super::style::Style;
 
-/// A coloured part of a row.
+/// A coloured bar in a row of the chart, from one time to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bar {
     /// The start of the bar, in the unit of the axis.
@@ -17,48 +17,49 @@ pub struct Bar {
     pub colour: Colour,
 }
 
-/// The meaning of the colours.
+/// What the colours of the bars stand for.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Meaning {
-    /// A name for each colour.
-    Keys(Vec<(String, Colour)>),
-    /// The colour map viridis over a quantity: its title with the unit, and its range.
+pub enum ColourMeaning {
+    /// Each colour stands for a name.
+    Named(Vec<(String, Colour)>),
+    /// Colours of the map viridis stand for the values of a quantity: the title with the unit, and the smallest and the largest
+    /// value.
     Scale(String, (f64, f64)),
 }
 
-/// The chart of the activity of each process over time.
+/// A chart of the activity of each process over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bars {
     /// The title for screen readers.
     pub name: String,
-    /// The titles of the horizontal axis, with its unit, and of the rows.
+    /// Title of the horizontal axis with its unit, and title of the rows.
     pub axes: [String; 2],
-    /// The meaning of the colours.
-    pub meaning: Meaning,
-    /// The name of each row, and its bars.
+    /// What the colours of the bars stand for.
+    pub meaning: ColourMeaning,
+    /// Name and bars of each row, from top to bottom.
     pub rows: Vec<(String, Vec<Bar>)>,
 }
 
 impl Bars {
     /// Draws the chart.
     pub fn draw(&self, style: &Style) -> Drawing {
-        let size = style.size();
+        let size = style.font_points();
         let mut drawing = Drawing::new(&self.name, style.width.points());
         let top = match &self.meaning {
-            Meaning::Keys(keys) => {
+            ColourMeaning::Named(keys) => {
                 let entries = keys.iter().map(|(name, colour)| Entry {
                     name: name.clone(),
                     colour: *colour,
-                    look: Look::Area,
+                    symbol: Symbol::Area,
                 });
-                legend(&mut drawing, &entries.collect::<Vec<_>>(), 2.0, style) + size
+                draw_legend(&mut drawing, &entries.collect::<Vec<_>>(), 2.0, style) + size
             }
-            Meaning::Scale(title, range) => {
+            ColourMeaning::Scale(title, range) => {
                 colour_bar(&mut drawing, title, *range, style) + 0.9 * size
             }
         };
         let most = drawing.width - 2.0;
-        let title = fitted(&self.axes[1], size, most);
+        let title = shortened(&self.axes[1], size, most);
         drawing.text((1.0, top), Anchor::Start, &title, (size, BLACK));
         let (top, right) = (top + 0.6 * size, drawing.width - 2.0);
         let count = self.rows.len().max(1) as f64;
@@ -72,26 +73,26 @@ impl Bars {
             .flat_map(|(_, bars)| bars)
             .map(|bar| bar.to);
         let axis = Axis::from_zero(ends, (left, right));
-        let each = every(1.15 * size, pitch);
+        let each = label_interval(1.15 * size, pitch);
         // Rows that are high enough have a thin gap between them.
         let height = if pitch > 4.0 { 0.84 * pitch } else { pitch };
         for (row, (name, bars)) in self.rows.iter().enumerate() {
             let y = top + row as f64 * pitch;
             for bar in bars.iter().filter(|bar| bar.to > bar.from) {
-                let x = axis.place(bar.from);
+                let x = axis.position_of(bar.from);
                 // A bar reaches a little below the next one, so that there is no gap between them.
-                let end = (axis.place(bar.to) + 0.2).min(right);
+                let end = (axis.position_of(bar.to) + 0.2).min(right);
                 drawing.rectangle((x, y), (end - x, height), bar.colour);
             }
             if row % each == 0 {
                 let base = (left - 3.0, y + height / 2.0 + 0.35 * size);
-                let name = fitted(name, size, left - 5.0);
+                let name = shortened(name, size, left - 5.0);
                 drawing.text(base, Anchor::End, &name, (size, BLACK));
             }
         }
         let bottom = bottom + 0.4 * size;
         let edges = (1.0, drawing.width - 1.0);
-        let height = axis.level(&mut drawing, bottom, &self.axes[0], edges, style);
+        let height = axis.draw_horizontal(&mut drawing, bottom, &self.axes[0], edges, style);
         drawing.height = bottom + height + 1.0;
         drawing
     }

@@ -1,8 +1,9 @@
-//! A drawing: shapes and texts in points from the upper left corner; later items cover earlier ones.
+//! Drawings made of shapes and texts, in points (1/72 inch) from the upper left corner. Items that are added later cover earlier
+//! items.
 
 use super::font;
 
-/// A colour (red, green, blue).
+/// A colour: its red, green and blue part, each from 0 to 255.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Colour(pub u8, pub u8, pub u8);
 
@@ -13,24 +14,24 @@ pub(super) const AXIS: Colour = Colour(90, 90, 90);
 /// Colour of grid lines.
 pub(super) const GRID: Colour = Colour(221, 221, 221);
 
-/// The shape of a point.
+/// Shape that marks a data point in a chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// A disc.
+    /// A circle.
     Circle,
-    /// A triangle that stands on a side.
+    /// A triangle with a horizontal base and the tip upwards.
     Triangle,
     /// A square.
     Square,
 }
 
-/// A position \[pt\].
+/// A position in a drawing, right and down from the upper left corner \[pt\].
 pub(super) type Place = (f64, f64);
 
 /// The line around or along a shape: its colour, and its width \[pt\].
 pub(super) type Pen = (Colour, f64);
 
-/// The part of a text that is at its position.
+/// The part of a text that is placed at the given position: its start, middle or end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
@@ -38,7 +39,7 @@ pub(super) enum Anchor {
     End,
 }
 
-/// An item of a drawing.
+/// A shape or a text in a drawing.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Item {
     Path {
@@ -54,7 +55,7 @@ pub(super) enum Item {
         pen: Option<Pen>,
     },
     Text {
-        /// Left end of the base line.
+        /// Position of the left end of the base line of the text.
         at: Place,
         text: String,
         size: f64,
@@ -63,10 +64,10 @@ pub(super) enum Item {
     },
 }
 
-/// The items of a drawing, and the size of the canvas \[pt\].
+/// A drawing: its shapes and texts, and the size of the canvas \[pt\].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawing {
-    /// The title for screen readers.
+    /// Title of the drawing for screen readers.
     pub(super) name: String,
     pub(super) width: f64,
     pub(super) height: f64,
@@ -74,10 +75,10 @@ pub struct Drawing {
 }
 
 impl Drawing {
-    /// Creates an empty canvas, whose height grows with its items.
+    /// Creates an empty drawing of this width \[pt\]; its height is set later.
     pub(super) fn new(name: &str, width: f64) -> Self {
         Self {
-            name: harmless(name),
+            name: without_control_characters(name),
             width,
             height: 0.0,
             items: Vec::new(),
@@ -97,7 +98,7 @@ impl Drawing {
         });
     }
 
-    /// Adds an area.
+    /// Adds an area with the corners `points`; `None` as `fill` leaves it empty, `None` as `pen` leaves out its outline.
     pub(super) fn area(&mut self, points: Vec<Place>, fill: Option<Colour>, pen: Option<Pen>) {
         self.items.push(Item::Path {
             points,
@@ -117,7 +118,7 @@ impl Drawing {
         self.area(corners, Some(fill), None);
     }
 
-    /// Adds a mark; a mark that is not filled is drawn as its outline.
+    /// Adds the mark of a data point; if `filled` is false, only its outline is drawn.
     pub(super) fn mark(
         &mut self,
         mark: Mark,
@@ -151,7 +152,7 @@ impl Drawing {
         }
     }
 
-    /// Adds a text with its base line at `at`.
+    /// Adds a text with its base line at `at`; `anchor` tells which part of the text is there.
     pub(super) fn text(
         &mut self,
         at: Place,
@@ -159,7 +160,7 @@ impl Drawing {
         text: &str,
         (size, colour): (f64, Colour),
     ) {
-        let text = harmless(text);
+        let text = without_control_characters(text);
         let width = font::width(&text, size);
         let shift = match anchor {
             Anchor::Start => 0.0,
@@ -177,8 +178,8 @@ impl Drawing {
         }
     }
 
-    /// Returns the size of the smallest letter \[pt\].
-    pub(super) fn smallest_letter(&self) -> Option<f64> {
+    /// Returns the smallest font size in the drawing \[pt\]; `None` if it has no text.
+    pub(super) fn smallest_font_size(&self) -> Option<f64> {
         let sizes = self.items.iter().filter_map(|item| match item {
             Item::Text { size, .. } => Some(*size),
             _ => None,
@@ -186,8 +187,8 @@ impl Drawing {
         sizes.min_by(f64::total_cmp)
     }
 
-    /// Lists the texts that are partly outside the canvas.
-    pub(super) fn clipped(&self) -> Vec<&str> {
+    /// Lists the texts of the drawing that are partly outside the canvas.
+    pub(super) fn clipped_texts(&self) -> Vec<&str> {
         let texts = self.items.iter().filter_map(|item| match item {
             Item::Text {
                 at: (x, y),
@@ -208,14 +209,14 @@ impl Drawing {
     }
 }
 
-/// Removes control characters, which XML and fonts do not have.
-fn harmless(text: &str) -> String {
+/// Replaces control characters, which XML does not allow and fonts do not contain, by spaces.
+fn without_control_characters(text: &str) -> String {
     let is_bad = |letter: char| letter.is_control() || matches!(letter, '\u{fffe}' | '\u{ffff}');
     text.replace(is_bad, " ")
 }
 
-/// Shortens a text to a width, with an ellipsis in its middle.
-pub(super) fn fitted(text: &str, size: f64, most: f64) -> String {
+/// Shortens a text with an ellipsis in its middle, so that its width at font size `size` is at most `most` \[pt\].
+pub(super) fn shortened(text: &str, size: f64, most: f64) -> String {
     if font::width(text, size) <= most {
         return text.to_owned();
     }

@@ -1,6 +1,7 @@
 //! The bundled font `DejaVu` Sans Condensed: widths and outlines of its glyphs. Its licence is in the same folder.
 //!
-//! Letters that the font lacks, outside the European languages, become an empty box in PDF and PNG. In SVG they use the reader's fonts.
+//! Letters that the font lacks, outside the European languages, become an empty box in PDF and PNG. In SVG the fonts of the
+//! reader's machine are used for such letters.
 
 use std::sync::LazyLock;
 
@@ -16,7 +17,7 @@ pub(super) const NAME: &str = "DejaVu Sans Condensed";
 pub(super) static FACE: LazyLock<Face<'static>> =
     LazyLock::new(|| Face::parse(BYTES, 0).expect("the bundled font is whole"));
 
-/// Returns the glyph of a letter; unknown letters get an empty box.
+/// Returns the glyph of a letter in the bundled font; a letter that the font lacks gets an empty box.
 pub(super) fn glyph(letter: char) -> GlyphId {
     FACE.glyph_index(letter).unwrap_or(GlyphId(0))
 }
@@ -35,7 +36,7 @@ pub(super) fn width(text: &str, size: f64) -> f64 {
         .sum::<f64>()
 }
 
-/// Draws the outline of a glyph.
+/// Passes the outline of a glyph to `builder`, in units of the font.
 pub(super) fn outline(glyph: GlyphId, builder: &mut dyn OutlineBuilder) {
     // Spaces have no outline.
     let _ = FACE.outline_glyph(glyph, builder);

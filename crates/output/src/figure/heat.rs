@@ -1,7 +1,8 @@
-//! Maps of a quantity over two parameters, one panel for each combination of other parameters, with one colour bar for all panels.
+//! A chart of heat maps: each panel shows a quantity over two parameters, for one combination of the other parameters. All panels
+//! share one colour bar.
 
-use super::axis::{colour_bar, under, viridis};
-use super::drawing::{Anchor, BLACK, Drawing, WHITE, fitted};
+use super::axis::{colour_bar, draw_title, viridis};
+use super::drawing::{Anchor, BLACK, Drawing, WHITE, shortened};
 use super::font;
 use super::style::Style;
 
@@ -10,46 +11,46 @@ const MOST_COLUMNS: usize = 4;
 /// The space between panels \[pt\].
 const GAP: f64 = 6.0;
 
-/// A map.
+/// One heat map, for one combination of the other parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Panel {
-    /// The values of the other parameters in this panel.
+    /// Title of the panel: the values of the other parameters.
     pub name: String,
-    /// Column, row (from below) and value (in the unit of `quantity`) of each known cell.
+    /// Cells with a known value: column from the left and row from below (both from 0), and the value in the unit of `quantity`.
     pub cells: Vec<(usize, usize, f64)>,
 }
 
-/// The maps of a quantity over two parameters, with one colour bar.
+/// A chart of heat maps of a quantity over two parameters, with one colour bar.
 #[derive(Clone, Debug)]
 pub struct Heat {
-    /// The title for screen readers.
+    /// Title of the chart for screen readers.
     pub name: String,
     /// The title of the colour bar, with its unit.
     pub quantity: String,
-    /// The names of the horizontal and the vertical parameter, and their values.
+    /// Name and values of the horizontal parameter, and of the vertical parameter.
     pub axes: [(String, Vec<String>); 2],
-    /// The panels.
+    /// The heat maps of the chart, in reading order.
     pub panels: Vec<Panel>,
-    /// Formats a value for its cell.
+    /// Function that formats a value as the text in its cell.
     pub label: fn(f64) -> String,
 }
 
-/// The positions of the panels.
+/// Positions and sizes of the panels in the drawing \[pt\].
 #[derive(Clone, Copy, Debug)]
 struct Layout {
-    columns: usize,
+    panels_per_row: usize,
     left: f64,
     top: f64,
     width: f64,
     height: f64,
-    /// The height of the name above a panel.
-    head: f64,
+    /// Height of the title above a panel \[pt\].
+    title_height: f64,
 }
 
 impl Heat {
     /// Draws the chart.
     pub fn draw(&self, style: &Style) -> Drawing {
-        let size = style.size();
+        let size = style.font_points();
         let mut drawing = Drawing::new(&self.name, style.width.points());
         let values = self.panels.iter().flat_map(|panel| &panel.cells);
         let (least, most) = values.fold((f64::MAX, f64::MIN), |(least, most), cell| {
@@ -57,7 +58,7 @@ impl Heat {
         });
         let top = colour_bar(&mut drawing, &self.quantity, (least, most), style);
         let most_wide = drawing.width - 2.0;
-        let title = fitted(&self.axes[1].0, size, most_wide);
+        let title = shortened(&self.axes[1].0, size, most_wide);
         drawing.text(
             (1.0, top + 0.9 * size),
             Anchor::Start,
@@ -74,9 +75,9 @@ impl Heat {
         };
         let labels = self.label_fits(&layout, style);
         for (index, panel) in self.panels.iter().enumerate() {
-            let at = layout.place(index);
+            let at = layout.panel_position(index);
             let middle = at.0 + layout.width / 2.0;
-            let name = fitted(&panel.name, size, layout.width);
+            let name = shortened(&panel.name, size, layout.width);
             drawing.text(
                 (middle, at.1 - 0.4 * size),
                 Anchor::Middle,
@@ -86,18 +87,18 @@ impl Heat {
             self.draw_cells(&mut drawing, (panel, at), (&layout, labels), &share, style);
             self.draw_labels(&mut drawing, index, &layout, style);
         }
-        let rows = self.panels.len().div_ceil(layout.columns);
-        let bottom = layout.top + rows as f64 * (layout.head + layout.height + GAP) - GAP;
+        let rows = self.panels.len().div_ceil(layout.panels_per_row);
+        let bottom = layout.top + rows as f64 * (layout.title_height + layout.height + GAP) - GAP;
         let middle = f64::midpoint(layout.left, drawing.width);
         let edges = (1.0, drawing.width - 1.0);
         let below = (middle, bottom + 2.4 * size);
-        under(&mut drawing, below, &self.axes[0].0, edges, style);
+        draw_title(&mut drawing, below, &self.axes[0].0, edges, style);
         drawing.height = bottom + 2.8 * size;
         drawing
     }
 
     fn layout(&self, drawing: &Drawing, top: f64, style: &Style) -> Layout {
-        let size = style.size();
+        let size = style.font_points();
         let widest = |texts: &mut dyn Iterator<Item = &String>| {
             texts
                 .map(|text| font::width(text, size))
@@ -118,25 +119,26 @@ impl Heat {
         let height = (rows * 1.5 * size).clamp(0.5 * width.min(120.0), 160.0_f64.max(rows * 3.0));
         let is_named = self.panels.iter().any(|panel| !panel.name.is_empty());
         Layout {
-            columns,
+            panels_per_row: columns,
             left,
             top,
             width,
             height,
-            head: if is_named { 1.4 * size } else { 0.0 },
+            title_height: if is_named { 1.4 * size } else { 0.0 },
         }
     }
 
-    /// Whether each cell has room for its value.
+    /// Returns whether each cell has room for the text of its value.
     fn label_fits(&self, layout: &Layout, style: &Style) -> bool {
-        let size = style.size();
-        let (width, height) = self.cell(layout);
+        let size = style.font_points();
+        let (width, height) = self.cell_size(layout);
         let values = self.panels.iter().flat_map(|panel| &panel.cells);
-        let texts = values.map(|cell| font::width(&style.number(&(self.label)(cell.2)), size));
+        let texts =
+            values.map(|cell| font::width(&style.format_number(&(self.label)(cell.2)), size));
         height >= 1.15 * size && texts.fold(0.0, f64::max) + 2.0 <= width
     }
 
-    fn cell(&self, layout: &Layout) -> (f64, f64) {
+    fn cell_size(&self, layout: &Layout) -> (f64, f64) {
         let [columns, rows] = [0, 1].map(|axis: usize| self.axes[axis].1.len().max(1) as f64);
         (layout.width / columns, layout.height / rows)
     }
@@ -149,7 +151,7 @@ impl Heat {
         share: &dyn Fn(f64) -> f64,
         style: &Style,
     ) {
-        let (width, height) = self.cell(layout);
+        let (width, height) = self.cell_size(layout);
         for &(column, row, value) in &panel.cells {
             let x = at.0 + column as f64 * width;
             let y = at.1 + layout.height - (row + 1) as f64 * height;
@@ -160,34 +162,35 @@ impl Heat {
             drawing.rectangle((x, y), size, viridis(share(value)));
             if labels {
                 let colour = if share(value) < 0.55 { WHITE } else { BLACK };
-                let middle = (x + width / 2.0, y + height / 2.0 + 0.35 * style.size());
-                let text = style.number(&(self.label)(value));
-                drawing.text(middle, Anchor::Middle, &text, (style.size(), colour));
+                let middle = (x + width / 2.0, y + height / 2.0 + 0.35 * style.font_points());
+                let text = style.format_number(&(self.label)(value));
+                drawing.text(middle, Anchor::Middle, &text, (style.font_points(), colour));
             }
         }
     }
 
-    /// Draws the values of the parameters left of the first column, and below the last panel of each column.
+    /// Draws the values of both parameters as labels: left of the first column of panels, and below the last panel of each
+    /// column.
     fn draw_labels(&self, drawing: &mut Drawing, index: usize, layout: &Layout, style: &Style) {
-        let size = style.size();
-        let (width, height) = self.cell(layout);
-        let at = layout.place(index);
-        if index.is_multiple_of(layout.columns) {
+        let size = style.font_points();
+        let (width, height) = self.cell_size(layout);
+        let at = layout.panel_position(index);
+        if index.is_multiple_of(layout.panels_per_row) {
             let labels = &self.axes[1].1;
-            let each = every(1.1 * size, height);
+            let each = label_interval(1.1 * size, height);
             for (row, label) in labels.iter().enumerate().step_by(each) {
                 let y = at.1 + layout.height - (row as f64 + 0.5) * height + 0.35 * size;
-                let text = fitted(label, size, layout.left - 5.0);
+                let text = shortened(label, size, layout.left - 5.0);
                 drawing.text((at.0 - 3.0, y), Anchor::End, &text, (size, BLACK));
             }
         }
-        if index + layout.columns >= self.panels.len() {
+        if index + layout.panels_per_row >= self.panels.len() {
             let labels = &self.axes[0].1;
             let widest = labels.iter().map(|label| font::width(label, size));
-            let each = every(widest.fold(0.0, f64::max) + 0.5 * size, width);
+            let each = label_interval(widest.fold(0.0, f64::max) + 0.5 * size, width);
             for (column, label) in labels.iter().enumerate().step_by(each) {
                 let x = at.0 + (column as f64 + 0.5) * width;
-                let text = fitted(label, size, (each as f64 * width).max(3.0 * size));
+                let text = shortened(label, size, (each as f64 * width).max(3.0 * size));
                 let half = font::width(&text, size) / 2.0;
                 let x = x.clamp(half, (drawing.width - half).max(half));
                 let y = at.1 + layout.height + 1.1 * size;
@@ -198,17 +201,18 @@ impl Heat {
 }
 
 impl Layout {
-    fn place(&self, index: usize) -> (f64, f64) {
-        let (column, row) = (index % self.columns, index / self.columns);
+    fn panel_position(&self, index: usize) -> (f64, f64) {
+        let (column, row) = (index % self.panels_per_row, index / self.panels_per_row);
         (
             self.left + column as f64 * (self.width + GAP),
-            self.top + row as f64 * (self.head + self.height + GAP) + self.head,
+            self.top + row as f64 * (self.title_height + self.height + GAP) + self.title_height,
         )
     }
 }
 
-/// Computes the interval of labels that do not overlap: every n-th label, if each needs `needed` and they are `pitch` apart.
-pub(super) fn every(needed: f64, pitch: f64) -> usize {
+/// Computes the smallest n such that every n-th label can be drawn without overlap, if a label needs `needed` and labels are
+/// `pitch` apart \[pt\].
+pub(super) fn label_interval(needed: f64, pitch: f64) -> usize {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

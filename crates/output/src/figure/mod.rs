@@ -1,4 +1,4 @@
-//! Figures for articles: size in millimetres, letters in points, as SVG, PDF and PNG.
+//! Figures for articles as SVG, PDF and PNG files: the width is given in millimetres, the font size in points.
 //!
 //! ```text
 //! style.rs     width, size of letters, language, resolution: what a user chooses
@@ -13,9 +13,9 @@
 //! bars.rs      chart: what each process does over time
 //! svg.rs, pdf.rs, png.rs   the formats
 //! ```
-//! No letter is smaller than 6 pt. Series differ in shape and in lightness, so that they are distinct in grey and for colour-blind readers
-//! (colours of Okabe and Ito 2008; viridis of Smith and van der Walt 2015). Figures have no title, because it belongs to the caption of the
-//! article.
+//! No letter is smaller than 6 pt. Series differ in shape and in lightness, so that they are distinct in greyscale and for
+//! colour-blind readers (colours of Okabe and Ito 2008; viridis of Smith and van der Walt 2015). Figures have no title, because
+//! it belongs to the caption of the article.
 
 mod axis;
 mod bars;
@@ -32,50 +32,50 @@ mod svg;
 mod winners;
 
 pub use axis::{round_ticks, viridis};
-pub use bars::{Bar, Bars, Meaning};
+pub use bars::{Bar, Bars, ColourMeaning};
 pub use drawing::{Colour, Drawing, Mark};
 pub use heat::{Heat, Panel};
-pub use rows::{Dot, Group, Key, Row, Rows};
+pub use rows::{Dot, Group, Row, Rows, SeriesKey};
 pub use scatter::{Point, Scatter};
 pub use series::{Curve, Series};
-pub use style::chosen;
+pub use style::select_figures;
 pub use style::{Format, Language, Length, Points, Style};
-pub use winners::{Winners, Won};
+pub use winners::{WinnerCell, Winners};
 
-/// The colour and the shape of scenarios i, ii and iii; in grey they are dark, light and medium.
+/// Colour and mark of the points of scenarios i, ii and iii. In greyscale the colours are dark, light and medium.
 pub const SCENARIOS: [(Colour, Mark); 3] = [
     (Colour(0, 74, 124), Mark::Circle),
     (Colour(230, 159, 0), Mark::Triangle),
     (Colour(0, 158, 115), Mark::Square),
 ];
 
-/// Returns the name of a scenario for a legend.
-pub fn scenario(style: &Style, name: &str) -> String {
-    format!("{} {name}", style.say("scenario", "cenário"))
+/// Returns the name of a scenario for a legend, in the language of the style: `scenario ii`.
+pub fn scenario_label(style: &Style, name: &str) -> String {
+    format!("{} {name}", style.translate("scenario", "cenário"))
 }
 
-/// A figure: its name, and its drawing.
+/// A figure for an article: its name, and its drawing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// The name of the figure, as `--figure` accepts it.
+    /// Name of the figure, as the option `--figure` accepts it.
     pub name: String,
     drawing: Drawing,
 }
 
 impl Figure {
-    /// Creates a figure with this name.
+    /// Creates a figure from its name and its drawing.
     pub fn new(name: impl Into<String>, drawing: Drawing) -> Self {
         let name = name.into();
         Self { name, drawing }
     }
 
-    /// Returns the figure as SVG.
+    /// Returns the figure as the text of an SVG file.
     pub fn svg(&self) -> String {
         svg::write(&self.drawing)
     }
 
-    /// Returns the figure as a file.
-    pub fn file(&self, format: Format, style: &Style) -> Vec<u8> {
+    /// Returns the content of the file of the figure in this format.
+    pub fn file_content(&self, format: Format, style: &Style) -> Vec<u8> {
         match format {
             Format::Svg => self.svg().into_bytes(),
             Format::Pdf => pdf::write(&self.drawing, style.language),
@@ -83,13 +83,13 @@ impl Figure {
         }
     }
 
-    /// Returns the size of the smallest letter \[pt\]; none if there is no text.
-    pub fn smallest_letter(&self) -> Option<f64> {
-        self.drawing.smallest_letter()
+    /// Returns the smallest font size in the figure \[pt\]; `None` if there is no text.
+    pub fn smallest_font_size(&self) -> Option<f64> {
+        self.drawing.smallest_font_size()
     }
 
-    /// Lists the texts that are partly outside the canvas.
-    pub fn clipped(&self) -> Vec<&str> {
-        self.drawing.clipped()
+    /// Lists the texts of the figure that are partly outside the canvas.
+    pub fn clipped_texts(&self) -> Vec<&str> {
+        self.drawing.clipped_texts()
     }
 }

@@ -1,5 +1,5 @@
-//! Figures as PDF 1.7: one page of the size of the figure, with the bundled font embedded. The file contains no date, so equal figures give
-//! equal files.
+//! Figures as PDF 1.7: one page of the size of the figure, with the bundled font embedded. The file contains no date, so that
+//! equal figures have equal files.
 
 use pdf_writer::types::{CidFontType, FontFlags, SystemInfo, UnicodeCmap};
 use pdf_writer::{Content, Filter, Finish as _, Name, Pdf, Rect, Ref, Str, TextStr};
@@ -8,20 +8,20 @@ use super::drawing::{Colour, Drawing, Item, Pen};
 use super::font::{self, FACE};
 use super::style::Language;
 
-/// The name of the font in the file.
+/// Name of the font in the PDF file.
 const FONT: Name<'static> = Name(b"DejaVuSansCondensed");
-/// The name of the font on the page.
-const SHORT: Name<'static> = Name(b"F1");
-/// Glyphs are identified by their numbers.
+/// Short name by which the text on the page refers to the font.
+const FONT_ON_PAGE: Name<'static> = Name(b"F1");
+/// Character collection of the font: characters are identified by the numbers of their glyphs (`Identity`).
 const GLYPHS: SystemInfo<'static> = SystemInfo {
     registry: Str(b"Adobe"),
     ordering: Str(b"Identity"),
     supplement: 0,
 };
-/// Distance of the control points that approximate a quarter circle, relative to the radius: 4/3 (√2 − 1).
-pub(super) const ROUND: f64 = 0.552_284_75;
+/// Distance of the Bézier control points that approximate a quarter circle, relative to the radius: 4/3 (√2 − 1).
+pub(super) const CIRCLE_CONTROL: f64 = 0.552_284_75;
 
-/// The objects of the file.
+/// Number of the catalogue in the PDF file; the constants below number the other objects.
 const CATALOG: Ref = Ref::new(1);
 const PAGES: Ref = Ref::new(2);
 const PAGE: Ref = Ref::new(3);
@@ -33,7 +33,7 @@ const FILE: Ref = Ref::new(8);
 const UNICODE: Ref = Ref::new(9);
 const INFO: Ref = Ref::new(10);
 
-/// Writes the file.
+/// Returns the content of a PDF file with this drawing.
 pub(super) fn write(drawing: &Drawing, language: Language) -> Vec<u8> {
     let mut pdf = Pdf::new();
     let mut catalog = pdf.catalog(CATALOG);
@@ -44,11 +44,11 @@ pub(super) fn write(drawing: &Drawing, language: Language) -> Vec<u8> {
     page.media_box(Rect::new(
         0.0,
         0.0,
-        short(drawing.width),
-        short(drawing.height),
+        pdf_number(drawing.width),
+        pdf_number(drawing.height),
     ));
     page.parent(PAGES).contents(CONTENT);
-    page.resources().fonts().pair(SHORT, TYPE0);
+    page.resources().fonts().pair(FONT_ON_PAGE, TYPE0);
     page.finish();
     let content = deflated(&content(drawing));
     pdf.stream(CONTENT, &content).filter(Filter::FlateDecode);
@@ -74,7 +74,7 @@ fn fonts(pdf: &mut Pdf, drawing: &Drawing) {
     cid.font_descriptor(DESCRIPTOR).default_width(0.0);
     cid.cid_to_gid_map_predefined(Name(b"Identity"));
     let glyphs = (0..FACE.number_of_glyphs()).map(ttf_parser::GlyphId);
-    let widths = glyphs.map(|glyph| short(1000.0 * font::advance(glyph)));
+    let widths = glyphs.map(|glyph| pdf_number(1000.0 * font::advance(glyph)));
     cid.widths().consecutive(0, widths);
     cid.finish();
     let scaled = |value: i16| f32::from(value) * per_em;
@@ -109,7 +109,7 @@ fn fonts(pdf: &mut Pdf, drawing: &Drawing) {
     pdf.cmap(UNICODE, &unicode.finish());
 }
 
-/// Lists the letters of a drawing, each once.
+/// Returns the set of letters that occur in a drawing.
 fn letters(drawing: &Drawing) -> std::collections::BTreeSet<char> {
     let texts = drawing.items.iter().filter_map(|item| match item {
         Item::Text { text, .. } => Some(text.chars()),
@@ -118,10 +118,10 @@ fn letters(drawing: &Drawing) -> std::collections::BTreeSet<char> {
     texts.flatten().collect()
 }
 
-/// Writes the drawing operators of the page. PDF counts from the lower left corner.
+/// Returns the drawing operators of the page. PDF counts vertical positions upwards from the lower left corner.
 fn content(drawing: &Drawing) -> Vec<u8> {
     let mut content = Content::new();
-    let place = |(x, y): (f64, f64)| (short(x), short(drawing.height - y));
+    let place = |(x, y): (f64, f64)| (pdf_number(x), pdf_number(drawing.height - y));
     for item in &drawing.items {
         match item {
             Item::Path {
@@ -130,7 +130,7 @@ fn content(drawing: &Drawing) -> Vec<u8> {
                 fill,
                 pen,
             } => {
-                choose(&mut content, *fill, *pen);
+                set_colours(&mut content, *fill, *pen);
                 for (index, point) in points.iter().enumerate() {
                     let (x, y) = place(*point);
                     if index == 0 {
@@ -142,7 +142,7 @@ fn content(drawing: &Drawing) -> Vec<u8> {
                 if *is_closed {
                     content.close_path();
                 }
-                paint(&mut content, *fill, *pen);
+                paint_path(&mut content, *fill, *pen);
             }
             Item::Circle {
                 centre,
@@ -150,9 +150,9 @@ fn content(drawing: &Drawing) -> Vec<u8> {
                 fill,
                 pen,
             } => {
-                choose(&mut content, *fill, *pen);
-                round(&mut content, place(*centre), short(*radius));
-                paint(&mut content, *fill, *pen);
+                set_colours(&mut content, *fill, *pen);
+                add_circle(&mut content, place(*centre), pdf_number(*radius));
+                paint_path(&mut content, *fill, *pen);
             }
             Item::Text {
                 at,
@@ -166,9 +166,11 @@ fn content(drawing: &Drawing) -> Vec<u8> {
                     .flat_map(|letter| font::glyph(letter).0.to_be_bytes());
                 let bytes: Vec<u8> = glyphs.collect();
                 let (x, y) = place(*at);
-                let [red, green, blue] = shares(*colour);
+                let [red, green, blue] = rgb_shares(*colour);
                 content.set_fill_rgb(red, green, blue).begin_text();
-                content.set_font(SHORT, short(*size)).next_line(x, y);
+                content
+                    .set_font(FONT_ON_PAGE, pdf_number(*size))
+                    .next_line(x, y);
                 content.show(Str(&bytes)).end_text();
             }
         }
@@ -176,22 +178,22 @@ fn content(drawing: &Drawing) -> Vec<u8> {
     content.finish().to_vec()
 }
 
-/// Sets the colours and the line width; PDF requires this before the path.
-fn choose(content: &mut Content, fill: Option<Colour>, pen: Option<Pen>) {
+/// Sets the colours and the line width of the next path; PDF requires this before the path begins.
+fn set_colours(content: &mut Content, fill: Option<Colour>, pen: Option<Pen>) {
     if let Some(colour) = fill {
-        let [red, green, blue] = shares(colour);
+        let [red, green, blue] = rgb_shares(colour);
         content.set_fill_rgb(red, green, blue);
     }
     if let Some((colour, width)) = pen {
-        let [red, green, blue] = shares(colour);
+        let [red, green, blue] = rgb_shares(colour);
         content
             .set_stroke_rgb(red, green, blue)
-            .set_line_width(short(width));
+            .set_line_width(pdf_number(width));
     }
 }
 
-/// Paints the path.
-fn paint(content: &mut Content, fill: Option<Colour>, pen: Option<Pen>) {
+/// Fills the current path, draws its outline, or both, depending on which of `fill` and `pen` are given.
+fn paint_path(content: &mut Content, fill: Option<Colour>, pen: Option<Pen>) {
     match (fill, pen) {
         (Some(_), Some(_)) => content.fill_nonzero_and_stroke(),
         (Some(_), None) => content.fill_nonzero(),
@@ -200,9 +202,9 @@ fn paint(content: &mut Content, fill: Option<Colour>, pen: Option<Pen>) {
     };
 }
 
-/// Adds a circle made of four curves.
-fn round(content: &mut Content, (x, y): (f32, f32), radius: f32) {
-    let bow = radius * short(ROUND);
+/// Adds a circle as a path of four Bézier curves.
+fn add_circle(content: &mut Content, (x, y): (f32, f32), radius: f32) {
+    let bow = radius * pdf_number(CIRCLE_CONTROL);
     content.move_to(x + radius, y);
     content.cubic_to(x + radius, y + bow, x + bow, y + radius, x, y + radius);
     content.cubic_to(x - bow, y + radius, x - radius, y + bow, x - radius, y);
@@ -211,7 +213,7 @@ fn round(content: &mut Content, (x, y): (f32, f32), radius: f32) {
     content.close_path();
 }
 
-fn shares(Colour(red, green, blue): Colour) -> [f32; 3] {
+fn rgb_shares(Colour(red, green, blue): Colour) -> [f32; 3] {
     [red, green, blue].map(|part| f32::from(part) / 255.0)
 }
 
@@ -219,11 +221,11 @@ pub(super) fn deflated(bytes: &[u8]) -> Vec<u8> {
     miniz_oxide::deflate::compress_to_vec_zlib(bytes, 9)
 }
 
-/// Converts a length to the number type of PDF.
+/// Rounds a length in points to three decimals, as the 32-bit float in which PDF lengths are written.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "seven digits are enough for a page"
 )]
-fn short(value: f64) -> f32 {
+fn pdf_number(value: f64) -> f32 {
     ((1000.0 * value).round() / 1000.0) as f32
 }

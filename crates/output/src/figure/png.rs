@@ -1,13 +1,14 @@
-//! Figures as PNG: the coverage of each pixel by each shape is computed (`ab_glyph_rasterizer`), and later shapes cover earlier ones.
+//! Figures as PNG: the share of each pixel that a shape covers is computed (`ab_glyph_rasterizer`), and later shapes are painted
+//! over earlier shapes.
 
 use ab_glyph_rasterizer::{Point, Rasterizer, point};
 use ttf_parser::OutlineBuilder;
 
 use super::drawing::{Colour, Drawing, Item, Pen, Place};
 use super::font::{self, FACE};
-use super::pdf::{ROUND, deflated};
+use super::pdf::{CIRCLE_CONTROL, deflated};
 
-/// Writes the file with `dpi` pixels per inch.
+/// Returns the content of a PNG file with this drawing, at `dpi` pixels per inch.
 pub(super) fn write(drawing: &Drawing, dpi: u32) -> Vec<u8> {
     let scale = f64::from(dpi) / 72.0;
     let mut image = Image::new(
@@ -17,7 +18,7 @@ pub(super) fn write(drawing: &Drawing, dpi: u32) -> Vec<u8> {
     for item in &drawing.items {
         draw(&mut image, item, scale);
     }
-    image.file(dpi)
+    image.file_content(dpi)
 }
 
 #[expect(
@@ -40,10 +41,10 @@ fn draw(image: &mut Image, item: &Item, scale: f64) {
         } => {
             let points: Vec<Place> = points.iter().map(|one| placed(*one)).collect();
             if let Some(colour) = fill {
-                image.fill(&[Outline::of(&points)], *colour);
+                image.fill(&[Outline::from_points(&points)], *colour);
             }
             if let Some(pen) = pen {
-                stroke(image, &points, *is_closed, *pen, scale);
+                draw_line(image, &points, *is_closed, *pen, scale);
             }
         }
         Item::Circle {
@@ -74,7 +75,7 @@ fn draw(image: &mut Image, item: &Item, scale: f64) {
             let size = size * scale;
             for letter in text.chars() {
                 let glyph = font::glyph(letter);
-                let mut outline = Glyph::new((x, y), size / f64::from(FACE.units_per_em()));
+                let mut outline = GlyphBuilder::new((x, y), size / f64::from(FACE.units_per_em()));
                 font::outline(glyph, &mut outline);
                 image.fill(&[outline.outline], *colour);
                 x += size * font::advance(glyph);
@@ -83,8 +84,15 @@ fn draw(image: &mut Image, item: &Item, scale: f64) {
     }
 }
 
-/// Draws a line of some width: a rectangle along each part, and a disc at each bend, so that corners are closed.
-fn stroke(image: &mut Image, points: &[Place], is_closed: bool, (colour, width): Pen, scale: f64) {
+/// Draws a line of some width along `points`: a rectangle along each segment, and a disc at each bend, so that corners have no
+/// gap.
+fn draw_line(
+    image: &mut Image,
+    points: &[Place],
+    is_closed: bool,
+    (colour, width): Pen,
+    scale: f64,
+) {
     let half = width * scale / 2.0;
     let mut parts: Vec<(Place, Place)> = points.windows(2).map(|pair| (pair[0], pair[1])).collect();
     if let [first, .., last] = points
@@ -104,7 +112,7 @@ fn stroke(image: &mut Image, points: &[Place], is_closed: bool, (colour, width):
             (x1 + dy, y1 - dx),
             (x0 + dy, y0 - dx),
         ];
-        image.fill(&[Outline::of(&corners)], colour);
+        image.fill(&[Outline::from_points(&corners)], colour);
     }
     let bends = if is_closed {
         points
@@ -116,7 +124,7 @@ fn stroke(image: &mut Image, points: &[Place], is_closed: bool, (colour, width):
     }
 }
 
-/// A part of an outline.
+/// A part of an outline: a straight line, or a quadratic or cubic Bézier curve.
 #[derive(Clone, Copy, Debug)]
 enum Segment {
     Line(Point, Point),
@@ -129,21 +137,21 @@ enum Segment {
 struct Outline(Vec<Segment>);
 
 #[expect(clippy::cast_possible_truncation, reason = "a pixel of an image")]
-fn at((x, y): Place) -> Point {
+fn to_point((x, y): Place) -> Point {
     point(x as f32, y as f32)
 }
 
 impl Outline {
-    fn of(points: &[Place]) -> Self {
+    fn from_points(points: &[Place]) -> Self {
         let next = points.iter().cycle().skip(1);
         let parts = points.iter().zip(next);
-        Self(parts.map(|(a, b)| Segment::Line(at(*a), at(*b))).collect())
+        Self(parts.map(|(a, b)| Segment::Line(to_point(*a), to_point(*b))).collect())
     }
 
     fn circle((x, y): Place, radius: f64) -> Self {
-        let bow = radius * ROUND;
+        let bow = radius * CIRCLE_CONTROL;
         let quarter = |a: Place, b: Place, c: Place, d: Place| {
-            let moved = |(dx, dy): Place| at((x + dx, y + dy));
+            let moved = |(dx, dy): Place| to_point((x + dx, y + dy));
             Segment::Cubic(moved(a), moved(b), moved(c), moved(d))
         };
         let r = radius;
@@ -173,68 +181,75 @@ impl Outline {
     }
 }
 
-/// The outline of a glyph at its position.
+/// Builder of the outline of a glyph at its position in the image.
 #[derive(Debug)]
-struct Glyph {
+struct GlyphBuilder {
     origin: Place,
     scale: f64,
-    first: Point,
-    last: Point,
+    contour_start: Point,
+    current_point: Point,
     outline: Outline,
 }
 
-impl Glyph {
+impl GlyphBuilder {
     fn new(origin: Place, scale: f64) -> Self {
         let nowhere = point(0.0, 0.0);
         let outline = Outline::default();
         Self {
             origin,
             scale,
-            first: nowhere,
-            last: nowhere,
+            contour_start: nowhere,
+            current_point: nowhere,
             outline,
         }
     }
 
-    /// Converts to pixels; y points up in fonts.
-    fn place(&self, x: f32, y: f32) -> Point {
+    /// Converts a position in font units, where y points up, to a position in pixels.
+    fn to_pixels(&self, x: f32, y: f32) -> Point {
         let (x, y) = (f64::from(x) * self.scale, f64::from(y) * self.scale);
-        at((self.origin.0 + x, self.origin.1 - y))
+        to_point((self.origin.0 + x, self.origin.1 - y))
     }
 
     fn add(&mut self, part: Segment, end: Point) {
         self.outline.0.push(part);
-        self.last = end;
+        self.current_point = end;
     }
 }
 
-impl OutlineBuilder for Glyph {
+impl OutlineBuilder for GlyphBuilder {
     fn move_to(&mut self, x: f32, y: f32) {
-        self.first = self.place(x, y);
-        self.last = self.first;
+        self.contour_start = self.to_pixels(x, y);
+        self.current_point = self.contour_start;
     }
 
     fn line_to(&mut self, x: f32, y: f32) {
-        let end = self.place(x, y);
-        self.add(Segment::Line(self.last, end), end);
+        let end = self.to_pixels(x, y);
+        self.add(Segment::Line(self.current_point, end), end);
     }
 
     fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
-        let (bow, end) = (self.place(x1, y1), self.place(x, y));
-        self.add(Segment::Quad(self.last, bow, end), end);
+        let (bow, end) = (self.to_pixels(x1, y1), self.to_pixels(x, y));
+        self.add(Segment::Quad(self.current_point, bow, end), end);
     }
 
     fn curve_to(&mut self, x1: f32, y1: f32, x2: f32, y2: f32, x: f32, y: f32) {
-        let (b, c, end) = (self.place(x1, y1), self.place(x2, y2), self.place(x, y));
-        self.add(Segment::Cubic(self.last, b, c, end), end);
+        let (b, c, end) = (
+            self.to_pixels(x1, y1),
+            self.to_pixels(x2, y2),
+            self.to_pixels(x, y),
+        );
+        self.add(Segment::Cubic(self.current_point, b, c, end), end);
     }
 
     fn close(&mut self) {
-        self.add(Segment::Line(self.last, self.first), self.first);
+        self.add(
+            Segment::Line(self.current_point, self.contour_start),
+            self.contour_start,
+        );
     }
 }
 
-/// An image of three bytes per pixel, white at first.
+/// An image of three bytes (red, green, blue) per pixel, which is white at first.
 #[derive(Debug)]
 struct Image {
     width: u32,
@@ -252,7 +267,7 @@ impl Image {
         }
     }
 
-    /// Fills the area between outlines.
+    /// Fills the area that the outlines enclose with a colour; pixels at the edge are mixed with the colour below.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -306,8 +321,8 @@ impl Image {
         });
     }
 
-    /// Writes the file (PNG, second edition: ISO/IEC 15948): size, resolution, pixels, end.
-    fn file(&self, dpi: u32) -> Vec<u8> {
+    /// Returns the content of a PNG file (second edition: ISO/IEC 15948): size, resolution, pixels, end.
+    fn file_content(&self, dpi: u32) -> Vec<u8> {
         let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
         let mut header = Vec::new();
         header.extend(self.width.to_be_bytes());
@@ -373,14 +388,14 @@ mod tests {
     fn a_square_covers_its_pixels() {
         let mut image = Image::new(4, 4);
         let corners = [(1.0, 1.0), (3.0, 1.0), (3.0, 3.0), (1.0, 3.0)];
-        image.fill(&[Outline::of(&corners)], Colour(0, 0, 0));
+        image.fill(&[Outline::from_points(&corners)], Colour(0, 0, 0));
         let dark: Vec<usize> = (0..16)
             .filter(|pixel| image.bytes[3 * pixel] == 0)
             .collect();
         assert_eq!(dark, [5, 6, 9, 10]);
         let size = (10.0, 10.0);
         image.fill(
-            &[Outline::of(&[(-5.0, -5.0), (size.0, -5.0), size])],
+            &[Outline::from_points(&[(-5.0, -5.0), (size.0, -5.0), size])],
             Colour(9, 9, 9),
         );
     }

@@ -1,62 +1,62 @@
 //! A chart of curves over supersteps.
 
-use super::axis::{Axis, Entry, Look, legend};
-use super::drawing::{Anchor, BLACK, Colour, Drawing, fitted};
+use super::axis::{Axis, Entry, Symbol, draw_legend};
+use super::drawing::{Anchor, BLACK, Colour, Drawing, shortened};
 use super::style::Style;
 
-/// A curve.
+/// A curve over supersteps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
-    /// The name of the curve.
+    /// Name of the curve in the legend.
     pub name: String,
     /// The colour of the curve.
     pub colour: Colour,
-    /// The points of the curve, in the units of the axes.
+    /// Points of the curve: value on the horizontal axis and value on the vertical axis, in the units of the axes.
     pub points: Vec<(f64, f64)>,
 }
 
-/// The chart of curves over supersteps.
+/// A chart of curves over supersteps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// The title for screen readers.
+    /// Title of the chart for screen readers.
     pub name: String,
     /// The titles of the horizontal and the vertical axis, with their units.
     pub axes: [String; 2],
-    /// The curves; later curves cover earlier curves.
+    /// The curves; a later curve is drawn over earlier curves.
     pub curves: Vec<Curve>,
 }
 
 impl Series {
     /// Draws the chart.
     pub fn draw(&self, style: &Style) -> Drawing {
-        let size = style.size();
+        let size = style.font_points();
         let mut drawing = Drawing::new(&self.name, style.width.points());
         let entries = self.curves.iter().map(|curve| Entry {
             name: curve.name.clone(),
             colour: curve.colour,
-            look: Look::Line,
+            symbol: Symbol::Line,
         });
-        let top = legend(&mut drawing, &entries.collect::<Vec<_>>(), 2.0, style) + size;
+        let top = draw_legend(&mut drawing, &entries.collect::<Vec<_>>(), 2.0, style) + size;
         let most = drawing.width - 2.0;
-        let title = fitted(&self.axes[1], size, most);
+        let title = shortened(&self.axes[1], size, most);
         drawing.text((1.0, top), Anchor::Start, &title, (size, BLACK));
         let (top, right) = (top + 0.8 * size, drawing.width - 2.0);
         let bottom = top + (0.5 * drawing.width).clamp(80.0, 220.0);
         let all = || self.curves.iter().flat_map(|curve| &curve.points);
         let upright = Axis::from_zero(all().map(|point| point.1), (bottom, top));
         let left = upright.label_width(style) + 5.0;
-        let level = Axis::between(all().map(|point| point.0), (left, right));
-        upright.upright(&mut drawing, (left, right), style);
+        let level = Axis::from_values(all().map(|point| point.0), (left, right));
+        upright.draw_vertical(&mut drawing, (left, right), style);
         // Lower curves are thicker, so that two equal curves are both visible.
         let thickest = 1.0 + 0.7 * self.curves.len().saturating_sub(1) as f64;
         for (index, curve) in self.curves.iter().enumerate() {
-            let place = |(x, y): &(f64, f64)| (level.place(*x), upright.place(*y));
+            let place = |(x, y): &(f64, f64)| (level.position_of(*x), upright.position_of(*y));
             let width = thickest - 0.7 * index as f64;
             let points: Vec<(f64, f64)> = curve.points.iter().map(place).collect();
             drawing.path(points, (curve.colour, width.max(0.6)));
         }
         let edges = (1.0, drawing.width - 1.0);
-        let height = level.level(&mut drawing, bottom, &self.axes[0], edges, style);
+        let height = level.draw_horizontal(&mut drawing, bottom, &self.axes[0], edges, style);
         drawing.height = bottom + height + 1.0;
         drawing
     }

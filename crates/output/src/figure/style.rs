@@ -1,17 +1,17 @@
-//! The style of a figure that a user chooses: width, font size, language, resolution.
+//! The style of a figure, which the user chooses: width, font size, language and resolution.
 
 use std::fmt;
 use std::str::FromStr;
 
 use migsim_base::error::Problem;
 
-/// Points in a millimetre: 72 to an inch of 25.4 mm.
+/// Number of points in a millimetre: an inch (25.4 mm) has 72 points.
 const POINTS_PER_MM: f64 = 72.0 / 25.4;
 
-/// Minimum and maximum width \[mm\]: half a column, and the longer side of A3.
+/// Minimum and maximum width of a figure \[mm\]: half a column of text, and the longer side of A3 paper.
 const WIDTHS: (f64, f64) = (40.0, 420.0);
 
-/// Minimum and maximum font size \[pt\].
+/// Minimum and maximum font size of a figure \[pt\].
 const SIZES: (f64, f64) = (6.0, 24.0);
 
 /// A width on paper, written with its unit (`85mm`, `8.5cm`, `3.5in`).
@@ -42,7 +42,7 @@ impl FromStr for Length {
             ("in", 25.4),
             ("pt", 1.0 / POINTS_PER_MM),
         ];
-        let mm = with_unit(text, &units, "85mm, 8.5cm or 3.35in")?;
+        let mm = parse_with_unit(text, &units, "85mm, 8.5cm or 3.35in")?;
         if mm < WIDTHS.0 - 1e-9 || mm > WIDTHS.1 + 1e-9 {
             return Err(format!(
                 "a figure is {} to {} mm wide; a column has about 85 mm, a page 170 mm",
@@ -74,7 +74,7 @@ impl FromStr for Points {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let size = with_unit(text, &[("pt", 1.0)], "8pt")?;
+        let size = parse_with_unit(text, &[("pt", 1.0)], "8pt")?;
         if size < SIZES.0 || size > SIZES.1 {
             return Err(format!(
                 "letters have {} to {} pt; journals ask for 6 pt at least, 8 pt are usual",
@@ -91,8 +91,9 @@ impl fmt::Display for Points {
     }
 }
 
-/// Reads a number in one of some units; `example` shows the expected form.
-fn with_unit(text: &str, units: &[(&str, f64)], example: &str) -> Result<f64, String> {
+/// Reads a number with one of the given units, and converts it with the factor of the unit. `example` shows the expected form in
+/// the error message.
+fn parse_with_unit(text: &str, units: &[(&str, f64)], example: &str) -> Result<f64, String> {
     let text = text.trim();
     let found = units.iter().find_map(|(unit, factor)| {
         let number = text.strip_suffix(unit)?.trim_end().parse::<f64>().ok()?;
@@ -101,22 +102,22 @@ fn with_unit(text: &str, units: &[(&str, f64)], example: &str) -> Result<f64, St
     found.ok_or_else(|| format!("a number with its unit is needed, such as {example}"))
 }
 
-/// The format of a figure's file.
+/// File format of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Scalable Vector Graphics, the text as text.
+    /// Scalable Vector Graphics; text remains text.
     Svg,
     /// One page of PDF 1.7 of the size of the figure, with the font embedded.
     Pdf,
-    /// An image of pixels.
+    /// An image of pixels, at the resolution of the style.
     Png,
 }
 
 impl Format {
-    /// All formats.
+    /// All file formats of figures.
     pub const ALL: [Self; 3] = [Self::Svg, Self::Pdf, Self::Png];
 
-    /// Returns the name of the format, which is also the suffix of the files.
+    /// Returns the name of the format, which is also the extension of the file name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Svg => "svg",
@@ -126,7 +127,7 @@ impl Format {
     }
 }
 
-/// The language of labels and legends; Portuguese has a decimal comma.
+/// Language of labels and legends in a figure. Portuguese uses a decimal comma.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Language {
     /// English.
@@ -163,7 +164,7 @@ pub struct Style {
 }
 
 impl Default for Style {
-    /// The default is a column of an article.
+    /// Creates the default style: the width of one column of an article.
     fn default() -> Self {
         Self {
             width: Length::of_mm(85.0),
@@ -175,33 +176,33 @@ impl Default for Style {
 }
 
 impl Style {
-    /// Chooses the text in the language of the figure.
-    pub fn say<'t>(&self, english: &'t str, portuguese: &'t str) -> &'t str {
+    /// Returns the text in the language of the figure, out of its two translations.
+    pub fn translate<'t>(&self, english: &'t str, portuguese: &'t str) -> &'t str {
         match self.language {
             Language::English => english,
             Language::Portuguese => portuguese,
         }
     }
 
-    /// Formats a number with the decimal mark of the language.
-    pub fn number(&self, number: &str) -> String {
+    /// Formats a number that is given as text with the decimal mark of the language of the figure.
+    pub fn format_number(&self, number: &str) -> String {
         match self.language {
             Language::English => number.replace('-', "\u{2212}"),
             Language::Portuguese => number.replace('-', "\u{2212}").replace('.', ","),
         }
     }
 
-    /// Returns the font size \[pt\].
-    pub fn size(&self) -> f64 {
+    /// Returns the font size of the figure \[pt\].
+    pub fn font_points(&self) -> f64 {
         self.font_size.get()
     }
 }
 
-/// Selects from `known` the figure `wanted`, or all figures for `all`.
+/// Returns the name `wanted` if it is one of the figures `known`, or all known names if `wanted` is `all`.
 ///
 /// # Errors
-/// There is no figure of this name; the known ones are listed.
-pub fn chosen<'n>(wanted: &str, known: &[&'n str]) -> Result<Vec<&'n str>, Problem> {
+/// There is no figure of this name; the error lists the known figures.
+pub fn select_figures<'n>(wanted: &str, known: &[&'n str]) -> Result<Vec<&'n str>, Problem> {
     if wanted == "all" {
         return Ok(known.to_vec());
     }
@@ -247,10 +248,10 @@ mod tests {
     #[test]
     fn an_unknown_figure_lists_the_known_ones() {
         assert_eq!(
-            chosen("all", &["gains", "times"]).unwrap(),
+            select_figures("all", &["gains", "times"]).unwrap(),
             ["gains", "times"]
         );
-        let problem = chosen("time", &["gains", "times"]).unwrap_err();
+        let problem = select_figures("time", &["gains", "times"]).unwrap_err();
         assert_eq!(problem.message, "unknown figure `time`");
         assert!(problem.hint.unwrap().contains("times"));
     }

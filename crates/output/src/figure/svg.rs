@@ -1,4 +1,5 @@
-//! Figures as SVG. Text stays text, in the bundled font if the reader has it. With another font, `textLength` keeps the measured width.
+//! Figures as SVG. Text stays text, in the bundled font if it is installed on the reader's machine. With another font,
+//! `textLength` keeps the measured width.
 
 use std::collections::BTreeMap;
 use std::fmt::{Arguments, Write as _};
@@ -6,15 +7,16 @@ use std::fmt::{Arguments, Write as _};
 use super::drawing::{Colour, Drawing, Item, Pen, Place};
 use super::font;
 
-/// Number of items above which neighbouring rectangles of one colour share an element. The file then has less than half of the bytes.
+/// Number of items in a drawing above which consecutive rectangles of the same colour share an SVG element. The file then has
+/// less than half of the bytes.
 const MANY: usize = 20_000;
 
-/// Writes the file.
+/// Returns the drawing as the text of an SVG file.
 pub(super) fn write(drawing: &Drawing) -> String {
     let (width, height) = (number(drawing.width), number(drawing.height));
     let mut svg = String::new();
     let name = escaped(&drawing.name);
-    line(
+    push_line(
         &mut svg,
         format_args!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}pt\" height=\"{height}pt\" viewBox=\"0 0 {width} {height}\" \
@@ -22,8 +24,8 @@ pub(super) fn write(drawing: &Drawing) -> String {
             font::NAME
         ),
     );
-    line(&mut svg, format_args!("<title>{name}</title>"));
-    line(
+    push_line(&mut svg, format_args!("<title>{name}</title>"));
+    push_line(
         &mut svg,
         format_args!("<rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>"),
     );
@@ -31,13 +33,13 @@ pub(super) fn write(drawing: &Drawing) -> String {
         drawing
             .items
             .iter()
-            .for_each(|item| element(&mut svg, item));
+            .for_each(|item| push_element(&mut svg, item));
     } else {
         let are_both = |a: &Item, b: &Item| rectangle(a).is_some() && rectangle(b).is_some();
         for run in drawing.items.chunk_by(are_both) {
             match run {
-                [item] => element(&mut svg, item),
-                run => rectangles(&mut svg, run),
+                [item] => push_element(&mut svg, item),
+                run => push_rectangles(&mut svg, run),
             }
         }
     }
@@ -45,12 +47,12 @@ pub(super) fn write(drawing: &Drawing) -> String {
     svg
 }
 
-fn line(svg: &mut String, text: Arguments<'_>) {
+fn push_line(svg: &mut String, text: Arguments<'_>) {
     svg.write_fmt(text).expect("a string can be written to");
     svg.push('\n');
 }
 
-/// Returns two opposite corners and the colour of a rectangle without outline.
+/// Returns two opposite corners and the colour of an item that is a rectangle without outline; `None` for other items.
 fn rectangle(item: &Item) -> Option<(Place, Place, Colour)> {
     let Item::Path {
         points,
@@ -68,8 +70,8 @@ fn rectangle(item: &Item) -> Option<(Place, Place, Colour)> {
     is_upright.then_some((a, c, *fill))
 }
 
-/// Writes rectangles; those of one colour share an element.
-fn rectangles(svg: &mut String, items: &[Item]) {
+/// Writes rectangles to the SVG text; consecutive rectangles of the same colour share an element.
+fn push_rectangles(svg: &mut String, items: &[Item]) {
     let mut ways: BTreeMap<String, String> = BTreeMap::new();
     for ((x, y), (right, bottom), fill) in items.iter().filter_map(rectangle) {
         let [width, height] = [(x, right), (y, bottom)].map(|(from, to)| round(to) - round(from));
@@ -78,11 +80,11 @@ fn rectangles(svg: &mut String, items: &[Item]) {
         write!(way, "M{x} {y}h{width}v{height}h-{width}z").expect("a string can be written to");
     }
     for (fill, way) in ways {
-        line(svg, format_args!("<path d=\"{way}\" fill=\"{fill}\"/>"));
+        push_line(svg, format_args!("<path d=\"{way}\" fill=\"{fill}\"/>"));
     }
 }
 
-fn element(svg: &mut String, item: &Item) {
+fn push_element(svg: &mut String, item: &Item) {
     match item {
         Item::Path {
             points,
@@ -99,9 +101,9 @@ fn element(svg: &mut String, item: &Item) {
             if *is_closed {
                 way.push('Z');
             }
-            line(
+            push_line(
                 svg,
-                format_args!("<path d=\"{way}\"{}/>", look(*fill, *pen)),
+                format_args!("<path d=\"{way}\"{}/>", fill_and_stroke(*fill, *pen)),
             );
         }
         Item::Circle {
@@ -109,14 +111,14 @@ fn element(svg: &mut String, item: &Item) {
             radius,
             fill,
             pen,
-        } => line(
+        } => push_line(
             svg,
             format_args!(
                 "<circle cx=\"{}\" cy=\"{}\" r=\"{}\"{}/>",
                 number(centre.0),
                 number(centre.1),
                 number(*radius),
-                look(*fill, *pen)
+                fill_and_stroke(*fill, *pen)
             ),
         ),
         Item::Text {
@@ -125,7 +127,7 @@ fn element(svg: &mut String, item: &Item) {
             size,
             width,
             colour,
-        } => line(
+        } => push_line(
             svg,
             format_args!(
                 "<text x=\"{}\" y=\"{}\" font-size=\"{}\" textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\"{}>{}</text>",
@@ -133,14 +135,14 @@ fn element(svg: &mut String, item: &Item) {
                 number(at.1),
                 number(*size),
                 number(*width),
-                look(Some(*colour), None),
+                fill_and_stroke(Some(*colour), None),
                 escaped(text)
             ),
         ),
     }
 }
 
-fn look(fill: Option<Colour>, pen: Option<Pen>) -> String {
+fn fill_and_stroke(fill: Option<Colour>, pen: Option<Pen>) -> String {
     let fill = fill.map_or_else(|| "none".to_owned(), hex);
     let pen = pen.map(|(colour, width)| {
         format!(
@@ -156,7 +158,7 @@ fn hex(Colour(red, green, blue): Colour) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// Formats a number with at most two decimals: a hundredth of a point is 3.5 µm.
+/// Formats a length with at most two decimals: a hundredth of a point is 3.5 µm.
 fn number(value: f64) -> String {
     super::axis::plain(round(value))
 }

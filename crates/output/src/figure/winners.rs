@@ -1,14 +1,14 @@
-//! A map of winners over two parameters: colour and letter of a cell name the winner; hatching marks a winner that is not separated from
-//! the others.
+//! A map of the fastest policy over two parameters. Colour and letter of a cell name the winner; hatching marks a winner that is
+//! not clearly faster than the other policies.
 
-use super::axis::under;
-use super::drawing::{Anchor, BLACK, Colour, Drawing, WHITE, fitted};
+use super::axis::draw_title;
+use super::drawing::{Anchor, BLACK, Colour, Drawing, WHITE, shortened};
 use super::font;
-use super::heat::every;
+use super::heat::label_interval;
 use super::style::Style;
 
-/// The colours of winners, for colour-blind readers (Okabe and Ito 2008). After the last colour the first one is used again; letters are
-/// unique.
+/// Colours of the winners, distinct for colour-blind readers (Okabe and Ito 2008). If there are more winners than colours,
+/// colours are used again; letters are unique.
 const COLOURS: [Colour; 8] = [
     Colour(0, 114, 178),
     Colour(230, 159, 0),
@@ -21,44 +21,45 @@ const COLOURS: [Colour; 8] = [
 ];
 /// Distance between the lines of the hatching \[pt\].
 const HATCH: f64 = 4.0;
-/// Side of a colour box in the legend, in font sizes.
-const BOX: f64 = 1.1;
+/// Side of a colour box in the legend, as a multiple of the font size.
+const BOX_SIDE: f64 = 1.1;
 
-/// A cell with its winner.
+/// A cell of the map with the policy that wins there.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Won {
-    /// The column of the cell, and the row counted from below.
-    pub place: [usize; 2],
-    /// The winner, an index of [`Winners::names`].
+pub struct WinnerCell {
+    /// Column of the cell from the left and row from below, both counted from 0.
+    pub column_and_row: [usize; 2],
+    /// Index of the winner in [`Winners::names`].
     pub winner: usize,
-    /// The text after the letter: the margin.
+    /// Text after the letter of the winner: the margin by which it is faster.
     pub text: String,
-    /// Whether all other policies are slower by more than the margin of indifference, and significantly so if results depend on seeds.
+    /// Whether the winner is faster than all other policies by more than the margin of indifference; if results depend on seeds,
+    /// the difference must also be significant.
     pub is_separated: bool,
 }
 
-/// The map of the fastest policies over two parameters.
+/// A map of the fastest policy over two parameters.
 #[derive(Clone, Debug)]
 pub struct Winners {
-    /// The title for screen readers.
+    /// Title of the chart for screen readers.
     pub name: String,
-    /// The names of the competitors.
+    /// Names of the policies that were compared.
     pub names: Vec<String>,
-    /// The sentence below the legend.
+    /// Sentence below the legend of the map.
     pub remark: String,
-    /// The names of the horizontal and the vertical parameter, and their values.
+    /// Name and values of the horizontal parameter, and of the vertical parameter.
     pub axes: [(String, Vec<String>); 2],
-    /// The known cells.
-    pub cells: Vec<Won>,
+    /// The cells whose winner is known.
+    pub cells: Vec<WinnerCell>,
 }
 
 impl Winners {
     /// Draws the chart.
     pub fn draw(&self, style: &Style) -> Drawing {
-        let size = style.size();
+        let size = style.font_points();
         let mut drawing = Drawing::new(&self.name, style.width.points());
-        let top = self.legend(&mut drawing, style) + 1.4 * size;
-        let title = fitted(&self.axes[1].0, size, drawing.width - 2.0);
+        let top = self.draw_legend(&mut drawing, style) + 1.4 * size;
+        let title = shortened(&self.axes[1].0, size, drawing.width - 2.0);
         drawing.text((1.0, top), Anchor::Start, &title, (size, BLACK));
         let rows = &self.axes[1].1;
         let labels = rows.iter().map(|label| font::width(label, size));
@@ -72,20 +73,20 @@ impl Winners {
         );
         let bottom = top + rows.len() as f64 * cell.1;
         for won in &self.cells {
-            let x = left + won.place[0] as f64 * cell.0;
-            let y = bottom - (won.place[1] + 1) as f64 * cell.1;
+            let x = left + won.column_and_row[0] as f64 * cell.0;
+            let y = bottom - (won.column_and_row[1] + 1) as f64 * cell.1;
             draw_cell(&mut drawing, won, ((x, y), cell), style);
         }
         for (row, label) in rows.iter().enumerate() {
             let y = bottom - (row as f64 + 0.5) * cell.1 + 0.35 * size;
-            let text = fitted(label, size, left - 5.0);
+            let text = shortened(label, size, left - 5.0);
             drawing.text((left - 3.0, y), Anchor::End, &text, (size, BLACK));
         }
         let labels = &self.axes[0].1;
         let widest = labels.iter().map(|label| font::width(label, size));
-        let each = every(widest.fold(0.0, f64::max) + 0.5 * size, cell.0);
+        let each = label_interval(widest.fold(0.0, f64::max) + 0.5 * size, cell.0);
         for (column, label) in labels.iter().enumerate().step_by(each) {
-            let text = fitted(label, size, (each as f64 * cell.0).max(3.0 * size));
+            let text = shortened(label, size, (each as f64 * cell.0).max(3.0 * size));
             let half = font::width(&text, size) / 2.0;
             let x = left + (column as f64 + 0.5) * cell.0;
             let x = x.clamp(half, (drawing.width - half).max(half));
@@ -98,21 +99,21 @@ impl Winners {
         }
         let below = (f64::midpoint(left, drawing.width), bottom + 2.4 * size);
         let edges = (1.0, drawing.width - 1.0);
-        under(&mut drawing, below, &self.axes[0].0, edges, style);
+        draw_title(&mut drawing, below, &self.axes[0].0, edges, style);
         drawing.height = bottom + 2.8 * size;
         drawing
     }
 
-    /// Draws the winners with their letters; returns the lower end.
-    fn legend(&self, drawing: &mut Drawing, style: &Style) -> f64 {
-        let size = style.size();
-        let side = BOX * size;
+    /// Draws the legend, with the colour, the letter and the name of each winner; returns the position of its lower end \[pt\].
+    fn draw_legend(&self, drawing: &mut Drawing, style: &Style) -> f64 {
+        let size = style.font_points();
+        let side = BOX_SIDE * size;
         let (mut x, mut y) = (1.0, 2.0);
         for winner in 0..self.names.len() {
             if self.cells.iter().all(|won| won.winner != winner) {
                 continue;
             }
-            let text = fitted(
+            let text = shortened(
                 &format!("{}  {}", letter(winner), self.names[winner]),
                 size,
                 drawing.width - side - 6.0,
@@ -126,7 +127,7 @@ impl Winners {
             drawing.text(at, Anchor::Start, &text, (size, BLACK));
             x += width;
         }
-        let remark = fitted(&self.remark, size, drawing.width - 2.0);
+        let remark = shortened(&self.remark, size, drawing.width - 2.0);
         let at = (1.0, y + side + 1.2 * size);
         drawing.text(at, Anchor::Start, &remark, (size, BLACK));
         at.1
@@ -135,11 +136,11 @@ impl Winners {
 
 fn draw_cell(
     drawing: &mut Drawing,
-    won: &Won,
+    won: &WinnerCell,
     ((x, y), (width, height)): ((f64, f64), (f64, f64)),
     style: &Style,
 ) {
-    let size = style.size();
+    let size = style.font_points();
     let fill = colour(won.winner);
     drawing.rectangle((x, y), (width - 1.0, height - 1.0), fill);
     let (width, height) = (width - 1.0, height - 1.0);
@@ -166,20 +167,20 @@ fn draw_cell(
         drawing.rectangle(corner, (2.0 * half, 1.2 * size), fill);
     }
     let at = (x + width / 2.0, y + height / 2.0 + 0.35 * size);
-    drawing.text(at, Anchor::Middle, &text, (size, ink(fill)));
+    drawing.text(at, Anchor::Middle, &text, (size, text_colour(fill)));
 }
 
 fn colour(winner: usize) -> Colour {
     COLOURS[winner % COLOURS.len()]
 }
 
-/// Returns black or white, whichever has more contrast to the colour below.
-fn ink(Colour(red, green, blue): Colour) -> Colour {
+/// Returns black or white, whichever has the higher contrast to the background colour.
+fn text_colour(Colour(red, green, blue): Colour) -> Colour {
     let light = 0.299 * f64::from(red) + 0.587 * f64::from(green) + 0.114 * f64::from(blue);
     if light < 115.0 { WHITE } else { BLACK }
 }
 
-/// Names a winner by its index: A, B, ... Z, AA, AB, ...
+/// Returns the letter of a winner by its index: A, B, ... Z, AA, AB, ...
 fn letter(index: usize) -> String {
     let own = char::from(b'A' + u8::try_from(index % 26).unwrap_or(0));
     match index / 26 {
@@ -194,8 +195,8 @@ mod tests {
 
     #[test]
     fn every_cell_has_a_letter_and_unseparated_winners_are_hatched() {
-        let won = |column, winner, is_separated| Won {
-            place: [column, 0],
+        let won = |column, winner, is_separated| WinnerCell {
+            column_and_row: [column, 0],
             winner,
             text: "3.1 %".into(),
             is_separated,
@@ -211,8 +212,8 @@ mod tests {
             cells: vec![won(0, 0, true), won(1, 2, false)],
         };
         let drawing = chart.draw(&Style::default());
-        assert!(drawing.clipped().is_empty());
-        assert!(drawing.smallest_letter() >= Some(6.0));
+        assert!(drawing.clipped_texts().is_empty());
+        assert!(drawing.smallest_font_size() >= Some(6.0));
         let svg = super::super::Figure::new("winners", drawing).svg();
         assert!(svg.contains("A 3.1 %") && svg.contains("C 3.1 %") && svg.contains("C  refine"));
         assert!(!svg.contains("migbsp"), "it wins nowhere");

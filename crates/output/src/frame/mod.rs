@@ -1,11 +1,11 @@
-//! The frame of all pages (report, sweep, tune, explain): head, styles, contents, tables, scripts.
+//! The common frame of all HTML pages (report, sweep, tune, explain): head, styles, table of contents, tables, scripts.
 //!
-//! A page is one file that needs no network. It follows the light or dark mode of the system, fits a phone, and prints on white. Its
-//! headings (`<h2 id>`) make its table of contents. The script `frame.js` makes tables of class `sortable` sortable, and marks elements of
-//! class `wide` or `tall` that scroll.
+//! A page is one file that needs no network. It follows the light or dark mode of the system, fits a phone, and prints on white.
+//! Its table of contents is made from its headings (`<h2 id>`). The script `frame.js` makes tables of class `sortable` sortable,
+//! and marks elements of class `wide` or `tall` that scroll.
 //!
-//! A page lists the hashes of its scripts (Content-Security-Policy), so that a browser runs no other script. This blocks even a script in a
-//! text that was not escaped by mistake. Styles may be anywhere.
+//! A page lists the hashes of its scripts (Content-Security-Policy), so that a browser runs no other script. This blocks even a
+//! script in a text that was not escaped by mistake. Styles are not restricted.
 
 mod parts;
 mod settings;
@@ -18,43 +18,44 @@ use sha2::{Digest, Sha256};
 use super::base64::base64;
 use super::html::escaped;
 pub use parts::{list, picture, prose, section, sections_page};
-pub use settings::settings;
+pub use settings::settings_table;
 
 const TEMPLATE: &str = include_str!("frame.html");
 const STYLE: &str = include_str!("frame.css");
 const SCRIPT: &str = include_str!("frame.js");
 const START: &str = include_str!("start.js");
 
-/// A page; all its parts except the title are HTML.
+/// The parts from which an HTML page is assembled. All parts except the title are HTML.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Page<'a> {
-    /// The title of the page, as text.
+    /// Title of the page, as plain text that is not yet escaped.
     pub title: &'a str,
-    /// The mark of the run's settings; empty if the page does not show one run.
+    /// Mark that identifies the settings of the run on the page; empty if the page does not show a single run.
     pub mark: &'a str,
-    /// The text below the title.
+    /// HTML below the title, before the sections.
     pub lead: &'a str,
-    /// The sections.
+    /// HTML of the sections of the page.
     pub body: &'a str,
-    /// Additional styles of the page.
+    /// CSS rules in addition to those of all pages.
     pub styles: &'a [&'a str],
-    /// Data and scripts of the page, which then start the page; without them the frame starts the page.
+    /// HTML elements with the data and scripts of the page; these scripts must start the page. `None` if the page needs only the
+    /// scripts of all pages.
     pub scripts: Option<&'a str>,
-    /// The texts of all scripts in `scripts` and in the body; the browser runs no other script.
-    pub code: &'a [&'a str],
-    /// The text at the end of the page.
+    /// Texts of all scripts in `scripts` and in `body`; the browser runs only these scripts and those of the frame.
+    pub script_texts: &'a [&'a str],
+    /// HTML at the end of the page.
     pub footer: &'a str,
 }
 
 impl Page<'_> {
-    /// Returns the page as one file.
+    /// Returns the whole page as one HTML file.
     pub fn html(&self) -> String {
-        let start = script(START);
+        let start = script_element(START);
         let own = self.scripts.unwrap_or(&start);
         let styles = [self.styles, &[STYLE]].concat();
-        let code = self.code.iter().chain(&[SCRIPT, START]);
-        let hashes: Vec<String> = code.map(|text| hash(text)).collect();
-        fill(
+        let code = self.script_texts.iter().chain(&[SCRIPT, START]);
+        let hashes: Vec<String> = code.map(|text| script_hash(text)).collect();
+        fill_template(
             TEMPLATE,
             &[
                 ("hashes", &hashes.join(" ")),
@@ -63,33 +64,34 @@ impl Page<'_> {
                 ("mark", self.mark),
                 ("styles", &styles.join("\n")),
                 ("lead", self.lead),
-                ("contents", &contents(self.body)),
+                ("contents", &table_of_contents(self.body)),
                 ("body", self.body.trim_end()),
                 ("footer", self.footer),
-                ("scripts", &format!("{}\n{own}", script(SCRIPT))),
+                ("scripts", &format!("{}\n{own}", script_element(SCRIPT))),
             ],
         )
     }
 }
 
-/// Returns a script as an element.
-pub fn script(text: &str) -> String {
-    format!("<script>{}</script>", content(text))
+/// Returns a script as an HTML element.
+pub fn script_element(text: &str) -> String {
+    format!("<script>{}</script>", script_content(text))
 }
 
-/// Returns the content of the element of a script.
-fn content(text: &str) -> String {
+/// Returns a script as it stands inside its HTML element, from which its hash is computed.
+fn script_content(text: &str) -> String {
     format!("\n{}\n", text.trim())
 }
 
-/// Returns the source of a script for a Content-Security-Policy: the SHA-256 of the content of its element.
-fn hash(text: &str) -> String {
-    let digest = Sha256::digest(content(text).as_bytes());
+/// Computes the hash of a script for the Content-Security-Policy: the SHA-256 of the content of its HTML element.
+fn script_hash(text: &str) -> String {
+    let digest = Sha256::digest(script_content(text).as_bytes());
     format!("'sha256-{}'", base64(&digest))
 }
 
-/// Replaces the names in double braces of a template. Inserted values are not searched for names.
-pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
+/// Replaces each name in double braces of a template by its value; names without a value become empty. Inserted values are not
+/// searched for names.
+pub fn fill_template(template: &str, values: &[(&str, &str)]) -> String {
     let values: BTreeMap<&str, &str> = values.iter().copied().collect();
     let mut parts = template.split("{{");
     let mut html = parts.next().unwrap_or_default().to_owned();
@@ -101,8 +103,8 @@ pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
     html
 }
 
-/// Makes links to the headings of a body; a link text ends before the colon of its heading.
-fn contents(body: &str) -> String {
+/// Creates the table of contents: a link to each heading of the body. The text of a link ends before the colon of the heading.
+fn table_of_contents(body: &str) -> String {
     let mut html = "<nav class=\"contents\" aria-label=\"Contents\"><ol>\n".to_owned();
     for part in body.split("<h2 id=\"").skip(1) {
         let found = part.split_once("\">");
@@ -133,7 +135,7 @@ mod tests {
 
     #[test]
     fn inserted_values_are_not_searched_for_names() {
-        let page = fill(
+        let page = fill_template(
             "<title>{{title}} {{facts}}",
             &[("title", "{{facts}}"), ("facts", "secret")],
         );
@@ -144,19 +146,19 @@ mod tests {
     fn the_hash_is_that_of_the_content_of_the_element() {
         // Computed with: printf '\nalert(1)\n' | openssl dgst -sha256 -binary | base64
         assert_eq!(
-            hash(" alert(1)\n"),
+            script_hash(" alert(1)\n"),
             "'sha256-J8+4/wmqNoqVGih0Xof49bzVEIwR8aHhR5HvZK1wlzY='"
         );
         let page = Page {
             body: "<script>alert(1)</script>",
-            code: &["own()"],
+            script_texts: &["own()"],
             ..Page::default()
         }
         .html();
         for text in [SCRIPT, START, "own()"] {
-            assert!(page.contains(&hash(text)));
+            assert!(page.contains(&script_hash(text)));
         }
-        assert!(!page.contains(&hash("alert(1)")));
+        assert!(!page.contains(&script_hash("alert(1)")));
         assert!(!page.contains("script-src 'unsafe-inline'"));
     }
 

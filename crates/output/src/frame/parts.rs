@@ -1,4 +1,4 @@
-//! Pieces of pages: sections, lists of sentences.
+//! Building blocks of HTML pages: sections, drawings, and lists of sentences.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ pub fn section(id: &str, heading: &str, html: &str) -> String {
     )
 }
 
-/// Creates a page of sections, each with its id, its heading and its content. A section without content is left out.
+/// Creates a page from sections, each given by its id, its heading and its content. A section without content is left out.
 pub fn sections_page<'a>(
     title: &str,
     lead: &str,
@@ -28,13 +28,14 @@ pub fn sections_page<'a>(
         title,
         lead,
         body: &body,
-        code,
+        script_texts: code,
         ..Page::default()
     }
     .html()
 }
 
-/// Puts a drawing on white into an area that scrolls. `label` describes it; `widths` are its minimum and maximum width \[pixels\].
+/// Puts an SVG drawing on white ground into an area that scrolls. `label` describes the drawing for screen readers; `widths` are
+/// its minimum and maximum width \[pixels\].
 pub fn picture(name: &str, label: &str, widths: (u32, u32), svg: &str) -> String {
     let (least, most) = widths;
     let svg = svg.split_once("<svg ").map_or("", |(_, rest)| rest);
@@ -44,7 +45,7 @@ pub fn picture(name: &str, label: &str, widths: (u32, u32), svg: &str) -> String
     )
 }
 
-/// Formats sentences as a list. A sentence that begins with blanks belongs to the one before it.
+/// Formats sentences as an HTML list. A sentence that begins with blanks is appended to the item of the sentence before it.
 pub fn list(sentences: &[String]) -> String {
     let mut html = "<ul class=\"told\">\n".to_owned();
     for sentence in sentences {
@@ -60,7 +61,7 @@ pub fn list(sentences: &[String]) -> String {
     html
 }
 
-/// Formats a sentence as HTML. A command or key in backticks becomes code; a name with other characters keeps its backticks.
+/// Formats a sentence as HTML. A command or key in backticks is set as code; other text in backticks keeps them.
 pub fn prose(sentence: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || " ._=/-+%".contains(letter);
     let text = escaped(sentence);

@@ -1,4 +1,4 @@
-//! Settings as a table with one row per key; the keys are written as in `--set` and in sweeps.
+//! A table of settings with one row per key. The keys are written in the same form as in `--set` and in sweeps.
 
 use std::fmt::Write as _;
 
@@ -9,8 +9,9 @@ use super::{escaped, prose};
 /// Maximum length of a list whose values are shown one by one.
 const MOST_VALUES: usize = 32;
 
-/// Creates a table of all keys of `settings` with their values, in a part of the page that can be unfolded; `summary` is its heading.
-pub fn settings(summary: &str, settings: &Value) -> String {
+/// Creates a table of all keys of `settings` with their values, in a part of the page that can be unfolded; `summary` is the
+/// heading of this part.
+pub fn settings_table(summary: &str, settings: &Value) -> String {
     let mut rows = Vec::new();
     flatten("", settings, &mut rows);
     let mut html = format!(
@@ -51,16 +52,16 @@ fn flatten(key: &str, value: &Value, rows: &mut Vec<(String, String)>) {
                 rows.push((key.to_owned(), format!("and {more} more")));
             }
         }
-        value => rows.push((key.to_owned(), plain(value))),
+        value => rows.push((key.to_owned(), value_text(value))),
     }
 }
 
-fn plain(value: &Value) -> String {
+fn value_text(value: &Value) -> String {
     match value {
         Value::Null => "none".to_owned(),
         Value::String(text) => text.clone(),
         Value::Array(list) => {
-            let shown = list.iter().take(MOST_VALUES).map(plain);
+            let shown = list.iter().take(MOST_VALUES).map(value_text);
             let mut text = shown.collect::<Vec<_>>().join(", ");
             if list.len() > MOST_VALUES {
                 write!(text, " and {} more", list.len() - MOST_VALUES)
@@ -81,7 +82,7 @@ mod tests {
 
     #[test]
     fn keys_are_named_as_flags_name_them() {
-        let html = settings(
+        let html = settings_table(
             "All",
             &json!({ "a": { "b": 1, "c": [1, 2] }, "load": [{ "step": 0.1 }, { "on": "<x>" }], "no": null }),
         );

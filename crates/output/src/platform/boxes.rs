@@ -1,4 +1,4 @@
-//! Nested boxes with texts, and lines between boxes that are side by side, as SVG.
+//! Draws nested boxes with texts, and lines between boxes that are side by side, as SVG.
 //!
 //! ```text
 //! ┌ name ───────────────────────┐
@@ -13,49 +13,49 @@ use std::fmt::Write as _;
 
 use super::super::svg::escaped;
 
-/// Space around the content of a box, and between two boxes \[px\].
+/// Space between the edge and the content of a box \[px\]; the constant below is the space between two boxes.
 const PAD: f64 = 12.0;
 const GAP: f64 = 22.0;
-/// Font size and line height \[px\].
-const LETTERS: f64 = 12.0;
+/// Font size of the text in a box \[px\]; the constant below is the line height.
+const FONT_SIZE: f64 = 12.0;
 const LINE: f64 = 16.0;
-/// Vertical distance of the lines of two connections, and font size of their labels \[px\].
-const TRACK: f64 = 22.0;
+/// Vertical distance between two lines that connect boxes \[px\]; the constant below is the font size of their labels.
+const LINE_SPACING: f64 = 22.0;
 const LABEL: f64 = 11.0;
-/// Maximum width of a text; a longer text is shortened \[px\].
-const WIDEST: f64 = 300.0;
+/// Maximum width of a text \[px\]; a longer text is shortened.
+const MAX_TEXT_WIDTH: f64 = 300.0;
 const LEAST_WIDTH: f64 = 100.0;
-/// Ratio of the width of bold letters to that of normal ones.
-pub(super) const BOLD: f64 = 1.1;
+/// Ratio of the width of bold letters to the width of normal letters.
+pub(super) const BOLD_RATIO: f64 = 1.1;
 
-/// A box.
+/// A box with lines of text, inner boxes side by side, and lines between the inner boxes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Nested {
-    /// Lines of text; the first one is the name.
+    /// Lines of text at the top of the box; the first line is its name.
     pub(super) lines: Vec<String>,
-    /// Text of the tooltip.
+    /// Text of the tooltip of the box.
     pub(super) hint: String,
-    /// Whether the box stands for several zones.
+    /// Whether the box stands for several zones that are not drawn one by one.
     pub(super) is_rest: bool,
     pub(super) inner: Vec<Nested>,
-    pub(super) ways: Vec<Joint>,
-    /// A text below the lines between the inner boxes.
+    pub(super) connections: Vec<Connection>,
+    /// Text below the lines between the inner boxes; `None` if there is none.
     pub(super) remark: Option<String>,
 }
 
-/// A line between two inner boxes, the left box first.
+/// A line that connects two inner boxes, given from the left box to the right box.
 #[derive(Clone, Debug)]
-pub(super) struct Joint {
+pub(super) struct Connection {
     pub(super) ends: [usize; 2],
     pub(super) label: String,
     pub(super) hint: String,
-    /// Text about the gateway at each end, if there is one.
+    /// Text about the gateway at the left and at the right end of the line; `None` if there is no gateway.
     pub(super) gateways: [Option<String>; 2],
-    /// The width of its line \[px\].
+    /// Width of the line \[px\].
     pub(super) stroke: f64,
 }
 
-/// Estimates an upper limit of the width of a text, for any font of the reader \[px\].
+/// Estimates the width of a text \[px\] from above at a font size, for any font that the reader may have.
 pub(super) fn width_of(text: &str, letters: f64) -> f64 {
     let of = |letter: char| match letter {
         'i' | 'j' | 'l' | '.' | ',' | ':' | ' ' | '\'' | '|' => 0.4,
@@ -67,14 +67,14 @@ pub(super) fn width_of(text: &str, letters: f64) -> f64 {
     letters * text.chars().map(of).sum::<f64>()
 }
 
-/// Shortens a text to the maximum width.
-pub(super) fn fitted(text: &str, letters: f64) -> String {
-    if width_of(text, letters) <= WIDEST {
+/// Shortens a text so that its width at a font size does not exceed the maximum width.
+pub(super) fn shortened(text: &str, letters: f64) -> String {
+    if width_of(text, letters) <= MAX_TEXT_WIDTH {
         return text.to_owned();
     }
     let mut short = String::new();
     for letter in text.chars() {
-        if width_of(&short, letters) > WIDEST - 2.0 * letters {
+        if width_of(&short, letters) > MAX_TEXT_WIDTH - 2.0 * letters {
             break;
         }
         short.push(letter);
@@ -83,14 +83,14 @@ pub(super) fn fitted(text: &str, letters: f64) -> String {
 }
 
 impl Nested {
-    /// Computes the width and height of the box.
+    /// Computes the width and the height of the box \[px\].
     pub(super) fn size(&self) -> (f64, f64) {
-        let name = self.lines.first().map(|name| (name, BOLD));
+        let name = self.lines.first().map(|name| (name, BOLD_RATIO));
         let others = self.lines.iter().skip(1).chain(&self.remark);
         let texts = name.into_iter().chain(others.map(|text| (text, 1.0)));
-        let texts = texts.map(|(text, wider)| wider * width_of(&fitted(text, LETTERS), LETTERS));
-        let labels = self.ways.iter();
-        let labels = labels.map(|way| width_of(&fitted(&way.label, LABEL), LABEL));
+        let texts = texts.map(|(text, wider)| wider * width_of(&shortened(text, FONT_SIZE), FONT_SIZE));
+        let labels = self.connections.iter();
+        let labels = labels.map(|way| width_of(&shortened(&way.label, LABEL), LABEL));
         let widest = texts.chain(labels).fold(LEAST_WIDTH, f64::max);
         let sizes = self.inner.iter().map(Self::size);
         let (wide, high) = sizes.fold((-GAP, 0.0_f64), |(wide, high), size| {
@@ -98,23 +98,24 @@ impl Nested {
         });
         (
             widest.max(wide) + 2.0 * PAD,
-            self.head() + high + self.below() + PAD,
+            self.header_height() + high + self.footer_height() + PAD,
         )
     }
 
-    /// Computes the height of the lines of text above the inner boxes.
-    fn head(&self) -> f64 {
+    /// Computes the height of the part of the box above the inner boxes, which contains the lines of text \[px\].
+    fn header_height(&self) -> f64 {
         let space = if self.inner.is_empty() { 0.0 } else { 6.0 };
         PAD + LINE * self.lines.len() as f64 + space
     }
 
-    /// Computes the height of the content below the inner boxes.
-    fn below(&self) -> f64 {
+    /// Computes the height of the part of the box below the inner boxes, which contains the connecting lines and the remark
+    /// \[px\].
+    fn footer_height(&self) -> f64 {
         let remark = if self.remark.is_some() { LINE } else { 0.0 };
-        TRACK * self.ways.len() as f64 + remark
+        LINE_SPACING * self.connections.len() as f64 + remark
     }
 
-    /// Draws the box with its upper left corner at a position.
+    /// Draws the box with its upper left corner at `(left, top)`.
     pub(super) fn draw(&self, (left, top): (f64, f64), svg: &mut String) {
         let (width, height) = self.size();
         let look = match (self.is_rest, self.inner.is_empty()) {
@@ -130,11 +131,11 @@ impl Nested {
         .expect("a string can be written to");
         for (index, line) in self.lines.iter().enumerate() {
             let weight = if index == 0 { "bold" } else { "normal" };
-            let y = top + PAD + LINE * index as f64 + LETTERS - 1.0;
+            let y = top + PAD + LINE * index as f64 + FONT_SIZE - 1.0;
             text(svg, (left + PAD, y), weight, line);
         }
         let mut x = left + PAD;
-        let below = top + self.head();
+        let below = top + self.header_height();
         let mut places = Vec::with_capacity(self.inner.len());
         for inner in &self.inner {
             let (wide, high) = inner.size();
@@ -143,15 +144,16 @@ impl Nested {
             x += wide + GAP;
         }
         let lowest = places.iter().map(|place| place.2).fold(0.0, f64::max);
-        self.draw_ways((left + PAD, left + width - PAD), lowest, &places, svg);
+        self.draw_connections((left + PAD, left + width - PAD), lowest, &places, svg);
         if let Some(remark) = &self.remark {
-            let y = lowest + TRACK * self.ways.len() as f64 + LINE - 4.0;
+            let y = lowest + LINE_SPACING * self.connections.len() as f64 + LINE - 4.0;
             text(svg, (left + PAD, y), "normal", remark);
         }
     }
 
-    /// Draws the lines below the inner boxes, whose left edges, widths and lower edges are given.
-    fn draw_ways(
+    /// Draws the connecting lines below the inner boxes. `places` are the left edge, the width and the lower edge of each inner
+    /// box \[px\].
+    fn draw_connections(
         &self,
         (left, right): (f64, f64),
         lowest: f64,
@@ -159,9 +161,9 @@ impl Nested {
         svg: &mut String,
     ) {
         let mut labels = String::new();
-        for (index, way) in self.ways.iter().enumerate() {
+        for (index, way) in self.connections.iter().enumerate() {
             let ports = [0, 1].map(|end| self.port(index, end, places));
-            let y = lowest + TRACK * (index + 1) as f64 - 5.0;
+            let y = lowest + LINE_SPACING * (index + 1) as f64 - 5.0;
             let [(a, from), (b, to)] = ports;
             writeln!(
                 svg,
@@ -180,7 +182,7 @@ impl Nested {
                     .expect("a string can be written to");
                 }
             }
-            let label = fitted(&way.label, LABEL);
+            let label = shortened(&way.label, LABEL);
             let half = width_of(&label, LABEL) / 2.0;
             let middle = f64::midpoint(a, b).min(right - half).max(left + half);
             writeln!(
@@ -194,12 +196,12 @@ impl Nested {
         *svg += &labels;
     }
 
-    /// Computes the point where a line leaves the lower edge of a box. Lines to the left start further left, and shorter lines start closer
-    /// to the other box.
+    /// Computes the point on the lower edge of a box where a connecting line starts \[px\]. Lines to boxes on the left start
+    /// further left, and shorter lines start closer to the other box, so that lines do not cross.
     fn port(&self, way: usize, end: usize, places: &[(f64, f64, f64)]) -> (f64, f64) {
-        let here = self.ways[way].ends[end];
+        let here = self.connections[way].ends[end];
         let mut ports: Vec<(bool, isize, usize)> = Vec::new();
-        for (index, other) in self.ways.iter().enumerate() {
+        for (index, other) in self.connections.iter().enumerate() {
             if let Some(side) = other.ends.iter().position(|&at| at == here) {
                 let depth = isize::try_from(index).unwrap_or_default();
                 let is_right = side == 0;
@@ -217,8 +219,8 @@ impl Nested {
 fn text(svg: &mut String, (x, y): (f64, f64), weight: &str, line: &str) {
     writeln!(
         svg,
-        "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{LETTERS}\" font-weight=\"{weight}\">{}</text>",
-        escaped(&fitted(line, LETTERS))
+        "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{FONT_SIZE}\" font-weight=\"{weight}\">{}</text>",
+        escaped(&shortened(line, FONT_SIZE))
     )
     .expect("a string can be written to");
 }

@@ -1,27 +1,27 @@
-//! A platform as SVG: its clusters on a circle, and the routes between them; a tree of zones as nested boxes.
+//! Draws a platform as SVG: its clusters on a circle with the routes between them, or a tree of zones as nested boxes.
 
 use std::fmt::Write as _;
 
-use super::super::svg::{escaped, open, stroke};
-use super::{Way, tree};
+use super::super::svg::{escaped, open_svg, stroke_width};
+use super::{RouteProperties, tree};
 use migsim_base::quantities::{duration, rate, speed};
 use migsim_base::units::{BytesPerSecond, ClusterId};
 use migsim_base::words::counted;
 use migsim_platform::Platform;
 
-/// Maximum number of clusters that are drawn, and of routes that have their numbers as labels.
+/// Maximum number of clusters that are drawn; the constant below is the maximum number of routes that have labels.
 const MOST_CLUSTERS: usize = 24;
 const MOST_LABELS: usize = 15;
 
 const BOX: (f64, f64) = (150.0, 58.0);
 
-/// Draws a platform. Of a large platform only the first clusters are drawn and the rest is counted; of equal zones, only the first zones
-/// are drawn.
+/// Draws a platform as SVG. Of a large platform only the first clusters are drawn and the rest is counted; of several equal
+/// zones, only the first are drawn.
 pub fn draw(platform: &Platform) -> String {
     tree::draw(platform).unwrap_or_else(|| circle(platform))
 }
 
-/// Draws the clusters on a circle.
+/// Draws the clusters on a circle, with the routes between them as lines.
 fn circle(platform: &Platform) -> String {
     let shown = platform.clusters.len().min(MOST_CLUSTERS);
     let left_out = platform.clusters.len() - shown;
@@ -39,7 +39,7 @@ fn circle(platform: &Platform) -> String {
             centre.1 + radius * turn.sin(),
         )
     };
-    let mut svg = open(width, height, &platform.name);
+    let mut svg = open_svg(width, height, &platform.name);
     let mut title = format!(
         "{}: {} in {}",
         platform.name,
@@ -59,7 +59,7 @@ fn circle(platform: &Platform) -> String {
     let has_labels = shown * shown.saturating_sub(1) / 2 <= MOST_LABELS;
     for from in 0..shown {
         for to in from + 1..shown {
-            route(
+            draw_route(
                 platform,
                 (from, to),
                 (place(from), place(to)),
@@ -71,14 +71,15 @@ fn circle(platform: &Platform) -> String {
     }
     svg += &labels;
     for index in 0..shown {
-        cluster(platform, index, place(index), &mut svg);
+        draw_cluster(platform, index, place(index), &mut svg);
     }
     svg += "</svg>\n";
     svg
 }
 
-/// Draws a route as a line with its label; the line is wider for a higher bandwidth.
-fn route(
+/// Draws the route between two clusters as a line; the line is wider for a higher bandwidth. A label is added if `has_label` is
+/// true.
+fn draw_route(
     platform: &Platform,
     (from, to): (usize, usize),
     (a, b): ((f64, f64), (f64, f64)),
@@ -87,11 +88,11 @@ fn route(
     labels: &mut String,
 ) {
     let manager = |index: usize| platform.manager(ClusterId::from_index(index));
-    let Some(way) = Way::between(platform, manager(from), manager(to)) else {
+    let Some(way) = RouteProperties::between(platform, manager(from), manager(to)) else {
         return;
     };
     let bandwidth = way.bandwidth.map_or(0.0, BytesPerSecond::get);
-    let stroke = stroke(bandwidth);
+    let stroke = stroke_width(bandwidth);
     let name = |index: usize| escaped(&platform.clusters[index].name);
     let numbers = match way.bandwidth {
         Some(bandwidth) => format!("{}, {}", duration(way.latency.get()), rate(bandwidth.get())),
@@ -118,8 +119,8 @@ fn route(
     }
 }
 
-/// Draws a cluster as a box with its name, hosts and speeds.
-fn cluster(platform: &Platform, index: usize, (x, y): (f64, f64), svg: &mut String) {
+/// Draws a cluster as a box with its name, the number of its hosts and their speeds.
+fn draw_cluster(platform: &Platform, index: usize, (x, y): (f64, f64), svg: &mut String) {
     let cluster = &platform.clusters[index];
     let hosts = &platform.hosts[cluster.hosts.start as usize..cluster.hosts.end as usize];
     let speeds = hosts.iter().map(|host| host.speed.get());

@@ -1,4 +1,5 @@
-//! A platform for people: its clusters and hosts, the routes between clusters, unused links, and unusual values.
+//! Describes a platform for people: clusters and hosts, routes between clusters, links that no route uses, and implausible
+//! values.
 //!
 //! A platform can have a million routes between clusters: all are checked, and a few are shown.
 
@@ -12,26 +13,27 @@ use std::ops::Range;
 
 pub use draw::draw;
 
-use super::table_format::{Cell, Sheet, Table, numbers, words};
+use super::table_format::{Cell, Sheet, Table, number_column, text_column};
 use migsim_base::quantities::{duration, rate, size, speed};
 use migsim_base::units::{BytesPerSecond, ClusterId, HostId, LinkId, Seconds};
 use migsim_base::words::counted;
-use migsim_experiment::{Finding, of_clusters, of_platform};
+use migsim_experiment::{Finding, of_platform, of_single_cluster};
 use migsim_platform::{LoadedPlatform, Platform, Route, Routes};
 
-/// Maximum number of names in one list.
+/// Maximum number of names that are listed in one cell or line.
 const MOST_NAMES: usize = 6;
-/// Relative tolerance within which two latencies count as equal.
-const ROUNDING: f64 = 1e-12;
+/// Relative difference up to which two latencies count as equal.
+const LATENCY_TOLERANCE: f64 = 1e-12;
 
-/// Describes the platform in lines and in tables of at most `rows` rows each. Clusters of zones that the user chose are not judged.
+/// Describes the platform in lines and in tables of at most `rows` rows each. If the user chose the zones that form clusters, the
+/// clusters are not checked for plausibility.
 pub fn platform_sheet(loaded: &LoadedPlatform, are_clusters_chosen: bool, rows: usize) -> Sheet {
     let platform = &loaded.platform;
-    let survey = Survey::of(platform, rows);
+    let survey = Survey::from_platform(platform, rows);
     let mut odd = of_platform(platform, are_clusters_chosen);
-    odd.extend(of_clusters(platform));
+    odd.extend(of_single_cluster(platform));
     let mut sheet = Sheet::default();
-    sheet.line(format!(
+    sheet.add_line(format!(
         "{}: {} in {}, {}",
         platform.name,
         counted(platform.hosts.len(), "host"),
@@ -39,50 +41,50 @@ pub fn platform_sheet(loaded: &LoadedPlatform, are_clusters_chosen: bool, rows: 
         counted(platform.links.len(), "link")
     ));
     if let Some(description) = &loaded.description {
-        sheet.line(description);
+        sheet.add_line(description);
     }
-    sheet.data(sizes(platform, &survey));
-    if let Some((table, left_out)) = zones(platform, rows) {
-        sheet.line("");
-        sheet.table(table);
+    sheet.add_data(sizes_table(platform, &survey));
+    if let Some((table, left_out)) = zones_table(platform, rows) {
+        sheet.add_line("");
+        sheet.add_table(table);
         if left_out > 0 {
-            sheet.line(format!("and {} (--rows)", counted(left_out, "more zone")));
+            sheet.add_line(format!("and {} (--rows)", counted(left_out, "more zone")));
         }
     }
-    sheet.line("");
-    let (table, left_out) = clusters(platform, rows);
-    sheet.table(table);
+    sheet.add_line("");
+    let (table, left_out) = clusters_table(platform, rows);
+    sheet.add_table(table);
     if left_out > 0 {
-        sheet.line(format!("and {} (--rows)", counted(left_out, "more group")));
+        sheet.add_line(format!("and {} (--rows)", counted(left_out, "more group")));
     }
     if !survey.routes.is_empty() {
-        sheet.line("");
-        sheet.table(routes(platform, &survey));
+        sheet.add_line("");
+        sheet.add_table(routes_table(platform, &survey));
         if survey.routes.len() < survey.all_routes {
             let left_out = survey.all_routes - survey.routes.len();
-            sheet.line(format!("and {} (--rows)", counted(left_out, "more route")));
+            sheet.add_line(format!("and {} (--rows)", counted(left_out, "more route")));
         }
     }
-    sheet.line("");
-    sheet.table(checks(platform, &survey, &odd));
+    sheet.add_line("");
+    sheet.add_table(checks_table(platform, &survey, &odd));
     sheet
 }
 
-/// Creates a table of the size of the whole platform.
-fn sizes(platform: &Platform, survey: &Survey) -> Table {
+/// Creates a table with the size of the platform: the numbers of clusters, groups of equal hosts, hosts, links and routes.
+fn sizes_table(platform: &Platform, survey: &Survey) -> Table {
     let columns = [
-        words("platform", "platform"),
-        numbers("clusters", "clusters"),
-        numbers("groups", "groups"),
-        numbers("hosts", "hosts"),
-        numbers("links", "links"),
-        numbers("routes", "routes"),
+        text_column("platform", "platform"),
+        number_column("clusters", "clusters"),
+        number_column("groups", "groups"),
+        number_column("hosts", "hosts"),
+        number_column("links", "links"),
+        number_column("routes", "routes"),
     ];
     let mut table = Table::new("sizes", "", &columns);
-    table.push([
+    table.push_row([
         Cell::text(&platform.name),
         Cell::count(platform.clusters.len()),
-        Cell::count(groups(platform).count()),
+        Cell::count(host_groups(platform).count()),
         Cell::count(platform.hosts.len()),
         Cell::count(platform.links.len()),
         Cell::count(survey.all_routes),
@@ -90,8 +92,9 @@ fn sizes(platform: &Platform, survey: &Survey) -> Table {
     table
 }
 
-/// Creates a table of the tree of zones, if there are several, and counts the rows that are left out.
-fn zones(platform: &Platform, rows: usize) -> Option<(Table, usize)> {
+/// Creates a table of the tree of zones with at most `rows` rows, and counts the rows that are left out. Returns `None` if there
+/// are not several zones.
+fn zones_table(platform: &Platform, rows: usize) -> Option<(Table, usize)> {
     let Routes::Zoned { zones, points } = &platform.routes else {
         return None;
     };
@@ -100,17 +103,17 @@ fn zones(platform: &Platform, rows: usize) -> Option<(Table, usize)> {
         return None;
     }
     let columns = [
-        words("zone", "zone"),
-        numbers("level", "level"),
-        words("routing", "routing"),
-        numbers("zones", "zones"),
-        numbers("hosts", "hosts"),
-        numbers("with those below", "hosts_below"),
+        text_column("zone", "zone"),
+        number_column("level", "level"),
+        text_column("routing", "routing"),
+        number_column("zones", "zones"),
+        number_column("hosts", "hosts"),
+        number_column("with those below", "hosts_below"),
     ];
     let mut table = Table::new("zones", "Zones, each with those in it", &columns);
     for zone in outline.iter().take(rows) {
         let indent = 2 * usize::try_from(zone.depth).unwrap_or_default();
-        table.push([
+        table.push_row([
             Cell::value(zone.name, format!("{:indent$}{}", "", zone.name)),
             Cell::count(zone.depth as usize),
             Cell::text(zone.routing),
@@ -122,28 +125,28 @@ fn zones(platform: &Platform, rows: usize) -> Option<(Table, usize)> {
     Some((table, outline.len().saturating_sub(rows)))
 }
 
-/// Equal hosts of a cluster.
+/// Consecutive hosts of a cluster with equal properties.
 struct Group {
     cluster: ClusterId,
     hosts: Range<u32>,
 }
 
-/// Lists the groups of all clusters.
-fn groups(platform: &Platform) -> impl Iterator<Item = Group> + '_ {
+/// Lists the groups of equal hosts of all clusters.
+fn host_groups(platform: &Platform) -> impl Iterator<Item = Group> + '_ {
     let clusters = (0..platform.clusters.len()).map(ClusterId::from_index);
     clusters.flat_map(|cluster| {
-        let kinds = kinds_of_hosts(platform, cluster).into_iter();
+        let kinds = equal_host_ranges(platform, cluster).into_iter();
         kinds.map(move |hosts| Group { cluster, hosts })
     })
 }
 
-/// Lists runs of consecutive equal hosts of a cluster, compared with their access links.
-pub(super) fn kinds_of_hosts(platform: &Platform, cluster: ClusterId) -> Vec<Range<u32>> {
+/// Lists the ranges of consecutive hosts of a cluster that are equal in speed, cores, memory and access link.
+pub(super) fn equal_host_ranges(platform: &Platform, cluster: ClusterId) -> Vec<Range<u32>> {
     let hosts = &platform.clusters[cluster.index()].hosts;
     let access = |host: u32| {
-        let link = match platform.access() {
+        let link = match platform.access_links() {
             Some(access) => access[host as usize],
-            None => link_into(platform, hosts, HostId(host)),
+            None => last_link_to(platform, hosts, HostId(host)),
         };
         let link = &platform.links[link?.index()];
         Some((link.bandwidth, link.latency, link.varies()))
@@ -166,8 +169,9 @@ pub(super) fn kinds_of_hosts(platform: &Platform, cluster: ClusterId) -> Vec<Ran
     kinds
 }
 
-/// Finds the last link of the route to a host from the first other host of its cluster.
-fn link_into(platform: &Platform, cluster: &Range<u32>, host: HostId) -> Option<LinkId> {
+/// Finds the last link on the route to a host from the first other host of its cluster; `None` if there is no such host, route or
+/// link.
+fn last_link_to(platform: &Platform, cluster: &Range<u32>, host: HostId) -> Option<LinkId> {
     // Few hosts are used as origins, because zones with routing Dijkstra store a tree for each origin.
     let from = HostId(cluster.start + u32::from(host.0 == cluster.start));
     if !cluster.contains(&from.0) {
@@ -176,21 +180,22 @@ fn link_into(platform: &Platform, cluster: &Range<u32>, host: HostId) -> Option<
     platform.route(from, host)?.links().last()
 }
 
-/// Creates a table of the tree of clusters and hosts, and counts the rows that are left out.
-fn clusters(platform: &Platform, rows: usize) -> (Table, usize) {
+/// Creates a table of the clusters and their groups of equal hosts with at most `rows` rows, and counts the rows that are left
+/// out.
+fn clusters_table(platform: &Platform, rows: usize) -> (Table, usize) {
     let columns = [
-        words("cluster", "cluster"),
-        numbers("hosts", "hosts"),
-        numbers("cores", "cores_per_host"),
-        numbers("speed", "speed_hz"),
-        numbers("memory", "memory_bytes"),
-        numbers("latency", "local_latency_s"),
-        numbers("bandwidth", "local_bandwidth_bytes_per_s"),
-        words("names", "names"),
+        text_column("cluster", "cluster"),
+        number_column("hosts", "hosts"),
+        number_column("cores", "cores_per_host"),
+        number_column("speed", "speed_hz"),
+        number_column("memory", "memory_bytes"),
+        number_column("latency", "local_latency_s"),
+        number_column("bandwidth", "local_bandwidth_bytes_per_s"),
+        text_column("names", "names"),
     ];
     let title = "Clusters, with the way between two of their hosts";
     let mut table = Table::new("clusters", title, &columns);
-    let all: Vec<Group> = groups(platform).collect();
+    let all: Vec<Group> = host_groups(platform).collect();
     for (index, group) in all.iter().enumerate().take(rows) {
         let is_first = index == 0 || all[index - 1].cluster != group.cluster;
         let is_last = all
@@ -215,42 +220,43 @@ fn clusters(platform: &Platform, rows: usize) -> (Table, usize) {
         let memory = host.memory.map_or_else(Cell::empty, |memory| {
             Cell::value(memory.get(), size(memory.get()))
         });
-        let local = Way::within(platform, group);
-        table.push([
+        let local = RouteProperties::within_group(platform, group);
+        table.push_row([
             Cell::value(cluster.name.as_str(), shown),
             Cell::count(hosts),
             Cell::value(host.cores, host.cores.to_string()),
             Cell::value(host.speed.get(), speed(host.speed.get())),
             memory,
-            local.map_or_else(Cell::empty, Way::latency_cell),
-            local.map_or_else(Cell::empty, Way::bandwidth_cell),
+            local.map_or_else(Cell::empty, RouteProperties::latency_cell),
+            local.map_or_else(Cell::empty, RouteProperties::bandwidth_cell),
             Cell::text(names),
         ]);
     }
     (table, all.len().saturating_sub(rows))
 }
 
-/// Latency and bandwidth of the route of a message.
+/// Latency and bandwidth of a message on the route between two hosts.
 #[derive(Clone, Copy, Debug)]
-struct Way {
+struct RouteProperties {
     latency: Seconds,
     bandwidth: Option<BytesPerSecond>,
 }
 
-impl Way {
+impl RouteProperties {
     fn between(platform: &Platform, from: HostId, to: HostId) -> Option<Self> {
-        Some(Self::of(platform, &platform.route(from, to)?))
+        Some(Self::from_route(platform, &platform.route(from, to)?))
     }
 
-    fn of(platform: &Platform, route: &Route<'_>) -> Self {
+    fn from_route(platform: &Platform, route: &Route<'_>) -> Self {
         Self {
             latency: platform.latency(route),
             bandwidth: platform.bottleneck(route),
         }
     }
 
-    /// Returns the route between the first two hosts of a group; for a single host, the route to another host of its cluster.
-    fn within(platform: &Platform, group: &Group) -> Option<Self> {
+    /// Returns latency and bandwidth between the first two hosts of a group; if the group has a single host, between this host
+    /// and another host of its cluster.
+    fn within_group(platform: &Platform, group: &Group) -> Option<Self> {
         let of_cluster = &platform.clusters[group.cluster.index()].hosts;
         let first = group.hosts.start;
         let other = if group.hosts.len() > 1 {
@@ -273,20 +279,21 @@ impl Way {
 }
 
 /// A route between two clusters, from the first host of one cluster to the first host of the other.
-struct Between {
+struct ClusterRoute {
     from: ClusterId,
     to: ClusterId,
-    way: Way,
-    /// Whether the route back uses the same links.
-    is_mutual: bool,
+    properties: RouteProperties,
+    /// Whether the route in the opposite direction uses the same links.
+    is_symmetric: bool,
 }
 
-/// A survey of the routes between clusters.
+/// Result of checking all routes between clusters: the first routes, and the numbers of unusual routes.
 struct Survey {
-    /// The first routes.
-    routes: Vec<Between>,
+    /// The first routes, as many as the table of routes shows.
+    routes: Vec<ClusterRoute>,
     all_routes: usize,
-    /// Number of routes whose route back uses other links, and number of pairs without any route; the first pair of each.
+    /// Number of pairs of clusters whose route back uses other links; the fields below are the number of pairs without any route,
+    /// and the first of these pairs.
     one_way: usize,
     missing: usize,
     first_missing: Option<(ClusterId, ClusterId)>,
@@ -295,7 +302,7 @@ struct Survey {
 }
 
 impl Survey {
-    fn of(platform: &Platform, rows: usize) -> Self {
+    fn from_platform(platform: &Platform, rows: usize) -> Self {
         let mut survey = Self {
             routes: Vec::new(),
             all_routes: 0,
@@ -305,34 +312,34 @@ impl Survey {
             latency: None,
             unused: unused_links(platform),
         };
-        survey.list(platform, rows);
-        survey.count(platform);
+        survey.list_routes(platform, rows);
+        survey.count_routes(platform);
         survey
     }
 
-    /// Lists the first routes.
-    fn list(&mut self, platform: &Platform, rows: usize) {
-        for pair in pairs(platform.clusters.len()) {
+    /// Fills the list of the first `rows` routes.
+    fn list_routes(&mut self, platform: &Platform, rows: usize) {
+        for pair in cluster_pairs(platform.clusters.len()) {
             if self.routes.len() >= rows {
                 return;
             }
-            let both = Both::of(platform, pair);
-            for (from, to, way) in both.ways(platform) {
+            let both = RoutePair::from_clusters(platform, pair);
+            for (from, to, way) in both.route_properties(platform) {
                 if let Some(way) = way.filter(|_| self.routes.len() < rows) {
-                    self.routes.push(Between {
+                    self.routes.push(ClusterRoute {
                         from,
                         to,
-                        way,
-                        is_mutual: both.is_mutual,
+                        properties: way,
+                        is_symmetric: both.is_symmetric,
                     });
                 }
             }
         }
     }
 
-    /// Counts the routes between all clusters. Equal clusters have equal routes to any other cluster, so that one pair stands for all pairs
-    /// of two kinds.
-    fn count(&mut self, platform: &Platform) {
+    /// Counts the routes between all clusters. Equal clusters have equal routes to any other cluster; one pair is therefore
+    /// examined for all pairs of clusters that are equal to it.
+    fn count_routes(&mut self, platform: &Platform) {
         let mut kinds: BTreeMap<usize, Vec<ClusterId>> = BTreeMap::new();
         for (cluster, kind) in platform.kinds_of_clusters().into_iter().enumerate() {
             let members = kinds.entry(kind).or_default();
@@ -341,25 +348,25 @@ impl Survey {
         let kinds: Vec<Vec<ClusterId>> = kinds.into_values().collect();
         for (at, one) in kinds.iter().enumerate() {
             if let [first, second, ..] = one[..] {
-                self.add(platform, (first, second), one.len() * (one.len() - 1) / 2);
+                self.add_pairs(platform, (first, second), one.len() * (one.len() - 1) / 2);
             }
             for other in &kinds[at + 1..] {
                 // The first cluster of `one` comes before all clusters of `other`. A sum of latencies may differ with the direction, so
                 // both directions are counted.
                 let last = other[other.len() - 1];
-                self.add(platform, (one[0], last), one.len() * other.len());
+                self.add_pairs(platform, (one[0], last), one.len() * other.len());
                 if other[0] < one[one.len() - 1] {
-                    self.add(platform, (other[0], one[one.len() - 1]), 0);
+                    self.add_pairs(platform, (other[0], one[one.len() - 1]), 0);
                 }
             }
         }
     }
 
-    /// Counts `pairs` pairs of clusters that are equal to this one.
-    fn add(&mut self, platform: &Platform, pair: (ClusterId, ClusterId), pairs: usize) {
-        let both = Both::of(platform, pair);
-        self.one_way += pairs * usize::from(both.is_one_way(platform));
-        for (from, to, way) in both.ways(platform) {
+    /// Adds to the counts the `pairs` pairs of clusters that are equal to `pair`.
+    fn add_pairs(&mut self, platform: &Platform, pair: (ClusterId, ClusterId), pairs: usize) {
+        let both = RoutePair::from_clusters(platform, pair);
+        self.one_way += pairs * usize::from(both.uses_other_links_back(platform));
+        for (from, to, way) in both.route_properties(platform) {
             let Some(way) = way else {
                 self.missing += pairs;
                 self.first_missing.get_or_insert((from, to));
@@ -377,23 +384,23 @@ impl Survey {
     }
 }
 
-/// Lists all pairs of clusters, the lower index first.
-fn pairs(clusters: usize) -> impl Iterator<Item = (ClusterId, ClusterId)> {
+/// Lists all pairs of clusters; the lower index of a pair comes first.
+fn cluster_pairs(clusters: usize) -> impl Iterator<Item = (ClusterId, ClusterId)> {
     let ids = move |from: usize| (from..clusters).map(ClusterId::from_index);
     ids(0).flat_map(move |from| ids(from.index() + 1).map(move |to| (from, to)))
 }
 
-/// The routes there and back between the first hosts of two clusters.
-struct Both<'p> {
+/// The routes in both directions between the first hosts of two clusters.
+struct RoutePair<'p> {
     clusters: (ClusterId, ClusterId),
     there: Option<Route<'p>>,
     back: Option<Route<'p>>,
-    /// Whether the route back uses the same links.
-    is_mutual: bool,
+    /// Whether the route in the opposite direction uses the same links.
+    is_symmetric: bool,
 }
 
-impl<'p> Both<'p> {
-    fn of(platform: &'p Platform, clusters: (ClusterId, ClusterId)) -> Self {
+impl<'p> RoutePair<'p> {
+    fn from_clusters(platform: &'p Platform, clusters: (ClusterId, ClusterId)) -> Self {
         let (a, b) = (platform.manager(clusters.0), platform.manager(clusters.1));
         let (there, back) = (platform.route(a, b), platform.route(b, a));
         let is_mutual = match (&there, &back) {
@@ -405,42 +412,43 @@ impl<'p> Both<'p> {
             clusters,
             there,
             back,
-            is_mutual,
+            is_symmetric: is_mutual,
         }
     }
 
-    /// Whether the route back uses other links, not only other directions of the same links.
-    fn is_one_way(&self, platform: &Platform) -> bool {
+    /// Returns whether the route in the opposite direction crosses different links, and not just the same links in their opposite
+    /// direction.
+    fn uses_other_links_back(&self, platform: &Platform) -> bool {
         let (Some(there), Some(back)) = (&self.there, &self.back) else {
             return false;
         };
-        !self.is_mutual && !differ_in_directions(platform, there, back)
+        !self.is_symmetric && !have_same_links(platform, there, back)
     }
 
-    /// Lists the route there, and the route back if it differs.
-    fn ways(
+    /// Lists the properties of the route in one direction, and also of the opposite direction if it uses other links.
+    fn route_properties(
         &self,
         platform: &Platform,
-    ) -> impl Iterator<Item = (ClusterId, ClusterId, Option<Way>)> {
+    ) -> impl Iterator<Item = (ClusterId, ClusterId, Option<RouteProperties>)> {
         let (from, to) = self.clusters;
         let both = [(from, to, &self.there), (to, from, &self.back)];
         let ways = both.map(|(from, to, route)| {
-            let way = route.as_ref().map(|route| Way::of(platform, route));
+            let way = route.as_ref().map(|route| RouteProperties::from_route(platform, route));
             (from, to, way)
         });
-        ways.into_iter().take(if self.is_mutual { 1 } else { 2 })
+        ways.into_iter().take(if self.is_symmetric { 1 } else { 2 })
     }
 }
 
-/// Whether two routes cross the same links, in any direction, with the same latency and bandwidth.
-fn differ_in_directions(platform: &Platform, there: &Route<'_>, back: &Route<'_>) -> bool {
+/// Returns whether two routes cross the same links, in any direction, with the same latency and bandwidth.
+fn have_same_links(platform: &Platform, there: &Route<'_>, back: &Route<'_>) -> bool {
     let links = |route: &Route<'_>| -> BTreeSet<LinkId> {
         let links = route.links();
-        links.map(|link| platform.undirected(link)).collect()
+        links.map(|link| platform.first_direction(link)).collect()
     };
     // The sums may differ because their order differs.
     let [one, other] = [there, back].map(|route| platform.latency(route).get());
-    let is_as_late = (one - other).abs() <= ROUNDING * one.max(other);
+    let is_as_late = (one - other).abs() <= LATENCY_TOLERANCE * one.max(other);
     is_as_late
         && platform.bottleneck(there) == platform.bottleneck(back)
         && links(there) == links(back)
@@ -455,11 +463,11 @@ fn unused_links(platform: &Platform) -> Vec<LinkId> {
         .flatten()
         .copied()
         .for_each(&mut mark);
-    let access = platform.access();
+    let access = platform.access_links();
     if access.is_none() || platform.hosts.len() > 1 {
         for &link in access.into_iter().flatten().flatten() {
             mark(link);
-            mark(platform.back(link));
+            mark(platform.opposite_link(link));
         }
         match &platform.routes {
             Routes::Clustered { pairs, links, .. } => {
@@ -476,14 +484,14 @@ fn unused_links(platform: &Platform) -> Vec<LinkId> {
     links.map(LinkId::from_index).collect()
 }
 
-fn routes(platform: &Platform, survey: &Survey) -> Table {
+fn routes_table(platform: &Platform, survey: &Survey) -> Table {
     let columns = [
-        words("from", "from"),
-        words("", "direction"),
-        words("to", "to"),
-        numbers("latency", "latency_s"),
-        numbers("bandwidth", "bandwidth_bytes_per_s"),
-        words("links", "links"),
+        text_column("from", "from"),
+        text_column("", "direction"),
+        text_column("to", "to"),
+        number_column("latency", "latency_s"),
+        number_column("bandwidth", "bandwidth_bytes_per_s"),
+        text_column("links", "links"),
     ];
     let title = "Routes between clusters, from first host to first host";
     let mut table = Table::new("routes", title, &columns);
@@ -496,22 +504,22 @@ fn routes(platform: &Platform, survey: &Survey) -> Table {
                 .map(|link| platform.links[link.index()].name.as_str());
             names.collect()
         });
-        let direction = if one.is_mutual { "both" } else { "there" };
-        let arrow = if one.is_mutual { "<->" } else { "->" };
-        table.push([
+        let direction = if one.is_symmetric { "both" } else { "there" };
+        let arrow = if one.is_symmetric { "<->" } else { "->" };
+        table.push_row([
             Cell::text(name(one.from)),
             Cell::value(direction, arrow),
             Cell::text(name(one.to)),
-            one.way.latency_cell(),
-            one.way.bandwidth_cell(),
-            Cell::value(links.join(" "), listed(links.into_iter())),
+            one.properties.latency_cell(),
+            one.properties.bandwidth_cell(),
+            Cell::value(links.join(" "), name_list(links.into_iter())),
         ]);
     }
     table
 }
 
-/// Lists the first names and the number of further ones.
-fn listed<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
+/// Formats the first names as a list, followed by the number of names that are left out.
+fn name_list<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
     let more = names.len().saturating_sub(MOST_NAMES);
     let mut text = names.take(MOST_NAMES).collect::<Vec<_>>().join(", ");
     if more > 0 {
@@ -520,13 +528,13 @@ fn listed<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
     text
 }
 
-/// Creates a table of findings that the user should check; findings about implausible values come last.
-fn checks(platform: &Platform, survey: &Survey, odd: &[Finding]) -> Table {
-    let columns = [words("check", "level"), words("finding", "finding")];
+/// Creates a table of checks of the platform, each passed or with a warning; findings about implausible values come last.
+fn checks_table(platform: &Platform, survey: &Survey, odd: &[Finding]) -> Table {
+    let columns = [text_column("check", "level"), text_column("finding", "finding")];
     let mut table = Table::new("checks", "", &columns);
     let mut push = |is_fine: bool, finding: String| {
         let level = if is_fine { "ok" } else { "warning" };
-        table.push([Cell::text(level), Cell::text(finding)]);
+        table.push_row([Cell::text(level), Cell::text(finding)]);
     };
     let unused = &survey.unused;
     let names = unused
@@ -536,7 +544,7 @@ fn checks(platform: &Platform, survey: &Survey, odd: &[Finding]) -> Table {
         unused.is_empty(),
         match unused.len() {
             0 => "every link is on a route".to_owned(),
-            some => format!("{} on no route: {}", counted(some, "link"), listed(names)),
+            some => format!("{} on no route: {}", counted(some, "link"), name_list(names)),
         },
     );
     let missing = survey.first_missing.map(|(from, to)| {
@@ -594,7 +602,7 @@ fn checks(platform: &Platform, survey: &Survey, odd: &[Finding]) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Form;
+    use crate::OutputForm;
 
     /// Formats the tables of two clusters with two links between them, of 50 and of 60 us; `routes` are given explicitly.
     fn shown(routes: &str) -> String {
@@ -614,7 +622,7 @@ mod tests {
             r#"{{"schema": "migsim-platform-1", "name": "two", "clusters": [{a}, {b}], "links": [{near}, {far}], "routes": [{routes}]}}"#
         );
         let loaded = migsim_platform::from_json("two.json", &text).unwrap();
-        platform_sheet(&loaded, false, 9).render(Form::Csv)
+        platform_sheet(&loaded, false, 9).render(OutputForm::Csv)
     }
 
     #[test]
@@ -647,7 +655,7 @@ mod tests {
             <link id='e' bandwidth='1GBps' latency='50us'/>{routes}</zone></platform>"
         );
         let loaded = migsim_platform::from_simgrid("two.xml", &text).unwrap();
-        platform_sheet(&loaded, false, 9).render(Form::Csv)
+        platform_sheet(&loaded, false, 9).render(OutputForm::Csv)
     }
 
     #[test]
@@ -701,11 +709,11 @@ mod tests {
             } = survey;
             (*all_routes, *one_way, *missing, *latency)
         };
-        let mut slow = Survey::of(&platform, 0);
+        let mut slow = Survey::from_platform(&platform, 0);
         let fast = counts(&slow);
         (slow.all_routes, slow.one_way, slow.latency) = (0, 0, None);
-        for pair in pairs(550) {
-            slow.add(&platform, pair, 1);
+        for pair in cluster_pairs(550) {
+            slow.add_pairs(&platform, pair, 1);
         }
         assert_eq!(fast, counts(&slow));
     }

@@ -1,54 +1,56 @@
-//! A tree of zones as nested boxes, with the explicit routes between them.
+//! Draws a tree of zones as nested boxes, with the explicit routes between the zones.
 //!
-//! Of more than three equal zones, two are drawn, and the first of these with its content. The others are counted ("and 98 more"). Zones
-//! are opened level by level until the picture is wide enough.
+//! Of more than three equal zones, two are drawn, and the first of these with its content. The others are counted ("and 98
+//! more"). The content of zones is drawn from the outermost zone inwards, until the picture is wide enough.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 
-use super::super::svg::{escaped, open, stroke};
-use super::boxes::{BOLD, Joint, Nested, fitted, width_of};
-use super::{Way, listed};
+use super::super::svg::{escaped, open_svg, stroke_width};
+use super::boxes::{BOLD_RATIO, Connection, Nested, shortened, width_of};
+use super::{RouteProperties, name_list};
 use migsim_base::quantities::{duration, rate, speed};
 use migsim_base::units::{BytesPerSecond, HostId, LinkId, Seconds};
 use migsim_base::words::counted;
 use migsim_platform::{Inside, Platform, Routes, WrittenRoute, ZoneOutline, Zones};
 
-/// Maximum number of boxes side by side in a zone, of lines between them, and of boxes without inner boxes in the whole picture.
+/// Maximum number of boxes side by side in a zone; the constants below limit the connecting lines in a zone and the boxes without
+/// inner boxes in the whole picture.
 const MOST_ACROSS: usize = 6;
 const MOST_WAYS: usize = 10;
 const MOST_LEAVES: usize = 12;
-/// Zones at this level and below are drawn without their content.
-const MOST_LEVELS: u32 = 6;
-/// Maximum number of equal zones that are all drawn, and the number drawn of a larger group.
+/// Depth in the tree of zones (the outermost zone has 0) from which zones are drawn without their content.
+const MOST_DEPTH: u32 = 6;
+/// Maximum size of a group of equal zones that is drawn completely; the constant below is the number of zones that are drawn of a
+/// larger group.
 const MOST_ALIKE: usize = 3;
 const SHOWN_ALIKE: usize = 2;
 const MARGIN: f64 = 20.0;
-/// Height of the title, and its font size \[px\].
-const TITLE: f64 = 44.0;
+/// Height of the title \[px\]; the constant below is its font size.
+const TITLE_HEIGHT: f64 = 44.0;
 const TITLE_LETTERS: f64 = 17.0;
 
-/// Draws a platform of zones; returns none if the platform has no tree of zones.
+/// Draws a platform of zones as SVG; returns `None` if the platform has no tree of zones.
 pub(super) fn draw(platform: &Platform) -> Option<String> {
     let Routes::Zoned { zones, points } = &platform.routes else {
         return None;
     };
     let tree = Tree::new(platform, zones, points);
-    if tree.list.len() < 2 {
+    if tree.outlines.len() < 2 {
         return None;
     }
-    let root = tree.nested(0, &tree.opened());
+    let root = tree.zone_box(0, &tree.opened_zones());
     let title = format!(
         "{}: {} in {}",
-        fitted(&platform.name, TITLE_LETTERS),
+        shortened(&platform.name, TITLE_LETTERS),
         counted(platform.hosts.len(), "host"),
-        counted(tree.list.len(), "zone")
+        counted(tree.outlines.len(), "zone")
     );
     let (width, height) = root.size();
-    let width = width.max(BOLD * width_of(&title, TITLE_LETTERS));
-    let mut svg = open(
+    let width = width.max(BOLD_RATIO * width_of(&title, TITLE_LETTERS));
+    let mut svg = open_svg(
         width + 2.0 * MARGIN,
-        height + TITLE + MARGIN,
+        height + TITLE_HEIGHT + MARGIN,
         &platform.name,
     );
     writeln!(
@@ -57,12 +59,12 @@ pub(super) fn draw(platform: &Platform) -> Option<String> {
         escaped(&title)
     )
     .expect("a string can be written to");
-    root.draw((MARGIN, TITLE), &mut svg);
+    root.draw((MARGIN, TITLE_HEIGHT), &mut svg);
     svg += "</svg>\n";
     Some(svg)
 }
 
-/// The hosts directly in a zone.
+/// The hosts that belong directly to a zone, not to one of its inner zones.
 #[derive(Clone, Copy, Debug)]
 struct Hosts {
     first: HostId,
@@ -71,40 +73,40 @@ struct Hosts {
     count: usize,
 }
 
-/// The properties by which zones count as equal: routing, number of hosts directly in the zone and in total, number of zones, slowest and
-/// fastest host.
-type Kind = (&'static str, usize, usize, usize, u64, u64);
+/// Properties in which equal zones agree: routing, number of hosts directly in the zone and in total, number of zones, speeds of
+/// the slowest and fastest host.
+type ZoneKind = (&'static str, usize, usize, usize, u64, u64);
 
-/// The zones, each before its inner zones, and the content of each.
+/// The tree of zones of a platform in depth-first order, with the hosts of each zone.
 struct Tree<'p> {
     platform: &'p Platform,
     zones: &'p Zones,
-    /// The host at each point; points of routers are left out.
+    /// The host at each network point; points that are routers are left out.
     hosts: BTreeMap<u32, HostId>,
-    list: Vec<ZoneOutline<'p>>,
-    /// Inner zones of each zone, by index in the list.
+    outlines: Vec<ZoneOutline<'p>>,
+    /// Indices of the inner zones of each zone.
     children: Vec<Vec<usize>>,
-    own: Vec<Option<Hosts>>,
+    own_hosts: Vec<Option<Hosts>>,
     speeds: Vec<(f64, f64)>,
 }
 
-/// The boxes in a zone, in their order.
+/// Kind of a box inside a zone; the order of the variants is the order of the boxes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
-    /// The zone at an index of the list.
+    /// The inner zone with this index.
     Zone(usize),
-    /// All zones that are not drawn.
+    /// A single box for all inner zones that are not drawn.
     Rest,
     Hosts,
     Routers,
 }
 
-/// The routes between two boxes.
+/// The routes between the same two boxes of a zone, which are drawn as one line.
 #[derive(Debug)]
-struct Bundle<'p> {
-    /// The members that the routes connect.
+struct RouteBundle<'p> {
+    /// Pairs of zones or network points that the routes connect.
     pairs: BTreeSet<(Inside, Inside)>,
-    first: WrittenRoute<'p>,
+    first_route: WrittenRoute<'p>,
     latency: (Seconds, Seconds),
     bandwidth: Option<BytesPerSecond>,
 }
@@ -122,13 +124,13 @@ impl<'p> Tree<'p> {
                 .map(|(&at, id)| (at, HostId(id)))
                 .collect(),
             children: vec![Vec::new(); list.len()],
-            own: vec![None; list.len()],
+            own_hosts: vec![None; list.len()],
             speeds: vec![(f64::INFINITY, 0.0); list.len()],
-            list,
+            outlines: list,
         };
         for (&point, &host) in &tree.hosts {
             let at = places[&zones.zone_at(point)];
-            let hosts = tree.own[at].get_or_insert(Hosts {
+            let hosts = tree.own_hosts[at].get_or_insert(Hosts {
                 first: host,
                 second: None,
                 last: host,
@@ -142,15 +144,15 @@ impl<'p> Tree<'p> {
             let (slowest, fastest) = &mut tree.speeds[at];
             (*slowest, *fastest) = (slowest.min(speed), fastest.max(speed));
         }
-        tree.link();
+        tree.link_zones();
         tree
     }
 
-    /// Finds the inner zones of each zone, and the speeds of all hosts in it.
-    fn link(&mut self) {
+    /// Fills in the inner zones of each zone, and the lowest and highest speed of all hosts in it.
+    fn link_zones(&mut self) {
         let mut above: Vec<usize> = Vec::new();
-        let mut parents = Vec::with_capacity(self.list.len());
-        for (at, zone) in self.list.iter().enumerate() {
+        let mut parents = Vec::with_capacity(self.outlines.len());
+        for (at, zone) in self.outlines.iter().enumerate() {
             above.truncate(zone.depth as usize);
             parents.push(above.last().copied());
             above.push(at);
@@ -169,8 +171,8 @@ impl<'p> Tree<'p> {
         }
     }
 
-    fn kind(&self, at: usize) -> Kind {
-        let (zone, (low, high)) = (&self.list[at], self.speeds[at]);
+    fn kind_of(&self, at: usize) -> ZoneKind {
+        let (zone, (low, high)) = (&self.outlines[at], self.speeds[at]);
         let (own, all) = (zone.own_hosts, zone.all_hosts);
         (
             zone.routing,
@@ -182,16 +184,16 @@ impl<'p> Tree<'p> {
         )
     }
 
-    /// Lists the inner zones of a zone that are drawn.
-    fn shown(&self, at: usize) -> Vec<usize> {
-        let mut counts: BTreeMap<Kind, usize> = BTreeMap::new();
+    /// Lists the inner zones of the zone with index `at` that get a box of their own.
+    fn drawn_zones(&self, at: usize) -> Vec<usize> {
+        let mut counts: BTreeMap<ZoneKind, usize> = BTreeMap::new();
         for &child in &self.children[at] {
-            *counts.entry(self.kind(child)).or_default() += 1;
+            *counts.entry(self.kind_of(child)).or_default() += 1;
         }
-        let mut taken: BTreeMap<Kind, usize> = BTreeMap::new();
+        let mut taken: BTreeMap<ZoneKind, usize> = BTreeMap::new();
         let mut shown = Vec::new();
         for &child in &self.children[at] {
-            let kind = self.kind(child);
+            let kind = self.kind_of(child);
             let taken = taken.entry(kind).or_default();
             *taken += 1;
             if counts[&kind] <= MOST_ALIKE || *taken <= SHOWN_ALIKE {
@@ -204,8 +206,9 @@ impl<'p> Tree<'p> {
         shown
     }
 
-    /// Finds the zones that are drawn with their content: level by level, and of equal zones in a zone only the first one.
-    fn opened(&self) -> BTreeSet<usize> {
+    /// Returns the zones that are drawn with their content. They are chosen from the outermost zone inwards; of equal zones
+    /// within a zone, only the first is chosen.
+    fn opened_zones(&self) -> BTreeSet<usize> {
         let mut opened = BTreeSet::new();
         let mut next = VecDeque::from([0]);
         let mut leaves = 1;
@@ -214,24 +217,24 @@ impl<'p> Tree<'p> {
                 continue;
             }
             let parts = self.parts(at).len();
-            let is_deep = self.list[at].depth >= MOST_LEVELS;
+            let is_deep = self.outlines[at].depth >= MOST_DEPTH;
             if is_deep || (at > 0 && leaves + parts > MOST_LEAVES + 1) {
                 continue;
             }
             leaves += parts - 1;
             opened.insert(at);
             let mut kinds = BTreeSet::new();
-            let shown = self.shown(at).into_iter();
-            next.extend(shown.filter(|&child| kinds.insert(self.kind(child))));
+            let shown = self.drawn_zones(at).into_iter();
+            next.extend(shown.filter(|&child| kinds.insert(self.kind_of(child))));
         }
         opened
     }
 
-    /// Lists the boxes in a zone.
+    /// Lists the boxes inside the zone with index `at`, in their order.
     fn parts(&self, at: usize) -> Vec<Part> {
-        let shown = self.shown(at);
+        let shown = self.drawn_zones(at);
         let is_all = shown.len() == self.children[at].len();
-        let zone = &self.list[at];
+        let zone = &self.outlines[at];
         let zones = shown.into_iter().map(Part::Zone);
         zones
             .chain((!is_all).then_some(Part::Rest))
@@ -240,9 +243,9 @@ impl<'p> Tree<'p> {
             .collect()
     }
 
-    /// Creates the box of a zone, with its content if it is opened.
-    fn nested(&self, at: usize, opened: &BTreeSet<usize>) -> Nested {
-        let zone = &self.list[at];
+    /// Creates the box of the zone with index `at`; its content is added if the zone is in `opened`.
+    fn zone_box(&self, at: usize, opened: &BTreeSet<usize>) -> Nested {
+        let zone = &self.outlines[at];
         let zones = (zone.zones > 0).then(|| counted(zone.zones, "zone"));
         let hosts = Some(counted(zone.all_hosts, "host"));
         let bypasses = (zone.bypasses > 0).then(|| counted(zone.bypasses, "bypass route"));
@@ -254,26 +257,26 @@ impl<'p> Tree<'p> {
             ..Nested::default()
         };
         if !opened.contains(&at) {
-            nested.lines.extend(self.speeds_of(at));
+            nested.lines.extend(self.speed_text(at));
             nested.lines.extend(
-                self.own[at]
+                self.own_hosts[at]
                     .filter(|_| zone.zones == 0)
-                    .and_then(|own| self.within(own)),
+                    .and_then(|own| self.local_route_text(own)),
             );
             return nested;
         }
-        self.fill(&mut nested, at, opened);
+        self.fill_box(&mut nested, at, opened);
         nested
     }
 
-    /// Puts the boxes and ways of a zone into its box.
-    fn fill(&self, nested: &mut Nested, at: usize, opened: &BTreeSet<usize>) {
-        let zone = &self.list[at];
+    /// Adds the inner boxes of a zone and the lines between them to the box of the zone.
+    fn fill_box(&self, nested: &mut Nested, at: usize, opened: &BTreeSet<usize>) {
+        let zone = &self.outlines[at];
         let parts = self.parts(at);
         let inner = parts.iter().map(|part| match part {
-            Part::Zone(child) => self.nested(*child, opened),
-            Part::Rest => self.rest(at, &parts),
-            Part::Hosts => self.hosts_of(at),
+            Part::Zone(child) => self.zone_box(*child, opened),
+            Part::Rest => self.rest_box(at, &parts),
+            Part::Hosts => self.hosts_box(at),
             Part::Routers => Nested {
                 lines: vec![counted(zone.routers, "router")],
                 hint: format!("routers of zone {}", zone.name),
@@ -281,12 +284,12 @@ impl<'p> Tree<'p> {
             },
         });
         nested.inner = inner.collect();
-        let bundles = self.bundles(at, &parts);
+        let bundles = self.route_bundles(at, &parts);
         let left_out = bundles.len().saturating_sub(MOST_WAYS);
-        nested.ways = bundles
+        nested.connections = bundles
             .iter()
             .take(MOST_WAYS)
-            .map(|(ends, bundle)| self.joint(*ends, bundle))
+            .map(|(ends, bundle)| self.connection(*ends, bundle))
             .collect();
         nested.remark = (left_out > 0).then(|| {
             format!(
@@ -296,10 +299,10 @@ impl<'p> Tree<'p> {
         });
     }
 
-    /// Describes the speeds of the hosts in a zone, if it has any.
-    fn speeds_of(&self, at: usize) -> Option<String> {
+    /// Describes the range of the speeds of the hosts in a zone; `None` if the zone has no hosts.
+    fn speed_text(&self, at: usize) -> Option<String> {
         let (slowest, fastest) = self.speeds[at];
-        let text = match self.list[at].all_hosts {
+        let text = match self.outlines[at].all_hosts {
             0 => return None,
             _ if slowest == fastest => speed(slowest),
             _ => format!("{} to {}", speed(slowest), speed(fastest)),
@@ -307,17 +310,17 @@ impl<'p> Tree<'p> {
         Some(text)
     }
 
-    /// Describes the route between the first two hosts of a zone.
-    fn within(&self, hosts: Hosts) -> Option<String> {
-        let way = Way::between(self.platform, hosts.first, hosts.second?)?;
-        Some(format!("inside: {}", numbers(way.latency, way.bandwidth)))
+    /// Describes latency and bandwidth of the route between the first two hosts of a zone; `None` if there is only one host.
+    fn local_route_text(&self, hosts: Hosts) -> Option<String> {
+        let way = RouteProperties::between(self.platform, hosts.first, hosts.second?)?;
+        Some(format!("inside: {}", properties_text(way.latency, way.bandwidth)))
     }
 
-    fn rest(&self, at: usize, parts: &[Part]) -> Nested {
+    fn rest_box(&self, at: usize, parts: &[Part]) -> Nested {
         let left_out = self.children[at].iter();
         let left_out = left_out.filter(|&&child| !parts.contains(&Part::Zone(child)));
         let (zones, hosts) = left_out.fold((0, 0), |(zones, hosts), &child| {
-            (zones + 1, hosts + self.list[child].all_hosts)
+            (zones + 1, hosts + self.outlines[child].all_hosts)
         });
         Nested {
             lines: vec![format!("and {zones} more"), counted(hosts, "host")],
@@ -327,9 +330,9 @@ impl<'p> Tree<'p> {
         }
     }
 
-    /// Creates the box of the hosts directly in a zone that also has inner zones.
-    fn hosts_of(&self, at: usize) -> Nested {
-        let Some(hosts) = self.own[at] else {
+    /// Creates the box of the hosts that belong directly to a zone with inner zones.
+    fn hosts_box(&self, at: usize) -> Nested {
+        let Some(hosts) = self.own_hosts[at] else {
             return Nested::default();
         };
         let name = |host: HostId| self.platform.hosts[host.index()].name.as_str();
@@ -338,17 +341,18 @@ impl<'p> Tree<'p> {
             Some(_) => format!("{} to {}", name(hosts.first), name(hosts.last)),
         };
         Nested {
-            hint: format!("hosts of zone {}: {names}", self.list[at].name),
+            hint: format!("hosts of zone {}: {names}", self.outlines[at].name),
             lines: vec![counted(hosts.count, "host"), names],
             ..Nested::default()
         }
     }
 
-    /// Groups the routes between the boxes of a zone by their two boxes; boxes that are closest to each other come first.
-    fn bundles(&self, at: usize, parts: &[Part]) -> Vec<([usize; 2], Bundle<'p>)> {
+    /// Groups the routes between the boxes of a zone by the two boxes that they connect. The pairs are sorted by the distance of
+    /// their boxes, closest first.
+    fn route_bundles(&self, at: usize, parts: &[Part]) -> Vec<([usize; 2], RouteBundle<'p>)> {
         let places: BTreeMap<u32, usize> = self.children[at]
             .iter()
-            .map(|&child| (self.list[child].id, child))
+            .map(|&child| (self.outlines[child].id, child))
             .collect();
         let box_of = |member: Inside| {
             let part = match member {
@@ -359,8 +363,8 @@ impl<'p> Tree<'p> {
             let found = parts.iter().position(|&one| one == part);
             found.or_else(|| parts.iter().position(|&one| one == Part::Rest))
         };
-        let mut bundles: BTreeMap<[usize; 2], Bundle<'p>> = BTreeMap::new();
-        for route in self.zones.written(self.list[at].id) {
+        let mut bundles: BTreeMap<[usize; 2], RouteBundle<'p>> = BTreeMap::new();
+        for route in self.zones.written_routes(self.outlines[at].id) {
             let (Some(a), Some(b)) = (box_of(route.from), box_of(route.to)) else {
                 continue;
             };
@@ -374,10 +378,10 @@ impl<'p> Tree<'p> {
             } else {
                 (route.from, route.to)
             };
-            let (latency, bandwidth) = self.measure(route.links);
-            let bundle = bundles.entry(ends).or_insert_with(|| Bundle {
+            let (latency, bandwidth) = self.latency_and_bandwidth(route.links);
+            let bundle = bundles.entry(ends).or_insert_with(|| RouteBundle {
                 pairs: BTreeSet::new(),
-                first: route,
+                first_route: route,
                 latency: (latency, latency),
                 bandwidth,
             });
@@ -388,20 +392,20 @@ impl<'p> Tree<'p> {
         bundles
     }
 
-    /// Computes the total latency and the lowest bandwidth of some links.
-    fn measure(&self, links: &[LinkId]) -> (Seconds, Option<BytesPerSecond>) {
+    /// Computes the total latency of the links and their lowest bandwidth; the bandwidth is `None` if there are no links.
+    fn latency_and_bandwidth(&self, links: &[LinkId]) -> (Seconds, Option<BytesPerSecond>) {
         let links = || links.iter().map(|link| &self.platform.links[link.index()]);
         let latency = links().fold(Seconds::default(), |sum, link| sum + link.latency);
         let narrowest = links().map(|link| link.bandwidth);
-        (latency, narrowest.reduce(narrower))
+        (latency, narrowest.reduce(lower_bandwidth))
     }
 
-    fn joint(&self, ends: [usize; 2], bundle: &Bundle<'p>) -> Joint {
+    fn connection(&self, ends: [usize; 2], bundle: &RouteBundle<'p>) -> Connection {
         let (least, most) = bundle.latency;
         let label = match bundle.pairs.len() {
-            1 => numbers(least, bundle.bandwidth),
+            1 => properties_text(least, bundle.bandwidth),
             some if least == most => {
-                format!("{some} routes, {}", numbers(least, bundle.bandwidth))
+                format!("{some} routes, {}", properties_text(least, bundle.bandwidth))
             }
             some => format!(
                 "{some} routes, {} to {}",
@@ -409,9 +413,9 @@ impl<'p> Tree<'p> {
                 duration(most.get())
             ),
         };
-        let links = bundle.first.links.iter();
+        let links = bundle.first_route.links.iter();
         let links = links.map(|link| self.platform.links[link.index()].name.as_str());
-        let mut gateways = bundle.first.gateways.map(|gateway| {
+        let mut gateways = bundle.first_route.gateways.map(|gateway| {
             let gateway = gateway?;
             let host = self.hosts.get(&gateway);
             Some(match host {
@@ -419,20 +423,20 @@ impl<'p> Tree<'p> {
                 None => "gateway: a router".to_owned(),
             })
         });
-        if bundle.is_turned() {
+        if bundle.is_reversed() {
             gateways.reverse();
         }
-        Joint {
+        Connection {
             ends,
-            hint: format!("{label}: {}", listed(links)),
+            hint: format!("{label}: {}", name_list(links)),
             label,
             gateways,
-            stroke: stroke(bundle.bandwidth.map_or(0.0, BytesPerSecond::get)),
+            stroke: stroke_width(bundle.bandwidth.map_or(0.0, BytesPerSecond::get)),
         }
     }
 }
 
-impl Bundle<'_> {
+impl RouteBundle<'_> {
     fn add(&mut self, pair: (Inside, Inside), latency: Seconds, bandwidth: Option<BytesPerSecond>) {
         self.pairs.insert(pair);
         let (least, most) = &mut self.latency;
@@ -442,20 +446,20 @@ impl Bundle<'_> {
         if latency > *most {
             *most = latency;
         }
-        self.bandwidth = self.bandwidth.into_iter().chain(bandwidth).reduce(narrower);
+        self.bandwidth = self.bandwidth.into_iter().chain(bandwidth).reduce(lower_bandwidth);
     }
 
-    /// Whether the first route goes from the right box to the left one.
-    fn is_turned(&self) -> bool {
-        !self.pairs.contains(&(self.first.from, self.first.to))
+    /// Returns whether the first route of the bundle goes from the right box to the left box.
+    fn is_reversed(&self) -> bool {
+        !self.pairs.contains(&(self.first_route.from, self.first_route.to))
     }
 }
 
-fn narrower(a: BytesPerSecond, b: BytesPerSecond) -> BytesPerSecond {
+fn lower_bandwidth(a: BytesPerSecond, b: BytesPerSecond) -> BytesPerSecond {
     if b < a { b } else { a }
 }
 
-fn numbers(latency: Seconds, bandwidth: Option<BytesPerSecond>) -> String {
+fn properties_text(latency: Seconds, bandwidth: Option<BytesPerSecond>) -> String {
     let latency = duration(latency.get());
     match bandwidth {
         Some(bandwidth) => format!("{latency}, {}", rate(bandwidth.get())),

@@ -1,17 +1,17 @@
-//! Compresses the arrays of a page into one block, deflated (zlib) and encoded in base64, with a directory of its parts.
+//! Packs numeric arrays of an HTML page into one block, compressed (zlib) and encoded in base64, with a directory of the arrays.
 
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use serde_json::{Map, Value, json};
 
 use super::super::base64::base64;
 
-/// The level of compression, the default of zlib.
+/// Compression level: the default of zlib.
 const LEVEL: u8 = 6;
 
-/// Alignment of the arrays \[B\], so that a browser can read them without a copy.
+/// Alignment of each array in the block \[B\], which allows a browser to use the arrays without a copy.
 const ALIGNMENT: usize = 8;
 
-/// The arrays of a block.
+/// A block of named arrays that is being filled, and its directory.
 #[derive(Debug, Default)]
 pub(super) struct Pack {
     directory: Map<String, Value>,
@@ -19,14 +19,14 @@ pub(super) struct Pack {
 }
 
 impl Pack {
-    pub(super) fn f64(&mut self, name: &str, numbers: &[f64]) {
+    pub(super) fn add_f64(&mut self, name: &str, numbers: &[f64]) {
         self.begin(name, "f64", numbers.len());
         self.bytes
             .extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
     }
 
-    /// Adds floats, rounded by [`rounded`].
-    pub(super) fn f32(&mut self, name: &str, numbers: &[f32]) {
+    /// Adds an array of 32-bit floats, reduced to the precision of [`rounded`].
+    pub(super) fn add_f32(&mut self, name: &str, numbers: &[f32]) {
         self.begin(name, "f32", numbers.len());
         self.bytes.extend(
             numbers
@@ -35,13 +35,13 @@ impl Pack {
         );
     }
 
-    pub(super) fn u32(&mut self, name: &str, numbers: &[u32]) {
+    pub(super) fn add_u32(&mut self, name: &str, numbers: &[u32]) {
         self.begin(name, "u32", numbers.len());
         self.bytes
             .extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
     }
 
-    pub(super) fn u8(&mut self, name: &str, numbers: &[u8]) {
+    pub(super) fn add_u8(&mut self, name: &str, numbers: &[u8]) {
         self.begin(name, "u8", numbers.len());
         self.bytes.extend_from_slice(numbers);
     }
@@ -53,14 +53,15 @@ impl Pack {
         self.directory.insert(name.to_owned(), entry);
     }
 
-    /// Returns the directory (`name: [kind, first byte, count]`), and the block as text.
+    /// Returns the directory (`name: [kind, first byte, count]`) and the compressed block as base64 text.
     pub(super) fn finish(self) -> (Value, String) {
         let block = base64(&compress_to_vec_zlib(&self.bytes, LEVEL));
         (Value::Object(self.directory), block)
     }
 }
 
-/// Rounds a number to 12 binary places after the first one, 1 part in 8000, which is enough for tooltips and pictures.
+/// Rounds a number to 12 binary digits after the leading one (1 part in 8000), which is enough for tooltips and pictures and
+/// compresses better.
 fn rounded(number: f32) -> f32 {
     const CUT: u32 = f32::MANTISSA_DIGITS - 1 - 12;
     if !number.is_finite() {
@@ -71,13 +72,13 @@ fn rounded(number: f32) -> f32 {
     if near.is_finite() { near } else { number }
 }
 
-/// Converts a share, from 0 to 1, to a byte.
+/// Converts the fraction `part / whole`, from 0 to 1, to a byte from 0 to 255.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "between 0 and 255"
 )]
-pub(super) fn share(part: f64, whole: f64) -> u8 {
+pub(super) fn fraction_to_byte(part: f64, whole: f64) -> u8 {
     if whole > 0.0 {
         (255.0 * (part / whole).clamp(0.0, 1.0)).round() as u8
     } else {
@@ -103,8 +104,8 @@ mod tests {
     #[test]
     fn arrays_are_aligned() {
         let mut pack = Pack::default();
-        pack.u8("a", &[1, 2, 3]);
-        pack.f64("b", &[0.5]);
+        pack.add_u8("a", &[1, 2, 3]);
+        pack.add_f64("b", &[0.5]);
         let (directory, block) = pack.finish();
         assert_eq!(directory, json!({ "a": ["u8", 0, 3], "b": ["f64", 8, 1] }));
         assert!(
@@ -116,7 +117,7 @@ mod tests {
     #[test]
     fn shares_are_bytes() {
         assert_eq!(
-            [share(1.0, 2.0), share(3.0, 2.0), share(1.0, 0.0)],
+            [fraction_to_byte(1.0, 2.0), fraction_to_byte(3.0, 2.0), fraction_to_byte(1.0, 0.0)],
             [128, 255, 0]
         );
     }

@@ -1,4 +1,5 @@
-//! The calls with their candidates, for the searchable table, and the moves that were made.
+//! Data of the report page about rescheduling calls: the calls with their candidates, for a searchable table, and the moves that
+//! took place.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +7,17 @@ use serde_json::{Value, json};
 
 use super::super::read::{Call, RunOfScenario};
 use super::page_data::Report;
-use migsim_policies::explain::Judged;
+use migsim_policies::explain::RecordedCandidate;
 
-/// Texts that are stored once and referred to by their index.
+/// Texts of the page, each stored once and referred to by its index.
 #[derive(Debug, Default)]
-struct Texts<'a> {
+struct TextIndex<'a> {
     known: BTreeMap<&'a str, usize>,
     list: Vec<&'a str>,
 }
 
-impl<'a> Texts<'a> {
-    fn place(&mut self, text: &'a str) -> usize {
+impl<'a> TextIndex<'a> {
+    fn index_of(&mut self, text: &'a str) -> usize {
         *self.known.entry(text).or_insert_with(|| {
             self.list.push(text);
             self.list.len() - 1
@@ -24,25 +25,25 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// Creates the facts for the page: `calls` by scenario, and the `texts` that they refer to.
-pub(super) fn facts(report: &Report) -> Value {
-    let mut texts = Texts::default();
+/// Creates the data for the page: `calls` by scenario, and the `texts` that the calls refer to by index.
+pub(super) fn decisions_data(report: &Report) -> Value {
+    let mut texts = TextIndex::default();
     let calls: Vec<Value> = report
         .run
         .scenarios
         .iter()
         .map(|run| {
-            let calls = run.calls.iter().map(|call| self::call(call, &mut texts));
+            let calls = run.calls.iter().map(|call| self::encode_call(call, &mut texts));
             calls.collect()
         })
         .collect();
     json!({ "calls": calls, "texts": texts.list })
 }
 
-fn call<'a>(call: &'a Call, texts: &mut Texts<'a>) -> Value {
+fn encode_call<'a>(call: &'a Call, texts: &mut TextIndex<'a>) -> Value {
     let decided: Vec<u64> = call.migrations.iter().map(|one| one.process).collect();
     let candidates = call.candidates.iter();
-    let candidates: Vec<Value> = candidates.map(|one| candidate(one, texts)).collect();
+    let candidates: Vec<Value> = candidates.map(|one| encode_candidate(one, texts)).collect();
     json!({
         "superstep": call.superstep,
         "start_s": call.start_s,
@@ -56,30 +57,31 @@ fn call<'a>(call: &'a Call, texts: &mut Texts<'a>) -> Value {
     })
 }
 
-/// Encodes a candidate: `[process, from cluster, from host, to cluster, to host, score, t1, t2, accepted, reason]`.
-fn candidate<'a>(one: &'a Judged, texts: &mut Texts<'a>) -> Value {
+/// Encodes a candidate as an array: `[process, from cluster, from host, to cluster, to host, score, t1, t2, accepted, reason]`.
+fn encode_candidate<'a>(one: &'a RecordedCandidate, texts: &mut TextIndex<'a>) -> Value {
     json!([
         one.process,
-        texts.place(&one.from_cluster),
-        texts.place(&one.from_host),
-        texts.place(&one.to_cluster),
-        one.to_host.as_deref().map(|host| texts.place(host)),
+        texts.index_of(&one.from_cluster),
+        texts.index_of(&one.from_host),
+        texts.index_of(&one.to_cluster),
+        one.to_host.as_deref().map(|host| texts.index_of(host)),
         one.score,
         one.stay_s,
         one.go_s,
         one.accepted,
-        texts.place(&one.reason),
+        texts.index_of(&one.reason),
     ])
 }
 
-/// Lists the moves of a scenario: `[superstep, process, to host, start, end]`, with hosts as indices into `hosts`.
-pub(super) fn moves(
+/// Encodes the moves of a scenario as arrays `[superstep, process, to host, start, end]`, in which hosts are indices from
+/// `hosts`.
+pub(super) fn encode_moves(
     run: &RunOfScenario,
     hosts: &BTreeMap<(usize, &str), usize>,
     report: &Report,
 ) -> Value {
     let one = |moved: &super::super::read::Moved| {
-        let cluster = report.machine.cluster_named(&moved.to_cluster).unwrap_or(0);
+        let cluster = report.machine.cluster_index(&moved.to_cluster).unwrap_or(0);
         let host = hosts.get(&(cluster, moved.to_host.as_str()));
         json!([
             moved.superstep,

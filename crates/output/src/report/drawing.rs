@@ -1,8 +1,8 @@
-//! The platform as a drawing: clusters with a common router in one column, links between columns, a cell for each host in use. The page
-//! adds the processes.
+//! Draws the platform for the report page: clusters with a common router in one column, links between columns, and a cell for
+//! each host in use. The page adds the processes.
 //!
-//! A run folder contains paths but no routers. Clusters without a link between them are placed at one router. The ends of consecutive links
-//! of a path are joined, which may add routers without clusters.
+//! A run folder contains paths but no routers. Clusters without a link between them are placed at one router. The ends of
+//! consecutive links of a path are joined, which may add routers without clusters.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use super::super::html::escaped;
 use super::super::machine::{Machine, MachineCluster, MachineGroup};
 use migsim_base::words::counted;
 
-/// Sizes in pixels.
+/// Width of the drawing \[pixels\]; the constants below are further sizes.
 const WIDTH: usize = 1000;
 const LEAST_COLUMN: usize = 170;
 const GAP: usize = 14;
@@ -20,25 +20,25 @@ const HEADER: usize = 40;
 const LEVEL: usize = 30;
 const ROUTER: usize = 22;
 
-/// Maximum number of hosts that are drawn one by one.
+/// Maximum number of hosts that are drawn one by one in the whole drawing.
 const MOST_HOSTS: usize = 1000;
-/// Maximum number of clusters that are drawn.
+/// Maximum number of clusters of a platform that is drawn.
 const MOST_CLUSTERS: usize = 64;
 
-/// The hosts that a run names, by cluster and name, each with its index in the facts of the page.
-pub(super) type Hosts<'a> = BTreeMap<(usize, &'a str), usize>;
+/// Index in the page's data of each host that a run names, by the index of its cluster and the name of the host.
+pub(super) type HostIndices<'a> = BTreeMap<(usize, &'a str), usize>;
 
-/// Draws the platform; none if it has too many clusters.
-pub(super) fn drawing(machine: &Machine, hosts: &Hosts<'_>) -> Option<String> {
+/// Draws the platform as SVG; returns `None` if the platform has too many clusters.
+pub(super) fn draw_platform(machine: &Machine, hosts: &HostIndices<'_>) -> Option<String> {
     let clusters = machine.clusters.len();
     if clusters > MOST_CLUSTERS || clusters == 0 {
         return None;
     }
-    let network = Network::of(machine);
+    let network = Network::from_machine(machine);
     let columns = network.order();
     let width = (WIDTH / columns.len()).max(LEAST_COLUMN);
     let has_cells = hosts.len() <= MOST_HOSTS;
-    let arcs = Arcs::of(&network, &columns);
+    let arcs = Arcs::from_network(&network, &columns);
     let top = arcs.height();
     let mut svg = String::new();
     let mut bottom = 0;
@@ -49,9 +49,9 @@ pub(super) fn drawing(machine: &Machine, hosts: &Hosts<'_>) -> Option<String> {
             let place = Column {
                 x: column * width + GAP / 2,
                 width: width - GAP,
-                cell: 12 + 7 * (machine.placement.len().to_string().len() + 1),
+                cell_width: 12 + 7 * (machine.placement.len().to_string().len() + 1),
             };
-            y += place.cluster(
+            y += place.draw_cluster(
                 &mut svg,
                 y,
                 (cluster, &machine.clusters[cluster]),
@@ -61,7 +61,7 @@ pub(super) fn drawing(machine: &Machine, hosts: &Hosts<'_>) -> Option<String> {
         }
         let x = column * width + width / 2;
         if y > top + ROUTER {
-            draw(
+            push_element(
                 &mut svg,
                 format_args!(
                     "<line class=\"wire\" x1=\"{x}\" y1=\"{top}\" x2=\"{x}\" y2=\"{}\"/>",
@@ -69,7 +69,7 @@ pub(super) fn drawing(machine: &Machine, hosts: &Hosts<'_>) -> Option<String> {
                 ),
             );
         }
-        draw(
+        push_element(
             &mut svg,
             format_args!("<circle class=\"router\" cx=\"{x}\" cy=\"{top}\" r=\"6\"/>"),
         );
@@ -93,28 +93,28 @@ pub(super) fn drawing(machine: &Machine, hosts: &Hosts<'_>) -> Option<String> {
     ))
 }
 
-fn draw(svg: &mut String, element: std::fmt::Arguments<'_>) {
+fn push_element(svg: &mut String, element: std::fmt::Arguments<'_>) {
     svg.write_fmt(element).expect("a string can be written to");
     svg.push('\n');
 }
 
-/// The position of a cluster in the drawing.
+/// Horizontal position of a cluster in the drawing, and the widths of its box and its cells \[pixels\].
 #[derive(Clone, Copy, Debug)]
 struct Column {
     x: usize,
     width: usize,
-    /// Width of the cell of a host, with room for the number of a process and a plus.
-    cell: usize,
+    /// Width of the cell of a host \[pixels\], with room for the number of a process and a plus.
+    cell_width: usize,
 }
 
 impl Column {
-    /// Draws a cluster at `y`, and returns its height.
-    fn cluster(
+    /// Draws a cluster with its upper edge at `y`, and returns its height \[pixels\].
+    fn draw_cluster(
         self,
         svg: &mut String,
         y: usize,
         (index, cluster): (usize, &MachineCluster),
-        hosts: &Hosts<'_>,
+        hosts: &HostIndices<'_>,
         has_cells: bool,
     ) -> usize {
         let Self { x, width, .. } = self;
@@ -123,7 +123,7 @@ impl Column {
             .map(|((_, name), place)| (*place, *name))
             .collect();
         own.sort_unstable();
-        let per_line = ((width - GAP) / self.cell).max(1);
+        let per_line = ((width - GAP) / self.cell_width).max(1);
         let lines = if has_cells {
             own.len().div_ceil(per_line)
         } else {
@@ -131,46 +131,46 @@ impl Column {
         };
         let idle = cluster.hosts.saturating_sub(own.len() as u64);
         let height = HEADER + lines * (CELL_HEIGHT + 4) + if idle > 0 { 18 } else { 4 };
-        self.frame(svg, (y, height), (index, cluster));
+        self.open_cluster(svg, (y, height), (index, cluster));
         if has_cells {
-            self.cells(svg, y + HEADER, per_line, &own);
+            self.draw_hosts(svg, y + HEADER, per_line, &own);
         }
         if idle > 0 {
-            draw(
+            push_element(
                 svg,
                 format_args!(
                     "<text class=\"small\" x=\"{}\" y=\"{}\">{}</text>",
                     x + 14,
                     y + height - 6,
-                    unused(idle, own.is_empty())
+                    unused_text(idle, own.is_empty())
                 ),
             );
         }
-        draw(svg, format_args!("</g>"));
+        push_element(svg, format_args!("</g>"));
         height
     }
 
-    /// Begins the group of a cluster: its box, name and size.
-    fn frame(
+    /// Draws the box of a cluster with its name and size, and leaves its SVG group open for the hosts.
+    fn open_cluster(
         self,
         svg: &mut String,
         (y, height): (usize, usize),
         (index, cluster): (usize, &MachineCluster),
     ) {
         let Self { x, width, .. } = self;
-        draw(
+        push_element(
             svg,
             format_args!(
                 "<g class=\"cluster\" data-cluster=\"{index}\"><rect class=\"box\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"5\"/>"
             ),
         );
-        draw(
+        push_element(
             svg,
             format_args!(
                 "<rect class=\"swatch\" x=\"{x}\" y=\"{y}\" width=\"6\" height=\"{height}\" rx=\"3\"/>"
             ),
         );
-        draw(
+        push_element(
             svg,
             format_args!(
                 "<text class=\"name\" x=\"{}\" y=\"{}\">{}</text>",
@@ -179,7 +179,7 @@ impl Column {
                 escaped(&cluster.name)
             ),
         );
-        draw(
+        push_element(
             svg,
             format_args!(
                 "<text class=\"count\" x=\"{}\" y=\"{}\"></text>",
@@ -187,26 +187,26 @@ impl Column {
                 y + 16
             ),
         );
-        draw(
+        push_element(
             svg,
             format_args!(
                 "<text class=\"small\" x=\"{}\" y=\"{}\">{}</text>",
                 x + 14,
                 y + 31,
-                escaped(&described(cluster))
+                escaped(&describe_cluster(cluster))
             ),
         );
     }
 
-    /// Draws the hosts from `y` on; each has its index in the facts of the page, and its name.
-    fn cells(self, svg: &mut String, y: usize, per_line: usize, hosts: &[(usize, &str)]) {
-        let Self { x, cell, .. } = self;
+    /// Draws a cell for each host, from `y` downwards. A host is given by its index in the page's data and its name.
+    fn draw_hosts(self, svg: &mut String, y: usize, per_line: usize, hosts: &[(usize, &str)]) {
+        let Self { x, cell_width: cell, .. } = self;
         for (at, (place, name)) in hosts.iter().enumerate() {
             let (left, upper) = (
                 x + 12 + at % per_line * cell,
                 y + at / per_line * (CELL_HEIGHT + 4),
             );
-            draw(
+            push_element(
                 svg,
                 format_args!(
                     "<g class=\"host\" data-host=\"{place}\"><title>{}</title><rect x=\"{left}\" y=\"{upper}\" width=\"{}\" height=\"{}\" rx=\"2\"/><text x=\"{}\" y=\"{}\"></text></g>",
@@ -221,8 +221,8 @@ impl Column {
     }
 }
 
-/// Describes how many hosts never have a process.
-fn unused(hosts: u64, is_whole: bool) -> String {
+/// Describes how many hosts of a cluster never have a process; `is_whole` tells whether these are all hosts of the cluster.
+fn unused_text(hosts: u64, is_whole: bool) -> String {
     match (hosts, is_whole) {
         (1, true) => "its host has no process".to_owned(),
         (hosts, true) => format!("{hosts} hosts, never a process"),
@@ -231,11 +231,12 @@ fn unused(hosts: u64, is_whole: bool) -> String {
     }
 }
 
-/// Describes a cluster by its known properties: `20 hosts, 1.5 GHz, 1 Gbps`.
-fn described(cluster: &MachineCluster) -> String {
+/// Describes a cluster by the number and the speed of its hosts and the bandwidth of their links: `20 hosts, 1.5 Ginstr/s, 1
+/// Gbps`.
+fn describe_cluster(cluster: &MachineCluster) -> String {
     let hosts = counted(cluster.hosts, "host");
     let power = |(speed, cores): (f64, u32)| {
-        let speed = scaled(speed, &[(1e9, "G"), (1e6, "M"), (1e3, "k")], "instr/s");
+        let speed = with_prefix(speed, &[(1e9, "G"), (1e6, "M"), (1e3, "k")], "instr/s");
         match cores {
             1 => speed,
             _ => format!("{cores} x {speed}"),
@@ -254,27 +255,27 @@ fn described(cluster: &MachineCluster) -> String {
         format!("{hosts} of {kinds} kinds, up to {}", power(strongest))
     };
     if let Some(access) = cluster.access_bytes_per_s {
-        text = format!("{text}, {}", bits(access));
+        text = format!("{text}, {}", bandwidth_text(access));
     }
     text
 }
 
-/// Formats a bandwidth in bits per second.
-fn bits(bytes_per_s: f64) -> String {
-    scaled(
+/// Formats a bandwidth that is given in bytes per second \[B/s\] in bits per second.
+fn bandwidth_text(bytes_per_s: f64) -> String {
+    with_prefix(
         8.0 * bytes_per_s,
         &[(1e9, "G"), (1e6, "M"), (1e3, "k")],
         "bps",
     )
 }
 
-/// Formats a duration in a suitable unit.
-fn delay(seconds: f64) -> String {
-    scaled(seconds, &[(1.0, ""), (1e-3, "m"), (1e-6, "u")], "s")
+/// Formats a duration \[s\] in s, ms or us.
+fn latency_text(seconds: f64) -> String {
+    with_prefix(seconds, &[(1.0, ""), (1e-3, "m"), (1e-6, "u")], "s")
 }
 
-/// Formats a number with the first prefix for which it is at least 1.
-fn scaled(value: f64, prefixes: &[(f64, &str)], unit: &str) -> String {
+/// Formats a number with the first of the unit prefixes for which the scaled number is at least 1.
+fn with_prefix(value: f64, prefixes: &[(f64, &str)], unit: &str) -> String {
     let found = prefixes.iter().find(|(size, _)| value >= *size);
     let (size, prefix) = found.or(prefixes.last()).copied().unwrap_or((1.0, ""));
     let (size, prefix) = if value > 0.0 {
@@ -287,20 +288,21 @@ fn scaled(value: f64, prefixes: &[(f64, &str)], unit: &str) -> String {
     format!("{shown} {prefix}{unit}")
 }
 
-/// Routers (nodes) and the links between them.
+/// Network between clusters, reconstructed from the paths in a run folder: routers (nodes) and the links between them.
 #[derive(Debug)]
 struct Network {
-    /// The union-find parent of each node; the nodes of clusters come first.
-    joined: Vec<usize>,
-    /// The nodes at the ends of each link, if some path shows them.
+    /// Parent of each node in a union-find structure: nodes with the same root are the same router. The nodes of clusters come
+    /// first.
+    parents: Vec<usize>,
+    /// Nodes at both ends of each link; `None` for a link that is on no path.
     ends: Vec<Option<(usize, usize)>>,
     clusters: usize,
 }
 
 impl Network {
-    fn of(machine: &Machine) -> Self {
+    fn from_machine(machine: &Machine) -> Self {
         let mut network = Self {
-            joined: (0..machine.clusters.len()).collect(),
+            parents: (0..machine.clusters.len()).collect(),
             ends: vec![None; machine.links.len()],
             clusters: machine.clusters.len(),
         };
@@ -310,60 +312,62 @@ impl Network {
             let mut at = path.from;
             for (index, &link) in path.links.iter().enumerate() {
                 let is_last = index + 1 == path.links.len();
-                at = network.cross(link, at, is_last.then_some(path.to));
+                at = network.follow_link(link, at, is_last.then_some(path.to));
             }
-            network.join(at, path.to);
+            network.merge(at, path.to);
         }
         network
     }
 
-    /// Follows a link that begins at `from`, and ends at `to` if that is known; returns the node at its end.
-    fn cross(&mut self, link: usize, from: usize, to: Option<usize>) -> usize {
-        let from = self.find(from);
+    /// Follows a link from the node `from`, and returns the node at its other end. If the link was not seen before, its end is
+    /// `to`, or a new node if `to` is `None`.
+    fn follow_link(&mut self, link: usize, from: usize, to: Option<usize>) -> usize {
+        let from = self.root(from);
         if let Some((a, b)) = self.ends[link] {
-            let (a, b) = (self.find(a), self.find(b));
+            let (a, b) = (self.root(a), self.root(b));
             if b == from {
                 return a;
             }
-            self.join(a, from);
+            self.merge(a, from);
             return b;
         }
         let to = to.unwrap_or_else(|| {
-            self.joined.push(self.joined.len());
-            self.joined.len() - 1
+            self.parents.push(self.parents.len());
+            self.parents.len() - 1
         });
         self.ends[link] = Some((from, to));
         to
     }
 
-    fn find(&self, mut node: usize) -> usize {
-        while self.joined[node] != node {
-            node = self.joined[node];
+    fn root(&self, mut node: usize) -> usize {
+        while self.parents[node] != node {
+            node = self.parents[node];
         }
         node
     }
 
-    fn join(&mut self, a: usize, b: usize) {
-        let (a, b) = (self.find(a), self.find(b));
-        self.joined[a.max(b)] = a.min(b);
+    fn merge(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.root(a), self.root(b));
+        self.parents[a.max(b)] = a.min(b);
     }
 
-    /// Returns the node of a cluster.
+    /// Returns the node (router) to which a cluster is connected.
     fn node(&self, cluster: usize) -> usize {
-        self.find(cluster)
+        self.root(cluster)
     }
 
-    /// Lists the links with the nodes at their ends; a link from a node to itself is left out.
+    /// Lists the links with the nodes at both ends: `(link, node, node)`. A link from a node to itself is left out.
     fn edges(&self) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
         let one = |(link, ends): (usize, &Option<(usize, usize)>)| {
             let (a, b) = (*ends)?;
-            let (a, b) = (self.find(a), self.find(b));
+            let (a, b) = (self.root(a), self.root(b));
             (a != b).then_some((link, a, b))
         };
         self.ends.iter().enumerate().filter_map(one)
     }
 
-    /// Orders the nodes from left to right: neighbours are close to each other, and the first node has few links.
+    /// Returns the nodes in their order from left to right: a node with few links comes first, and nodes that share a link are
+    /// close to each other.
     fn order(&self) -> Vec<usize> {
         let nodes: BTreeSet<usize> = (0..self.clusters)
             .map(|cluster| self.node(cluster))
@@ -398,15 +402,16 @@ impl Network {
     }
 }
 
-/// The links between columns: straight lines between neighbours, and arcs otherwise, each on a level where it overlaps no other.
+/// Links between columns of the drawing: straight lines between neighbouring columns, and otherwise arcs, at heights at which
+/// they do not overlap.
 #[derive(Debug)]
 struct Arcs {
-    /// Link, left column, right column, level (0: straight).
+    /// For each link: its index, its left column, its right column, and the height level of its arc (0 for a straight line).
     arcs: Vec<(usize, usize, usize, usize)>,
 }
 
 impl Arcs {
-    fn of(network: &Network, columns: &[usize]) -> Self {
+    fn from_network(network: &Network, columns: &[usize]) -> Self {
         let column = |node: usize| columns.iter().position(|other| *other == node).unwrap_or(0);
         let mut spans: Vec<(usize, usize, usize)> = network
             .edges()
@@ -443,7 +448,7 @@ impl Arcs {
             let y = top - level * LEVEL;
             let link = &machine.links[link];
             if level == 0 {
-                draw(
+                push_element(
                     svg,
                     format_args!(
                         "<line class=\"wire\" x1=\"{}\" y1=\"{y}\" x2=\"{}\" y2=\"{y}\"/>",
@@ -452,7 +457,7 @@ impl Arcs {
                     ),
                 );
             } else {
-                draw(
+                push_element(
                     svg,
                     format_args!(
                         "<path class=\"wire\" d=\"M{x1} {} V{} Q{x1} {y} {} {y} H{} Q{x2} {y} {x2} {} V{}\"/>",
@@ -465,7 +470,7 @@ impl Arcs {
                     ),
                 );
             }
-            draw(
+            push_element(
                 svg,
                 format_args!(
                     "<text class=\"link\" x=\"{}\" y=\"{}\">{}</text>",
@@ -474,8 +479,8 @@ impl Arcs {
                     escaped(&format!(
                         "{}: {}, {}",
                         link.name,
-                        bits(link.bandwidth_bytes_per_s),
-                        delay(link.latency_s)
+                        bandwidth_text(link.bandwidth_bytes_per_s),
+                        latency_text(link.latency_s)
                     ))
                 ),
             );
@@ -533,7 +538,7 @@ mod tests {
                 (2, 3, &[1]),
             ],
         );
-        let network = Network::of(&machine);
+        let network = Network::from_machine(&machine);
         assert_eq!(network.order(), [0, 2, 3]);
         assert_eq!(network.edges().collect::<Vec<_>>(), [(0, 0, 2), (1, 2, 3)]);
     }
@@ -542,7 +547,7 @@ mod tests {
     fn links_that_follow_each_other_meet_at_a_router_without_clusters() {
         // In a star, each cluster has a link to the same switch.
         let machine = machine(3, 3, &[(0, 1, &[0, 1]), (0, 2, &[0, 2]), (1, 2, &[1, 2])]);
-        let network = Network::of(&machine);
+        let network = Network::from_machine(&machine);
         let middle: BTreeSet<usize> = network.edges().map(|(_, a, b)| a.max(b)).collect();
         assert_eq!((network.edges().count(), middle.len()), (3, 1));
     }
@@ -551,16 +556,16 @@ mod tests {
     fn quantities_have_the_prefix_that_suits_them() {
         assert_eq!(
             [
-                bits(1.25e8),
-                bits(1.25e7),
-                delay(4.05e-5),
-                delay(0.0),
-                delay(2.0)
+                bandwidth_text(1.25e8),
+                bandwidth_text(1.25e7),
+                latency_text(4.05e-5),
+                latency_text(0.0),
+                latency_text(2.0)
             ],
             ["1 Gbps", "100 Mbps", "40.5 us", "0 s", "2 s"]
         );
         assert_eq!(
-            described(&machine(1, 0, &[]).clusters[0]),
+            describe_cluster(&machine(1, 0, &[]).clusters[0]),
             "4 hosts, 1.5 Ginstr/s, 1 Gbps"
         );
     }
@@ -574,10 +579,10 @@ mod tests {
             access_bytes_per_s: Some(1.25e8),
         };
         let mut cluster = machine(1, 0, &[]).clusters.remove(0);
-        assert_eq!(described(&cluster), "4 hosts, 1.5 Ginstr/s, 1 Gbps");
+        assert_eq!(describe_cluster(&cluster), "4 hosts, 1.5 Ginstr/s, 1 Gbps");
         // 2 x 1.5 is more than 2.4.
         cluster.groups = vec![kind(1, 2.4e9, 1), kind(3, 1.5e9, 2)];
-        let text = described(&cluster);
+        let text = describe_cluster(&cluster);
         assert_eq!(text, "4 hosts of 2 kinds, up to 2 x 1.5 Ginstr/s, 1 Gbps");
     }
 }

@@ -1,11 +1,11 @@
-//! Figures of a run for articles: its times, its supersteps, the places and the activity of its processes.
+//! Figures of a run for articles: makespans, times of supersteps, placement and activity of the processes.
 
 use super::super::activity::{Activity, Whereabouts};
 use super::super::read::RunOfScenario;
 use super::page_data::Report;
 use crate::figure::{
-    Bar, Bars, Colour, Curve, Drawing, Figure, Meaning, SCENARIOS, Series, Style, chosen, scenario,
-    viridis,
+    Bar, Bars, Colour, ColourMeaning, Curve, Drawing, Figure, SCENARIOS, Series, Style,
+    scenario_label, select_figures, viridis,
 };
 use migsim_base::error::{Error, Problem};
 
@@ -14,46 +14,46 @@ const COMMUNICATES: Colour = Colour(230, 159, 0);
 const MIGRATES: Colour = Colour(158, 60, 0);
 const WAITS: Colour = Colour(222, 222, 222);
 
-/// Maximum number of supersteps that are drawn as bars; with more, colours show shares of time.
+/// Maximum number of supersteps whose parts are drawn as bars; if there are more, colours show the share of time for computation.
 const MOST_BARS: usize = 48;
 
-/// Maximum number of points of a curve, and of columns of a chart.
+/// Maximum number of points of a curve, and maximum number of columns of a chart.
 const MOST_POINTS: usize = 200;
 
-/// A figure: its name, a sentence about it, and its drawing.
-type Picture = (&'static str, &'static str, fn(&Report, &Style) -> Drawing);
+/// A figure that a run can have: its name, a sentence about it, and the function that draws it.
+type FigureEntry = (&'static str, &'static str, fn(&Report, &Style) -> Drawing);
 
-const PICTURES: [Picture; 4] = [
+const PICTURES: [FigureEntry; 4] = [
     (
         "gantt",
         "when each process computes, communicates and waits; of more than 48 supersteps the share of time computing",
-        gantt,
+        draw_gantt,
     ),
     (
         "makespan",
         "the time of each scenario: supersteps, rescheduling calls, migrations",
-        makespan,
+        draw_makespans,
     ),
     (
         "placement",
         "the number of processes of each cluster, in the last scenario",
-        placement,
+        draw_placement,
     ),
     (
         "supersteps",
         "the time of each superstep, scenario by scenario",
-        supersteps,
+        draw_superstep_times,
     ),
 ];
 
 impl Report {
-    /// Returns the figure `wanted` of the run, or all figures for `all`.
+    /// Draws the figure `wanted` of the run, or all figures if `wanted` is `all`.
     ///
     /// # Errors
-    /// There is no such figure, or the run folder lacks its data.
+    /// There is no such figure, or the run folder lacks the data for it.
     pub fn figures(&self, wanted: &str, style: &Style) -> Result<Vec<Figure>, Error> {
         let known = PICTURES.map(|(name, _, _)| name);
-        let mut names = chosen(wanted, &known)?;
+        let mut names = select_figures(wanted, &known)?;
         if self.activity.is_none() {
             if wanted == "gantt" {
                 let problem = Problem::new("the run was written without what its processes did");
@@ -68,27 +68,27 @@ impl Report {
             .collect())
     }
 
-    /// Lists the names of the figures that the run has, each with a sentence about it.
+    /// Lists the names of the figures that can be drawn from the run, each with a sentence about it.
     pub fn figure_list(&self) -> Vec<(&'static str, &'static str)> {
         let has = |name: &str| name != "gantt" || self.activity.is_some();
         let pictures = PICTURES.iter().filter(|(name, ..)| has(name));
         pictures.map(|(name, about, _)| (*name, *about)).collect()
     }
 
-    /// Returns the last scenario, which has the most events.
-    fn last(&self) -> (usize, &RunOfScenario) {
+    /// Returns the index and the results of the last scenario, which the figures of a single scenario show.
+    fn last_scenario(&self) -> (usize, &RunOfScenario) {
         let last = self.run.scenarios.iter().enumerate().next_back();
         last.expect("a run has a scenario")
     }
 }
 
-fn seconds(style: &Style) -> String {
-    style.say("time [s]", "tempo [s]").to_owned()
+fn time_title(style: &Style) -> String {
+    style.translate("time [s]", "tempo [s]").to_owned()
 }
 
-/// Draws the activity of each process over time.
-fn gantt(report: &Report, style: &Style) -> Drawing {
-    let (index, run) = report.last();
+/// Draws the activity of each process over time in the last scenario.
+fn draw_gantt(report: &Report, style: &Style) -> Drawing {
+    let (index, run) = report.last_scenario();
     let activity = report.activity.as_ref().map(|all| &all[index]);
     let is_coarse = run.supersteps.len() > MOST_BARS;
     let bars = |process: usize| {
@@ -96,40 +96,40 @@ fn gantt(report: &Report, style: &Style) -> Drawing {
             return Vec::new();
         };
         if is_coarse {
-            shares(run, activity, (process, report.processes()))
+            share_bars(run, activity, (process, report.processes()))
         } else {
-            parts(run, activity, (process, report.processes()))
+            superstep_bars(run, activity, (process, report.processes()))
         }
     };
     let rows = (0..report.processes()).map(|process| (format!("p{}", process + 1), bars(process)));
     let meaning = if is_coarse {
-        let title = style.say(
+        let title = style.translate(
             "share of time computing [%]",
             "parte do tempo em computação [%]",
         );
-        Meaning::Scale(title.to_owned(), (0.0, 100.0))
+        ColourMeaning::Scale(title.to_owned(), (0.0, 100.0))
     } else {
-        Meaning::Keys(vec![
-            (style.say("computes", "computa").to_owned(), COMPUTES),
+        ColourMeaning::Named(vec![
+            (style.translate("computes", "computa").to_owned(), COMPUTES),
             (
-                style.say("communicates", "comunica").to_owned(),
+                style.translate("communicates", "comunica").to_owned(),
                 COMMUNICATES,
             ),
-            (style.say("waits", "espera").to_owned(), WAITS),
+            (style.translate("waits", "espera").to_owned(), WAITS),
         ])
     };
-    let title = style.say("process", "processo");
+    let title = style.translate("process", "processo");
     let chart = Bars {
         name: format!("processes in scenario {}", run.scenario.name()),
-        axes: [seconds(style), title.to_owned()],
+        axes: [time_title(style), title.to_owned()],
         meaning,
         rows: rows.collect(),
     };
     chart.draw(style)
 }
 
-/// Lists the parts of each superstep of a process.
-fn parts(
+/// Creates the bars of a process: for each superstep its computation, its communication and its waiting.
+fn superstep_bars(
     run: &RunOfScenario,
     activity: &Activity,
     (process, processes): (usize, usize),
@@ -156,8 +156,9 @@ fn parts(
     bars
 }
 
-/// Computes the share of time for which each process computes, with one column for several supersteps.
-fn shares(
+/// Creates the bars of a process in a long run: each bar covers several supersteps, and its colour is the share of time for
+/// computation.
+fn share_bars(
     run: &RunOfScenario,
     activity: &Activity,
     (process, processes): (usize, usize),
@@ -182,8 +183,8 @@ fn shares(
     columns.map(bar).collect()
 }
 
-/// Draws the time of each scenario: supersteps, calls, migrations.
-fn makespan(report: &Report, style: &Style) -> Drawing {
+/// Draws the makespan of each scenario, divided into supersteps, rescheduling calls and migrations.
+fn draw_makespans(report: &Report, style: &Style) -> Drawing {
     let rows = report.run.scenarios.iter().map(|run| {
         let ends = [
             run.makespan_s - run.scheduling_s - run.migration_s,
@@ -203,16 +204,16 @@ fn makespan(report: &Report, style: &Style) -> Drawing {
     });
     let chart = Bars {
         name: "makespan by scenario".to_owned(),
-        axes: [seconds(style), style.say("scenario", "cenário").to_owned()],
-        meaning: Meaning::Keys(vec![
-            (style.say("supersteps", "superpassos").to_owned(), COMPUTES),
+        axes: [time_title(style), style.translate("scenario", "cenário").to_owned()],
+        meaning: ColourMeaning::Named(vec![
+            (style.translate("supersteps", "superpassos").to_owned(), COMPUTES),
             (
                 style
-                    .say("rescheduling calls", "chamadas de reescalonamento")
+                    .translate("rescheduling calls", "chamadas de reescalonamento")
                     .to_owned(),
                 COMMUNICATES,
             ),
-            (style.say("migrations", "migrações").to_owned(), MIGRATES),
+            (style.translate("migrations", "migrações").to_owned(), MIGRATES),
         ]),
         rows: rows.collect(),
     };
@@ -220,16 +221,16 @@ fn makespan(report: &Report, style: &Style) -> Drawing {
 }
 
 /// Returns the title of an axis of supersteps, where one point stands for `size` supersteps.
-fn superstep(style: &Style, size: usize) -> String {
-    let name = style.say("superstep", "superpasso");
+fn superstep_title(style: &Style, size: usize) -> String {
+    let name = style.translate("superstep", "superpasso");
     if size == 1 {
         return name.to_owned();
     }
-    format!("{name} ({} {size})", style.say("mean of", "média de"))
+    format!("{name} ({} {size})", style.translate("mean of", "média de"))
 }
 
-/// Draws the time of each superstep in each scenario.
-fn supersteps(report: &Report, style: &Style) -> Drawing {
+/// Draws the duration of each superstep in each scenario.
+fn draw_superstep_times(report: &Report, style: &Style) -> Drawing {
     let size = match report.supersteps().div_ceil(MOST_POINTS) {
         size @ (0 | 1) => size.max(1),
         // The size is even, since many applications alternate between two kinds of supersteps.
@@ -243,7 +244,7 @@ fn supersteps(report: &Report, style: &Style) -> Drawing {
             (middle, sum / rows.len() as f64)
         };
         Curve {
-            name: scenario(style, run.scenario.name()),
+            name: scenario_label(style, run.scenario.name()),
             colour: SCENARIOS[place].0,
             points: run.supersteps.chunks(size).enumerate().map(point).collect(),
         }
@@ -251,9 +252,9 @@ fn supersteps(report: &Report, style: &Style) -> Drawing {
     let chart = Series {
         name: "durations of supersteps".to_owned(),
         axes: [
-            superstep(style, size),
+            superstep_title(style, size),
             style
-                .say(
+                .translate(
                     "duration of a superstep [s]",
                     "duração de um superpasso [s]",
                 )
@@ -264,9 +265,9 @@ fn supersteps(report: &Report, style: &Style) -> Drawing {
     chart.draw(style)
 }
 
-/// Draws the number of processes in each cluster.
-fn placement(report: &Report, style: &Style) -> Drawing {
-    let (_, run) = report.last();
+/// Draws the number of processes in each cluster over the supersteps of the last scenario.
+fn draw_placement(report: &Report, style: &Style) -> Drawing {
+    let (_, run) = report.last_scenario();
     let mut places = Whereabouts::new(&report.machine, run);
     let names: Vec<&str> = report
         .machine
@@ -280,7 +281,7 @@ fn placement(report: &Report, style: &Style) -> Drawing {
         let at = superstep as f64;
         for (name, points) in names.iter().zip(&mut points) {
             let count = places
-                .now
+                .places
                 .iter()
                 .filter(|place| place.cluster == *name)
                 .count() as f64;
@@ -310,9 +311,9 @@ fn placement(report: &Report, style: &Style) -> Drawing {
     let chart = Series {
         name: format!("processes by cluster in scenario {}", run.scenario.name()),
         axes: [
-            superstep(style, 1),
+            superstep_title(style, 1),
             style
-                .say("processes by cluster", "processos por cluster")
+                .translate("processes by cluster", "processos por cluster")
                 .to_owned(),
         ],
         curves: used.collect(),

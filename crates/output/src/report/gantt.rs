@@ -1,8 +1,9 @@
-//! The bars of the processes over time, in levels of detail.
+//! Data for the chart of the activity of the processes over time, in several resolutions.
 //!
-//! Time is divided into *units*: single supersteps, or groups of 4, 16, 64, ... supersteps if there are too many. The bars of a unit are
-//! durations; bars that several scenarios share, as i and ii often do, are stored once. Coarser levels of 4, 16, ... units contain the
-//! shares of time for which each process computes and communicates. The page uses them when it is zoomed out.
+//! Time is divided into *units*: single supersteps, or groups of 4, 16, 64, ... supersteps if there are too many. The bars of a
+//! unit are durations; bars that are equal in several scenarios, as often in scenarios i and ii, are stored once. Coarser
+//! resolutions of 4, 16, ... units contain the share of time for which each process computes and communicates. The page uses them
+//! when the chart is zoomed out.
 
 use std::collections::BTreeMap;
 
@@ -10,33 +11,33 @@ use serde_json::{Value, json};
 
 use super::super::activity::Activity;
 use super::super::read::RunOfScenario;
-use super::compress::{Pack, share};
+use super::compress::{Pack, fraction_to_byte};
 use super::page_data::Report;
 
-/// Maximum number of units of a chart.
+/// Maximum number of units (groups of supersteps) in the chart of one run.
 const MOST_UNITS: usize = 20_000;
-/// Maximum number of bars of all scenarios.
+/// Maximum number of bars in the charts of all scenarios together.
 const MOST_BARS: usize = 6_000_000;
-/// Maximum number of rows.
+/// Maximum number of rows (processes) of the chart.
 pub(super) const MOST_ROWS: usize = 20_000;
-/// The number of units of a level that one unit of the next level holds.
-const STEP: usize = 4;
-/// Maximum number of units of the coarsest level.
+/// Factor between two resolutions: the number of units that one interval of the next coarser resolution covers.
+const RESOLUTION_STEP: usize = 4;
+/// Maximum number of intervals in the coarsest resolution.
 const COARSEST: usize = 200;
 
-/// Computes the number of supersteps in a unit.
-pub(super) fn unit(report: &Report) -> usize {
+/// Computes the number of supersteps that a unit of the chart covers, such that the chart is not too large.
+pub(super) fn unit_size(report: &Report) -> usize {
     let cells = report.processes().max(1) * report.run.scenarios.len().max(1);
     let most = MOST_UNITS.min((MOST_BARS / cells).max(COARSEST));
     let mut unit = 1;
     while report.supersteps().div_ceil(unit) > most {
-        unit *= STEP;
+        unit *= RESOLUTION_STEP;
     }
     unit
 }
 
-/// Adds the bars to the block, and returns their description for the page.
-pub(super) fn pack(report: &Report, unit: usize, pack: &mut Pack) -> Value {
+/// Adds the bars of all scenarios to the block of arrays, and returns the description of the arrays for the page.
+pub(super) fn pack_bars(report: &Report, unit: usize, pack: &mut Pack) -> Value {
     let Some(all) = &report.activity else {
         return json!({ "reason": "The run was written without what its processes did. To see that here: migsim run ... --out DIR --processes" });
     };
@@ -44,30 +45,30 @@ pub(super) fn pack(report: &Report, unit: usize, pack: &mut Pack) -> Value {
     if processes > MOST_ROWS {
         return json!({ "reason": format!("{processes} processes are more than the {MOST_ROWS} rows that can be drawn.") });
     }
-    let mut rows = Rows::new(processes);
+    let mut rows = SharedRows::new(processes);
     let mut levels = Vec::new();
     for (scenario, (run, activity)) in report.run.scenarios.iter().zip(all).enumerate() {
         let bars = Bars::new(run, activity, processes, unit);
-        let indices: Vec<u32> = (0..bars.units).map(|at| rows.index(&bars, at)).collect();
-        pack.u32(&format!("rows/{scenario}"), &indices);
+        let indices: Vec<u32> = (0..bars.units).map(|at| rows.index_of(&bars, at)).collect();
+        pack.add_u32(&format!("rows/{scenario}"), &indices);
         levels.clear();
-        let mut size = STEP;
-        while bars.units.div_ceil(size / STEP) > COARSEST {
+        let mut size = RESOLUTION_STEP;
+        while bars.units.div_ceil(size / RESOLUTION_STEP) > COARSEST {
             levels.push(size);
-            bars.level(size, &format!("level/{scenario}/{size}"), pack);
-            size *= STEP;
+            bars.add_resolution(size, &format!("level/{scenario}/{size}"), pack);
+            size *= RESOLUTION_STEP;
         }
     }
     let has_delays = rows.delay.iter().any(|delay| *delay > 0.0);
     if has_delays {
-        pack.f32("delay", &rows.delay);
+        pack.add_f32("delay", &rows.delay);
     }
-    pack.f32("compute", &rows.compute);
-    pack.f32("communication", &rows.communication);
+    pack.add_f32("compute", &rows.compute);
+    pack.add_f32("communication", &rows.communication);
     json!({ "levels": levels, "has_delays": has_delays })
 }
 
-/// The bars of a scenario.
+/// Activity of the processes of a scenario, in seconds per process and unit.
 struct Bars<'a> {
     run: &'a RunOfScenario,
     units: usize,
@@ -75,8 +76,8 @@ struct Bars<'a> {
     delay: Vec<f32>,
     compute: Vec<f32>,
     communication: Vec<f32>,
-    /// Time between and after the supersteps of each unit: that of calls, and that of migrations \[s\].
-    held: Vec<(f64, f64)>,
+    /// Time between the supersteps within and after each unit \[s\]: first for rescheduling calls, then for migrations.
+    call_and_migration_times: Vec<(f64, f64)>,
     edges: Vec<f64>,
 }
 
@@ -98,7 +99,7 @@ impl<'a> Bars<'a> {
             sums
         };
         let mut held = vec![(0.0, 0.0); units];
-        for (superstep, (call, migrations)) in between(run).into_iter().enumerate() {
+        for (superstep, (call, migrations)) in times_after_supersteps(run).into_iter().enumerate() {
             held[superstep / unit].0 += call;
             held[superstep / unit].1 += migrations;
         }
@@ -113,8 +114,8 @@ impl<'a> Bars<'a> {
             },
             compute: together(&activity.compute),
             communication: together(&activity.communication),
-            held,
-            edges: edges(run, unit),
+            call_and_migration_times: held,
+            edges: unit_edges(run, unit),
         }
     }
 
@@ -122,8 +123,8 @@ impl<'a> Bars<'a> {
         &list[at * self.processes..(at + 1) * self.processes]
     }
 
-    /// Adds a level of `size` units, process by process.
-    fn level(&self, size: usize, name: &str, pack: &mut Pack) {
+    /// Adds the arrays of the resolution in which an interval covers `size` units: the shares of time, process by process.
+    fn add_resolution(&self, size: usize, name: &str, pack: &mut Pack) {
         let bins = self.units.div_ceil(size);
         let (mut compute, mut communication) = (
             vec![0; bins * self.processes],
@@ -143,32 +144,33 @@ impl<'a> Bars<'a> {
                     sum.0 += f64::from(*compute);
                     sum.1 += f64::from(*communication);
                 }
-                held.0 += self.held[at].0;
-                held.1 += self.held[at].1;
+                held.0 += self.call_and_migration_times[at].0;
+                held.1 += self.call_and_migration_times[at].1;
             }
-            calls[bin] = share(held.0, time);
-            migrations[bin] = share(held.1, time);
+            calls[bin] = fraction_to_byte(held.0, time);
+            migrations[bin] = fraction_to_byte(held.1, time);
             for (process, sum) in sums.iter().enumerate() {
-                compute[process * bins + bin] = share(sum.0, time);
-                communication[process * bins + bin] = share(sum.1, time);
+                compute[process * bins + bin] = fraction_to_byte(sum.0, time);
+                communication[process * bins + bin] = fraction_to_byte(sum.1, time);
             }
         }
         debug_assert_eq!(self.edges.last(), Some(&self.run.makespan_s));
-        pack.u8(&format!("{name}/compute"), &compute);
-        pack.u8(&format!("{name}/communication"), &communication);
-        pack.u8(&format!("{name}/calls"), &calls);
-        pack.u8(&format!("{name}/migrations"), &migrations);
+        pack.add_u8(&format!("{name}/compute"), &compute);
+        pack.add_u8(&format!("{name}/communication"), &communication);
+        pack.add_u8(&format!("{name}/calls"), &calls);
+        pack.add_u8(&format!("{name}/migrations"), &migrations);
     }
 }
 
-/// Lists the beginning of each unit, and the end of the last one \[s\].
-pub(super) fn edges(run: &RunOfScenario, unit: usize) -> Vec<f64> {
+/// Lists the start time of each unit of `unit` supersteps, followed by the end of the run \[s\].
+pub(super) fn unit_edges(run: &RunOfScenario, unit: usize) -> Vec<f64> {
     let starts = run.supersteps.iter().step_by(unit).map(|row| row.start_s);
     starts.chain([run.makespan_s]).collect()
 }
 
-/// Lists, for each superstep, the time of its call and that of migrations before the next superstep \[s\].
-fn between(run: &RunOfScenario) -> Vec<(f64, f64)> {
+/// Lists for each superstep the time of the rescheduling call after it, and the time of the migrations before the next superstep
+/// \[s\].
+fn times_after_supersteps(run: &RunOfScenario) -> Vec<(f64, f64)> {
     let mut calls = run.calls.iter().peekable();
     let next = run.supersteps.iter().skip(1).map(|row| row.start_s);
     let next = next.chain([run.makespan_s]);
@@ -181,8 +183,8 @@ fn between(run: &RunOfScenario) -> Vec<(f64, f64)> {
     run.supersteps.iter().zip(next).map(gap).collect()
 }
 
-/// Rows of bars; equal rows are stored once.
-struct Rows {
+/// Rows of durations, one value per process. Rows that are equal are stored once.
+struct SharedRows {
     processes: usize,
     known: BTreeMap<Vec<u32>, u32>,
     delay: Vec<f32>,
@@ -190,7 +192,7 @@ struct Rows {
     communication: Vec<f32>,
 }
 
-impl Rows {
+impl SharedRows {
     fn new(processes: usize) -> Self {
         Self {
             processes,
@@ -201,7 +203,7 @@ impl Rows {
         }
     }
 
-    fn index(&mut self, bars: &Bars<'_>, at: usize) -> u32 {
+    fn index_of(&mut self, bars: &Bars<'_>, at: usize) -> u32 {
         let rows = [&bars.delay, &bars.compute, &bars.communication].map(|list| bars.row(list, at));
         let key = rows
             .iter()

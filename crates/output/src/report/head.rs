@@ -1,4 +1,4 @@
-//! The head of a report: the run, the scenarios, the ledger.
+//! The head of a report: the description of the run, the table of scenarios, and the causes of their differences (ledger).
 
 use std::fmt::Write as _;
 
@@ -6,15 +6,15 @@ use super::super::html::escaped;
 use super::super::read::{Difference, RunOfScenario};
 use super::super::records::describe;
 use super::super::starts;
-use super::super::table::{against_i, decimals, heading_of, straight_returns};
+use super::super::table::{relative_to_i, decimals, heading_from, straight_returns};
 use super::page_data::Report;
 use migsim_base::quantities::seconds;
 use migsim_bsp::Scenario;
 use migsim_experiment::{Basis, Term};
 
-/// Describes the experiment in a line.
+/// Describes the experiment in one line, as the title of the report.
 pub(super) fn title(report: &Report) -> String {
-    heading_of(
+    heading_from(
         &report.run.application,
         &report.run.experiment,
         report.processes(),
@@ -23,21 +23,22 @@ pub(super) fn title(report: &Report) -> String {
     )
 }
 
-/// Describes the origin of the settings in a paragraph; empty for a run without this information.
-pub(super) fn basis(report: &Report) -> String {
+/// Describes in a paragraph on which papers and choices the settings are based; empty if the run folder does not contain this
+/// information.
+pub(super) fn basis_paragraph(report: &Report) -> String {
     let told = report.run.experiment["basis"].clone();
     serde_json::from_value(told).map_or_else(
         |_| String::new(),
         |basis: Basis| {
             format!(
                 "<p class=\"note\">Run with {}.</p>\n",
-                escaped(&basis.text())
+                escaped(&basis.describe())
             )
         },
     )
 }
 
-/// Formats a number with its sign; a number that rounds to 0 has no sign.
+/// Formats a number with its sign and `decimals` decimal places; a number that rounds to 0 becomes `0`.
 fn signed(value: f64, decimals: usize) -> String {
     let text = format!("{value:+.decimals$}");
     if text.contains(|digit| ('1'..='9').contains(&digit)) {
@@ -47,8 +48,8 @@ fn signed(value: f64, decimals: usize) -> String {
     }
 }
 
-/// Creates the table of scenarios.
-pub(super) fn scenarios(report: &Report) -> String {
+/// Creates the HTML table of scenarios: makespan, comparison with scenario i, numbers and costs of calls and moves.
+pub(super) fn scenarios_table(report: &Report) -> String {
     let mut html = String::from(
         "<table data-name=\"scenarios\">\n<thead><tr><th scope=\"col\">scenario</th><th scope=\"col\">time [s]</th><th scope=\"col\">against i</th><th scope=\"col\">calls</th><th scope=\"col\">moved</th><th scope=\"col\">calls cost [s]</th><th scope=\"col\">moves cost [s]</th></tr></thead>\n<tbody>\n",
     );
@@ -56,7 +57,7 @@ pub(super) fn scenarios(report: &Report) -> String {
         let against = match (run.scenario, run.relative_overhead) {
             (Scenario::I, _) | (_, None) => String::new(),
             (scenario, Some(relative_overhead)) => {
-                let (word, amount) = against_i(scenario, relative_overhead);
+                let (word, amount) = relative_to_i(scenario, relative_overhead);
                 format!("{word} {amount}")
             }
         };
@@ -80,16 +81,17 @@ pub(super) fn scenarios(report: &Report) -> String {
     html
 }
 
-/// Describes the static starts and the straight returns, for the page below the scenarios; empty on the platforms of the papers.
+/// Describes the static starts and the moves straight back, for the page below the table of scenarios; empty on the platforms of
+/// the papers.
 pub(super) fn remarks(report: &Report) -> String {
     let run = &report.run;
     let mut html = String::new();
     if !run.static_starts.is_empty() {
         html += "<h3>Static starts: scenario i from each built-in mapping</h3>\n";
-        html += &starts::table(&run.static_starts).html(usize::MAX);
+        html += &starts::starts_table(&run.static_starts).html(usize::MAX);
     }
     let fitted = &run.experiment["basis"]["is_calibrated"];
-    let moved = run.get(Scenario::Iii).filter(|_| *fitted != true);
+    let moved = run.scenario(Scenario::Iii).filter(|_| *fitted != true);
     let returned = moved.and_then(|moved| {
         let decided = moved.migrations.iter().filter(|one| one.cause == "policy");
         straight_returns(moved.straight_returns, decided.count())
@@ -110,8 +112,9 @@ fn row(html: &mut String, name: &str, cells: &[String]) {
     html.push_str("</tr>\n");
 }
 
-/// Makes one table of the ledgers of ii and iii, with bars; empty without scenario i.
-pub(super) fn ledger(report: &Report) -> String {
+/// Creates one HTML table of the causes of the differences of scenarios ii and iii from scenario i, with bars; empty if scenario
+/// i was not run.
+pub(super) fn ledger_table(report: &Report) -> String {
     let ledgers: Vec<(&RunOfScenario, &Difference)> = report
         .run
         .scenarios

@@ -1,10 +1,10 @@
-//! The report: one HTML file that needs no other file and no network.
+//! The report of a run: one HTML file that needs no other file and no network.
 //!
 //! ```text
 //! Report              a run folder, or the results of a run in memory
 //!   head              what was run, scenarios, ledger                    HTML
 //!   verdict           whether migration pays                             sentence
-//!   notes             readings and notes                                 HTML
+//!   notes             interpretations of the papers, and notes           HTML
 //!   gantt             rows, bars, levels of detail                       arrays
 //! series            times of supersteps, imbalance, intervals          arrays
 //! usage             use of hosts and links over time                   arrays
@@ -14,8 +14,9 @@
 //!   drawing           the platform                                       SVG
 //! page                the template with all these parts, in the frame of all pages
 //! ```
-//! Arrays are packed into one block (`compress.rs`), facts are JSON. The scripts of the page (`*.js` in this folder) draw them, and insert
-//! texts only as texts, never as HTML. The same run gives the same bytes. uPlot (`vendor/`, MIT) draws the line charts.
+//! Arrays are packed into one block (`compress.rs`), facts are JSON. The scripts of the page (`*.js` in this folder) draw them,
+//! and insert texts only as texts, never as HTML. Reports of the same run are equal byte by byte. uPlot (`vendor/`, MIT) draws
+//! the line charts.
 
 mod compress;
 mod decisions;
@@ -35,9 +36,9 @@ mod verdict;
 
 pub use page_data::Report;
 
-/// Returns the key by which names are sorted, so that `h9` comes before `h10`: the text before the first number, the number, the whole
-/// name.
-fn numbered(name: &str) -> (&str, u64, &str) {
+/// Returns the key by which names are sorted such that `h9` comes before `h10`: the text before the first number, the number, and
+/// the whole name.
+fn sort_key(name: &str) -> (&str, u64, &str) {
     let start = name
         .find(|letter: char| letter.is_ascii_digit())
         .unwrap_or(name.len());
@@ -54,12 +55,12 @@ fn numbered(name: &str) -> (&str, u64, &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::numbered;
+    use super::sort_key;
 
     #[test]
     fn names_with_numbers_are_sorted_by_them() {
         let mut names = ["h10", "g", "h9", "h9-link", "99999999999999999999999", "h"];
-        names.sort_by_key(|name| numbered(name));
+        names.sort_by_key(|name| sort_key(name));
         assert_eq!(
             names,
             ["99999999999999999999999", "g", "h9", "h9-link", "h10", "h"]

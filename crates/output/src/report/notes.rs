@@ -1,30 +1,32 @@
-//! The notes of a run on its page: readings on which the result depends, and implausible values.
+//! Notes on the page of a run: the interpretations of the papers on which the result depends, and warnings about implausible
+//! values.
 
 use std::fmt::Write as _;
 
 use super::super::html::escaped;
 use super::page_data::Report;
 
-/// Creates a paragraph for the readings, and one for each note; empty if there are none.
-pub(super) fn notes(report: &Report) -> String {
+/// Creates a paragraph about the interpretations of the papers, and a paragraph for each note of the run; empty if there are
+/// none.
+pub(super) fn notes_html(report: &Report) -> String {
     let run = &report.run;
     let mut html = String::new();
     if !run.readings.is_empty() {
         let policy = run.experiment["policy"]["name"].as_str();
         let policy = policy.unwrap_or("the policy");
-        push(
+        push_paragraph(
             &mut html,
             &format!("Readings of {policy}: {}.", run.readings.join("; ")),
         );
     }
     for note in &run.notes {
-        push(&mut html, &format!("Note: {note}."));
+        push_paragraph(&mut html, &format!("Note: {note}."));
     }
     html
 }
 
-/// Adds a paragraph.
-fn push(html: &mut String, text: &str) {
+/// Adds a note to the page as a paragraph.
+fn push_paragraph(html: &mut String, text: &str) {
     let text = escaped(text);
     writeln!(html, "<p class=\"note\">{text}</p>").expect("a string can be written to");
 }

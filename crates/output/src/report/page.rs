@@ -1,25 +1,26 @@
-//! The template of the page, and the data inserted into it.
+//! Assembles the HTML page of a report from a template and the data of the run.
 
 use serde_json::{Value, json};
 
 use super::super::earlier;
-use super::super::frame::{Page, fill, prose, script, settings};
+use super::super::frame::{Page, fill_template, prose, script_element, settings_table};
 use super::super::records::describe;
 use super::compress::Pack;
-use super::drawing::{self, Hosts};
+use super::drawing::{self, HostIndices};
 use super::page_data::Report;
-use super::{decisions, gantt, head, notes, numbered, path, reasons, scores, series, usage};
+use super::{decisions, gantt, head, notes, sort_key, path, reasons, scores, series, usage};
 use migsim_experiment::policy_label;
 
 const BODY: &str = include_str!("report.html");
 
-/// The styles of the page, before and after those of its frame.
+/// Styles of the page: the first is inserted before the styles of all pages, the second after them.
 const STYLES: [&str; 2] = [
     include_str!("vendor/uPlot.min.css"),
     include_str!("report.css"),
 ];
 
-/// The chart library, with its licence in a comment before it, and the scripts of the page in the order of their dependencies.
+/// The chart library uPlot, with its licence as a comment before it; the constants below are the scripts of the page in the order
+/// of their dependencies.
 const LIBRARY: &str = include_str!("vendor/uPlot.iife.min.js");
 const LICENCE: &str = include_str!("vendor/LICENSE");
 const SCRIPTS: [&str; 10] = [
@@ -38,9 +39,9 @@ const SCRIPTS: [&str; 10] = [
 impl Report {
     /// Returns the report as one HTML file.
     pub fn html(&self) -> String {
-        let hosts = hosts(self);
+        let hosts = hosts_in_use(self);
         let mut pack = Pack::default();
-        let mut facts = facts(self, &hosts, &mut pack);
+        let mut facts = page_facts(self, &hosts, &mut pack);
         let (directory, block) = pack.finish();
         let library = library();
         let code: Vec<&str> = std::iter::once(&*library).chain(SCRIPTS).collect();
@@ -48,12 +49,12 @@ impl Report {
         let lead = format!(
             "<p class=\"verdict\">{}</p>\n{}<noscript><p role=\"alert\">The charts and the table of decisions need scripts; this browser runs none.</p></noscript>\n",
             prose(self.verdict().text()),
-            head::basis(self)
+            head::basis_paragraph(self)
         );
-        let lead = lead + &notes::notes(self);
+        let lead = lead + &notes::notes_html(self);
         let mark = format!(
             "<meta name=\"migsim-settings\" content=\"{}\">\n",
-            earlier::mark(&self.run.experiment)
+            earlier::settings_mark(&self.run.experiment)
         );
         Page {
             title: &head::title(self),
@@ -61,27 +62,27 @@ impl Report {
             lead: &lead,
             body: &self.body(&hosts),
             styles: &STYLES,
-            scripts: Some(&scripts(&facts, &block, &library)),
-            code: &code,
+            scripts: Some(&script_elements(&facts, &block, &library)),
+            script_texts: &code,
             footer: "Charts of lines: uPlot (MIT licence, &copy; Leon Sorokin).",
         }
         .html()
     }
 
-    fn body(&self, hosts: &Hosts<'_>) -> String {
-        let drawing = drawing::drawing(&self.machine, hosts)
+    fn body(&self, hosts: &HostIndices<'_>) -> String {
+        let drawing = drawing::draw_platform(&self.machine, hosts)
             .unwrap_or_else(|| "<p>The platform has too many clusters to be drawn.</p>".to_owned());
-        fill(
+        fill_template(
             BODY,
             &[
-                ("scenarios", &head::scenarios(self)),
+                ("scenarios", &head::scenarios_table(self)),
                 ("remarks", &head::remarks(self)),
-                ("ledger", &head::ledger(self)),
-                ("path", &path::path(self)),
+                ("ledger", &head::ledger_table(self)),
+                ("path", &path::path_section(self)),
                 ("drawing", &drawing),
                 (
                     "settings",
-                    &settings(
+                    &settings_table(
                         "All settings of the experiment; `migsim run run.json` runs it again",
                         &self.run.experiment,
                     ),
@@ -91,24 +92,24 @@ impl Report {
     }
 }
 
-/// Returns the library with its licence.
+/// Returns the text of the chart library, with its licence as a comment before it.
 fn library() -> String {
     format!("/*\n{}\n*/\n{LIBRARY}", LICENCE.trim())
 }
 
-/// Creates the elements of data, library and scripts.
-fn scripts(facts: &Value, block: &str, library: &str) -> String {
+/// Creates the HTML elements with the data, the chart library and the scripts of the page.
+fn script_elements(facts: &Value, block: &str, library: &str) -> String {
     let data = format!(
         "<div id=\"tooltip\" role=\"tooltip\" hidden></div>\n<script type=\"application/json\" id=\"facts\">{}</script>\n<script type=\"application/octet-stream\" id=\"arrays\">{block}</script>",
-        in_script(facts)
+        json_for_script(facts)
     );
-    let library = script(library);
-    let own = SCRIPTS.map(script);
+    let library = script_element(library);
+    let own = SCRIPTS.map(script_element);
     [vec![data, library], own.to_vec()].concat().join("\n")
 }
 
-/// Encodes JSON so that no text in it can close the script element.
-fn in_script(value: &Value) -> String {
+/// Encodes a value as JSON in which no text can end the surrounding script element.
+fn json_for_script(value: &Value) -> String {
     value
         .to_string()
         .replace('<', "\\u003c")
@@ -116,10 +117,10 @@ fn in_script(value: &Value) -> String {
         .replace('\u{2029}', "\\u2029")
 }
 
-/// Collects all hosts that hold a process at some time.
-fn hosts(report: &Report) -> Hosts<'_> {
-    let cluster = |name: &str| report.machine.cluster_named(name).unwrap_or(0);
-    let mut hosts = Hosts::new();
+/// Collects all hosts that have a process at some time, and numbers them in the order of cluster and name.
+fn hosts_in_use(report: &Report) -> HostIndices<'_> {
+    let cluster = |name: &str| report.machine.cluster_index(name).unwrap_or(0);
+    let mut hosts = HostIndices::new();
     for place in &report.machine.placement {
         hosts.insert((cluster(&place.cluster), place.host.as_str()), 0);
     }
@@ -127,26 +128,26 @@ fn hosts(report: &Report) -> Hosts<'_> {
         hosts.insert((cluster(&moved.to_cluster), moved.to_host.as_str()), 0);
     }
     let mut order: Vec<(usize, &str)> = hosts.keys().copied().collect();
-    order.sort_by_key(|(cluster, name)| (*cluster, numbered(name)));
+    order.sort_by_key(|(cluster, name)| (*cluster, sort_key(name)));
     for (place, at) in order.into_iter().zip(0..) {
         hosts.insert(place, at);
     }
     hosts
 }
 
-/// Lists the hosts by their indices.
-fn in_order<'a>(hosts: &Hosts<'a>) -> impl Iterator<Item = (usize, &'a str)> {
+/// Lists the hosts, as cluster and name, in the order of their indices.
+fn by_index<'a>(hosts: &HostIndices<'a>) -> impl Iterator<Item = (usize, &'a str)> {
     let mut order: Vec<_> = hosts.iter().map(|(name, place)| (*place, *name)).collect();
     order.sort_unstable();
     order.into_iter().map(|(_, name)| name)
 }
 
-/// Collects the facts for the scripts, and adds the arrays to the block.
-fn facts(report: &Report, hosts: &Hosts<'_>, pack: &mut Pack) -> Value {
-    let unit = gantt::unit(report);
-    let bars = gantt::pack(report, unit, pack);
-    series::pack(report, unit, pack);
-    let cluster = |name: &str| report.machine.cluster_named(name).unwrap_or(0);
+/// Collects the JSON data of the page for the scripts, and adds the arrays to the block.
+fn page_facts(report: &Report, hosts: &HostIndices<'_>, pack: &mut Pack) -> Value {
+    let unit = gantt::unit_size(report);
+    let bars = gantt::pack_bars(report, unit, pack);
+    series::pack_series(report, unit, pack);
+    let cluster = |name: &str| report.machine.cluster_index(name).unwrap_or(0);
     let homes: Vec<Option<&usize>> = report
         .machine
         .placement
@@ -162,7 +163,7 @@ fn facts(report: &Report, hosts: &Hosts<'_>, pack: &mut Pack) -> Value {
                 "name": run.scenario.name(),
                 "words": describe(run.scenario),
                 "makespan_s": run.makespan_s,
-                "moves": decisions::moves(run, hosts, report),
+                "moves": decisions::encode_moves(run, hosts, report),
             })
         })
         .collect();
@@ -175,17 +176,17 @@ fn facts(report: &Report, hosts: &Hosts<'_>, pack: &mut Pack) -> Value {
         "processes": report.processes(),
         "unit": unit,
         "clusters": names(&report.machine.clusters),
-        "hosts": in_order(hosts).map(|(cluster, name)| json!([name, cluster])).collect::<Vec<_>>(),
+        "hosts": by_index(hosts).map(|(cluster, name)| json!([name, cluster])).collect::<Vec<_>>(),
         "homes": homes,
         "scenarios": scenarios,
         "bars": bars,
-        "path": path::pack(report, pack),
+        "path": path::pack_path(report, pack),
         "intervals": series::intervals(report),
-        "host_usage": usage::hosts(report, pack),
-        "link_usage": usage::links(report, pack),
-        "scores": scores::pack(report, pack),
-        "decisions": decisions::facts(report),
-        "has_all_words": reasons::pack(report, pack),
+        "host_usage": usage::pack_hosts(report, pack),
+        "link_usage": usage::pack_links(report, pack),
+        "scores": scores::pack_scores(report, pack),
+        "decisions": decisions::decisions_data(report),
+        "has_all_words": reasons::pack_sentences(report, pack),
     })
 }
 

@@ -1,4 +1,4 @@
-//! The data of a report, from the files of a run folder or from a run in memory.
+//! Data of a report, read from the files of a run folder or taken from a run in memory.
 
 use std::path::Path;
 
@@ -6,28 +6,28 @@ use super::super::activity::{self, Activity};
 use super::super::inside::read_if_there;
 use super::super::machine::{Machine, SCHEMA};
 use super::super::path_rows::{PathRow, read_path};
-use super::super::read::{Run, damaged, rows};
+use super::super::read::{Run, damaged, parse_rows};
 use super::super::traffic::{LinkTraffic, group_size, traffic};
 use migsim_base::document::read_text;
 use migsim_base::error::Error;
 use migsim_experiment::Registry;
 use migsim_experiment::{Experiment, Results};
 
-/// A run with the data of its report.
+/// A run with all data that its report shows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     pub(super) run: Run,
     pub(super) machine: Machine,
-    /// The activity of the processes, scenario by scenario; none if it was not written.
+    /// Activity of the processes in each scenario; `None` if it was not recorded.
     pub(super) activity: Option<Vec<Activity>>,
-    /// The traffic on the links; none if it was not written.
+    /// Traffic on the links in each scenario and group of supersteps; `None` if it was not recorded.
     pub(super) traffic: Option<Vec<LinkTraffic>>,
-    /// The critical paths of the scenarios; empty if none was recorded.
+    /// Critical paths of the scenarios, piece by piece; empty if none was recorded.
     pub(super) path: Vec<PathRow>,
 }
 
 impl Report {
-    /// Reads a run folder.
+    /// Reads the data of a report from a run folder.
     ///
     /// # Errors
     /// The folder cannot be read, was written by another version, or its content is not what was written.
@@ -35,7 +35,7 @@ impl Report {
         let run = Run::read(registry, folder)?;
         let machine = read_machine(&folder.join("platform.json"))?;
         check_machine(&machine, &run)
-            .map_err(|what| damaged(what).source(name(&folder.join("platform.json"))))?;
+            .map_err(|what| damaged(what).source(path_text(&folder.join("platform.json"))))?;
         let activity = activity::read(&folder.join("processes.csv"), &run, &machine)?;
         let traffic = read_traffic(&folder.join("links.csv"), &run)?;
         let path = read_path(folder, &run)?;
@@ -48,37 +48,37 @@ impl Report {
         })
     }
 
-    /// Creates a report of a run in memory, with the activity of its processes in each scenario.
+    /// Creates the report of a run in memory; `activity` is the activity of its processes in each scenario.
     ///
     /// # Errors
-    /// None, unless the written data cannot be read back.
-    pub fn of(
+    /// None, unless the data in the format of the files cannot be read.
+    pub fn from_results(
         experiment: &Experiment,
         results: &Results,
         activity: Vec<Activity>,
     ) -> Result<Self, Error> {
         Ok(Self {
-            run: Run::of(experiment, results)?,
-            machine: Machine::of(experiment),
+            run: Run::from_results(experiment, results)?,
+            machine: Machine::from_experiment(experiment),
             activity: Some(activity),
             traffic: Some(traffic(experiment, results)),
             path: Vec::new(),
         })
     }
 
-    /// Adds the critical paths of the scenarios.
+    /// Returns the report with the critical paths of the scenarios added.
     #[must_use]
     pub fn with_path(mut self, path: Vec<PathRow>) -> Self {
         self.path = path;
         self
     }
 
-    /// The number of processes.
+    /// Returns the number of processes of the run.
     pub(super) fn processes(&self) -> usize {
         self.machine.placement.len()
     }
 
-    /// The number of supersteps.
+    /// Returns the number of supersteps of the run.
     pub(super) fn supersteps(&self) -> usize {
         self.run
             .scenarios
@@ -89,30 +89,34 @@ impl Report {
     }
 }
 
-fn name(path: &Path) -> String {
+fn path_text(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// Reads a file that may be missing.
-fn text(path: &Path) -> Result<Option<String>, Error> {
+/// Reads the text of a file of a run folder; returns `None` if the file does not exist.
+fn read_optional_text(path: &Path) -> Result<Option<String>, Error> {
     Ok(read_if_there(path, read_text)?)
 }
 
 fn read_machine(path: &Path) -> Result<Machine, Error> {
-    let text = text(path)?.ok_or_else(|| damaged("the file is missing").source(name(path)))?;
+    let text = read_optional_text(path)?.ok_or_else(|| damaged("the file is missing").source(path_text(path)))?;
     let machine: Machine = serde_json::from_str(&text).map_err(|error| {
         damaged(&error)
-            .source(name(path))
+            .source(path_text(path))
             .at(error.line(), error.column())
     })?;
     if machine.schema != SCHEMA {
         let what = format!("schema `{}` instead of `{SCHEMA}`", machine.schema);
-        return Err(damaged(what).source(name(path)).into());
+        return Err(damaged(what).source(path_text(path)).into());
     }
     Ok(machine)
 }
 
-/// Checks that all clusters and hosts that the run names exist on the platform.
+/// Checks that the platform summary matches the run: the number of processes is equal, and all links and clusters that are named
+/// exist.
+///
+/// # Errors
+/// They do not match; the text describes the first problem.
 fn check_machine(machine: &Machine, run: &Run) -> Result<(), String> {
     if machine.placement.len() as u64 != run.processes {
         return Err(format!(
@@ -134,7 +138,7 @@ fn check_machine(machine: &Machine, run: &Run) -> Result<(), String> {
     let named = placed.chain(moves.flat_map(|moved| [&moved.from_cluster, &moved.to_cluster]));
     let mut last = None;
     for cluster in named {
-        if last != Some(cluster) && machine.cluster_named(cluster).is_none() {
+        if last != Some(cluster) && machine.cluster_index(cluster).is_none() {
             return Err(format!("there is no cluster `{cluster}`"));
         }
         last = Some(cluster);
@@ -143,14 +147,14 @@ fn check_machine(machine: &Machine, run: &Run) -> Result<(), String> {
 }
 
 fn read_traffic(path: &Path, run: &Run) -> Result<Option<Vec<LinkTraffic>>, Error> {
-    let Some(text) = text(path)? else {
+    let Some(text) = read_optional_text(path)? else {
         return Ok(None);
     };
-    let all: Vec<LinkTraffic> = rows(&text, &name(path))?;
+    let all: Vec<LinkTraffic> = parse_rows(&text, &path_text(path))?;
     for (row, line) in all.iter().zip(2..) {
-        let Some(scenario) = run.get(row.scenario) else {
+        let Some(scenario) = run.scenario(row.scenario) else {
             let what = format!("scenario {} was not run", row.scenario.name());
-            return Err(damaged(what).source(name(path)).at(line, 1).into());
+            return Err(damaged(what).source(path_text(path)).at(line, 1).into());
         };
         let count = scenario.supersteps.len();
         let size = group_size(count) as u64;
@@ -161,7 +165,7 @@ fn read_traffic(path: &Path, run: &Run) -> Result<Option<Vec<LinkTraffic>>, Erro
         let is_amount = |value: f64| value.is_finite() && value >= 0.0;
         if !is_group || !is_amount(row.bytes) || !is_amount(row.bandwidth_bytes_per_s) {
             let what = "the row is not as it was written";
-            return Err(damaged(what).source(name(path)).at(line, 1).into());
+            return Err(damaged(what).source(path_text(path)).at(line, 1).into());
         }
     }
     Ok(Some(all))

@@ -1,34 +1,34 @@
-//! The critical path on the page: a section with a bar for each resource, and the pieces on the chart of the processes.
+//! The critical path on the report page: a section with a bar for each resource, and its pieces on the chart of the processes.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::super::path_rows::{Part, PathRow, parts};
+use super::super::path_rows::{Part, PathRow, group_rows};
 use super::super::read::RunOfScenario;
-use super::super::table_format::{Cell, Table, numbers, words};
+use super::super::table_format::{Cell, Table, number_column, text_column};
 use super::compress::Pack;
 use super::page_data::Report;
 use crate::frame::section;
 use migsim_base::quantities::seconds;
 use migsim_bsp::PieceKind;
 
-/// Number of rows that are shown at first.
-const SHOWN: usize = 20;
-/// Maximum number of pieces that are drawn on the chart, of all scenarios.
+/// Number of rows of the table that are visible before the reader unfolds the rest.
+const VISIBLE_ROWS: usize = 20;
+/// Maximum number of pieces of the critical paths of all scenarios that are drawn on the chart.
 const MOST_PIECES: usize = 200_000;
 
-/// Creates the section; empty if no critical path was recorded.
-pub(super) fn path(report: &Report) -> String {
+/// Creates the HTML section about the critical paths; empty if none was recorded.
+pub(super) fn path_section(report: &Report) -> String {
     let of_scenario = |run: &RunOfScenario| {
-        let rows: Vec<&PathRow> = of(report, run).collect();
+        let rows: Vec<&PathRow> = rows_of(report, run).collect();
         if rows.is_empty() {
             return None;
         }
         let name = run.scenario.name();
         // Each table has a name of its own for screen readers.
         let area = format!("<div class=\"wide\" aria-label=\"Critical path of scenario {name}\">");
-        let table = table(&rows, run.makespan_s).html(SHOWN);
+        let table = time_table(&rows, run.makespan_s).html(VISIBLE_ROWS);
         let table = table.replacen("<div class=\"wide\">", &area, 1);
         Some(format!("<h3>Scenario {name}</h3>\n{table}"))
     };
@@ -49,21 +49,22 @@ pub(super) fn path(report: &Report) -> String {
     )
 }
 
-/// The critical path of a scenario.
-fn of<'r>(report: &'r Report, run: &RunOfScenario) -> impl Iterator<Item = &'r PathRow> {
+/// Lists the rows of the critical path of a scenario.
+fn rows_of<'r>(report: &'r Report, run: &RunOfScenario) -> impl Iterator<Item = &'r PathRow> {
     let scenario = run.scenario;
     let rows = report.path.iter();
     rows.filter(move |row| row.scenario == scenario)
 }
 
-/// The time of each kind, resource and process, the longest first.
-fn table(rows: &[&PathRow], makespan_s: f64) -> Table {
+/// Creates a table with the total time on the critical path of each combination of kind, resource and process; the longest time
+/// comes first.
+fn time_table(rows: &[&PathRow], makespan_s: f64) -> Table {
     let columns = [
-        words("kind", "kind"),
-        words("resource", "resource"),
-        words("process", "process"),
-        numbers("time [s]", "seconds"),
-        numbers("share [%]", "percent"),
+        text_column("kind", "kind"),
+        text_column("resource", "resource"),
+        text_column("process", "process"),
+        number_column("time [s]", "seconds"),
+        number_column("share [%]", "percent"),
     ];
     let mut table = Table::new("path", "", &columns);
     let mut sums: BTreeMap<(PieceKind, &str, Option<u64>), f64> = BTreeMap::new();
@@ -77,7 +78,7 @@ fn table(rows: &[&PathRow], makespan_s: f64) -> Table {
     for ((kind, resource, process), time) in sums {
         let percent = 100.0 * time / makespan_s;
         let process = process.map(|process| format!("p{process}"));
-        table.push([
+        table.push_row([
             Cell::text(kind.name()),
             Cell::text(resource),
             Cell::text(process.unwrap_or_default()),
@@ -88,9 +89,10 @@ fn table(rows: &[&PathRow], makespan_s: f64) -> Table {
     table
 }
 
-/// Adds the pieces for the chart; the texts and kinds to which their numbers refer. Nothing if no path was recorded, or too long a one.
-pub(super) fn pack(report: &Report, pack: &mut Pack) -> Value {
-    let of_scenario = |run| parts(&of(report, run).collect::<Vec<_>>());
+/// Adds the pieces of the critical paths to the block of arrays, and returns the texts and kinds to which their numbers refer.
+/// Adds nothing if no path was recorded or the paths are too long.
+pub(super) fn pack_path(report: &Report, pack: &mut Pack) -> Value {
+    let of_scenario = |run| group_rows(&rows_of(report, run).collect::<Vec<_>>());
     let all: Vec<Vec<Part<'_>>> = report.run.scenarios.iter().map(of_scenario).collect();
     let count: usize = all.iter().map(Vec::len).sum();
     if count == 0 || count > MOST_PIECES {
@@ -104,13 +106,13 @@ pub(super) fn pack(report: &Report, pack: &mut Pack) -> Value {
         let name = |array: &str| format!("path/{scenario}/{array}");
         let begins = parts.iter().map(|part| part.first.begin_s);
         let begins: Vec<f64> = begins.chain([last.end_s]).collect();
-        pack.f64(&name("begin"), &begins);
+        pack.add_f64(&name("begin"), &begins);
         let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
         let supersteps = parts.iter().map(|part| small(part.first.superstep));
-        pack.u32(&name("superstep"), &supersteps.collect::<Vec<_>>());
+        pack.add_u32(&name("superstep"), &supersteps.collect::<Vec<_>>());
         let processes = parts.iter().map(|part| part.first.process.map_or(0, small));
-        pack.u32(&name("process"), &processes.collect::<Vec<_>>());
-        pack.u8(
+        pack.add_u32(&name("process"), &processes.collect::<Vec<_>>());
+        pack.add_u8(
             &name("kind"),
             &parts
                 .iter()
@@ -119,9 +121,9 @@ pub(super) fn pack(report: &Report, pack: &mut Pack) -> Value {
         );
         let text = |part: &Part<'_>| {
             let next = small(texts.len() as u64);
-            *texts.entry(part.words()).or_insert(next)
+            *texts.entry(part.describe()).or_insert(next)
         };
-        pack.u32(&name("text"), &parts.iter().map(text).collect::<Vec<_>>());
+        pack.add_u32(&name("text"), &parts.iter().map(text).collect::<Vec<_>>());
     }
     let mut in_order: Vec<(u32, String)> = texts.into_iter().map(|(text, at)| (at, text)).collect();
     in_order.sort_unstable();

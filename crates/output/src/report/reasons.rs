@@ -1,4 +1,4 @@
-//! The decisions in words, as `migsim explain` prints them: each call, and each of its candidates.
+//! The decisions of the policy in words, as `migsim explain` prints them, for each call and each of its candidates.
 
 use std::collections::BTreeMap;
 
@@ -8,36 +8,38 @@ use super::super::explain::{Answer, Question, Story, texts};
 use super::super::read::{Call, Run, RunOfScenario};
 use super::compress::Pack;
 use super::page_data::Report;
-use migsim_policies::explain::Judged;
+use migsim_policies::explain::RecordedCandidate;
 
-/// Maximum size of all sentences \[B\].
+/// Maximum total size of all sentences on the page \[B\].
 const MOST_BYTES: usize = 2_000_000;
 
-/// Maximum number of questions that are answered.
+/// Maximum number of questions (calls and candidates) that are answered on the page.
 const MOST_STORIES: usize = 4000;
 
-/// Adds the sentences by `scenario/superstep` and `scenario/superstep/process`; returns whether all are included.
-pub(super) fn pack(report: &Report, pack: &mut Pack) -> bool {
+/// Adds the sentences about calls (key `scenario/superstep`) and candidates (`scenario/superstep/process`) to the block. Returns
+/// whether all of them fitted.
+pub(super) fn pack_sentences(report: &Report, pack: &mut Pack) -> bool {
     let mut words = Words::default();
     let is_complete = words.add_all(&report.run).is_some();
-    pack.u8("words", Value::Object(words.told).to_string().as_bytes());
+    pack.add_u8("words", Value::Object(words.answers).to_string().as_bytes());
     is_complete
 }
 
 #[derive(Default)]
 struct Words {
-    told: Map<String, Value>,
+    answers: Map<String, Value>,
     bytes: usize,
 }
 
 impl Words {
-    /// Adds all calls, then all candidates, each time from the last scenario on; returns none if there is not enough room.
+    /// Adds the sentences about all calls and then about all candidates, each time from the last scenario to the first. Returns
+    /// `None` if there was not enough room.
     fn add_all(&mut self, run: &Run) -> Option<()> {
         let scenarios = || run.scenarios.iter().enumerate().rev();
         for (at, this) in scenarios() {
             for call in &this.calls {
                 self.check_room()?;
-                let question = question(this, call, None);
+                let question = question_about(this, call, None);
                 let Ok(story) = Story::new(run, question, None) else {
                     continue; // scenario i has no calls
                 };
@@ -46,13 +48,13 @@ impl Words {
         }
         for (at, this) in scenarios() {
             for call in &this.calls {
-                let mut judged: BTreeMap<u64, Vec<&Judged>> = BTreeMap::new();
+                let mut judged: BTreeMap<u64, Vec<&RecordedCandidate>> = BTreeMap::new();
                 for one in &call.candidates {
                     judged.entry(one.process).or_default().push(one);
                 }
                 for one in &call.candidates {
                     self.check_room()?;
-                    let answer = Answer::new(run, this, question(this, call, Some(one)), None);
+                    let answer = Answer::new(run, this, question_about(this, call, Some(one)), None);
                     let parts = answer.decision(call, &judged[&one.process]);
                     let parts = parts.into_iter().filter(|(_, told)| !told.is_empty());
                     let parts = parts.map(|(title, told)| (title, texts(&told)));
@@ -63,20 +65,20 @@ impl Words {
         Some(())
     }
 
-    /// Checks that there is room for one more answer.
+    /// Checks that there is room for one more answer; returns `None` if there is not.
     fn check_room(&self) -> Option<()> {
-        (self.bytes <= MOST_BYTES && self.told.len() < MOST_STORIES).then_some(())
+        (self.bytes <= MOST_BYTES && self.answers.len() < MOST_STORIES).then_some(())
     }
 
     fn insert(&mut self, key: String, parts: impl Iterator<Item = (&'static str, Vec<String>)>) {
         let parts: Value = parts.map(|(title, told)| json!([title, told])).collect();
         self.bytes += parts.to_string().len();
-        self.told.insert(key, parts);
+        self.answers.insert(key, parts);
     }
 }
 
-/// Creates the question about a call, or about one of its candidates.
-fn question(this: &RunOfScenario, call: &Call, candidate: Option<&Judged>) -> Question {
+/// Creates the question about a call or, if `candidate` is given, about one of its candidates.
+fn question_about(this: &RunOfScenario, call: &Call, candidate: Option<&RecordedCandidate>) -> Question {
     Question {
         superstep: call.superstep,
         process: candidate.map(|one| one.process),
@@ -92,7 +94,7 @@ mod tests {
     use super::*;
     use migsim_base::memory::Limits;
     use migsim_experiment::{Experiment, Layers, Progress, built_in};
-    use migsim_policies::explain::{Narrator, Scene, Sentence};
+    use migsim_policies::explain::{Narrator, ExplainContext, Sentence};
 
     static TRIGGERS: AtomicUsize = AtomicUsize::new(0);
 
@@ -100,7 +102,7 @@ mod tests {
     struct Counting;
 
     impl Narrator for Counting {
-        fn trigger(&self, _: &Scene<'_>) -> Vec<Sentence> {
+        fn describe_trigger(&self, _: &ExplainContext<'_>) -> Vec<Sentence> {
             TRIGGERS.fetch_add(1, Ordering::Relaxed);
             Vec::new()
         }
@@ -112,13 +114,13 @@ mod tests {
         layers.push_file(built_in("lu").unwrap().unwrap());
         let experiment = Experiment::load(&layers, Limits::default()).unwrap();
         let results = experiment.run(&Progress::default()).unwrap();
-        let mut run = Run::of(&experiment, &results).unwrap();
+        let mut run = Run::from_results(&experiment, &results).unwrap();
         run.narrator = &Counting;
         let mut words = Words::default();
         assert!(words.add_all(&run).is_some());
         let calls = || run.scenarios.iter().flat_map(|one| &one.calls);
         let candidates = calls().map(|call| call.candidates.len()).sum::<usize>();
-        assert!(candidates > 0 && words.told.len() == calls().count() + candidates);
+        assert!(candidates > 0 && words.answers.len() == calls().count() + candidates);
         // The policy was asked once for each call and never for a candidate.
         assert_eq!(TRIGGERS.load(Ordering::Relaxed), calls().count());
     }

@@ -1,4 +1,5 @@
-//! The scores of a policy and their terms for each call, process and cluster.
+//! Scores that the policy computed at each rescheduling call for each process and cluster, with the terms of which each score
+//! consists.
 
 use std::collections::BTreeMap;
 
@@ -9,21 +10,23 @@ use super::compress::Pack;
 use super::page_data::Report;
 use migsim_policies::explain::Score;
 
-/// Maximum number of values in all scenarios.
+/// Maximum number of score values of all scenarios that are stored on the page.
 const MOST_NUMBERS: usize = 4_000_000;
 
-/// A call with scores: the superstep before it, the scores, the threshold.
-type Scored<'a> = (u64, Vec<Score<'a>>, Option<f64>);
+/// A rescheduling call with scores: the superstep after which it took place, the scores, and the threshold for a move (`None` if
+/// the policy has none).
+type ScoredCall<'a> = (u64, Vec<Score<'a>>, Option<f64>);
 
-/// Adds the scores to the block, and returns their description for the page: their names, and their calls by scenario.
-pub(super) fn pack(report: &Report, pack: &mut Pack) -> Value {
+/// Adds the scores to the block of arrays, and returns their description for the page: the names of the terms, and the calls by
+/// scenario.
+pub(super) fn pack_scores(report: &Report, pack: &mut Pack) -> Value {
     let words = report.run.narrator.score_words();
     let (processes, clusters) = (report.processes(), report.machine.clusters.len());
     let mut left = MOST_NUMBERS;
     let mut scenarios: Vec<Value> = report.run.scenarios.iter().map(|_| Value::Null).collect();
     // The last scenario comes first, because processes move in it.
     for (scenario, run) in report.run.scenarios.iter().enumerate().rev() {
-        let calls = scored(report, run);
+        let calls = scored_calls(report, run);
         let cells = calls.len() * processes * clusters;
         if calls.is_empty() {
             continue;
@@ -33,11 +36,11 @@ pub(super) fn pack(report: &Report, pack: &mut Pack) -> Value {
             continue;
         }
         left -= cells * words.terms.len();
-        for (term, numbers) in numbers(report, words.terms.len(), &calls)
+        for (term, numbers) in term_values(report, words.terms.len(), &calls)
             .iter()
             .enumerate()
         {
-            pack.f32(&format!("score/{scenario}/{term}"), numbers);
+            pack.add_f32(&format!("score/{scenario}/{term}"), numbers);
         }
         let supersteps: Vec<u64> = calls.iter().map(|(superstep, ..)| *superstep).collect();
         let thresholds: Vec<Option<f64>> = calls.iter().map(|(.., threshold)| *threshold).collect();
@@ -52,8 +55,8 @@ pub(super) fn pack(report: &Report, pack: &mut Pack) -> Value {
     })
 }
 
-/// Lists the calls that record scores.
-fn scored<'a>(report: &Report, run: &'a RunOfScenario) -> Vec<Scored<'a>> {
+/// Lists the rescheduling calls of a scenario whose records contain scores.
+fn scored_calls<'a>(report: &Report, run: &'a RunOfScenario) -> Vec<ScoredCall<'a>> {
     let of = |call: &'a super::super::read::Call| {
         let (scores, threshold) = report.run.narrator.scores(&call.explanation);
         (call.superstep, scores, threshold)
@@ -62,12 +65,12 @@ fn scored<'a>(report: &Report, run: &'a RunOfScenario) -> Vec<Scored<'a>> {
     all.filter(|(_, scores, _)| !scores.is_empty()).collect()
 }
 
-/// Lists each term by call, process and cluster; NaN if the policy has no value.
+/// Lists the values of each term, ordered by call, process and cluster; a value is NaN if the policy recorded none.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "seven digits are enough for pictures"
 )]
-fn numbers(report: &Report, terms: usize, calls: &[Scored<'_>]) -> Vec<Vec<f32>> {
+fn term_values(report: &Report, terms: usize, calls: &[ScoredCall<'_>]) -> Vec<Vec<f32>> {
     let names = report.machine.clusters.iter().map(|one| one.name.as_str());
     let clusters: BTreeMap<&str, usize> = names.zip(0..).collect();
     let cells = calls.len() * report.processes() * clusters.len();

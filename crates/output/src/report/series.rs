@@ -1,24 +1,24 @@
-//! Series over supersteps: their times, the imbalance, the interval between calls.
+//! Data of the charts over supersteps: times of supersteps, imbalance, and interval between rescheduling calls.
 
 use serde_json::{Value, json};
 
 use super::compress::Pack;
-use super::gantt::edges;
+use super::gantt::unit_edges;
 use super::page_data::Report;
 
-/// Adds the times and the imbalance of each unit (see `gantt.rs`).
+/// Adds the times and the imbalance of each unit of `unit` supersteps to the block of arrays.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "seven digits are enough for pictures"
 )]
-pub(super) fn pack(report: &Report, unit: usize, pack: &mut Pack) {
+pub(super) fn pack_series(report: &Report, unit: usize, pack: &mut Pack) {
     for (scenario, run) in report.run.scenarios.iter().enumerate() {
-        pack.f64(&format!("start/{scenario}"), &edges(run, unit));
+        pack.add_f64(&format!("start/{scenario}"), &unit_edges(run, unit));
         let last_of_units = run
             .supersteps
             .chunks(unit)
             .filter_map(|rows| Some(rows.last()?.end_s));
-        pack.f64(
+        pack.add_f64(
             &format!("end/{scenario}"),
             &last_of_units.collect::<Vec<_>>(),
         );
@@ -27,7 +27,7 @@ pub(super) fn pack(report: &Report, unit: usize, pack: &mut Pack) {
             (sum / rows.len() as f64) as f32
         };
         let times: Vec<f32> = run.supersteps.chunks(unit).map(mean).collect();
-        pack.f32(&format!("time/{scenario}"), &times);
+        pack.add_f32(&format!("time/{scenario}"), &times);
     }
     let processes = report.processes().max(1);
     for (scenario, activity) in report.activity.iter().flatten().enumerate() {
@@ -50,11 +50,12 @@ pub(super) fn pack(report: &Report, unit: usize, pack: &mut Pack) {
             .chunks(processes * unit)
             .map(imbalance)
             .collect();
-        pack.f32(&format!("imbalance/{scenario}"), &all);
+        pack.add_f32(&format!("imbalance/{scenario}"), &all);
     }
 }
 
-/// Lists the interval at each call and after it, and the judgement of the supersteps before it; empty for policies without intervals.
+/// Lists for each rescheduling call the interval before and after it, and whether the policy found the supersteps before it
+/// balanced; empty for policies without intervals.
 pub(super) fn intervals(report: &Report) -> Vec<Value> {
     let of = |run: &super::super::read::RunOfScenario| {
         let one = |call: &super::super::read::Call| {
@@ -62,7 +63,7 @@ pub(super) fn intervals(report: &Report) -> Vec<Value> {
             Some(json!({
                 "superstep": call.superstep,
                 "length": interval.length,
-                "next": interval.next,
+                "next": interval.next_length,
                 "votes": interval.votes,
             }))
         };

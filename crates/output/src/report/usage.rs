@@ -1,7 +1,8 @@
-//! The use of hosts and links over time.
+//! The use of hosts and links over time, for the report page.
 //!
-//! For a host, it is the share of each interval in which at least one of its processes computes. For a link, it is the number of bytes that
-//! crossed it in a group of supersteps, divided by the number that its nominal bandwidth allows.
+//! For a host, it is the share of each time interval in which at least one of its processes computes. For a link, it is the
+//! number of bytes that crossed it in a group of supersteps, divided by the number that its nominal bandwidth allows in this
+//! time.
 
 use std::collections::BTreeMap;
 
@@ -11,33 +12,34 @@ use super::super::activity::{Activity, Whereabouts};
 use super::super::machine::Machine;
 use super::super::read::RunOfScenario;
 use super::super::traffic::group_size;
-use super::compress::{Pack, share};
-use super::numbered;
+use super::compress::{Pack, fraction_to_byte};
+use super::sort_key;
 use super::page_data::Report;
 
-/// Number of intervals of a run, which have equal length.
+/// Number of time intervals of equal length into which a run is divided.
 const INTERVALS: usize = 240;
-/// Maximum number of hosts, or links, that are shown; those with the highest use are chosen.
+/// Maximum number of hosts, and of links, that are shown; those with the highest use are chosen.
 const MOST_ROWS: usize = 400;
 
-/// Adds the use of hosts, and returns the names of the rows by scenario.
-pub(super) fn hosts(report: &Report, pack: &mut Pack) -> Value {
+/// Adds the use of the hosts to the block of arrays, and returns the names of the hosts by scenario; null if the activity was not
+/// recorded.
+pub(super) fn pack_hosts(report: &Report, pack: &mut Pack) -> Value {
     let Some(all) = &report.activity else {
         return Value::Null;
     };
     let mut scenarios = Vec::new();
     for (scenario, (run, activity)) in report.run.scenarios.iter().zip(all).enumerate() {
-        let busy = busy(run, activity, &report.machine);
+        let busy = busy_times(run, activity, &report.machine);
         let interval = run.makespan_s / INTERVALS as f64;
         let total = |row: &[f64]| row.iter().sum::<f64>();
         let mut rows: Vec<_> = busy.into_iter().collect();
-        rows.sort_by(|(a, _), (b, _)| (a.0, numbered(&a.1)).cmp(&(b.0, numbered(&b.1))));
-        let left_out = keep(&mut rows, |(_, row)| total(row));
+        rows.sort_by(|(a, _), (b, _)| (a.0, sort_key(&a.1)).cmp(&(b.0, sort_key(&b.1))));
+        let left_out = keep_most_used(&mut rows, |(_, row)| total(row));
         let shares: Vec<u8> = rows
             .iter()
-            .flat_map(|(_, row)| row.iter().map(|busy| share(*busy, interval)))
+            .flat_map(|(_, row)| row.iter().map(|busy| fraction_to_byte(*busy, interval)))
             .collect();
-        pack.u8(&format!("hosts/{scenario}"), &shares);
+        pack.add_u8(&format!("hosts/{scenario}"), &shares);
         let names: Vec<Value> = rows
             .iter()
             .map(|((cluster, host), row)| {
@@ -49,27 +51,28 @@ pub(super) fn hosts(report: &Report, pack: &mut Pack) -> Value {
     json!({ "intervals": INTERVALS, "scenarios": scenarios })
 }
 
-/// Computes the time for which processes compute on each host in each interval \[s\], by cluster and name.
-fn busy(
+/// Computes for each host the time in each interval for which at least one process computes \[s\]. The key is the index of the
+/// cluster and the name of the host.
+fn busy_times(
     run: &RunOfScenario,
     activity: &Activity,
     machine: &Machine,
 ) -> BTreeMap<(usize, String), Vec<f64>> {
     let processes = machine.placement.len();
-    let mut lines: Vec<Line> = Vec::new();
+    let mut lines: Vec<HostUsage> = Vec::new();
     let mut names: BTreeMap<(usize, String), usize> = BTreeMap::new();
     let mut places = Whereabouts::new(machine, run);
-    let mut line_of = |place: &super::super::machine::Place, lines: &mut Vec<Line>| {
-        let cluster = machine.cluster_named(&place.cluster).unwrap_or(0);
+    let mut line_of = |place: &super::super::machine::Place, lines: &mut Vec<HostUsage>| {
+        let cluster = machine.cluster_index(&place.cluster).unwrap_or(0);
         let next = lines.len();
         let at = *names.entry((cluster, place.host.clone())).or_insert(next);
         if at == next {
-            lines.push(Line::new(run.makespan_s / INTERVALS as f64));
+            lines.push(HostUsage::new(run.makespan_s / INTERVALS as f64));
         }
         at
     };
     let mut at: Vec<usize> = places
-        .now
+        .places
         .iter()
         .map(|place| line_of(place, &mut lines))
         .collect();
@@ -80,7 +83,7 @@ fn busy(
             .filter_map(|moved| usize::try_from(moved.process - 1).ok())
             .collect();
         for process in moved {
-            at[process] = line_of(&places.now[process], &mut lines);
+            at[process] = line_of(&places.places[process], &mut lines);
         }
         let cells = index * processes..(index + 1) * processes;
         let bars = activity.delay[cells.clone()]
@@ -89,11 +92,11 @@ fn busy(
         for (&line, (&delay, &compute)) in at.iter().zip(bars) {
             if compute > 0.0 {
                 let start = dates.start_s + f64::from(delay);
-                lines[line].collect(start, start + f64::from(compute));
+                lines[line].add_period(start, start + f64::from(compute));
             }
         }
         for line in &mut lines {
-            line.merge();
+            line.merge_periods();
         }
     }
     names
@@ -102,16 +105,17 @@ fn busy(
         .collect()
 }
 
-/// A host: the times at which its processes compute in the current superstep, and the computing time in each interval.
+/// Computation on a host: the periods in the current superstep in which its processes compute, and the busy time in each interval
+/// \[s\].
 #[derive(Debug)]
-struct Line {
+struct HostUsage {
     interval: f64,
     computing: Vec<(f64, f64)>,
     until: f64,
     busy: Vec<f64>,
 }
 
-impl Line {
+impl HostUsage {
     fn new(interval: f64) -> Self {
         Self {
             interval,
@@ -121,18 +125,18 @@ impl Line {
         }
     }
 
-    fn collect(&mut self, start: f64, end: f64) {
+    fn add_period(&mut self, start: f64, end: f64) {
         self.computing.push((start, end));
     }
 
-    /// Adds the collected times; times that overlap count once.
-    fn merge(&mut self) {
+    /// Adds the collected periods to the busy time of the intervals; periods that overlap count once.
+    fn merge_periods(&mut self) {
         let mut now = std::mem::take(&mut self.computing);
         if now.len() > 1 {
             now.sort_by(|a, b| a.0.total_cmp(&b.0));
         }
         for (start, end) in now.drain(..) {
-            self.add(start.max(self.until), end);
+            self.add_busy_time(start.max(self.until), end);
             self.until = self.until.max(end);
         }
         self.computing = now;
@@ -143,7 +147,7 @@ impl Line {
         clippy::cast_sign_loss,
         reason = "a place in a list of a few hundred"
     )]
-    fn add(&mut self, mut start: f64, end: f64) {
+    fn add_busy_time(&mut self, mut start: f64, end: f64) {
         if self.interval <= 0.0 {
             return;
         }
@@ -161,73 +165,74 @@ impl Line {
     }
 }
 
-/// Adds the use of links, and returns the names of the rows by scenario.
-pub(super) fn links(report: &Report, pack: &mut Pack) -> Value {
+/// Adds the use of the links to the block of arrays, and returns the names of the links by scenario; null if the traffic was not
+/// recorded.
+pub(super) fn pack_links(report: &Report, pack: &mut Pack) -> Value {
     let Some(all) = &report.traffic else {
         return Value::Null;
     };
     let mut scenarios = Vec::new();
     for (scenario, run) in report.run.scenarios.iter().enumerate() {
         let size = group_size(run.supersteps.len());
-        let edges: Vec<f64> = super::gantt::edges(run, size);
+        let edges: Vec<f64> = super::gantt::unit_edges(run, size);
         let groups = edges.len() - 1;
-        let mut links: BTreeMap<&str, LinkRow> = BTreeMap::new();
+        let mut links: BTreeMap<&str, LinkUsage> = BTreeMap::new();
         for row in all.iter().filter(|row| row.scenario == run.scenario) {
             let link = links
                 .entry(&row.link)
-                .or_insert_with(|| LinkRow::new(groups));
+                .or_insert_with(|| LinkUsage::new(groups));
             let group = usize::try_from(row.first_superstep - 1).unwrap_or(0) / size;
             let could = (edges[group + 1] - edges[group]) * row.bandwidth_bytes_per_s;
-            link.shares[group] = share(row.bytes, could);
+            link.shares[group] = fraction_to_byte(row.bytes, could);
             link.bytes += row.bytes;
             link.flows += row.flows;
-            link.could = run.makespan_s * row.bandwidth_bytes_per_s;
+            link.capacity = run.makespan_s * row.bandwidth_bytes_per_s;
         }
         let (mut rows, weightless): (Vec<_>, Vec<_>) =
             links.into_iter().partition(|(_, row)| row.bytes > 0.0);
-        rows.sort_by_key(|(name, _)| numbered(name));
+        rows.sort_by_key(|(name, _)| sort_key(name));
         let weightless = (
             weightless.len(),
             weightless.iter().map(|(_, row)| row.flows).sum::<u64>(),
         );
-        let left_out = keep(&mut rows, |(_, row)| row.bytes);
+        let left_out = keep_most_used(&mut rows, |(_, row)| row.bytes);
         let shares: Vec<u8> = rows
             .iter()
             .flat_map(|(_, row)| row.shares.iter().copied())
             .collect();
-        pack.u8(&format!("links/{scenario}"), &shares);
-        pack.f64(&format!("link_edges/{scenario}"), &edges);
+        pack.add_u8(&format!("links/{scenario}"), &shares);
+        pack.add_f64(&format!("link_edges/{scenario}"), &edges);
         let names: Vec<Value> = rows
             .iter()
-            .map(|(name, row)| json!([name, fraction(row.bytes, row.could), row.bytes, row.flows]))
+            .map(|(name, row)| json!([name, fraction(row.bytes, row.capacity), row.bytes, row.flows]))
             .collect();
         scenarios.push(json!({ "rows": names, "left_out": left_out, "weightless": weightless }));
     }
     json!({ "scenarios": scenarios })
 }
 
-/// The traffic on a link.
-struct LinkRow {
+/// Traffic on a link in a scenario: its use in each group of supersteps, and its total bytes and flows.
+struct LinkUsage {
     shares: Vec<u8>,
     bytes: f64,
     flows: u64,
-    /// Number of bytes that the link could have carried in the whole run \[B\].
-    could: f64,
+    /// Number of bytes that the link could have carried in the whole run at its nominal bandwidth \[B\].
+    capacity: f64,
 }
 
-impl LinkRow {
+impl LinkUsage {
     fn new(groups: usize) -> Self {
         Self {
             shares: vec![0; groups],
             bytes: 0.0,
             flows: 0,
-            could: 0.0,
+            capacity: 0.0,
         }
     }
 }
 
-/// Keeps the rows with the highest use, in their order, and returns the number of dropped rows.
-fn keep<T>(rows: &mut Vec<T>, used: impl Fn(&T) -> f64) -> usize {
+/// Removes all rows except those with the highest use, without changing their order; returns the number of removed rows.
+fn keep_most_used<T>(rows: &mut Vec<T>, used: impl Fn(&T) -> f64) -> usize {
     let left_out = rows.len().saturating_sub(MOST_ROWS);
     if left_out > 0 {
         let mut amounts: Vec<(f64, usize)> = rows.iter().map(&used).zip(0..).collect();
@@ -242,7 +247,7 @@ fn keep<T>(rows: &mut Vec<T>, used: impl Fn(&T) -> f64) -> usize {
     left_out
 }
 
-/// Computes a fraction, rounded for readers.
+/// Computes the fraction `part / whole`, rounded to six decimals; 0 if `whole` is not positive.
 fn fraction(part: f64, whole: f64) -> f64 {
     if whole > 0.0 {
         (part / whole * 1e6).round() / 1e6
@@ -258,20 +263,20 @@ mod tests {
     #[test]
     fn times_that_overlap_count_once() {
         // With intervals of 1 s, 0.5 to 2.5 s and 1.0 to 3.0 s together are 0.5 to 3.0 s.
-        let mut line = Line::new(1.0);
-        line.collect(1.0, 3.0);
-        line.collect(0.5, 2.5);
-        line.merge();
+        let mut line = HostUsage::new(1.0);
+        line.add_period(1.0, 3.0);
+        line.add_period(0.5, 2.5);
+        line.merge_periods();
         assert_eq!(line.busy[..4], [0.5, 1.0, 1.0, 0.0]);
-        line.collect(3.25, 3.5);
-        line.merge();
+        line.add_period(3.25, 3.5);
+        line.merge_periods();
         assert_eq!(line.busy[3], 0.25);
     }
 
     #[test]
     fn of_many_rows_the_busiest_stay_in_their_order() {
         let mut rows: Vec<usize> = (0..MOST_ROWS + 2).collect();
-        let left_out = keep(&mut rows, |row| if *row < 2 { 0.0 } else { *row as f64 });
+        let left_out = keep_most_used(&mut rows, |row| if *row < 2 { 0.0 } else { *row as f64 });
         assert_eq!((left_out, rows.len(), rows[0]), (2, MOST_ROWS, 2));
     }
 }

@@ -1,4 +1,4 @@
-//! The verdict of a report: whether migration pays, in a sentence with its quantities.
+//! The verdict of a report: a sentence that tells whether migration pays, with the quantities that show it.
 
 use super::super::read::{Run, RunOfScenario};
 use super::super::starts;
@@ -6,132 +6,133 @@ use super::page_data::Report;
 use migsim_base::quantities::seconds;
 use migsim_base::words::counted;
 use migsim_bsp::Scenario;
-use migsim_experiment::{StaticStart, best_of};
+use migsim_experiment::{StaticStart, best_start};
 use migsim_policies::explain::{Meaning, Quantity, Sentence, Unit, say};
 
-/// The number of calls.
+/// Meaning of the number of rescheduling calls of a scenario.
 const CALLS: Meaning = Meaning::new("calls", Unit::Count, "the number of calls");
-/// The number of migrations.
+/// Meaning of the number of migrations that took place in a scenario.
 const MOVED: Meaning = Meaning::new(
     "migrations_of_run",
     Unit::Count,
     "the number of migrations that happened",
 );
-/// The execution time.
+/// Meaning of the makespan of a scenario \[s\].
 const MAKESPAN: Meaning = Meaning::new(
     "makespan_s",
     Unit::Seconds,
     "the execution time of the scenario",
 );
-/// The overhead of scenario ii.
+/// Meaning of the overhead of scenario ii: its makespan beyond that of scenario i \[%\].
 const OVERHEAD: Meaning = Meaning::new(
     "overhead_percent",
     Unit::Percent,
     "100 (T_ii - T_i) / T_i of scenario ii",
 );
-/// The gain of scenario iii.
+/// Meaning of the gain of scenario iii: how much its makespan is below that of scenario i \[%\].
 const GAIN: Meaning = Meaning::new(
     "gain_percent",
     Unit::Percent,
     "100 (T_i - T_iii) / T_i of scenario iii",
 );
-/// The loss of scenario iii.
+/// Meaning of the loss of scenario iii: how much its makespan is above that of scenario i \[%\].
 const LOSS: Meaning = Meaning::new(
     "loss_percent",
     Unit::Percent,
     "100 (T_iii - T_i) / T_i of scenario iii",
 );
-/// The price of the calls.
+/// Meaning of the cost of the rescheduling calls: the time for which the application waited for them \[s\].
 const CALLS_COST: Meaning = Meaning::new(
     "scheduling_s",
     Unit::Seconds,
     "the time for which the application waited for calls",
 );
-/// The price of calls and migrations.
-const COST: Meaning = Meaning::new(
+/// Meaning of the total cost of rescheduling calls and migrations \[s\].
+const TOTAL_COST: Meaning = Meaning::new(
     "cost_s",
     Unit::Seconds,
     "the time of scheduling and migration: scheduling_s + migration_s",
 );
 
-/// Formats a time of a table \[s\].
-fn time(meaning: &Meaning, value: f64) -> Quantity {
+/// Creates a quantity from a time \[s\], shown as in the tables.
+fn time_quantity(meaning: &Meaning, value: f64) -> Quantity {
     let shown = format!("{} s", seconds(value));
-    meaning.of(value).shown_as(shown)
+    meaning.with_value(value).shown_as(shown)
 }
 
-fn makespan(run: &RunOfScenario) -> Quantity {
-    time(&MAKESPAN, run.makespan_s)
+fn makespan_quantity(run: &RunOfScenario) -> Quantity {
+    time_quantity(&MAKESPAN, run.makespan_s)
 }
 
-fn calls(run: &RunOfScenario) -> Quantity {
+fn calls_quantity(run: &RunOfScenario) -> Quantity {
     let count = run.calls.len() as u64;
-    CALLS.count(count).shown_as(counted(count, "call"))
+    CALLS.with_count(count).shown_as(counted(count, "call"))
 }
 
-fn moves(run: &RunOfScenario) -> Quantity {
+fn migrations_quantity(run: &RunOfScenario) -> Quantity {
     let count = run.migrations.len() as u64;
-    MOVED.count(count).shown_as(counted(count, "migration"))
+    MOVED.with_count(count).shown_as(counted(count, "migration"))
 }
 
 impl Report {
-    /// Returns the verdict of the run as a sentence.
+    /// Returns a sentence that tells whether migration pays in this run.
     pub fn verdict(&self) -> Sentence {
         verdict(&self.run)
     }
 }
 
 fn verdict(run: &Run) -> Sentence {
-    let moved = run.get(Scenario::Iii);
-    match (run.get(Scenario::I), moved, run.get(Scenario::Ii)) {
-        (Some(base), Some(moved), _) => judged(&run.static_starts, base, moved),
+    let moved = run.scenario(Scenario::Iii);
+    match (run.scenario(Scenario::I), moved, run.scenario(Scenario::Ii)) {
+        (Some(base), Some(moved), _) => verdict_with_starts(&run.static_starts, base, moved),
         (Some(base), None, Some(decided)) => say!(
             "The {} of scenario ii cost {}: {} instead of {}. Nothing moves there, so this run does not tell what migration gains.",
-            calls(decided),
-            OVERHEAD.of(100.0 * decided.relative_overhead.unwrap_or(0.0)),
-            makespan(decided),
-            makespan(base),
+            calls_quantity(decided),
+            OVERHEAD.with_value(100.0 * decided.relative_overhead.unwrap_or(0.0)),
+            makespan_quantity(decided),
+            makespan_quantity(base),
         ),
         (Some(base), None, None) => say!(
             "The application alone takes {}; without scenarios ii and iii the run does not tell what rescheduling costs or gains.",
-            makespan(base)
+            makespan_quantity(base)
         ),
         (None, Some(moved), _) => say!(
             "With {} and {} the application takes {}; without scenario i there is nothing to compare it with.",
-            calls(moved),
-            moves(moved),
-            makespan(moved)
+            calls_quantity(moved),
+            migrations_quantity(moved),
+            makespan_quantity(moved)
         ),
         (None, None, Some(decided)) => say!(
             "With {} the application takes {}; without scenario i there is nothing to compare it with.",
-            calls(decided),
-            makespan(decided)
+            calls_quantity(decided),
+            makespan_quantity(decided)
         ),
         (None, None, None) => "No scenario was run.".into(),
     }
 }
 
-fn judged(starts: &[StaticStart], base: &RunOfScenario, moved: &RunOfScenario) -> Sentence {
-    let best = best_of(starts).filter(|best| !best.is_own);
+fn verdict_with_starts(starts: &[StaticStart], base: &RunOfScenario, moved: &RunOfScenario) -> Sentence {
+    let best = best_start(starts).filter(|best| !best.is_start_of_run);
     // If a better start reaches the same time for free, it is no gain of migration.
     let is_beaten = best.is_some_and(|best| moved.makespan_s > 1.0005 * best.makespan_s);
-    let own = own_verdict(base, moved, is_beaten);
-    let sentences = [Some(own), starts::sentence(starts, moved.makespan_s)];
+    let own = verdict_against_i(base, moved, is_beaten);
+    let sentences = [Some(own), starts::best_start_sentence(starts, moved.makespan_s)];
     Sentence::joined(sentences.into_iter().flatten(), " ")
 }
 
-/// Returns the verdict against scenario i from the same start. `is_beaten` says that a better start without migrations is faster.
-fn own_verdict(base: &RunOfScenario, moved: &RunOfScenario, is_beaten: bool) -> Sentence {
+/// Returns the verdict on scenario iii against scenario i from the same starting placement. `is_beaten` says that a better
+/// starting placement without migrations is faster than scenario iii.
+fn verdict_against_i(base: &RunOfScenario, moved: &RunOfScenario, is_beaten: bool) -> Sentence {
     let gain = 0.0 - 100.0 * moved.relative_overhead.unwrap_or(0.0);
-    let times = say!("{} instead of {}", makespan(moved), makespan(base));
-    let cost = time(&COST, moved.scheduling_s + moved.migration_s);
-    let paid = say!("{} and {} that cost {}", calls(moved), moves(moved), cost);
+    let times = say!("{} instead of {}", makespan_quantity(moved), makespan_quantity(base));
+    let cost = time_quantity(&TOTAL_COST, moved.scheduling_s + moved.migration_s);
+    let paid = say!("{} and {} that cost {}", calls_quantity(moved), migrations_quantity(moved), cost);
     // A gain that rounds to 0 is not called a gain.
     if moved.migrations.iter().all(|one| one.cause != "policy") {
         say!(
             "The policy moved nothing in scenario iii; its {} cost {}, and it takes {}.",
-            calls(moved),
-            time(&CALLS_COST, moved.scheduling_s),
+            calls_quantity(moved),
+            time_quantity(&CALLS_COST, moved.scheduling_s),
             times
         )
     } else if gain >= 0.05 {
@@ -144,14 +145,14 @@ fn own_verdict(base: &RunOfScenario, moved: &RunOfScenario, is_beaten: bool) -> 
             "{}: scenario iii takes {}, a gain of {}, with {}.",
             pays,
             times,
-            GAIN.of(gain),
+            GAIN.with_value(gain),
             paid
         )
     } else if gain <= -0.05 {
         say!(
             "Migration does not pay: scenario iii takes {}, a loss of {}, with {}.",
             times,
-            LOSS.of(-gain),
+            LOSS.with_value(-gain),
             paid
         )
     } else {

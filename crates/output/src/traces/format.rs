@@ -1,11 +1,11 @@
-//! The formats of traces, and the subject of a trace: scenario, platform, narrator of the policy.
+//! The formats of traces, and what a trace describes: scenario, platform, narrator of the policy.
 
 use migsim_base::units::HostId;
 use migsim_bsp::Scenario;
 use migsim_platform::Platform;
 use migsim_policies::explain::Narrator;
 
-/// A format of traces.
+/// File format of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TraceFormat {
     /// The JSON of Chrome's trace viewer, which Perfetto reads.
@@ -15,11 +15,11 @@ pub enum TraceFormat {
 }
 
 impl TraceFormat {
-    /// All formats.
+    /// All formats of traces.
     pub const ALL: [Self; 2] = [Self::Perfetto, Self::Paje];
 
-    /// Returns the name of the file for a scenario.
-    pub fn file(self, scenario: Scenario) -> String {
+    /// Returns the file name of the trace of a scenario in this format.
+    pub fn file_name(self, scenario: Scenario) -> String {
         let suffix = match self {
             Self::Perfetto => "perfetto.json",
             Self::Paje => "paje",
@@ -28,20 +28,20 @@ impl TraceFormat {
     }
 }
 
-/// The subject of a trace.
+/// The scenario and platform that a trace describes.
 #[derive(Clone, Copy, Debug)]
-pub struct Traced<'a> {
-    /// The platform.
+pub struct TraceSubject<'a> {
+    /// Platform on which the processes run.
     pub platform: &'a Platform,
     /// The first host of each process.
     pub placement: &'a [HostId],
-    /// The scenario of the run.
+    /// Scenario whose events the trace contains.
     pub scenario: Scenario,
-    /// The narrator, which knows the superstep of the next call.
+    /// Narrator of the policy, from which the trace gets the superstep of the next rescheduling call.
     pub narrator: &'static dyn Narrator,
 }
 
-impl Traced<'_> {
+impl TraceSubject<'_> {
     /// Returns the title of the whole trace.
     pub(super) fn title(&self) -> String {
         format!("{}, scenario {}", self.platform.name, self.scenario.name())

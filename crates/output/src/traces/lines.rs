@@ -3,30 +3,30 @@
 use std::fs::File;
 use std::io::{self, Write};
 
-/// Size at which the buffer is written \[B\].
-const GATHERED: usize = 1 << 18;
-/// Maximum number of bytes of a line beyond that size \[B\].
+/// Size of the buffer without the additional bytes for the last text \[B\].
+const BUFFER_BYTES: usize = 1 << 18;
+/// Additional size of the buffer, which is also the size of the largest text that is appended in one step \[B\].
 const SLACK: usize = 1 << 12;
 
-/// A text file that is being written. The first failure is stored, and later text is dropped.
+/// Writer of a text file with a buffer. The first error is stored, and nothing is written after it.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(super) struct LineWriter {
     file: File,
     buffer: Box<[u8]>,
-    /// Number of bytes in the buffer.
+    /// Number of bytes in the buffer that are in use.
     filled: usize,
     failure: Option<io::Error>,
 }
 
-/// A short text in an array of fixed length. Copying the whole array is faster than copying its used part.
+/// A short text in an array of fixed length. Copying the whole array is faster than copying the part in use.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Short<const N: usize> {
+pub(super) struct ShortText<const N: usize> {
     bytes: [u8; N],
     length: usize,
 }
 
-impl<const N: usize> Short<N> {
-    /// Creates a short text from a text of at most N bytes.
+impl<const N: usize> ShortText<N> {
+    /// Creates a short text from at most N bytes.
     pub(super) const fn new(text: &[u8]) -> Self {
         let mut bytes = [0; N];
         let mut at = 0;
@@ -38,11 +38,11 @@ impl<const N: usize> Short<N> {
     }
 }
 
-impl Lines {
-    pub(super) fn into(file: File) -> Self {
+impl LineWriter {
+    pub(super) fn new(file: File) -> Self {
         Self {
             file,
-            buffer: vec![0; GATHERED + SLACK].into(),
+            buffer: vec![0; BUFFER_BYTES + SLACK].into(),
             filled: 0,
             failure: None,
         }
@@ -63,9 +63,9 @@ impl Lines {
         self
     }
 
-    /// Adds a short text.
+    /// Adds a short text to the buffer.
     #[inline]
-    pub(super) fn push_short<const N: usize>(&mut self, text: &Short<N>) -> &mut Self {
+    pub(super) fn push_short<const N: usize>(&mut self, text: &ShortText<N>) -> &mut Self {
         self.make_room(N);
         self.buffer[self.filled..self.filled + N].copy_from_slice(&text.bytes);
         self.filled += text.length;
@@ -77,28 +77,28 @@ impl Lines {
     pub(super) fn push_number(&mut self, number: u64) -> &mut Self {
         const MILLION: u64 = 1_000_000;
         match number {
-            0..1000 => self.push_first(number),
-            1000..MILLION => self.push_first(number / 1000).push_three(number),
+            0..1000 => self.push_below_thousand(number),
+            1000..MILLION => self.push_below_thousand(number / 1000).push_last_three(number),
             _ => {
                 self.push_number(number / MILLION);
-                self.push_three(number / 1000).push_three(number)
+                self.push_last_three(number / 1000).push_last_three(number)
             }
         }
     }
 
-    /// Adds a number of thousandths, as a decimal fraction with three decimals.
+    /// Adds a number that is given in thousandths, as a decimal fraction with three decimals.
     #[inline]
     pub(super) fn push_thousandths(&mut self, number: u64) -> &mut Self {
         self.push_number(number / 1000);
-        self.push_short(&const { Short::<1>::new(b".") })
-            .push_three(number)
+        self.push_short(&const { ShortText::<1>::new(b".") })
+            .push_last_three(number)
     }
 
-    /// Adds the last three digits of a number.
+    /// Adds the last three digits of a number, with leading zeros.
     #[inline]
-    fn push_three(&mut self, number: u64) -> &mut Self {
-        let [a, b, c] = THOUSAND[(number % 1000) as usize];
-        self.push_short(&Short {
+    fn push_last_three(&mut self, number: u64) -> &mut Self {
+        let [a, b, c] = THREE_DIGITS[(number % 1000) as usize];
+        self.push_short(&ShortText {
             bytes: [a, b, c, 0],
             length: 3,
         })
@@ -106,35 +106,35 @@ impl Lines {
 
     /// Adds a number below 1000 without leading zeros.
     #[inline]
-    fn push_first(&mut self, number: u64) -> &mut Self {
-        let [a, b, c] = THOUSAND[(number % 1000) as usize];
+    fn push_below_thousand(&mut self, number: u64) -> &mut Self {
+        let [a, b, c] = THREE_DIGITS[(number % 1000) as usize];
         let (bytes, length) = match number {
             0..10 => ([c, 0, 0, 0], 1),
             10..100 => ([b, c, 0, 0], 2),
             _ => ([a, b, c, 0], 3),
         };
-        self.push_short(&Short { bytes, length })
+        self.push_short(&ShortText { bytes, length })
     }
 
-    /// Adds a number (see [`float_text`]).
+    /// Adds a number as a decimal fraction without an exponent, with enough digits to restore the same value.
     pub(super) fn push_float(&mut self, number: f64) -> &mut Self {
         let mut text = Vec::new();
-        float_text(number, &mut text);
+        write_float_text(number, &mut text);
         self.push(&text)
     }
 
-    /// Ends a line.
+    /// Adds a line end.
     #[inline]
     pub(super) fn end_line(&mut self) {
-        self.push_short(&const { Short::<1>::new(b"\n") });
+        self.push_short(&const { ShortText::<1>::new(b"\n") });
     }
 
-    /// Stores the error that ends the writing.
+    /// Stores an error, unless an earlier error is stored; no text is written to the file after it.
     pub(super) fn fail(&mut self, error: io::Error) {
         self.failure.get_or_insert(error);
     }
 
-    /// Makes room for `bytes` more bytes, at most [`SLACK`].
+    /// Writes the buffer to the file if it has no room for `bytes` more bytes, which must be at most [`SLACK`].
     #[inline]
     fn make_room(&mut self, bytes: usize) {
         if self.filled + bytes > self.buffer.len() {
@@ -150,10 +150,10 @@ impl Lines {
         self.filled = 0;
     }
 
-    /// Writes the rest, and waits until the disk has stored it.
+    /// Writes the rest of the buffer, and waits until the disk has stored the file.
     ///
     /// # Errors
-    /// The first failure of a write.
+    /// The first error of a write.
     pub(super) fn finish(mut self) -> io::Result<()> {
         self.flush();
         match self.failure {
@@ -163,8 +163,8 @@ impl Lines {
     }
 }
 
-/// Formats a number in `text` so that it reads back exactly, without an exponent.
-pub(super) fn float_text(number: f64, text: &mut Vec<u8>) {
+/// Replaces the content of `text` by a number without an exponent, with enough digits to restore the same value.
+pub(super) fn write_float_text(number: f64, text: &mut Vec<u8>) {
     text.clear();
     if number == 0.0 || (1e-5..1e16).contains(&number.abs()) {
         text.extend_from_slice(zmij::Buffer::new().format_finite(number).as_bytes());
@@ -174,8 +174,8 @@ pub(super) fn float_text(number: f64, text: &mut Vec<u8>) {
     }
 }
 
-/// `000` to `999`.
-static THOUSAND: [[u8; 3]; 1000] = {
+/// The digits of the numbers `000` to `999`.
+static THREE_DIGITS: [[u8; 3]; 1000] = {
     let mut table = [[b'0'; 3]; 1000];
     let (mut number, mut digit) = (0, [0_u8; 3]);
     while number < 1000 {
@@ -213,7 +213,7 @@ mod tests {
             123_456_789.123_456_79,
             f64::MAX,
         ];
-        let mut lines = Lines::into(File::create(&path).unwrap());
+        let mut lines = LineWriter::new(File::create(&path).unwrap());
         for number in numbers {
             lines.push_float(number).end_line();
         }
@@ -242,9 +242,9 @@ mod tests {
     fn texts_longer_than_the_buffer_arrive_whole() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lines");
-        let text: Vec<u8> = (b'a'..=b'z').cycle().take(3 * GATHERED).collect();
-        let mut lines = Lines::into(File::create(&path).unwrap());
-        lines.push(&text).push_short(&Short::<8>::new(b"end"));
+        let text: Vec<u8> = (b'a'..=b'z').cycle().take(3 * BUFFER_BYTES).collect();
+        let mut lines = LineWriter::new(File::create(&path).unwrap());
+        lines.push(&text).push_short(&ShortText::<8>::new(b"end"));
         lines.finish().unwrap();
         let read = std::fs::read(&path).unwrap();
         assert!(read[..text.len()] == text && &read[text.len()..] == b"end");
@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn the_first_failure_is_reported() {
         let folder = tempfile::tempdir().unwrap();
-        let mut lines = Lines::into(File::create(folder.path().join("lines")).unwrap());
+        let mut lines = LineWriter::new(File::create(folder.path().join("lines")).unwrap());
         lines.fail(io::Error::other("first"));
         lines.fail(io::Error::other("second"));
         assert_eq!(lines.finish().unwrap_err().to_string(), "first");

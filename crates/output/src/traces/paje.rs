@@ -1,22 +1,25 @@
-//! The format of Paje (Schnorr, *Paje trace file*, version 1.2.5), which `ViTE`, `pj_dump` and others read. Site, clusters, hosts and
-//! processes are containers, with a state per process, links for migrations, variables for supersteps, and counters.
+//! Writes traces in the format of Paje (Schnorr, *Paje trace file*, version 1.2.5), which `ViTE`, `pj_dump` and others read.
+//! Site, clusters, hosts and processes are containers, with a state per process, links for migrations, variables for supersteps,
+//! and counters.
 //!
-//! A container cannot move, and users look for a process on its present host. A process that migrates therefore ends on its old host and
-//! begins on the new one under another name: `p37.1` after the first migration of `p37`. A link joins the two. (With one container per
-//! process and its host as a second state, the process would stay in one place, and totals by host would be wrong.)
+//! A container cannot move, and users look for a process on its present host. A process that migrates therefore ends on its old
+//! host and begins on the new host under another name: `p37.1` after the first migration of `p37`. A link joins the two
+//! containers. (With one container per process and its host as a second state, the process would stay in one place, and totals by
+//! host would be wrong.)
 //!
-//! Times are seconds that read back exactly, and they rise through the file. An event is held back until no earlier event can follow.
+//! Times are seconds with all digits, and they rise through the file. An event is stored in memory until no earlier event can
+//! follow.
 
 use std::fmt::Write as _;
 
-use super::Traced;
-use super::lines::{Lines, Short, float_text};
+use super::TraceSubject;
+use super::lines::{LineWriter, ShortText, write_float_text};
 use super::timeline::{Counter, Sink, State};
 use migsim_base::units::{ClusterId, HostId, Time};
 use migsim_bsp::MigrationRecord;
 use migsim_platform::Platform;
 
-/// The events that occur, each with its number and the names and types of its fields.
+/// Definitions of the events that occur in the file: name, number, and the names and types of the fields of each event.
 const EVENTS: [(&str, u8, &[[&str; 2]]); 10] = [
     (
         "PajeDefineContainerType",
@@ -109,7 +112,7 @@ const EVENTS: [(&str, u8, &[[&str; 2]]); 10] = [
     ),
 ];
 
-/// The event for the end of a link differs from that for its start in one field.
+/// Definition of the event that ends a link, which differs from the event that starts a link in one field.
 const END_LINK: (&str, u8, &[[&str; 2]]) = (
     "PajeEndLink",
     10,
@@ -123,8 +126,8 @@ const END_LINK: (&str, u8, &[[&str; 2]]) = (
     ],
 );
 
-/// Types of containers (A site, C cluster, H host, P process), of states, of variables and of links; then the values of states and links.
-/// The colours are those of Okabe and Ito, which colour-blind readers can distinguish.
+/// Definitions of the types of containers (A site, C cluster, H host, P process), states, variables and links; then of the values
+/// of states and links. The colours are those of Okabe and Ito, which colour-blind readers can distinguish.
 const TYPES: &str = r#"0 A 0 "Site"
 0 C A "Cluster"
 0 H C "Host"
@@ -137,27 +140,28 @@ const TYPES: &str = r#"0 A 0 "Site"
 
 #[derive(Debug)]
 pub(super) struct Paje<'a> {
-    lines: Lines,
+    lines: LineWriter,
     platform: &'a Platform,
-    /// For each process, the text of type and alias in its states, and the number of its moves.
-    processes: Vec<(Short<32>, u32)>,
+    /// For each process, the text that gives its type and name in state events, and the number of its migrations so far.
+    processes: Vec<(ShortText<32>, u32)>,
     is_known: Vec<bool>,
     is_known_cluster: Vec<bool>,
-    /// Events that are held back: time (as bits, which have the same order), and the index into `events`, in the order of arrival.
-    dates: Vec<(u64, u32)>,
-    events: Vec<What>,
+    /// Events that are not written yet: the time (as bits, which have the same order), and the index into `events`, in the order
+    /// of arrival.
+    pending: Vec<(u64, u32)>,
+    event_kinds: Vec<What>,
     migrations: Vec<MigrationRecord>,
-    /// The time that was written last \[s\], and its text.
-    last: f64,
-    text: Vec<u8>,
-    /// Lower bound of the times that are not yet written \[s\].
-    written: f64,
+    /// Time that was written last \[s\]; the field below is its text.
+    last_time: f64,
+    last_time_text: Vec<u8>,
+    /// Time up to which all events are written \[s\]; events that follow are not earlier.
+    written_until: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum What {
     State(u32, State),
-    /// The start of a migration, by index.
+    /// A process leaves its host for a migration, which is given by its index.
     Leaves(u32),
     Arrives(u32),
     Superstep(f64),
@@ -165,7 +169,7 @@ enum What {
 }
 
 impl<'a> Paje<'a> {
-    pub(super) fn new(lines: Lines, traced: Traced<'a>) -> Self {
+    pub(super) fn new(lines: LineWriter, traced: TraceSubject<'a>) -> Self {
         let platform = traced.platform;
         let mut sink = Self {
             lines,
@@ -173,41 +177,41 @@ impl<'a> Paje<'a> {
             processes: Vec::with_capacity(traced.placement.len()),
             is_known: vec![false; platform.hosts.len()],
             is_known_cluster: vec![false; platform.clusters.len()],
-            dates: Vec::new(),
-            events: Vec::new(),
+            pending: Vec::new(),
+            event_kinds: Vec::new(),
             migrations: Vec::new(),
-            last: 0.0,
-            text: b"0.0".into(),
-            written: 0.0,
+            last_time: 0.0,
+            last_time_text: b"0.0".into(),
+            written_until: 0.0,
         };
-        sink.lines.push(head().as_bytes());
-        sink.create("s", "A", "0", &traced.title());
+        sink.lines.push(file_head().as_bytes());
+        sink.create_container("s", "A", "0", &traced.title());
         for (process, &host) in traced.placement.iter().enumerate() {
             let alias = format!("p{}", process + 1);
-            sink.processes.push((Short::new(b""), 0));
-            sink.settle(process, &alias, host);
+            sink.processes.push((ShortText::new(b""), 0));
+            sink.create_process(process, &alias, host);
             let wait = What::State(
                 u32::try_from(process).expect("workloads have fewer than 2^32 processes"),
                 State::Wait,
             );
-            sink.write(wait);
+            sink.write_event(wait);
         }
         sink
     }
 
-    pub(super) fn end(mut self, end: Time) -> Lines {
+    pub(super) fn end(mut self, end: Time) -> LineWriter {
         self.commit(f64::INFINITY);
-        self.reach(end.get());
+        self.set_time(end.get());
         for process in 0..self.processes.len() {
-            self.destroy("P", &self.alias(process));
+            self.destroy_container("P", &self.alias(process));
         }
         for host in (0..self.is_known.len()).filter(|&host| self.is_known[host]) {
-            destroy(&mut self.lines, &self.text, "H", &format!("h{host}"));
+            write_destroy(&mut self.lines, &self.last_time_text, "H", &format!("h{host}"));
         }
         for cluster in (0..self.is_known_cluster.len()).filter(|&one| self.is_known_cluster[one]) {
-            destroy(&mut self.lines, &self.text, "C", &format!("c{cluster}"));
+            write_destroy(&mut self.lines, &self.last_time_text, "C", &format!("c{cluster}"));
         }
-        self.destroy("A", "s");
+        self.destroy_container("A", "s");
         self.lines
     }
 
@@ -219,83 +223,83 @@ impl<'a> Paje<'a> {
     }
 
     /// Creates the container of a process on a host.
-    fn settle(&mut self, process: usize, alias: &str, host: HostId) {
+    fn create_process(&mut self, process: usize, alias: &str, host: HostId) {
         let platform = self.platform;
         let cluster: ClusterId = platform.cluster_of(host);
         let (in_cluster, on_host) = (format!("c{}", cluster.0), format!("h{}", host.0));
         if !std::mem::replace(&mut self.is_known_cluster[cluster.index()], true) {
             let name = &platform.clusters[cluster.index()].name;
-            self.create(&in_cluster, "C", "s", name);
+            self.create_container(&in_cluster, "C", "s", name);
         }
         if !std::mem::replace(&mut self.is_known[host.index()], true) {
             let name = &platform.hosts[host.index()].name;
-            self.create(&on_host, "H", &in_cluster, name);
+            self.create_container(&on_host, "H", &in_cluster, name);
         }
-        self.create(alias, "P", &on_host, alias);
-        self.processes[process].0 = Short::new(format!(" S {alias} ").as_bytes()); // two numbers have at most 20 digits
+        self.create_container(alias, "P", &on_host, alias);
+        self.processes[process].0 = ShortText::new(format!(" S {alias} ").as_bytes()); // two numbers have at most 20 digits
     }
 
-    fn create(&mut self, alias: &str, kind: &str, parent: &str, name: &str) {
-        self.lines.push(b"5 ").push(&self.text);
+    fn create_container(&mut self, alias: &str, kind: &str, parent: &str, name: &str) {
+        self.lines.push(b"5 ").push(&self.last_time_text);
         let rest = format!(" {alias} {kind} {parent} {}", quoted(name));
         self.lines.push(rest.as_bytes()).end_line();
     }
 
-    fn destroy(&mut self, kind: &str, alias: &str) {
-        destroy(&mut self.lines, &self.text, kind, alias);
+    fn destroy_container(&mut self, kind: &str, alias: &str) {
+        write_destroy(&mut self.lines, &self.last_time_text, kind, alias);
     }
 
-    /// Writes an event if no earlier event can follow, and holds it back otherwise.
-    fn add(&mut self, date: f64, what: What) {
-        if date <= self.written {
-            self.reach(date);
-            self.write(what);
+    /// Writes an event if no earlier event can follow; otherwise stores it until then.
+    fn add_event(&mut self, date: f64, what: What) {
+        if date <= self.written_until {
+            self.set_time(date);
+            self.write_event(what);
             return;
         }
-        let order = u32::try_from(self.events.len()).expect("fewer than 2^32 events at a time");
-        self.dates.push((date.max(0.0).to_bits(), order));
-        self.events.push(what);
+        let order = u32::try_from(self.event_kinds.len()).expect("fewer than 2^32 events at a time");
+        self.pending.push((date.max(0.0).to_bits(), order));
+        self.event_kinds.push(what);
     }
 
-    /// Advances the current time to `date`, and never goes back.
-    fn reach(&mut self, date: f64) {
-        if date > self.last {
-            self.last = date;
-            float_text(date, &mut self.text);
+    /// Sets the time of the events that are written next to `date` \[s\]; a time before the last one is replaced by the last one.
+    fn set_time(&mut self, date: f64) {
+        if date > self.last_time {
+            self.last_time = date;
+            write_float_text(date, &mut self.last_time_text);
         }
     }
 
-    fn write(&mut self, what: What) {
+    fn write_event(&mut self, what: What) {
         match what {
             What::State(process, state) => {
                 let end = [state_letter(state), b'\n'];
                 self.lines
-                    .push_short(&const { Short::<2>::new(b"7 ") })
-                    .push(&self.text)
+                    .push_short(&const { ShortText::<2>::new(b"7 ") })
+                    .push(&self.last_time_text)
                     .push_short(&self.processes[process as usize].0)
-                    .push_short(&Short::<2>::new(&end));
+                    .push_short(&ShortText::<2>::new(&end));
             }
             What::Superstep(number) => self.set_variable("V", number),
             What::Counter(counter, value) => self.set_variable(counter_alias(counter), value),
             What::Leaves(index) => {
                 let process = self.migrations[index as usize].process.index();
                 let alias = self.alias(process);
-                self.link("9", &alias, index);
+                self.write_link("9", &alias, index);
             }
             What::Arrives(index) => {
                 let migration = self.migrations[index as usize];
                 let process = migration.process.index();
-                self.destroy("P", &self.alias(process));
+                self.destroy_container("P", &self.alias(process));
                 self.processes[process].1 += 1;
                 let alias = self.alias(process);
-                self.settle(process, &alias, migration.to);
-                self.link("10", &alias, index);
+                self.create_process(process, &alias, migration.to);
+                self.write_link("10", &alias, index);
             }
         }
     }
 
     fn set_variable(&mut self, kind: &str, value: f64) {
-        self.lines.push(b"8 ").push(&self.text);
+        self.lines.push(b"8 ").push(&self.last_time_text);
         let head = format!(" {kind} s ");
         self.lines
             .push(head.as_bytes())
@@ -303,9 +307,9 @@ impl<'a> Paje<'a> {
             .end_line();
     }
 
-    fn link(&mut self, event: &str, alias: &str, key: u32) {
+    fn write_link(&mut self, event: &str, alias: &str, key: u32) {
         self.lines.push(event.as_bytes()).push(b" ");
-        self.lines.push(&self.text);
+        self.lines.push(&self.last_time_text);
         let rest = format!(" L s m {alias} m{key}");
         self.lines.push(rest.as_bytes()).end_line();
     }
@@ -313,44 +317,44 @@ impl<'a> Paje<'a> {
 
 impl Sink for Paje<'_> {
     fn enter(&mut self, process: u32, state: State, date: f64) {
-        self.add(date, What::State(process, state));
+        self.add_event(date, What::State(process, state));
     }
 
-    fn moved(&mut self, migration: &MigrationRecord, start: f64, end: f64) {
+    fn migrate(&mut self, migration: &MigrationRecord, start: f64, end: f64) {
         let index = u32::try_from(self.migrations.len()).expect("fewer than 2^32 migrations");
         self.migrations.push(*migration);
-        self.add(start, What::Leaves(index));
-        self.add(end, What::Arrives(index));
+        self.add_event(start, What::Leaves(index));
+        self.add_event(end, What::Arrives(index));
     }
 
     fn superstep(&mut self, superstep: usize, date: f64) {
-        self.add(date, What::Superstep((superstep + 1) as f64));
+        self.add_event(date, What::Superstep((superstep + 1) as f64));
     }
 
-    fn count(&mut self, counter: Counter, value: f64, date: f64) {
-        self.add(date, What::Counter(counter, value));
+    fn set_counter(&mut self, counter: Counter, value: f64, date: f64) {
+        self.add_event(date, What::Counter(counter, value));
     }
 
     fn commit(&mut self, date: f64) {
-        self.dates.sort_unstable();
+        self.pending.sort_unstable();
         let ready = self
-            .dates
+            .pending
             .partition_point(|(bits, _)| f64::from_bits(*bits) <= date);
         for at in 0..ready {
-            let (bits, order) = self.dates[at];
-            self.reach(f64::from_bits(bits));
-            self.write(self.events[order as usize]);
+            let (bits, order) = self.pending[at];
+            self.set_time(f64::from_bits(bits));
+            self.write_event(self.event_kinds[order as usize]);
         }
-        if ready == self.dates.len() {
-            self.events.clear();
+        if ready == self.pending.len() {
+            self.event_kinds.clear();
         }
-        self.dates.drain(..ready);
-        self.written = date;
+        self.pending.drain(..ready);
+        self.written_until = date;
     }
 }
 
-/// Creates the definitions of events, types and values.
-fn head() -> String {
+/// Returns the head of the file: the definitions of events, types and values.
+fn file_head() -> String {
     let mut text = String::new();
     for (name, number, fields) in EVENTS.into_iter().chain([END_LINK]) {
         writeln!(text, "%EventDef {name} {number}").expect("a string");
@@ -402,12 +406,13 @@ const fn state_colour(state: State) -> &'static str {
     }
 }
 
-fn destroy(lines: &mut Lines, date: &[u8], kind: &str, alias: &str) {
+fn write_destroy(lines: &mut LineWriter, date: &[u8], kind: &str, alias: &str) {
     lines.push(b"6 ").push(date);
     lines.push(format!(" {kind} {alias}").as_bytes()).end_line();
 }
 
-/// Quotes a name. The format cannot represent a quote or a line end, so these are replaced.
+/// Puts a name in quotation marks. The format cannot represent a quotation mark or a line end in a name; these characters are
+/// replaced.
 fn quoted(name: &str) -> String {
     let plain = |letter: char| match letter {
         '"' => '\'',

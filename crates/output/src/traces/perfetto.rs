@@ -1,75 +1,77 @@
-//! The JSON format of Chrome's trace viewer, which Perfetto reads (`Trace Event Format`, Google): one object per slice.
+//! Writes traces in the JSON format of Chrome's trace viewer, which Perfetto reads (`Trace Event Format`, Google): one object per
+//! slice of time.
 //!
-//! Each host is a process of the viewer, and each BSP process is a track in it. A process that migrates continues in a track of its new
-//! host, and an arrow leads there. A first group holds the supersteps and the counters. Waiting processes have no slice, except at the end
-//! of an arrow: viewers show idle time anyway, and half of all slices would be waits.
+//! Each host is a process of the viewer, and each BSP process is a track in it. A process that migrates continues in a track of
+//! its new host, and an arrow leads to this track. A first group holds the supersteps and the counters. Waiting processes have no
+//! slice, except at the end of an arrow: viewers show idle time anyway, and half of all slices would be waits.
 //!
-//! Times are microseconds with three decimals, that is whole nanoseconds, the unit of the viewers. Each time is rounded, but no duration,
-//! so that slices meet without gap or overlap. A decimal fraction may become slightly lower or higher as a binary number, and Perfetto
-//! drops slices that overlap by a nanosecond. A fourth decimal, always 2, keeps each time in its nanosecond, whether a reader truncates or
-//! rounds.
+//! Times are microseconds with three decimals, that is whole nanoseconds, the unit of the viewers. Start and end times are
+//! rounded, not durations, so that slices meet without gap or overlap. A decimal fraction may become slightly lower or higher as
+//! a binary number, and Perfetto drops slices that overlap by a nanosecond. A fourth decimal, always 2, keeps each time in its
+//! nanosecond, whether a reader truncates or rounds.
 
-use super::Traced;
-use super::lines::{Lines, Short};
+use super::TraceSubject;
+use super::lines::{LineWriter, ShortText};
 use super::timeline::{Counter, Sink, State};
-use crate::path_rows::in_words;
+use crate::path_rows::describe_piece;
 use migsim_base::units::{HostId, Time};
 use migsim_bsp::{CriticalPath, MigrationRecord};
 use migsim_platform::Platform;
 
-/// The group of events that belong to no host; the groups of hosts follow.
-const RUN: u64 = 1;
-/// The latest time that a viewer's 64 bits of nanoseconds can hold, rounded down \[s\].
-const LATEST: f64 = 9e9;
+/// Number of the group of events that belong to no host (supersteps and counters); the groups of the hosts have the following
+/// numbers.
+const RUN_GROUP: u64 = 1;
+/// Latest time that fits into the viewer's 64 bits of nanoseconds, rounded down \[s\].
+const LATEST_TIME: f64 = 9e9;
 
 #[derive(Debug)]
 pub(super) struct Perfetto<'a> {
-    lines: Lines,
+    lines: LineWriter,
     platform: &'a Platform,
     tracks: Vec<Track>,
-    /// Whether each host has been described in the file.
-    is_known: Vec<bool>,
+    /// Whether the name of each host has been written to the file.
+    is_described: Vec<bool>,
     arrows: u64,
-    /// The current superstep, counted from 1, and its start \[ns\].
+    /// Number of the current superstep, counted from 1, and its start \[ns\]; `None` before the first superstep.
     superstep: Option<(u64, u64)>,
 }
 
-/// The track of a process: its host and activity.
+/// Track of a process in the viewer, with the current host and activity of the process.
 #[derive(Debug)]
 struct Track {
-    /// The text with which all its slices start, up to the time.
-    head: Short<64>,
+    /// Text with which all slices of the track begin, up to the time.
+    head: ShortText<64>,
     host: HostId,
     state: State,
     /// Start of the current activity \[ns\].
     since: u64,
-    /// The number of the arrow that ends at the next slice; 0 stands for none.
+    /// Number of the arrow that ends at the next slice; 0 if no arrow does.
     arrow: u64,
 }
 
 impl<'a> Perfetto<'a> {
-    pub(super) fn new(lines: Lines, traced: Traced<'a>) -> Self {
+    pub(super) fn new(lines: LineWriter, traced: TraceSubject<'a>) -> Self {
         let mut sink = Self {
             lines,
             platform: traced.platform,
             tracks: Vec::with_capacity(traced.placement.len()),
-            is_known: vec![false; traced.platform.hosts.len()],
+            is_described: vec![false; traced.platform.hosts.len()],
             arrows: 0,
             superstep: None,
         };
         sink.lines
             .push(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
         sink.lines
-            .push(describe("process_name", RUN, 0, &traced.title()).as_bytes());
-        sink.follow(&describe("thread_name", RUN, 1, "supersteps"));
+            .push(naming_event("process_name", RUN_GROUP, 0, &traced.title()).as_bytes());
+        sink.push_event(&naming_event("thread_name", RUN_GROUP, 1, "supersteps"));
         for (process, &host) in traced.placement.iter().enumerate() {
-            let track = sink.track(process, host);
+            let track = sink.create_track(process, host);
             sink.tracks.push(track);
         }
         sink
     }
 
-    pub(super) fn end(mut self, end: Time) -> Lines {
+    pub(super) fn end(mut self, end: Time) -> LineWriter {
         let end = self.nanoseconds(end.get());
         for process in 0..self.tracks.len() {
             self.write_slice(process, end);
@@ -79,48 +81,48 @@ impl<'a> Perfetto<'a> {
         self.lines
     }
 
-    /// Writes the pieces of the critical path as a separate track, if there are any.
-    pub(super) fn critical_path(&mut self, path: &CriticalPath) {
+    /// Writes the pieces of the critical path as a separate track; writes nothing if the path is empty.
+    pub(super) fn write_critical_path(&mut self, path: &CriticalPath) {
         if path.pieces.is_empty() {
             return;
         }
-        self.follow(&describe("thread_name", RUN, 2, "critical path"));
+        self.push_event(&naming_event("thread_name", RUN_GROUP, 2, "critical path"));
         for piece in &path.pieces {
             let [begin, end] = [piece.begin, piece.end].map(|time| self.nanoseconds(time.get()));
             if end == begin {
                 continue; // too short for the viewer
             }
-            let (kind, words) = (piece.kind.name(), in_words(piece, self.platform));
+            let (kind, words) = (piece.kind.name(), describe_piece(piece, self.platform));
             let words = serde_json::Value::from(words);
             let head = format!(
-                ",\n{{\"ph\":\"X\",\"pid\":{RUN},\"tid\":2,\"name\":\"{kind}\",\"args\":{{\"why\":{words}}},\"ts\":"
+                ",\n{{\"ph\":\"X\",\"pid\":{RUN_GROUP},\"tid\":2,\"name\":\"{kind}\",\"args\":{{\"why\":{words}}},\"ts\":"
             );
             self.lines.push(head.as_bytes());
-            push_date(&mut self.lines, begin);
+            push_time(&mut self.lines, begin);
             self.lines.push(b",\"dur\":");
             self.lines.push_thousandths(end - begin).push(b"}");
         }
     }
 
     /// Creates the track of a process on a host.
-    fn track(&mut self, process: usize, host: HostId) -> Track {
-        let pid = u64::from(host.0) + RUN + 1;
+    fn create_track(&mut self, process: usize, host: HostId) -> Track {
+        let pid = u64::from(host.0) + RUN_GROUP + 1;
         let tid = process as u64 + 1;
-        if !self.is_known[host.index()] {
-            self.is_known[host.index()] = true;
+        if !self.is_described[host.index()] {
+            self.is_described[host.index()] = true;
             let place = &self.platform.hosts[host.index()];
             let cluster = &self.platform.clusters[place.cluster.index()].name;
             let name = format!("{} ({cluster})", place.name);
-            self.follow(&describe("process_name", pid, 0, &name));
+            self.push_event(&naming_event("process_name", pid, 0, &name));
             let order = format!(
                 "{{\"ph\":\"M\",\"pid\":{pid},\"name\":\"process_sort_index\",\"args\":{{\"sort_index\":{pid}}}}}"
             );
-            self.follow(&order);
+            self.push_event(&order);
         }
-        self.follow(&describe("thread_name", pid, tid, &format!("p{tid}")));
+        self.push_event(&naming_event("thread_name", pid, tid, &format!("p{tid}")));
         let head = format!(",\n{{\"ph\":\"X\",\"pid\":{pid},\"tid\":{tid},\"ts\":");
         Track {
-            head: Short::new(head.as_bytes()), // two numbers have at most 30 digits
+            head: ShortText::new(head.as_bytes()), // two numbers have at most 30 digits
             host,
             state: State::Wait,
             since: 0,
@@ -128,12 +130,12 @@ impl<'a> Perfetto<'a> {
         }
     }
 
-    /// Adds an event after the previous one.
-    fn follow(&mut self, event: &str) {
+    /// Adds an event to the list of events in the file.
+    fn push_event(&mut self, event: &str) {
         self.lines.push(b",\n").push(event.as_bytes());
     }
 
-    /// Writes the current slice of a process, up to a time.
+    /// Writes the slice of the current activity of a process, which ends at `until` \[ns\].
     fn write_slice(&mut self, process: usize, until: u64) {
         let track = &mut self.tracks[process];
         let is_empty = until <= track.since && track.state != State::Migrate;
@@ -141,26 +143,26 @@ impl<'a> Perfetto<'a> {
             return;
         }
         self.lines.push_short(&track.head);
-        push_date(&mut self.lines, track.since);
+        push_time(&mut self.lines, track.since);
         self.lines
-            .push_short(&const { Short::<7>::new(b",\"dur\":") })
+            .push_short(&const { ShortText::<7>::new(b",\"dur\":") })
             .push_thousandths(until.saturating_sub(track.since))
-            .push_short(&track.state.tail());
+            .push_short(&track.state.slice_end());
         if track.arrow > 0 {
             let (arrow, since) = (std::mem::take(&mut track.arrow), track.since);
             self.write_arrow(process, "\"f\",\"bp\":\"e\"", arrow, since);
         }
     }
 
-    /// Writes one end of an arrow.
+    /// Writes the start or the end (`which`) of arrow number `arrow` at the time `date` \[ns\].
     fn write_arrow(&mut self, process: usize, which: &str, arrow: u64, date: u64) {
         let (host, tid) = (self.tracks[process].host, process + 1);
-        let pid = u64::from(host.0) + RUN + 1;
+        let pid = u64::from(host.0) + RUN_GROUP + 1;
         let event = format!(
             "{{\"ph\":{which},\"id\":{arrow},\"pid\":{pid},\"tid\":{tid},\"cat\":\"migration\",\"name\":\"migration\",\"ts\":"
         );
-        self.follow(&event);
-        push_date(&mut self.lines, date);
+        self.push_event(&event);
+        push_time(&mut self.lines, date);
         self.lines.push(b"}");
     }
 
@@ -169,20 +171,20 @@ impl<'a> Perfetto<'a> {
             return;
         };
         let head =
-            format!(",\n{{\"ph\":\"X\",\"pid\":{RUN},\"tid\":1,\"name\":\"{number}\",\"ts\":");
+            format!(",\n{{\"ph\":\"X\",\"pid\":{RUN_GROUP},\"tid\":1,\"name\":\"{number}\",\"ts\":");
         self.lines.push(head.as_bytes());
-        push_date(&mut self.lines, since);
+        push_time(&mut self.lines, since);
         self.lines.push(b",\"dur\":");
         self.lines
             .push_thousandths(until.saturating_sub(since))
             .push(b"}");
     }
 
-    /// Rounds a time to whole nanoseconds.
+    /// Rounds a time that is given in seconds to whole nanoseconds.
     fn nanoseconds(&mut self, date: f64) -> u64 {
-        if date > LATEST {
+        if date > LATEST_TIME {
             let what = format!(
-                "a date of {date} s is later than a trace for Perfetto can represent ({LATEST} s)"
+                "a date of {date} s is later than a trace for Perfetto can represent ({LATEST_TIME} s)"
             );
             self.lines
                 .fail(std::io::Error::new(std::io::ErrorKind::InvalidData, what));
@@ -198,14 +200,14 @@ impl<'a> Perfetto<'a> {
 }
 
 impl State {
-    /// Returns the text with which its slices end.
-    fn tail(self) -> Short<24> {
-        const TAILS: [Short<24>; 5] = [
-            Short::new(b",\"name\":\"compute\"}"),
-            Short::new(b",\"name\":\"communicate\"}"),
-            Short::new(b",\"name\":\"wait\"}"),
-            Short::new(b",\"name\":\"rescheduling\"}"),
-            Short::new(b",\"name\":\"migrate\"}"),
+    /// Returns the text with which all slices of this activity end.
+    fn slice_end(self) -> ShortText<24> {
+        const TAILS: [ShortText<24>; 5] = [
+            ShortText::new(b",\"name\":\"compute\"}"),
+            ShortText::new(b",\"name\":\"communicate\"}"),
+            ShortText::new(b",\"name\":\"wait\"}"),
+            ShortText::new(b",\"name\":\"rescheduling\"}"),
+            ShortText::new(b",\"name\":\"migrate\"}"),
         ];
         TAILS[self as usize]
     }
@@ -220,14 +222,14 @@ impl Sink for Perfetto<'_> {
         track.since = track.since.max(date);
     }
 
-    fn moved(&mut self, migration: &MigrationRecord, start: f64, end: f64) {
+    fn migrate(&mut self, migration: &MigrationRecord, start: f64, end: f64) {
         let process = migration.process.index();
         let (start, end) = (self.nanoseconds(start), self.nanoseconds(end));
         self.write_slice(process, end);
         self.arrows += 1;
         let arrow = self.arrows;
         self.write_arrow(process, "\"s\"", arrow, start);
-        let track = self.track(process, migration.to);
+        let track = self.create_track(process, migration.to);
         self.tracks[process] = Track {
             since: end,
             arrow,
@@ -241,14 +243,14 @@ impl Sink for Perfetto<'_> {
         self.superstep = Some((superstep as u64 + 1, date));
     }
 
-    fn count(&mut self, counter: Counter, value: f64, date: f64) {
+    fn set_counter(&mut self, counter: Counter, value: f64, date: f64) {
         let date = self.nanoseconds(date);
         let head = format!(
-            ",\n{{\"ph\":\"C\",\"pid\":{RUN},\"name\":\"{}\",\"ts\":",
+            ",\n{{\"ph\":\"C\",\"pid\":{RUN_GROUP},\"name\":\"{}\",\"ts\":",
             counter.name()
         );
         self.lines.push(head.as_bytes());
-        push_date(&mut self.lines, date);
+        push_time(&mut self.lines, date);
         self.lines.push(b",\"args\":{\"value\":");
         self.lines.push_float(value).push(b"}}");
     }
@@ -258,16 +260,16 @@ impl Sink for Perfetto<'_> {
     }
 }
 
-/// Creates the event that names a group (`tid` 0) or a track.
-fn describe(what: &str, pid: u64, tid: u64, name: &str) -> String {
+/// Creates the event that names a group (`tid` 0) or a track of the viewer.
+fn naming_event(what: &str, pid: u64, tid: u64, name: &str) -> String {
     let name = serde_json::Value::from(name);
     format!(
         "{{\"ph\":\"M\",\"pid\":{pid},\"tid\":{tid},\"name\":\"{what}\",\"args\":{{\"name\":{name}}}}}"
     )
 }
 
-/// Writes a time; the first comment of this file explains the last digit.
-fn push_date(lines: &mut Lines, nanoseconds: u64) {
+/// Writes a time in microseconds; the last digit is explained in the comment at the beginning of this file.
+fn push_time(lines: &mut LineWriter, nanoseconds: u64) {
     lines.push_thousandths(nanoseconds);
-    lines.push_short(&const { Short::<1>::new(b"2") });
+    lines.push_short(&const { ShortText::<1>::new(b"2") });
 }

@@ -1,21 +1,22 @@
-//! The timeline of each process: converts the times of a run to changes of state, in order.
+//! Timeline of each process: converts the recorded times of a run to changes of the activity of processes, in order of time.
 //!
 //! ```text
 //! began(k)   computed(k)     arrived(k)                                   began(k+1)
 //!    |-compute-|-communicate---|-wait-|-rescheduling-|-migrate-|-wait--------|-compute-
 //!                                        calls and migrations recorded since the barrier
 //! ```
-//! `computed - began` and `arrived - computed` are the times in `processes.csv`. A process waits from its arrival until it begins the next
-//! superstep. Of that time, rescheduling is the time for which all processes wait for a call, and migrate is the time of the process's own
-//! migration. Waiting for the migrations of other processes, and the time between the last barrier and the end of the run, count as
-//! waiting. A state of zero length is left out, so that a process without work in a superstep continues to wait. A superstep lasts from the
-//! first begin of a process in it to the first begin in the next one.
+//! `computed - began` and `arrived - computed` are the times in `processes.csv`. A process waits from its arrival until it begins
+//! the next superstep. Of that time, rescheduling is the time for which all processes wait for a rescheduling call, and migrate
+//! is the time of the process's own migration. Waiting for the migrations of other processes, and the time between the last
+//! barrier and the end of the run, count as waiting. A state of zero length is left out, so that a process without work in a
+//! superstep continues to wait. A superstep lasts from the first begin of a process in it to the first begin in the next
+//! superstep.
 
 use migsim_base::units::{HostId, ProcessId, Time};
 use migsim_bsp::{Beginnings, CallRecord, MigrationRecord, Recorder, Wait};
 use migsim_policies::{Measures, explain::Narrator};
 
-/// The activity of a process.
+/// Activity of a process in a trace: computing, communicating, waiting, taking part in a rescheduling call, or migrating.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Compute,
@@ -45,12 +46,12 @@ impl State {
     }
 }
 
-/// A number that changes during the run.
+/// A quantity of the whole application whose value over time is shown in a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Counter {
-    /// The longest time of a process in the superstep over the mean time of the processes, minus 1.
+    /// Imbalance of the superstep: the longest time of a process divided by the mean time of the processes, minus 1.
     Imbalance,
-    /// Number of supersteps until the next call.
+    /// Number of supersteps until the next rescheduling call.
     Interval,
 }
 
@@ -65,40 +66,40 @@ impl Counter {
     }
 }
 
-/// A writer of a trace file. Times are in seconds, at least 0, and rise for each process.
+/// Writer of a trace file. Times are in seconds and at least 0, and for each process they never decrease.
 pub(super) trait Sink: Send {
-    /// Starts `state` of a process at `date`; a process waits at first.
+    /// Starts an activity of a process at the time `date` \[s\]; before its first activity a process waits.
     fn enter(&mut self, process: u32, state: State, date: f64);
 
-    /// Puts a process in state migrate on its new host.
-    fn moved(&mut self, migration: &MigrationRecord, start: f64, end: f64);
+    /// Puts a migrating process on its new host; its migration lasts from `start` to `end` \[s\].
+    fn migrate(&mut self, migration: &MigrationRecord, start: f64, end: f64);
 
-    /// Starts a superstep, counted from 0.
+    /// Starts the superstep number `superstep` (counted from 0) at the time `date` \[s\].
     fn superstep(&mut self, superstep: usize, date: f64);
 
-    /// Sets the value of a counter.
-    fn count(&mut self, counter: Counter, value: f64, date: f64);
+    /// Sets the value of a counter from the time `date` on \[s\].
+    fn set_counter(&mut self, counter: Counter, value: f64, date: f64);
 
-    /// Promises that no event before `date` follows.
+    /// Tells the writer that no event before the time `date` \[s\] will follow.
     fn commit(&mut self, date: f64);
 }
 
-/// The states of all processes.
+/// The current activity of all processes, and the writer to which changes are passed.
 #[derive(Debug)]
 pub(super) struct Timeline<S> {
     sink: S,
     origin: f64,
-    /// Start of each process, relative to `origin`; empty if all start at `origin`.
-    after: Vec<f64>,
-    now: f64,
-    /// Time at which each process reached the previous barrier.
+    /// Start of each process in the current superstep, relative to `origin` \[s\]; empty if all start at `origin`.
+    start_offsets: Vec<f64>,
+    barrier_time: f64,
+    /// Time at which each process reached the previous barrier \[s\].
     arrived: Vec<f64>,
-    /// Whether each process has been reported as waiting since then.
-    waits: Vec<bool>,
-    /// The waits for calls after that barrier.
+    /// Whether each process has been reported to the writer as waiting since it reached the previous barrier.
+    is_waiting: Vec<bool>,
+    /// Times for which all processes waited for rescheduling calls after the previous barrier.
     calls: Vec<Wait>,
     moves: Vec<MigrationRecord>, // sorted by process before they are read
-    /// The counters that follow from the calls.
+    /// Values of the counter of the interval between calls that are not written yet, each with its time.
     intervals: Vec<(f64, Time)>,
     narrator: &'static dyn Narrator,
 }
@@ -108,10 +109,10 @@ impl<S: Sink> Timeline<S> {
         Self {
             sink,
             origin: 0.0,
-            after: Vec::new(),
-            now: 0.0,
+            start_offsets: Vec::new(),
+            barrier_time: 0.0,
             arrived: vec![0.0; processes],
-            waits: vec![true; processes],
+            is_waiting: vec![true; processes],
             calls: Vec::new(),
             moves: Vec::new(),
             intervals: Vec::new(),
@@ -119,22 +120,23 @@ impl<S: Sink> Timeline<S> {
         }
     }
 
-    /// Ends all states at the end of the run.
-    pub(super) fn end(mut self, makespan: Time) -> S {
+    /// Ends the activities of all processes at the end of the run, and returns the writer.
+    pub(super) fn finish(mut self, makespan: Time) -> S {
         self.moves.sort_by_key(|one| one.process);
-        self.tell_intervals();
+        self.report_intervals();
         for process in 0..self.arrived.len() {
-            self.wait_until(process, makespan.get());
+            self.report_until(process, makespan.get());
         }
         self.sink.commit(makespan.get());
         self.sink
     }
 
-    /// Adds the states of a process between its arrival at the barrier and the time `until`, when it continues.
-    fn wait_until(&mut self, process: usize, until: f64) {
+    /// Reports the activities of a process between its arrival at the barrier and the time `until` \[s\], at which it continues
+    /// with the next superstep.
+    fn report_until(&mut self, process: usize, until: f64) {
         let id = ProcessId::from_index(process);
         let mut at = self.arrived[process].min(until);
-        if !self.waits[process] && at < until {
+        if !self.is_waiting[process] && at < until {
             self.enter_wait(process, at);
         }
         let first = self.moves.partition_point(|one| one.process < id);
@@ -158,13 +160,13 @@ impl<S: Sink> Timeline<S> {
             at = end;
             if let Some(migration) = migration {
                 self.sink.enter(id.0, State::Migrate, start);
-                self.sink.moved(&migration, start, end);
+                self.sink.migrate(&migration, start, end);
             } else if start < end {
                 self.sink.enter(id.0, State::Rescheduling, start);
             } else {
                 continue;
             }
-            self.waits[process] = false;
+            self.is_waiting[process] = false;
             if end < until {
                 self.enter_wait(process, end);
             }
@@ -175,37 +177,37 @@ impl<S: Sink> Timeline<S> {
     fn enter_wait(&mut self, process: usize, date: f64) {
         let id = ProcessId::from_index(process).0;
         self.sink.enter(id, State::Wait, date);
-        self.waits[process] = true;
+        self.is_waiting[process] = true;
     }
 
-    fn tell_intervals(&mut self) {
+    fn report_intervals(&mut self) {
         for (interval, date) in self.intervals.drain(..) {
-            self.sink.count(Counter::Interval, interval, date.get());
+            self.sink.set_counter(Counter::Interval, interval, date.get());
         }
     }
 }
 
 impl<S: Sink> Recorder for Timeline<S> {
-    fn began(&mut self, beginnings: Beginnings<'_>) {
+    fn on_beginnings(&mut self, beginnings: Beginnings<'_>) {
         self.origin = beginnings.origin.get();
-        self.now = beginnings.now.get();
-        self.after.clear();
-        self.after.extend_from_slice(beginnings.after);
+        self.barrier_time = beginnings.now.get();
+        self.start_offsets.clear();
+        self.start_offsets.extend_from_slice(beginnings.delays);
     }
 
-    fn superstep(&mut self, superstep: usize, measures: &Measures, _: &[HostId]) {
-        let (origin, now) = (self.origin, self.now);
-        let mut first = if self.after.is_empty() { origin } else { now };
+    fn on_superstep(&mut self, superstep: usize, measures: &Measures, _: &[HostId]) {
+        let (origin, now) = (self.origin, self.barrier_time);
+        let mut first = if self.start_offsets.is_empty() { origin } else { now };
         let (mut longest, mut sum) = (0.0_f64, 0.0);
-        self.tell_intervals();
+        self.report_intervals();
         self.moves.sort_by_key(|one| one.process);
         let times = measures.compute.iter().zip(&measures.communication);
         for (process, (compute, communication)) in times.enumerate() {
             let id = ProcessId::from_index(process).0;
-            let after = self.after.get(process).copied().unwrap_or(0.0);
+            let after = self.start_offsets.get(process).copied().unwrap_or(0.0);
             let began = (origin + after).min(now);
             first = first.min(began);
-            self.wait_until(process, began);
+            self.report_until(process, began);
             let (compute, communication) = (compute.get(), communication.get());
             // Add the local times first and then the origin, in the same order as the runtime.
             let computed = (origin + (after + compute)).clamp(began, now);
@@ -218,8 +220,8 @@ impl<S: Sink> Recorder for Timeline<S> {
                 self.sink.enter(id, State::Communicate, computed);
             }
             self.arrived[process] = arrived;
-            self.waits[process] &= arrived == began;
-            if !self.waits[process] && arrived <= now {
+            self.is_waiting[process] &= arrived == began;
+            if !self.is_waiting[process] && arrived <= now {
                 self.enter_wait(process, arrived);
             }
             longest = longest.max(compute + communication);
@@ -231,21 +233,21 @@ impl<S: Sink> Recorder for Timeline<S> {
         if sum > 0.0 {
             let mean = sum / measures.compute.len() as f64;
             let imbalance = (longest / mean - 1.0).max(0.0); // negative only by rounding
-            self.sink.count(Counter::Imbalance, imbalance, first);
+            self.sink.set_counter(Counter::Imbalance, imbalance, first);
         }
         self.sink.commit(now);
     }
 
-    fn call(&mut self, call: &CallRecord) {
+    fn on_call(&mut self, call: &CallRecord) {
         if call.wait.from < call.wait.until {
             self.calls.push(call.wait);
         }
-        if let Some(interval) = self.narrator.interval(&call.decision.outlined()) {
-            self.intervals.push((interval.next as f64, call.wait.until));
+        if let Some(interval) = self.narrator.interval(&call.decision.outline_json()) {
+            self.intervals.push((interval.next_length as f64, call.wait.until));
         }
     }
 
-    fn migration(&mut self, migration: &MigrationRecord) {
+    fn on_migration(&mut self, migration: &MigrationRecord) {
         self.moves.push(*migration);
     }
 }

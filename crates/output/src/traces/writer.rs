@@ -1,22 +1,22 @@
-//! Writes the trace of one scenario from the records of the runtime, in the requested format.
+//! Writes the trace of one scenario in the requested format, from the records that the runtime delivers.
 
-use super::lines::Lines;
+use super::lines::LineWriter;
 use super::paje::Paje;
 use super::perfetto::Perfetto;
 use super::timeline::Timeline;
-use super::{TraceFormat, Traced};
+use super::{TraceFormat, TraceSubject};
 use crate::{Draft, RunFolder};
 use migsim_base::error::Error;
 use migsim_base::units::HostId;
 use migsim_bsp::{Beginnings, CallRecord, CriticalPath, MigrationRecord, Outcome, Recorder};
 use migsim_policies::Measures;
 
-/// The trace of one scenario while it is written.
+/// Trace of one scenario that is being written.
 #[derive(Debug)]
 pub struct Trace<'a> {
     draft: Draft,
     timeline: Format<'a>,
-    /// The critical path, if it was recorded.
+    /// The critical path of the scenario; empty if it was not recorded.
     path: CriticalPath,
 }
 
@@ -27,17 +27,17 @@ enum Format<'a> {
 }
 
 impl<'a> Trace<'a> {
-    /// Starts the trace in a folder.
+    /// Creates the trace file of a scenario in a run folder.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// The file cannot be created or written.
     pub fn create(
         folder: &RunFolder,
         format: TraceFormat,
-        traced: Traced<'a>,
+        traced: TraceSubject<'a>,
     ) -> Result<Self, Error> {
-        let (draft, file) = folder.draft(&format.file(traced.scenario))?;
-        let lines = Lines::into(file);
+        let (draft, file) = folder.draft(&format.file_name(traced.scenario))?;
+        let lines = LineWriter::new(file);
         let processes = traced.placement.len();
         let timeline = match format {
             TraceFormat::Perfetto => {
@@ -56,7 +56,7 @@ impl<'a> Trace<'a> {
         })
     }
 
-    /// Completes the trace of a run with this `outcome`.
+    /// Completes the trace of a run with this `outcome`, and returns its file, which is not published yet.
     ///
     /// # Errors
     /// A write failed.
@@ -64,47 +64,49 @@ impl<'a> Trace<'a> {
         let end = outcome.makespan;
         let lines = match self.timeline {
             Format::Perfetto(timeline) => {
-                let mut sink = timeline.end(end);
-                sink.critical_path(&self.path);
+                let mut sink = timeline.finish(end);
+                sink.write_critical_path(&self.path);
                 sink.end(end)
             }
-            Format::Paje(timeline) => timeline.end(end).end(end),
+            Format::Paje(timeline) => timeline.finish(end).end(end),
         };
-        lines.finish().map_err(|error| self.draft.failed(&error))?;
+        lines
+            .finish()
+            .map_err(|error| self.draft.write_error(&error))?;
         Ok(self.draft)
     }
 }
 
 impl Recorder for Trace<'_> {
-    fn superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
+    fn on_superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
         match &mut self.timeline {
-            Format::Perfetto(timeline) => timeline.superstep(superstep, measures, placement),
-            Format::Paje(timeline) => timeline.superstep(superstep, measures, placement),
+            Format::Perfetto(timeline) => timeline.on_superstep(superstep, measures, placement),
+            Format::Paje(timeline) => timeline.on_superstep(superstep, measures, placement),
         }
     }
 
-    fn began(&mut self, beginnings: Beginnings<'_>) {
+    fn on_beginnings(&mut self, beginnings: Beginnings<'_>) {
         match &mut self.timeline {
-            Format::Perfetto(timeline) => timeline.began(beginnings),
-            Format::Paje(timeline) => timeline.began(beginnings),
+            Format::Perfetto(timeline) => timeline.on_beginnings(beginnings),
+            Format::Paje(timeline) => timeline.on_beginnings(beginnings),
         }
     }
 
-    fn call(&mut self, call: &CallRecord) {
+    fn on_call(&mut self, call: &CallRecord) {
         match &mut self.timeline {
-            Format::Perfetto(timeline) => timeline.call(call),
-            Format::Paje(timeline) => timeline.call(call),
+            Format::Perfetto(timeline) => timeline.on_call(call),
+            Format::Paje(timeline) => timeline.on_call(call),
         }
     }
 
-    fn migration(&mut self, migration: &MigrationRecord) {
+    fn on_migration(&mut self, migration: &MigrationRecord) {
         match &mut self.timeline {
-            Format::Perfetto(timeline) => timeline.migration(migration),
-            Format::Paje(timeline) => timeline.migration(migration),
+            Format::Perfetto(timeline) => timeline.on_migration(migration),
+            Format::Paje(timeline) => timeline.on_migration(migration),
         }
     }
 
-    fn path(&mut self, path: CriticalPath) {
+    fn on_critical_path(&mut self, path: CriticalPath) {
         self.path = path;
     }
 }

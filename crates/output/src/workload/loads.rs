@@ -3,23 +3,24 @@
 use migsim_experiment::Experiment;
 use migsim_workloads::Plan;
 
-/// The totals of one superstep.
+/// Totals of one superstep over all processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
-    /// Work of all processes \[instr\].
+    /// Total work of all processes in the superstep \[instr\].
     pub work: f64,
-    /// The imbalance: the largest work of a process over the mean work, minus 1; 0 if no process works.
+    /// Imbalance of the work: the largest work of a process divided by the mean work of the processes, minus 1; 0 if no process
+    /// has work.
     pub imbalance: f64,
-    /// The number of messages.
+    /// Number of messages in the superstep.
     pub messages: usize,
-    /// Number of bytes in all messages \[B\].
+    /// Number of bytes of all messages in the superstep \[B\].
     pub volume: f64,
-    /// The h-relation: largest number of bytes that a process sends, or receives \[B\].
+    /// The h-relation of the superstep: the largest number of bytes that one process sends or receives \[B\].
     pub h: f64,
 }
 
-/// Computes the totals of all supersteps of an experiment's application.
-pub fn loads(experiment: &Experiment) -> Vec<Load> {
+/// Computes the totals of each superstep of the application of an experiment.
+pub fn superstep_loads(experiment: &Experiment) -> Vec<Load> {
     let workload = &experiment.workload;
     let processes = workload.processes();
     let mut plan = Plan::default();
@@ -33,13 +34,13 @@ pub fn loads(experiment: &Experiment) -> Vec<Load> {
         }
         plan.clear(processes);
         workload.fill(superstep, &mut plan);
-        loads.push(load(&plan, &mut sent, &mut received));
+        loads.push(superstep_load(&plan, &mut sent, &mut received));
     }
     loads
 }
 
-/// Sums up a plan. `sent` and `received` are buffers with an entry per process.
-fn load(plan: &Plan, sent: &mut [f64], received: &mut [f64]) -> Load {
+/// Computes the totals of the superstep described by `plan`. `sent` and `received` are buffers with an entry per process.
+fn superstep_load(plan: &Plan, sent: &mut [f64], received: &mut [f64]) -> Load {
     sent.fill(0.0);
     received.fill(0.0);
     let mut volume = 0.0;
@@ -92,11 +93,11 @@ mod tests {
             volume: 27.0,
             h: 17.0,
         };
-        assert_eq!(load(&plan, &mut [0.0; 3], &mut [0.0; 3]), expected);
+        assert_eq!(superstep_load(&plan, &mut [0.0; 3], &mut [0.0; 3]), expected);
         let idle = Plan {
             work: vec![Instructions::default(); 3],
             messages: Vec::new(),
         };
-        assert_eq!(load(&idle, &mut [9.0; 3], &mut [9.0; 3]), Load::default());
+        assert_eq!(superstep_load(&idle, &mut [9.0; 3], &mut [9.0; 3]), Load::default());
     }
 }

@@ -1,18 +1,19 @@
-//! An application for people: the computation and messages of its processes, for each superstep or for ranges of supersteps.
+//! Describes an application for people: the computation and messages of its processes, for each superstep or for ranges of
+//! supersteps.
 //!
 //! | column | what |
 //! | --- | --- |
 //! | work | the sum over the processes \[instr\] |
 //! | imbalance | the largest work of a process over the mean, less 1 (of all processes, those without work too) |
 //! | messages, volume | the number of messages, and the bytes that they carry |
-//! | h | the h-relation \[B\]: the most that a process sends, or receives (Valiant 1990) |
+//! | h | the h-relation \[B\]: the largest number of bytes that one process sends or receives (Valiant 1990) |
 //!
-//! All supersteps are evaluated. For a range, the means are shown, and the largest h.
+//! All supersteps are evaluated. A row for a range of supersteps shows the means, and the largest h.
 
 mod loads;
 mod picture;
 mod table;
 
-pub use loads::{Load, loads};
-pub use picture::picture;
+pub use loads::{Load, superstep_loads};
+pub use picture::draw_workload;
 pub use table::workload_sheet;

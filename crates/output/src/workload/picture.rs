@@ -1,40 +1,40 @@
-//! The course of an application over its supersteps as SVG: work, imbalance, messages and h.
+//! Draws the work, imbalance, messages and h-relation of an application over its supersteps as SVG.
 
 use std::fmt::Write as _;
 
-use super::super::svg::{escaped, open};
+use super::super::svg::{escaped, open_svg};
 use super::Load;
-use super::table::parts;
-use migsim_base::quantities::{digits, size, work};
+use super::table::means_of_parts;
+use migsim_base::quantities::{four_digits, size, work};
 
 const PANEL: (f64, f64) = (560.0, 110.0);
 const LEFT: f64 = 110.0;
 const TOP: f64 = 48.0;
-/// The space between two panels \[px\].
+/// Vertical space between two panels of the picture \[px\].
 const GAP: f64 = 34.0;
-/// Maximum number of points of a line; more points would not be visible.
+/// Maximum number of points of a line in the picture; more points would not be distinguishable.
 const MOST_POINTS: usize = 560;
 
-/// A panel: its name, its value, and the format of the value.
-type Row = (&'static str, fn(&Load) -> f64, fn(f64) -> String);
+/// A panel of the picture: its name, the function that returns the value of a superstep, and the function that formats the value.
+type Panel = (&'static str, fn(&Load) -> f64, fn(f64) -> String);
 
-/// Draws the picture.
-pub fn picture(title: &str, loads: &[Load]) -> String {
-    let panels: [Row; 4] = [
+/// Draws the picture of an application as SVG, with one panel for each quantity.
+pub fn draw_workload(title: &str, loads: &[Load]) -> String {
+    let panels: [Panel; 4] = [
         ("work [instr]", |load| load.work, work),
         (
             "imbalance (largest / mean - 1)",
             |load| load.imbalance,
-            digits,
+            four_digits,
         ),
-        ("messages", |load| load.messages as f64, digits),
+        ("messages", |load| load.messages as f64, four_digits),
         ("h-relation [B]", |load| load.h, size),
     ];
     let (width, height) = (
         LEFT + PANEL.0 + 30.0,
         TOP + panels.len() as f64 * (PANEL.1 + GAP) + 24.0,
     );
-    let mut svg = open(width, height, title);
+    let mut svg = open_svg(width, height, title);
     writeln!(
         svg,
         "<text x=\"20\" y=\"26\" font-size=\"15\" font-weight=\"bold\">{}</text>",
@@ -44,7 +44,7 @@ pub fn picture(title: &str, loads: &[Load]) -> String {
     for (index, (name, of, shown)) in panels.into_iter().enumerate() {
         let top = TOP + index as f64 * (PANEL.1 + GAP) + 16.0;
         let values: Vec<f64> = loads.iter().map(of).collect();
-        panel(&mut svg, top, name, &parts(&values, MOST_POINTS), shown);
+        draw_panel(&mut svg, top, name, &means_of_parts(&values, MOST_POINTS), shown);
     }
     writeln!(
         svg,
@@ -57,7 +57,7 @@ pub fn picture(title: &str, loads: &[Load]) -> String {
     svg
 }
 
-fn panel(svg: &mut String, top: f64, name: &str, values: &[f64], shown: fn(f64) -> String) {
+fn draw_panel(svg: &mut String, top: f64, name: &str, values: &[f64], shown: fn(f64) -> String) {
     let highest = values.iter().copied().fold(0.0, f64::max);
     let bottom = top + PANEL.1;
     writeln!(

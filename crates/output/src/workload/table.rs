@@ -1,46 +1,47 @@
-//! An application as lines of text and a table.
+//! Describes an application in lines of text and a table.
 
 use super::Load;
-use crate::placed::Placed;
+use crate::placed::StartsByCluster;
 use crate::table::heading;
-use crate::table_format::{Cell, Sheet, Table, numbers, words};
-use migsim_base::quantities::{digits, size, work};
+use crate::table_format::{Cell, Sheet, Table, number_column, text_column};
+use migsim_base::quantities::{four_digits, size, work};
 use migsim_base::words::counted;
 use migsim_experiment::Experiment;
 
-/// A line: its name, its value, and the format of the value.
-type Line = (&'static str, fn(&Load) -> f64, fn(f64) -> String);
+/// A line with a small chart: its name, the function that returns the value of a superstep, and the function that formats the
+/// value.
+type ChartLine = (&'static str, fn(&Load) -> f64, fn(f64) -> String);
 
-/// Describes the application in lines and in a table of at most `rows` rows.
+/// Describes the application of an experiment in lines and in a table of at most `rows` rows.
 pub fn workload_sheet(experiment: &Experiment, loads: &[Load], rows: usize) -> Sheet {
     let mut sheet = Sheet::default();
-    let placed = Placed::of(experiment);
-    sheet.line(heading(experiment));
-    sheet.line(placed.line());
-    sheet.line("");
-    let lines: [Line; 3] = [
+    let placed = StartsByCluster::from_experiment(experiment);
+    sheet.add_line(heading(experiment));
+    sheet.add_line(placed.line());
+    sheet.add_line("");
+    let lines: [ChartLine; 3] = [
         ("work", |load| load.work, work),
-        ("messages", |load| load.messages as f64, digits),
+        ("messages", |load| load.messages as f64, four_digits),
         ("h", |load| load.h, size),
     ];
     for (name, of, shown) in lines {
         let values: Vec<f64> = loads.iter().map(of).collect();
         let highest = values.iter().copied().fold(0.0, f64::max);
         let course = sparkline(&values);
-        sheet.line(format!("{name:<8}  {course}  up to {}", shown(highest)));
+        sheet.add_line(format!("{name:<8}  {course}  up to {}", shown(highest)));
     }
-    sheet.line("");
-    sheet.table(means(loads, rows));
-    sheet.data(placed.table());
+    sheet.add_line("");
+    sheet.add_table(means_table(loads, rows));
+    sheet.add_data(placed.table());
     let total = |of: fn(&Load) -> f64| loads.iter().map(of).sum::<f64>();
-    sheet.line("");
+    sheet.add_line("");
     let memory: f64 = (0..experiment.workload.processes())
         .map(|process| {
             let process = migsim_base::units::ProcessId::from_index(process);
             experiment.workload.memory(process).get()
         })
         .sum();
-    sheet.line(format!(
+    sheet.add_line(format!(
         "in all {}, {} with {}; the memory of all processes is {}",
         work(total(|load| load.work)),
         counted(
@@ -53,15 +54,15 @@ pub fn workload_sheet(experiment: &Experiment, loads: &[Load], rows: usize) -> S
     sheet
 }
 
-/// Computes the means over at most `rows` ranges of supersteps, and over all supersteps.
-fn means(loads: &[Load], rows: usize) -> Table {
+/// Creates a table of the mean loads in at most `rows` ranges of supersteps, and in all supersteps together.
+fn means_table(loads: &[Load], rows: usize) -> Table {
     let columns = [
-        words("supersteps", "supersteps"),
-        numbers("work", "work_instructions"),
-        numbers("imbalance", "imbalance"),
-        numbers("messages", "messages"),
-        numbers("volume", "volume_bytes"),
-        numbers("largest h", "largest_h_bytes"),
+        text_column("supersteps", "supersteps"),
+        number_column("work", "work_instructions"),
+        number_column("imbalance", "imbalance"),
+        number_column("messages", "messages"),
+        number_column("volume", "volume_bytes"),
+        number_column("largest h", "largest_h_bytes"),
     ];
     let title = "Means over ranges of supersteps";
     let is_single = loads.len() <= rows;
@@ -74,16 +75,16 @@ fn means(loads: &[Load], rows: usize) -> Table {
             1 => (range.start + 1).to_string(),
             _ => format!("{} to {}", range.start + 1, range.end),
         };
-        table.push(row(&name, &loads[range]));
+        table.push_row(means_row(&name, &loads[range]));
     }
     if !loads.is_empty() {
-        table.push(row("all", loads));
+        table.push_row(means_row("all", loads));
     }
     table
 }
 
-/// Computes the means of some supersteps.
-fn row(name: &str, loads: &[Load]) -> [Cell; 6] {
+/// Computes the cells of a row from the mean loads of some supersteps.
+fn means_row(name: &str, loads: &[Load]) -> [Cell; 6] {
     let mean = |of: fn(&Load) -> f64| loads.iter().map(of).sum::<f64>() / loads.len() as f64;
     let (mean_work, imbalance) = (mean(|load| load.work), mean(|load| load.imbalance));
     let (messages, volume) = (mean(|load| load.messages as f64), mean(|load| load.volume));
@@ -91,17 +92,18 @@ fn row(name: &str, loads: &[Load]) -> [Cell; 6] {
     [
         Cell::text(name),
         Cell::value(mean_work, work(mean_work)),
-        Cell::value(imbalance, digits(imbalance)),
-        Cell::value(messages, digits(messages)),
+        Cell::value(imbalance, four_digits(imbalance)),
+        Cell::value(messages, four_digits(messages)),
         Cell::value(volume, size(volume)),
         Cell::value(h, size(h)),
     ]
 }
 
-/// Draws the course of some values with letters: the mean of each part, from 0 to the highest mean.
+/// Draws a chart of values in one line of text. Each letter shows the mean of a range of values, on a scale from 0 to the highest
+/// mean.
 pub(super) fn sparkline(values: &[f64]) -> String {
     const LETTERS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-    let means = parts(values, 60);
+    let means = means_of_parts(values, 60);
     let highest = means.iter().copied().fold(0.0, f64::max);
     let letter = |mean: &f64| {
         #[expect(
@@ -115,8 +117,8 @@ pub(super) fn sparkline(values: &[f64]) -> String {
     means.iter().map(letter).collect()
 }
 
-/// Computes the means of at most `most` parts of some values.
-pub(super) fn parts(values: &[f64], most: usize) -> Vec<f64> {
+/// Divides values into at most `most` consecutive parts, and returns the mean of each part.
+pub(super) fn means_of_parts(values: &[f64], most: usize) -> Vec<f64> {
     let count = values.len().min(most);
     let part = |index: usize| {
         let range = index * values.len() / count..(index + 1) * values.len() / count;

@@ -1,4 +1,5 @@
-//! Ablation: sets every option to each of its other values and counts the results that are lost.
+//! Ablation: gives every option of a reproduction each of its other values, and counts the published results that are then no
+//! longer reproduced.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -7,61 +8,63 @@ use serde_json::Value;
 use super::super::reproduce::reproduce_changed;
 use super::choices::{Alternatives, alternatives};
 use super::score::Achieved;
-use super::settings::{Setting, in_words};
+use super::settings::{Setting, display_value};
 use migsim_experiment::Progress;
 
-/// The results with another value of an option.
+/// Number of reproduced results if an option has another value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ablation {
-    /// The paper.
+    /// Name of the paper whose results are reproduced.
     pub paper: String,
-    /// The meaning of the option.
+    /// Description of what the option decides.
     pub what: String,
-    /// The keys of the option, separated by spaces.
+    /// Keys of the settings that form the option, separated by spaces.
     pub keys: String,
-    /// The value of the option.
+    /// Value of the option in the reproduction.
     pub value: String,
-    /// The origin of the option.
+    /// Where the value comes from: `fitted`, `inferred`, `stated`, or without a known origin.
     pub origin: String,
-    /// Whether the option is counted as a constant.
+    /// Whether the option counts as a constant of the reproduction in the comparison with the number of data.
     pub is_counted: bool,
-    /// The other value.
+    /// The other value of the option that is tried.
     pub other: String,
-    /// Whether the other value is the default.
+    /// Whether the other value is the default of the setting.
     pub is_default: bool,
-    /// The reason why the other value cannot be run, or why there is none; empty if it is run.
+    /// Reason why the other value cannot be simulated, or why there is no other value; empty if it is simulated.
     pub refused: String,
-    /// Cells within 2.5 % with the other value.
+    /// Number of published times (cells of tables) that are reproduced within 2.5 % with the other value.
     pub cells: usize,
-    /// Cells within 5 %.
+    /// Number of published times that are reproduced within 5 % with the other value.
     pub wide: usize,
-    /// Decisions that match.
+    /// Number of published decisions that are reproduced with the other value.
     pub decisions: usize,
-    /// Call schedules that match.
+    /// Number of published schedules of rescheduling calls that are reproduced with the other value.
     pub schedules: usize,
-    /// Cells that are within 2.5 % with the original value and not with the other value.
+    /// Number of published times that are reproduced within 2.5 % with the original value but not with the other value.
     pub lost_cells: usize,
-    /// Decisions that match with the original value and not with the other value.
+    /// Number of published decisions that are reproduced with the original value but not with the other value.
     pub lost_decisions: usize,
-    /// Call schedules that match with the original value and not with the other value.
+    /// Number of published schedules of rescheduling calls that are reproduced with the original value but not with the other
+    /// value.
     pub lost_schedules: usize,
 }
 
 impl Ablation {
-    /// Whether the other value loses no result.
-    pub(super) fn is_free(&self) -> bool {
+    /// Returns whether all results are still reproduced with the other value.
+    pub(super) fn loses_nothing(&self) -> bool {
         self.refused.is_empty() && self.lost_cells + self.lost_decisions + self.lost_schedules == 0
     }
 }
 
-/// Sets an option to each of its other values. If the keys of an option take different values, each key gets rows of its own.
+/// Reproduces a paper with each other value of an option, and counts the results for each. If the keys of an option have
+/// different values, each key gets rows of its own.
 pub(super) fn ablation(setting: &Setting, base: &Achieved, progress: &Progress) -> Vec<Ablation> {
     let parts = parts(setting);
-    let rows = parts.iter().map(|part| of_part(part, base, progress));
+    let rows = parts.iter().map(|part| rows_of_part(part, base, progress));
     rows.collect::<Vec<_>>().concat()
 }
 
-/// Returns the option as a whole if its keys have one value and the same alternatives; otherwise splits it into its keys.
+/// Returns the option as a whole if its keys have one value and the same alternatives; otherwise returns one setting per key.
 fn parts(setting: &Setting) -> Vec<Setting> {
     let pairs = || setting.keys.iter().zip(&setting.values);
     let mut all = pairs().map(|(key, value)| (value, alternatives(key, value)));
@@ -81,7 +84,7 @@ fn parts(setting: &Setting) -> Vec<Setting> {
     pairs().map(part).collect()
 }
 
-fn of_part(setting: &Setting, base: &Achieved, progress: &Progress) -> Vec<Ablation> {
+fn rows_of_part(setting: &Setting, base: &Achieved, progress: &Progress) -> Vec<Ablation> {
     let (key, value) = (setting.keys.first(), setting.values.first());
     let found = key
         .zip(value)
@@ -95,12 +98,12 @@ fn of_part(setting: &Setting, base: &Achieved, progress: &Progress) -> Vec<Ablat
                 let changes = setting.set_to(&value);
                 let there = reproduce_changed(setting.paper, changes, progress);
                 let row = Ablation {
-                    other: in_words(&value),
+                    other: display_value(&value),
                     is_default,
-                    ..empty(setting)
+                    ..empty_row(setting)
                 };
                 match there {
-                    Ok(compared) => filled(row, base, &Achieved::of(&compared)),
+                    Ok(compared) => filled_row(row, base, &Achieved::from_comparison(&compared)),
                     Err(error) => Ablation {
                         refused: error.to_string(),
                         ..row
@@ -110,21 +113,21 @@ fn of_part(setting: &Setting, base: &Achieved, progress: &Progress) -> Vec<Ablat
             .collect(),
         Alternatives::Without(reason) => vec![Ablation {
             refused: reason.into(),
-            ..empty(setting)
+            ..empty_row(setting)
         }],
         Alternatives::Unknown => vec![Ablation {
             refused: "no other value is known".into(),
-            ..empty(setting)
+            ..empty_row(setting)
         }],
     }
 }
 
-fn empty(setting: &Setting) -> Ablation {
+fn empty_row(setting: &Setting) -> Ablation {
     Ablation {
         paper: setting.paper.name.into(),
         what: setting.what.clone(),
         keys: setting.keys.join(" "),
-        value: setting.value(),
+        value: setting.value_text(),
         origin: setting.origin.name().into(),
         is_counted: setting.is_counted,
         other: String::new(),
@@ -140,7 +143,7 @@ fn empty(setting: &Setting) -> Ablation {
     }
 }
 
-fn filled(row: Ablation, base: &Achieved, there: &Achieved) -> Ablation {
+fn filled_row(row: Ablation, base: &Achieved, there: &Achieved) -> Ablation {
     let (score, lost) = (there.score(), base.lost_in(there));
     Ablation {
         cells: score.cells,

@@ -1,4 +1,4 @@
-//! The alternatives of an option: every other value that the format knows, or a value listed here.
+//! The alternatives to the value of an option: all other values that the file format allows, or values listed here.
 
 use std::sync::OnceLock;
 
@@ -8,8 +8,8 @@ use migsim_experiment as experiment;
 use migsim_experiment::Registry;
 use migsim_platform as platform;
 
-/// Values to try for keys for which the format has no list, by the suffix of the key.
-const LISTED: &[(&str, &[&str])] = &[
+/// Values to try for keys whose possible values are not listed by the file format, by the end of the key.
+const LISTED_VALUES: &[(&str, &[&str])] = &[
     // With contention, without it, and with the present model of SimGrid.
     ("network.model", &["cm02", "ideal", "lv08"]),
     ("workload.bytes_per_element", &["8 B"]),
@@ -19,8 +19,8 @@ const LISTED: &[(&str, &[&str])] = &[
     ("links.latency", &["50 us"]),
 ];
 
-/// Keys without another value, with the reason.
-const WITHOUT: &[(&str, &str)] = &[
+/// Keys that have no other value to try, each with the reason.
+const NO_ALTERNATIVES: &[(&str, &str)] = &[
     (
         "mapping",
         "the hosts of the processes are stated; another mapping is another experiment",
@@ -40,24 +40,24 @@ const WITHOUT: &[(&str, &str)] = &[
     ("policy.migbsp.viability_cost", NO_OPERATIONS),
 ];
 
-/// The reason why a price of 0 s has no other value.
+/// Reason why there is no other value for a fixed cost of migrations of 0 s.
 const NO_OPERATIONS: &str =
     "a migration costs its transfer alone; a price of its own would be a constant";
 
-/// The alternatives to an option.
+/// Other values that an option can have, or the reason why there are none.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Alternatives {
-    /// These values; a value that a file may leave out is marked.
+    /// The other values; the second entry tells whether the value is the default, which a file may leave out.
     Values(Vec<(Value, bool)>),
-    /// No value, for this reason.
+    /// There is no other value, for this reason.
     Without(&'static str),
-    /// No value, and no reason: [`LISTED`] or [`WITHOUT`] lacks the key.
+    /// Neither other values nor a reason are known: the key is missing in the lists of this file.
     Unknown,
 }
 
-/// Lists the other values of an option, given its key and value.
+/// Lists the other values of an option that has this key and this value.
 pub(super) fn alternatives(key: &str, value: &Value) -> Alternatives {
-    if let Some((_, reason)) = WITHOUT.iter().find(|(known, _)| *known == plain(key)) {
+    if let Some((_, reason)) = NO_ALTERNATIVES.iter().find(|(known, _)| *known == key_in_file(key)) {
         return Alternatives::Without(reason);
     }
     let node = node_of(key);
@@ -68,8 +68,8 @@ pub(super) fn alternatives(key: &str, value: &Value) -> Alternatives {
         values.retain(|value| *value != json!(0));
     }
     if values.is_empty() {
-        let plain = without_places(plain(key));
-        let listed = LISTED.iter().find(|(end, _)| plain.ends_with(end));
+        let plain = without_indices(key_in_file(key));
+        let listed = LISTED_VALUES.iter().find(|(end, _)| plain.ends_with(end));
         values = listed.map_or(Vec::new(), |(_, values)| {
             values.iter().map(|&value| value.into()).collect()
         });
@@ -85,16 +85,16 @@ pub(super) fn alternatives(key: &str, value: &Value) -> Alternatives {
     Alternatives::Values(marked.collect())
 }
 
-/// Whether a value is a choice made for the reproduction: a word or a switch.
-pub(super) fn is_choice(key: &str, value: &Value) -> bool {
-    let is_named = |known: &str| plain(key) == known;
+/// Returns whether a value is an option, that is, a word or a switch (true or false) that was chosen for the reproduction.
+pub(super) fn is_option(key: &str, value: &Value) -> bool {
+    let is_named = |known: &str| key_in_file(key) == known;
     let is_word = value
         .as_str()
         .is_some_and(|text| !text.contains(' ') && text.parse::<f64>().is_err());
-    (is_word || value.is_boolean()) && !WITHOUT.iter().any(|(known, _)| is_named(known))
+    (is_word || value.is_boolean()) && !NO_ALTERNATIVES.iter().any(|(known, _)| is_named(known))
 }
 
-/// Returns the first sentence of the description of a key in the schema.
+/// Returns the first sentence of the description of a key in the schema of the file format.
 pub(super) fn description(key: &str) -> String {
     let node = node_of(key);
     let text = node
@@ -116,13 +116,13 @@ pub(super) fn description(key: &str) -> String {
     }
 }
 
-/// Returns a key without the name of its experiment.
-fn plain(key: &str) -> &str {
+/// Returns a key without the name of its experiment: the part after the colon.
+fn key_in_file(key: &str) -> &str {
     key.split_once(':').map_or(key, |(_, key)| key)
 }
 
-/// Removes indices from a key: `clusters[2].speed` becomes `clusters.speed`.
-fn without_places(key: &str) -> String {
+/// Removes list indices from a key: `clusters[2].speed` becomes `clusters.speed`.
+fn without_indices(key: &str) -> String {
     let parts = key.split('.').map(|part| part.split('[').next());
     let parts: Vec<&str> = parts.map(Option::unwrap_or_default).collect();
     parts.join(".")
@@ -139,17 +139,17 @@ fn schema_of(key: &str) -> &'static Value {
     }
 }
 
-/// Finds the schema of a key: its own description and default, with the choices of its type.
+/// Finds the entry of a key in the schema: its description and default, and the possible values of its type.
 fn node_of(key: &str) -> Option<Value> {
     let schema = schema_of(key);
     let mut node = schema.clone();
-    for part in plain(key).split('.') {
+    for part in key_in_file(key).split('.') {
         let (name, is_list) = part
             .split_once('[')
             .map_or((part, false), |(name, _)| (name, true));
         node = member(schema, &node, name)?;
         if is_list {
-            node = typed(schema, node["items"].clone());
+            node = with_type(schema, node["items"].clone());
         }
     }
     Some(node)
@@ -157,18 +157,18 @@ fn node_of(key: &str) -> Option<Value> {
 
 fn member(schema: &Value, node: &Value, name: &str) -> Option<Value> {
     if let Some(found) = node["properties"].get(name) {
-        return Some(typed(schema, found.clone()));
+        return Some(with_type(schema, found.clone()));
     }
     let variants = ["anyOf", "allOf"]
         .into_iter()
         .filter_map(|kind| node[kind].as_array());
     variants
         .flatten()
-        .find_map(|variant| member(schema, &typed(schema, variant.clone()), name))
+        .find_map(|variant| member(schema, &with_type(schema, variant.clone()), name))
 }
 
-/// Adds to a node the entries of its type; its own entries win.
-fn typed(schema: &Value, node: Value) -> Value {
+/// Adds to an entry of the schema the properties of its type; properties of the entry itself have priority.
+fn with_type(schema: &Value, node: Value) -> Value {
     let reference = node["$ref"]
         .as_str()
         .and_then(|path| path.strip_prefix('#'));
@@ -194,7 +194,7 @@ fn typed(schema: &Value, node: Value) -> Value {
     whole
 }
 
-/// Lists the values of a node that is a choice or a switch.
+/// Lists the possible values of a setting from its entry in the schema, if it is a choice or a switch.
 fn choices(node: &Value) -> Vec<Value> {
     if node["type"] == "boolean" {
         return vec![json!(false), json!(true)];
@@ -214,13 +214,13 @@ fn choices(node: &Value) -> Vec<Value> {
 #[cfg(test)]
 mod tests {
     use super::super::super::facts::Facts;
-    use super::super::settings::{papers, settings};
+    use super::super::settings::{papers_with_settings, settings};
     use super::*;
 
     #[test]
     fn every_option_has_another_value_or_a_reason() {
         let (mut with, mut missing) = (0, Vec::new());
-        for paper in papers() {
+        for paper in papers_with_settings() {
             let facts = Facts::parse(paper.name, paper.facts).unwrap();
             for setting in settings(paper, &facts).unwrap() {
                 if setting.is_number() {

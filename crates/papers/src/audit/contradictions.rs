@@ -1,4 +1,4 @@
-//! Contradictory cells: cells that no simulation can meet together with the rest of their paper.
+//! Contradictory cells: published times that no simulation can reproduce together with the rest of their paper.
 
 use super::super::cells::CellResult;
 use super::super::facts::Facts;
@@ -6,49 +6,49 @@ use super::super::text::Totals;
 use super::score::{TIGHT, WIDE};
 use migsim_base::error::{Error, Problem};
 
-/// A cell that contradicts the rest of its paper.
+/// A published time that contradicts other statements of its paper.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contradictory {
-    /// The id of the cell.
+    /// Identifier of the published time in the list of facts of the paper.
     pub id: String,
-    /// The subject of the cell.
+    /// Description of the run to which the published time belongs.
     pub what: String,
-    /// The fact that the cell contradicts.
+    /// Statement of the paper that contradicts the published time.
     pub because: String,
-    /// The relative error of the cell.
+    /// Relative error of the simulated time against the published time.
     pub error: f64,
 }
 
-/// The errors of a paper with and without its contradictory cells.
+/// Errors of the reproduction of a paper with and without its contradictory times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contradictions {
-    /// The paper.
+    /// Name of the paper.
     pub paper: &'static str,
-    /// The cells of tables and figures that are contradictory.
+    /// Contradictory times in the tables and figures of the paper.
     pub cells: Vec<Contradictory>,
-    /// The relative errors of all cells of tables.
+    /// Relative errors of all published times in tables.
     pub all: Vec<f64>,
-    /// The relative errors of the cells that do not contradict the rest.
+    /// Relative errors of the published times in tables that contradict nothing.
     pub without: Vec<f64>,
 }
 
-/// Computes the shares within 2.5 % and 5 %, and the median \[%\].
-pub(super) fn figures(errors: &[f64]) -> (f64, f64, f64) {
+/// Computes the shares of the errors within 2.5 % and within 5 %, and the median of the absolute errors, all in percent \[%\].
+pub(super) fn shares_and_median(errors: &[f64]) -> (f64, f64, f64) {
     let totals = Totals {
         errors: errors.iter().map(|error| error.abs()).collect(),
         ..Totals::default()
     };
     (
-        totals.within(TIGHT),
-        totals.within(WIDE),
-        totals.median().unwrap_or_default(),
+        totals.share_within(TIGHT),
+        totals.share_within(WIDE),
+        totals.median_error().unwrap_or_default(),
     )
 }
 
-/// Finds the contradictory cells of a paper.
+/// Finds the contradictory times of a paper. `words` describes the run of a published time.
 ///
 /// # Errors
-/// A fact names a cell that the paper does not have.
+/// A fact names a published time that the paper does not have.
 pub(super) fn contradictions(
     paper: &'static str,
     facts: &Facts,

@@ -1,52 +1,53 @@
-//! Degrees of freedom: the number of constants compared with the number of independent data.
+//! Degrees of freedom: compares the number of constants of a reproduction with the number of independent data in the paper.
 //!
-//! A published time counts as an independent datum unless other published times imply it within [`TIGHT`], the tolerance of the audit:
-//! 1. In a row, the cells of one run size, a time does not count if it lies within the tolerance of a time of its row that was counted
-//!    before (scenario ii if calls are cheap, scenario iii if no process moves).
-//! 2. Of the rest of a column, whose cells differ only in the size of the run, 1 counts if all times lie within the tolerance of a
-//!    multiple of their numbers of supersteps. 2 count if all lie within the tolerance of a straight line (a rate and a constant).
-//!    Otherwise all of them count.
+//! A published time counts as an independent datum unless other published times imply it within [`TIGHT`], the tolerance of the
+//! audit:
+//! 1. In a row, which holds the times of one run size, a time does not count if it lies within the tolerance of a time of its row
+//!    that was counted before (scenario ii if calls are cheap, scenario iii if no process moves).
+//! 2. Of the remaining times of a column, which differ only in the size of the run, 1 counts if all times lie within the
+//!    tolerance of a multiple of their numbers of supersteps. 2 count if all lie within the tolerance of a straight line (a rate
+//!    and a constant). Otherwise all of them count.
 //!
 //! The rule uses published numbers only.
 
 use std::collections::BTreeMap;
 
 use super::super::Paper;
-use super::super::cells::column;
+use super::super::cells::column_name;
 use super::super::facts::{Cell, Facts};
 use super::score::TIGHT;
 use super::settings::Setting;
 
-/// Numbers of constants and of data.
+/// Number of constants of the reproduction of a paper, and number of independent data in the paper.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Freedom {
-    /// The paper.
+    /// Name of the paper.
     pub paper: &'static str,
-    /// Constants that are counted.
+    /// Number of constants that were chosen for the reproduction of this paper.
     pub constants: usize,
-    /// Constants that another paper already counts, and how many of them are numbers.
-    pub shared: (usize, usize),
-    /// Constants that are numbers; all other constants are options.
-    pub numbers: usize,
-    /// An earlier count, before options under other names were included, if it differed.
-    pub former: Option<usize>,
-    /// Cells of tables.
+    /// Number of constants that were already counted for another paper, and how many of these are numbers.
+    pub shared_constants: (usize, usize),
+    /// Number of constants that are numbers; the other constants are options.
+    pub numeric_constants: usize,
+    /// Number of constants in an earlier count, which did not include options under other names; `None` if it was equal.
+    pub former_constants: Option<usize>,
+    /// Number of published times in tables.
     pub cells: usize,
-    /// Columns.
+    /// Number of columns of the tables: times that differ only in the size of the run.
     pub columns: usize,
-    /// Cells that do not count in their row.
+    /// Number of published times that do not count because their row contains an equal time (within the tolerance).
     pub repeated: usize,
-    /// Independent data.
+    /// Number of published times that count as independent data.
     pub independent: usize,
-    /// Decisions.
+    /// Number of published decisions of the policy.
     pub decisions: usize,
-    /// Call schedules.
+    /// Number of published schedules of rescheduling calls.
     pub schedules: usize,
-    /// Runs with published decisions and schedules.
-    pub told_runs: usize,
+    /// Number of runs for which the paper publishes decisions or schedules.
+    pub runs_with_decisions: usize,
 }
 
-/// Counts the constants and the data of a paper.
+/// Counts the constants of the reproduction of a paper and the independent data of the paper.
 pub(super) fn freedom(paper: &'static Paper, facts: &Facts, settings: &[Setting]) -> Freedom {
     let counted = settings.iter().filter(|one| one.is_counted);
     // Settings that count as constants come first, in the order of the facts.
@@ -60,7 +61,7 @@ pub(super) fn freedom(paper: &'static Paper, facts: &Facts, settings: &[Setting]
         .iter()
         .filter(|cell| !is_of_figure(facts, cell));
     let tables: Vec<&Cell> = tables.collect();
-    let (columns, repeated, independent) = independent(&tables);
+    let (columns, repeated, independent) = count_independent(&tables);
     let told = facts.decisions.iter().map(|one| &one.config);
     let told = told.chain(facts.call_schedules.iter().map(|one| &one.config));
     let mut runs: Vec<String> = told
@@ -72,19 +73,19 @@ pub(super) fn freedom(paper: &'static Paper, facts: &Facts, settings: &[Setting]
     Freedom {
         paper: paper.name,
         constants: facts.fitted.len(),
-        shared: (
+        shared_constants: (
             shared().count(),
             shared().filter(|one| one.is_number()).count(),
         ),
-        numbers: counted.filter(|one| one.is_number()).count(),
-        former: facts.audit.former_constants,
+        numeric_constants: counted.filter(|one| one.is_number()).count(),
+        former_constants: facts.audit.former_constants,
         cells: tables.len(),
         columns,
         repeated,
         independent,
         decisions: facts.decisions.len(),
         schedules: facts.call_schedules.len(),
-        told_runs: runs.len(),
+        runs_with_decisions: runs.len(),
     }
 }
 
@@ -92,8 +93,8 @@ fn is_of_figure(facts: &Facts, cell: &Cell) -> bool {
     facts.figures.iter().any(|figure| figure.id == cell.id)
 }
 
-/// Counts the columns, the cells that do not count in their row, and the independent data.
-fn independent(cells: &[&Cell]) -> (usize, usize, usize) {
+/// Counts the columns, the times that do not count in their row, and the independent data.
+fn count_independent(cells: &[&Cell]) -> (usize, usize, usize) {
     let mut rows: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     let mut columns: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
     let mut repeated = 0;
@@ -107,7 +108,7 @@ fn independent(cells: &[&Cell]) -> (usize, usize, usize) {
             .entry(format!("{} {}", cell.table, row.join(" ")))
             .or_default();
         let column = columns
-            .entry(column(&cell.table, &cell.config))
+            .entry(column_name(&cell.table, &cell.config))
             .or_default();
         if row.iter().any(|&known| is_near(cell.seconds, known)) {
             repeated += 1;
@@ -120,7 +121,7 @@ fn independent(cells: &[&Cell]) -> (usize, usize, usize) {
             .and_then(serde_json::Value::as_f64);
         column.push((supersteps.unwrap_or(f64::NAN), cell.seconds));
     }
-    let count = columns.values().map(|column| parameters(column)).sum();
+    let count = columns.values().map(|column| count_parameters(column)).sum();
     (columns.len(), repeated, count)
 }
 
@@ -128,8 +129,9 @@ fn is_near(value: f64, other: f64) -> bool {
     (value / other - 1.0).abs() <= TIGHT
 }
 
-/// Counts the numbers that describe a column: 0 for an empty one, 1 for a multiple of the supersteps, 2 for a line, otherwise all.
-fn parameters(column: &[(f64, f64)]) -> usize {
+/// Counts the numbers that describe a column of (supersteps, time): 0 if it is empty, 1 for a multiple of the supersteps, 2 for a
+/// straight line, otherwise all.
+fn count_parameters(column: &[(f64, f64)]) -> usize {
     let fits = |line: (f64, f64)| {
         column
             .iter()
@@ -165,7 +167,7 @@ mod tests {
     #[test]
     fn a_rate_is_one_number_and_a_line_two() {
         let of = |times: [f64; 4]| {
-            parameters(
+            count_parameters(
                 &[10.0, 50.0, 100.0, 500.0]
                     .into_iter()
                     .zip(times)
@@ -175,7 +177,7 @@ mod tests {
         assert_eq!(of([10.1, 50.5, 101.0, 505.0]), 1);
         assert_eq!(of([15.0, 55.0, 105.0, 505.0]), 2);
         assert_eq!(of([15.0, 55.0, 125.0, 505.0]), 4);
-        assert_eq!(parameters(&[]), 0);
-        assert_eq!(parameters(&[(10.0, 1.0), (20.0, 5.0)]), 2);
+        assert_eq!(count_parameters(&[]), 0);
+        assert_eq!(count_parameters(&[(10.0, 1.0), (20.0, 5.0)]), 2);
     }
 }

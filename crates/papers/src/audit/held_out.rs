@@ -1,64 +1,69 @@
-//! Held-out prediction: fits the constants to some of the cells, and predicts the others.
+//! Held-out prediction: fits the constants of a reproduction to some of the published times, and predicts the remaining times.
 //!
-//! Options keep their values. They were chosen with all cells in view, so their selection is not held out. The simulator is replaced by a
-//! linear model ([`super::linear`]). Its slopes are the differences of two runs in which a constant is changed by [`STEP`] up and down. The
-//! smaller of the two slopes is used, because where a decision changes, one of them is a jump.
+//! Options keep their values. They were chosen with all published times in view, so their selection is not held out. The
+//! simulator is replaced by a linear model ([`super::linear`]). Its slopes are the differences of two runs in which a constant is
+//! changed by a small step up and down. The smaller of the two slopes is used, because one of them is a jump if a decision
+//! changes.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::super::Paper;
-use super::super::cells::{CellResult, column, median};
+use super::super::cells::{CellResult, column_name, median};
 use super::super::changes::Changes;
 use super::linear::{Row, fit};
 use super::score::{Achieved, TIGHT, WIDE};
-use super::sensitivity::score;
+use super::sensitivity::achieved_with;
 use super::settings::Setting;
 use migsim_base::error::{Error, Problem};
 use migsim_experiment::Progress;
 
-/// Relative change of a constant for its slopes.
-const STEP: f64 = 1e-3;
+/// Relative change of a constant by which the slopes of the linear model are computed.
+const SLOPE_STEP: f64 = 1e-3;
 
-/// The quality of the prediction of cells.
+/// Quality of the prediction of published times that were not used for fitting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HeldOut {
-    /// The paper.
+    /// Name of the paper.
     pub paper: String,
-    /// The cells that are used: all cells, or the cells of scenario i.
+    /// Published times that are considered: all cells, or the cells of scenario i.
     pub scope: String,
-    /// The part that is left out each time.
+    /// What is left out of the fit each time and then predicted, such as one row.
     pub left_out: String,
-    /// Number of parts, which are left out in turn.
+    /// Number of parts, each of which is left out once.
     pub times: usize,
-    /// Constants that are fitted again.
+    /// Number of constants that are fitted again without the part.
     pub constants: usize,
-    /// Maximum number of constants that kept their values because the remaining cells do not determine them.
+    /// Maximum number of constants that kept their values because the remaining times do not determine them.
     pub unfixed: usize,
-    /// Cells that are predicted.
+    /// Number of published times that are predicted.
     pub cells: usize,
-    /// Number of cells within 2.5 %.
+    /// Number of times that are predicted within 2.5 %.
     pub within: usize,
-    /// Number of cells within 5 %.
+    /// Number of times that are predicted within 5 %.
     pub wide: usize,
-    /// The median of the absolute relative errors.
+    /// Median of the absolute relative errors of the predicted times.
     pub median: f64,
 }
 
-/// A constant that was fitted again to all cells.
+/// A constant of a reproduction whose value was fitted again to all published times.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Refitted {
-    /// The paper.
+    /// Name of the paper.
     pub paper: String,
-    /// The constant.
+    /// Description of the constant.
     pub what: String,
-    /// The value of the constant in the experiment.
+    /// Value of the constant in the reproduced experiment.
     pub value: String,
-    /// Change of the constant by the fit to all cells, as a fraction; none if the cells do not determine it.
+    /// Relative change of the constant by the fit to all published times, as a fraction; `None` if the times do not determine the
+    /// constant.
     pub change: Option<f64>,
 }
 
-/// Predicts the held-out cells of a paper, with its constants fitted again.
+/// Predicts the held-out published times of a paper with refitted constants; also returns the constants fitted to all times.
+///
+/// # Errors
+/// A run with a changed constant fails.
 pub(super) fn held_out(
     paper: &'static Paper,
     settings: &[Setting],
@@ -86,7 +91,7 @@ pub(super) fn held_out(
         .map(|(constant, change)| Refitted {
             paper: paper.name.into(),
             what: constant.what.clone(),
-            value: constant.value(),
+            value: constant.value_text(),
             change: *change,
         });
     let refitted = refitted.collect();
@@ -108,16 +113,16 @@ pub(super) fn held_out(
         let predicted: Vec<f64> = context
             .rows
             .iter()
-            .map(|row| row.after(&plain(&fitted)))
+            .map(|row| row.error_after(&unfixed_as_zero(&fitted)))
             .collect();
         let unfixed = count_unfixed(&fitted);
         all.push(context.row("nothing; fitted to all of them", (1, unfixed), &predicted));
         if scope == ALL {
             let mut changes = Changes::default();
-            for (constant, change) in constants.iter().zip(plain(&fitted)) {
+            for (constant, change) in constants.iter().zip(unfixed_as_zero(&fitted)) {
                 constant.add_scaled(&mut changes, 1.0 + change);
             }
-            let there = score(paper, changes, progress);
+            let there = achieved_with(paper, changes, progress);
             let errors = there.map(|there| there.errors).unwrap_or_default();
             all.push(context.row(
                 "nothing; fitted to all of them, and simulated",
@@ -130,23 +135,23 @@ pub(super) fn held_out(
     Ok((all, refitted))
 }
 
-/// The name of the scope of all cells.
+/// Name of the scope that contains all published times of a paper.
 pub(super) const ALL: &str = "all cells";
 type Inside = fn(&CellResult) -> bool;
 const SCOPES: [(&str, Inside); 2] = [(ALL, |_| true), ("scenario i", |cell| cell.scenario == "i")];
 
-/// Computes the change of the errors of the cells with a constant.
+/// Computes for each published time the change of its relative error per relative change of a constant.
 fn slopes_of(constant: &Setting, base: &Achieved, progress: &Progress) -> Result<Vec<f64>, Error> {
     let errors = |factor: f64| {
-        let there = score(constant.paper, constant.scaled(factor), progress);
+        let there = achieved_with(constant.paper, constant.scaled(factor), progress);
         let refused = || Problem::new(format!("`{}` cannot be moved", constant.what));
         Ok::<_, Error>(there.ok_or_else(refused)?.errors)
     };
-    let (below, above) = rayon::join(|| errors(1.0 - STEP), || errors(1.0 + STEP));
+    let (below, above) = rayon::join(|| errors(1.0 - SLOPE_STEP), || errors(1.0 + SLOPE_STEP));
     let (below, above) = (below?, above?);
     let slope = |cell: usize| {
         let here = base.errors[cell];
-        let sides = [(here - below[cell]) / STEP, (above[cell] - here) / STEP];
+        let sides = [(here - below[cell]) / SLOPE_STEP, (above[cell] - here) / SLOPE_STEP];
         if sides[0].abs() <= sides[1].abs() {
             sides[0]
         } else {
@@ -156,7 +161,7 @@ fn slopes_of(constant: &Setting, base: &Achieved, progress: &Progress) -> Result
     Ok((0..base.errors.len()).map(slope).collect())
 }
 
-fn plain(change: &[Option<f64>]) -> Vec<f64> {
+fn unfixed_as_zero(change: &[Option<f64>]) -> Vec<f64> {
     change.iter().map(|one| one.unwrap_or_default()).collect()
 }
 
@@ -164,7 +169,7 @@ fn count_unfixed(change: &[Option<f64>]) -> usize {
     change.iter().filter(|one| one.is_none()).count()
 }
 
-/// Some cells of a paper and their linear model.
+/// Some published times of a paper, and their linear model.
 struct Scope<'c> {
     paper: &'static Paper,
     name: &'static str,
@@ -175,22 +180,23 @@ struct Scope<'c> {
 
 type Part = fn(&CellResult) -> String;
 
-/// The partitions of the cells: a name, and the key in which the parts differ.
+/// Ways to divide the published times into parts: a name, and the function that returns the part to which a published time
+/// belongs.
 const PARTITIONS: [(&str, Part); 7] = [
     ("one cell", |cell| cell.id.clone()),
     ("one row (a run size, all its scenarios)", |cell| {
-        without(cell, &["scenario", "alpha"])
+        config_without(cell, &["scenario", "alpha"])
     }),
     ("one column (all its run sizes)", |cell| {
-        column(&cell.table, &cell.config)
+        column_name(&cell.table, &cell.config)
     }),
-    ("one order n", |cell| only(cell, "n")),
-    ("one number of processes", |cell| only(cell, "procs")),
-    ("one number of supersteps", |cell| only(cell, "supersteps")),
+    ("one order n", |cell| config_value(cell, "n")),
+    ("one number of processes", |cell| config_value(cell, "procs")),
+    ("one number of supersteps", |cell| config_value(cell, "supersteps")),
     ("one table", |cell| cell.table.clone()),
 ];
 
-fn without(cell: &CellResult, keys: &[&str]) -> String {
+fn config_without(cell: &CellResult, keys: &[&str]) -> String {
     let rest = cell
         .config
         .iter()
@@ -199,7 +205,7 @@ fn without(cell: &CellResult, keys: &[&str]) -> String {
     format!("{} {}", cell.table, rest.join(" "))
 }
 
-fn only(cell: &CellResult, key: &str) -> String {
+fn config_value(cell: &CellResult, key: &str) -> String {
     let value = cell.config.get(key);
     value.map(ToString::to_string).unwrap_or_default()
 }
@@ -225,7 +231,8 @@ impl Scope<'_> {
         }
     }
 
-    /// Returns every partition of the cells into two or more parts, each once.
+    /// Predicts the published times for each partition in turn: each part is predicted from the others. Partitions with a single
+    /// part and repeated partitions are left out.
     fn partitions(&self) -> Vec<HeldOut> {
         let mut seen: Vec<Vec<usize>> = Vec::new();
         let mut all = Vec::new();
@@ -258,9 +265,9 @@ impl Scope<'_> {
             let training: Vec<&Row> = left.iter().map(|&cell| self.rows[cell]).collect();
             let change = fit(&training, self.constants);
             unfixed = unfixed.max(count_unfixed(&change));
-            let change = plain(&change);
+            let change = unfixed_as_zero(&change);
             for cell in out {
-                errors[cell] = self.rows[cell].after(&change);
+                errors[cell] = self.rows[cell].error_after(&change);
             }
         }
         self.row(name, (count, unfixed), &errors)

@@ -1,46 +1,46 @@
-//! Robust least squares of a few parameters: fits the values of constants to some of the cells.
+//! Robust least squares with few parameters: fits the values of constants to published times.
 //!
-//! The model is linear: the relative error of cell c is `e_c + Σ_k s_ck · d_k`, where `e_c` is the present error, `d_k` the relative change
-//! of constant k, and `s_ck` its slope. The sum of Huber's function of the errors is minimised by iteratively reweighted least squares.
-//! Errors below [`BEND`] count squared and larger ones linearly, so that a cell that no constant can improve has little weight. The
-//! function is convex, so the minimum does not depend on the present values of the constants.
+//! The model is linear: the relative error of published time c is `e_c + Σ_k s_ck · d_k`, where `e_c` is the present error, `d_k`
+//! the relative change of constant k, and `s_ck` its slope. The sum of Huber's function of the errors is minimised by iteratively
+//! reweighted least squares. Errors below [`BEND`] count squared and larger ones linearly, so that a time that no constant can
+//! improve has little weight. The function is convex, so the minimum does not depend on the present values of the constants.
 //!
-//! A constant that the cells do not determine keeps its value. Columns are chosen by pivoted Gram-Schmidt, the longest residual first. A
-//! column with a residual shorter than `BEND / KNOWN` is left out, because cells with errors of `BEND` would determine it to no better than
-//! `KNOWN` of its value.
+//! A constant that the times do not determine keeps its value. Columns are chosen by pivoted Gram-Schmidt, the longest residual
+//! first. A column with a residual shorter than `BEND / KNOWN` is left out, because times with errors of `BEND` would determine
+//! the constant to no better than `KNOWN` of its value.
 
-/// Relative error at which Huber's function changes from squares to lines: 1 %.
+/// Relative error at which Huber's function changes from quadratic to linear: 1 %.
 const BEND: f64 = 0.01;
 
-/// Maximum relative uncertainty of a constant that is fitted.
+/// Maximum relative uncertainty of a constant that is fitted; less certain constants keep their values.
 const KNOWN: f64 = 0.25;
 
-/// Number of reweighting rounds; the weights converge much earlier.
+/// Number of rounds of the iterative reweighting; the weights converge much earlier.
 const ROUNDS: usize = 200;
 
-/// A cell: its present error, and the slopes of this error.
+/// A published time in the linear model: its present error, and the slopes of this error.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
-    /// Simulated over published time, minus 1.
+    /// Relative error at present: simulated time over published time, minus 1.
     pub(super) error: f64,
-    /// Its derivative by the relative change of each constant.
+    /// Derivative of the error by the relative change of each constant.
     pub(super) slopes: Vec<f64>,
 }
 
 impl Row {
-    /// Computes the error after a change of the constants.
-    pub(super) fn after(&self, change: &[f64]) -> f64 {
+    /// Computes the error that the model predicts after the relative changes `change` of the constants.
+    pub(super) fn error_after(&self, change: &[f64]) -> f64 {
         self.error + dot(&self.slopes, change)
     }
 }
 
-/// Computes the relative change of each constant that fits some rows best; `None` for a constant that they do not determine.
+/// Computes the relative change of each constant that fits the rows best; `None` for a constant that the rows do not determine.
 pub(super) fn fit(rows: &[&Row], constants: usize) -> Vec<Option<f64>> {
-    let taken = known(rows, constants);
+    let taken = determined_constants(rows, constants);
     let mut change = vec![0.0; constants];
     for _ in 0..ROUNDS {
         let weights = rows.iter().map(|row| {
-            let error = row.after(&change).abs();
+            let error = row.error_after(&change).abs();
             if error <= BEND { 1.0 } else { BEND / error }
         });
         let weights: Vec<f64> = weights.collect();
@@ -75,8 +75,8 @@ pub(super) fn fit(rows: &[&Row], constants: usize) -> Vec<Option<f64>> {
         .collect()
 }
 
-/// Lists the constants that the rows determine, the best determined first.
-fn known(rows: &[&Row], constants: usize) -> Vec<usize> {
+/// Lists the constants that the rows determine; the constant that is determined best comes first.
+fn determined_constants(rows: &[&Row], constants: usize) -> Vec<usize> {
     let column = |k: usize| rows.iter().map(|row| row.slopes[k]).collect::<Vec<f64>>();
     let mut rests: Vec<Vec<f64>> = (0..constants).map(column).collect();
     let mut taken: Vec<usize> = Vec::new();
@@ -102,7 +102,8 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Solves `matrix · x = right` with a symmetric positive matrix (Cholesky); `None` if it is not positive.
+/// Solves `matrix · x = right` for a symmetric positive definite matrix by Cholesky decomposition; `None` if the matrix is not
+/// positive definite.
 fn solve(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Option<Vec<f64>> {
     let n = right.len();
     for i in 0..n {

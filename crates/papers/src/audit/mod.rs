@@ -1,6 +1,6 @@
-//! The audit of the reproductions, in the order of a reviewer's questions. It counts constants and independent data, predicts held-out
-//! cells, and tests the sensitivity to every constant and option. It ends with the numbers of searches, rounding, and the contradictions of
-//! the papers.
+//! The audit of the reproductions, in the order of a reviewer's questions. It counts constants and independent data, predicts
+//! held-out published times, and tests the sensitivity to every constant and option. It ends with the number of searches for
+//! constants, the effect of rounding, and the contradictions in the papers.
 //!
 //! ```text
 //! facts, experiments ─> settings ─┬─> freedom                     counted without runs
@@ -8,8 +8,8 @@
 //!                                 └─> Tables: held out, refitted, sensitivity, ablation    some thousand reproductions
 //!                                        └─> CSV files ─> page
 //! ```
-//! Long computations are stored as tables, and the page is made from the tables. A test can therefore make the page again from the
-//! committed tables.
+//! Results of long computations are stored as tables, and the page is made from the tables. A test can therefore make the page
+//! again from the committed tables.
 
 mod ablation;
 mod choices;
@@ -34,7 +34,7 @@ pub use freedom::Freedom;
 pub use held_out::{HeldOut, Refitted};
 pub use rounding::Rounding;
 pub use score::{Achieved, Score, TIGHT, WIDE};
-pub use sensitivity::{GRID, Sensitivity};
+pub use sensitivity::{WINDOW_STEPS, Sensitivity};
 pub(crate) use splits::{SPLIT_COLUMNS, splits};
 pub use tables::Tables;
 
@@ -43,12 +43,12 @@ use super::page::Page;
 use migsim_base::error::Error;
 use migsim_experiment::Progress;
 
-/// Creates the page of the audit and its tables.
+/// Computes the audit of all reproductions, and creates its page and its tables.
 ///
 /// # Errors
 /// A run fails.
 pub fn audit(progress: &Progress) -> Result<(Page, Tables), Error> {
-    let subjects = Subject::all(progress)?;
+    let subjects = Subject::read_all(progress)?;
     let tables = Tables::compute(&subjects, progress)?;
     Ok((page_of(&subjects, &tables)?, tables))
 }
@@ -56,7 +56,7 @@ pub fn audit(progress: &Progress) -> Result<(Page, Tables), Error> {
 fn page_of(subjects: &[Subject], tables: &Tables) -> Result<Page, Error> {
     let papers = subjects
         .iter()
-        .map(Subject::quick)
+        .map(Subject::counts)
         .collect::<Result<Vec<_>, _>>()?;
     Ok(Page {
         name: "audit.md".into(),

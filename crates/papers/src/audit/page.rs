@@ -1,38 +1,38 @@
-//! The page `results/audit.md`: presents the tables in the order of a reviewer's questions.
+//! Creates the page `results/audit.md`, which presents the tables of the audit in the order of a reviewer's questions.
 
 use super::ablation::Ablation;
-use super::contradictions::{Contradictions, figures};
+use super::contradictions::{Contradictions, shares_and_median};
 use super::freedom::Freedom;
 use super::score::{Score, TIGHT, WIDE};
-use super::sensitivity::{GRID, Sensitivity};
-use super::splits::{SPLIT_COLUMNS, extremes, split_rows};
-use super::subject::Quick;
+use super::sensitivity::{WINDOW_STEPS, Sensitivity};
+use super::splits::{SPLIT_COLUMNS, extreme_splits, split_rows};
+use super::subject::AuditCounts;
 use super::tables::Tables;
 
 use crate::effects::counts_of_cells;
-use crate::markdown::{cell, put, table};
-use crate::named::subject;
-use crate::readme::effect_table;
+use crate::markdown::{escape_cell, put, push_table};
+use crate::named::application_of;
+use crate::readme::push_effect_table;
 
-/// Creates the page of the audit.
-pub(super) fn page(papers: &[Quick], tables: &Tables) -> String {
+/// Creates the text of the audit page from the tables and from the papers' own counts.
+pub(super) fn page(papers: &[AuditCounts], tables: &Tables) -> String {
     let mut text = String::from(
         "# Audit\n\nThis page is for reviewers of the reproduction. It is written by `migsim reproduce audit --out results`. Nothing is random, and the file does not depend on the number of\nthreads. Tables that take long to compute are also stored as CSV (`audit-*.csv`). CI writes this page again from them and recomputes a sample of their rows.\n\n",
     );
-    effects(&mut text, papers);
+    push_effects(&mut text, papers);
     text.push_str(&summary(papers, tables));
-    freedom(&mut text, papers, tables);
-    held_out(&mut text, tables);
-    sensitivity(&mut text, papers, tables);
-    ablation(&mut text, papers, tables);
-    searched(&mut text, papers);
-    rounding(&mut text, papers);
-    contradictions(&mut text, papers);
+    push_freedom(&mut text, papers, tables);
+    push_held_out(&mut text, tables);
+    push_sensitivity(&mut text, papers, tables);
+    push_ablation(&mut text, papers, tables);
+    push_searches(&mut text, papers);
+    push_rounding(&mut text, papers);
+    push_contradictions(&mut text, papers);
     text
 }
 
-/// Writes the effects, which are the subject of the papers, before the times.
-fn effects(text: &mut String, papers: &[Quick]) {
+/// Writes the section about the effects of rescheduling, which are the subject of the papers; it comes before the times.
+fn push_effects(text: &mut String, papers: &[AuditCounts]) {
     let counts = counts_of_cells(papers.iter().map(|one| (one.paper.name, &*one.cells)));
     let Some(all) = counts.last() else {
         return;
@@ -46,7 +46,7 @@ fn effects(text: &mut String, papers: &[Quick]) {
         all.constant_within[1],
         all.copied_times
     );
-    effect_table(text, &counts);
+    push_effect_table(text, &counts);
     text.push_str("\n## Summary\n\n");
 }
 
@@ -54,36 +54,36 @@ fn percent(part: usize, all: usize) -> f64 {
     100.0 * part as f64 / all.max(1) as f64
 }
 
-/// Writes the summary in five sentences.
-fn summary(papers: &[Quick], tables: &Tables) -> String {
+/// Writes the summary of the audit in five sentences.
+fn summary(papers: &[AuditCounts], tables: &Tables) -> String {
     let total =
         |of: fn(&Freedom) -> usize| papers.iter().map(|one| of(&one.freedom)).sum::<usize>();
-    let constants = total(|one| one.constants - one.shared.0);
-    let numbers = total(|one| one.numbers - one.shared.1);
+    let constants = total(|one| one.constants - one.shared_constants.0);
+    let numbers = total(|one| one.numeric_constants - one.shared_constants.1);
     let cells = total(|one| one.cells);
     let score: usize = papers.iter().map(|one| one.score.cells).sum();
-    let splits = extremes(&tables.held_out);
+    let splits = extreme_splits(&tables.held_out);
     let mildest: usize = splits.iter().map(|one| one.mildest.within).sum();
     let harshest: usize = splits.iter().map(|one| one.harshest.within).sum();
     let counted = tables.sensitivity.iter().filter(|one| one.is_counted);
     let robust = counted
         .clone()
         .filter(|one| one.window_below >= 1.0 && one.window_above >= 1.0);
-    let others = options(tables, false);
-    let carrying = others.iter().filter(|one| one.carries()).count();
+    let others = options_with_results(tables, false);
+    let carrying = others.iter().filter(|one| one.is_needed()).count();
     let settings: u64 = papers
         .iter()
         .flat_map(|one| &one.searched)
         .map(|one| one.settings)
         .sum();
-    let errors = |of: fn(&Quick) -> &[f64]| {
+    let errors = |of: fn(&AuditCounts) -> &[f64]| {
         papers
             .iter()
             .flat_map(|one| of(one).to_vec())
             .collect::<Vec<f64>>()
     };
-    let with = figures(&errors(|one| &one.contradictions.all));
-    let without = figures(&errors(|one| &one.contradictions.without));
+    let with = shares_and_median(&errors(|one| &one.contradictions.all));
+    let without = shares_and_median(&errors(|one| &one.contradictions.without));
     format!(
         "1. There are {constants} constants ({numbers} numbers and {} options) for {cells} published times, which are {} independent data,\n   and for {} decisions and {} call schedules of {} runs.\n\
          2. {score} of the {cells} times are within {} % with the constants as they are. If constants are fitted again without a part of the times, they predict\n   {mildest} times within the same bound with the mildest split of each paper, and {harshest} with the harshest.\n\
@@ -94,7 +94,7 @@ fn summary(papers: &[Quick], tables: &Tables) -> String {
         total(|one| one.independent),
         total(|one| one.decisions),
         total(|one| one.schedules),
-        total(|one| one.told_runs),
+        total(|one| one.runs_with_decisions),
         100.0 * TIGHT,
         robust.count(),
         counted.count(),
@@ -105,7 +105,7 @@ fn summary(papers: &[Quick], tables: &Tables) -> String {
     )
 }
 
-fn freedom(text: &mut String, papers: &[Quick], tables: &Tables) {
+fn push_freedom(text: &mut String, papers: &[AuditCounts], tables: &Tables) {
     text.push_str(
         "\n## 1. Degrees of freedom and independent data\n\n\
          *Constants* are the numbers and options that a paper's page counts as fitted. Constants *counted elsewhere* have the same value in another paper, and \
@@ -116,22 +116,22 @@ fn freedom(text: &mut String, papers: &[Quick], tables: &Tables) {
          time that was already counted adds nothing. (b) The other cells of a column differ only in the size of the run. If all their times are proportional\nto \
          the number of supersteps within 2.5 %, one of them counts. If they are on a straight line, two count. Otherwise all count.\n",
     );
-    let counts = |one: &Quick| {
+    let counts = |one: &AuditCounts| {
         let free = &one.freedom;
-        let options = options(tables, false);
+        let options = options_with_results(tables, false);
         let carrying = options
             .iter()
-            .filter(|option| option.paper == free.paper && option.carries());
+            .filter(|option| option.paper == free.paper && option.is_needed());
         let numbers = tables
             .sensitivity
             .iter()
             .filter(|number| number.paper == free.paper && !number.is_counted && number.matters());
         [
             free.constants,
-            free.shared.0,
-            free.numbers,
-            free.constants - free.numbers,
-            free.former.unwrap_or(free.constants),
+            free.shared_constants.0,
+            free.numeric_constants,
+            free.constants - free.numeric_constants,
+            free.former_constants.unwrap_or(free.constants),
             carrying.count(),
             numbers.count(),
             free.cells,
@@ -140,7 +140,7 @@ fn freedom(text: &mut String, papers: &[Quick], tables: &Tables) {
             free.independent,
             free.decisions,
             free.schedules,
-            free.told_runs,
+            free.runs_with_decisions,
         ]
     };
     let row = |name: &str, counts: [usize; 14]| {
@@ -150,12 +150,12 @@ fn freedom(text: &mut String, papers: &[Quick], tables: &Tables) {
     let all: Vec<[usize; 14]> = papers.iter().map(counts).collect();
     let sum = std::array::from_fn(|at| all.iter().map(|counts| counts[at]).sum());
     let rows = papers.iter().zip(&all);
-    let rows = rows.map(|(one, counts)| row(subject(one.freedom.paper), *counts));
+    let rows = rows.map(|(one, counts)| row(application_of(one.freedom.paper), *counts));
     let columns = "paper | constants | counted elsewhere | numbers | options | before | uncounted options that matter | uncounted numbers that matter | cells | columns | repeat their row | independent | decisions | schedules | reported runs";
-    table(text, columns, rows.chain([row("all papers, added", sum)]));
+    push_table(text, columns, rows.chain([row("all papers, added", sum)]));
 }
 
-fn held_out(text: &mut String, tables: &Tables) {
+fn push_held_out(text: &mut String, tables: &Tables) {
     text.push_str(
         "\n## 2. Held-out predictions\n\n\
          The fitted numbers are fitted again to all cells except the held-out ones, and then predict these. **Options stay as they are: they were chosen with \
@@ -165,17 +165,17 @@ fn held_out(text: &mut String, tables: &Tables) {
          within a quarter of its value. *Unfixed* is the largest number of such values in one fit.\n\nThe first table has, for each paper, the splits that \
          predict the most and the fewest cells within 2.5 %. The second table has all splits:\n",
     );
-    table(text, SPLIT_COLUMNS, split_rows(&tables.held_out));
+    push_table(text, SPLIT_COLUMNS, split_rows(&tables.held_out));
     let columns = "paper | cells considered | left out at a time | times | numbers | unfixed | cells | within 2.5 % | within 5 % | median error";
     let rows = tables.held_out.iter().map(|one| {
         let fitted = format!("{} | {} | {}", one.times, one.constants, one.unfixed);
         let (tight, wide) = (percent(one.within, one.cells), percent(one.wide, one.cells));
         let errors = format!("{tight:.0} % | {wide:.0} % | {:.2} %", 100.0 * one.median);
-        let paper = subject(&one.paper);
+        let paper = application_of(&one.paper);
         let part = format!("{paper} | {} | {}", one.scope, one.left_out);
         format!("{part} | {fitted} | {} | {errors}", one.cells)
     });
-    table(text, columns, rows);
+    push_table(text, columns, rows);
     text.push_str(
         "\nThe next table has each number fitted again to all cells of its paper. This fit uses only times, while some of the numbers were originally determined by decisions, schedules and figures.\n",
     );
@@ -183,23 +183,23 @@ fn held_out(text: &mut String, tables: &Tables) {
     let rows = tables.refitted.iter().map(|one| {
         let change = one.change.map(|change| format!("{:+.2} %", 100.0 * change));
         let change = change.unwrap_or("not fixed by the times".into());
-        let (paper, what) = (subject(&one.paper), cell(&one.what));
+        let (paper, what) = (application_of(&one.paper), escape_cell(&one.what));
         format!("{paper} | {what} | {} | {change}", one.value)
     });
-    table(text, columns, rows);
+    push_table(text, columns, rows);
 }
 
-/// Formats the counts of cells, decisions and schedules.
-fn counts(score: Score) -> String {
+/// Formats the numbers of reproduced times, decisions and schedules of rescheduling calls.
+fn counts_text(score: Score) -> String {
     format!("{}, {}, {}", score.cells, score.decisions, score.schedules)
 }
 
-fn as_it_is(text: &mut String, papers: &[Quick]) {
+fn push_present_score(text: &mut String, papers: &[AuditCounts]) {
     let all = papers.iter().map(|one| {
         format!(
             "{} {} (and {} cells within 5 %)",
-            subject(one.paper.name),
-            counts(one.score),
+            application_of(one.paper.name),
+            counts_text(one.score),
             one.score.wide
         )
     });
@@ -207,8 +207,8 @@ fn as_it_is(text: &mut String, papers: &[Quick]) {
     put!(text, "As they are: {all}.\n");
 }
 
-fn sensitivity(text: &mut String, papers: &[Quick], tables: &Tables) {
-    let grid: Vec<String> = GRID.iter().map(f64::to_string).collect();
+fn push_sensitivity(text: &mut String, papers: &[AuditCounts], tables: &Tables) {
+    let grid: Vec<String> = WINDOW_STEPS.iter().map(f64::to_string).collect();
     put!(
         text,
         "\n## 3. Sensitivity of every number\n\n\
@@ -219,26 +219,26 @@ fn sensitivity(text: &mut String, papers: &[Quick], tables: &Tables) {
          it is called \"all\". If the ends of the range change no time, the values in between are not tried.\n\n",
         grid.join(", ")
     );
-    as_it_is(text, papers);
+    push_present_score(text, papers);
     let rows = tables.sensitivity.iter().map(|one| {
-        let scores = one.scores().map(counts).join(" | ");
-        let (paper, what) = (subject(&one.paper), cell(&one.what));
-        let origin = origin(&one.origin, one.is_counted);
+        let scores = one.scores().map(counts_text).join(" | ");
+        let (paper, what) = (application_of(&one.paper), escape_cell(&one.what));
+        let origin = origin_text(&one.origin, one.is_counted);
         let value = format!("{} | {origin}", one.value);
-        format!("{paper} | {what} | {value} | {scores} | {}", window(one))
+        format!("{paper} | {what} | {value} | {scores} | {}", window_text(one))
     });
     let columns = "paper | number | value | origin | -1 % | as it is | +1 % | window";
-    table(text, columns, rows);
+    push_table(text, columns, rows);
 }
 
-/// Formats the origin of a value, and whether the value counts as a constant.
-fn origin(origin: &str, is_counted: bool) -> String {
+/// Formats the origin of a value, and whether the value counts as a constant of the reproduction.
+fn origin_text(origin: &str, is_counted: bool) -> String {
     let counted = if is_counted { ", counted" } else { "" };
     format!("{origin}{counted}")
 }
 
-fn window(one: &Sensitivity) -> String {
-    let end = GRID[GRID.len() - 1];
+fn window_text(one: &Sensitivity) -> String {
+    let end = WINDOW_STEPS[WINDOW_STEPS.len() - 1];
     if one.window_below >= end && one.window_above >= end {
         return "all".into();
     }
@@ -256,28 +256,28 @@ fn window(one: &Sensitivity) -> String {
     format!("{minus} to {plus}")
 }
 
-/// An option with the results of all its other values.
-struct Choice<'t> {
+/// An option of a reproduction with the results for all its other values.
+struct OptionResults<'t> {
     paper: &'t str,
     others: Vec<&'t Ablation>,
 }
 
-impl Choice<'_> {
-    /// Whether every other value that can be run loses a result.
-    fn carries(&self) -> bool {
+impl OptionResults<'_> {
+    /// Returns whether every other value that can be simulated loses a reproduced result.
+    fn is_needed(&self) -> bool {
         let mut run = self
             .others
             .iter()
             .filter(|one| one.refused.is_empty())
             .peekable();
-        run.peek().is_some() && !run.any(|one| one.is_free())
+        run.peek().is_some() && !run.any(|one| one.loses_nothing())
     }
 }
 
-/// Lists the options that count as constants, or those that do not; stated values are left out, since they are no choices of the
-/// reproduction.
-fn options(tables: &Tables, is_counted: bool) -> Vec<Choice<'_>> {
-    let mut all: Vec<Choice<'_>> = Vec::new();
+/// Lists the options that count as constants of the reproductions (or, if `is_counted` is false, those that do not). Values that
+/// a paper states are left out, because they were not chosen for the reproduction.
+fn options_with_results(tables: &Tables, is_counted: bool) -> Vec<OptionResults<'_>> {
+    let mut all: Vec<OptionResults<'_>> = Vec::new();
     let rows = tables.ablation.iter();
     for row in rows
         .filter(|row| row.is_counted == is_counted && (row.is_counted || row.origin != "stated"))
@@ -287,7 +287,7 @@ fn options(tables: &Tables, is_counted: bool) -> Vec<Choice<'_>> {
             .filter(|last| last.paper == row.paper && last.others[0].keys == row.keys)
         {
             Some(last) => last.others.push(row),
-            None => all.push(Choice {
+            None => all.push(OptionResults {
                 paper: &row.paper,
                 others: vec![row],
             }),
@@ -296,15 +296,15 @@ fn options(tables: &Tables, is_counted: bool) -> Vec<Choice<'_>> {
     all
 }
 
-fn ablation(text: &mut String, papers: &[Quick], tables: &Tables) {
+fn push_ablation(text: &mut String, papers: &[AuditCounts], tables: &Tables) {
     text.push_str(
         "\n## 4. Ablation of every option\n\n\
          The experiments and platforms of a paper set options whose value is a word or a switch. Each of these options is set to each of its other values, one \
          at a time.\nIntegers and zeros that are fitted or inferred are decreased and increased by one. *Lost* counts the results that match now but not with \
          the other value; \"free\" loses nothing. *default* marks the value that applies if a file does not set the option.\n",
     );
-    let (counted, others) = (options(tables, true), options(tables, false));
-    let carrying = |all: &[Choice<'_>]| all.iter().filter(|one| one.carries()).count();
+    let (counted, others) = (options_with_results(tables, true), options_with_results(tables, false));
+    let carrying = |all: &[OptionResults<'_>]| all.iter().filter(|one| one.is_needed()).count();
     put!(
         text,
         "{} of {} options that count as fitted matter, and {} of {} that do not count: with each of their other values some result is lost.\n\n",
@@ -313,28 +313,28 @@ fn ablation(text: &mut String, papers: &[Quick], tables: &Tables) {
         carrying(&others),
         others.len()
     );
-    as_it_is(text, papers);
+    push_present_score(text, papers);
     let rows = tables.ablation.iter().map(|one| {
-        let (paper, what) = (subject(&one.paper), cell(&one.what));
-        let origin = origin(&one.origin, one.is_counted);
+        let (paper, what) = (application_of(&one.paper), escape_cell(&one.what));
+        let origin = origin_text(&one.origin, one.is_counted);
         let mark = if one.is_default { " (default)" } else { "" };
         let outcome = if one.refused.is_empty() {
             let now = format!("{}, {}, {}", one.cells, one.decisions, one.schedules);
             let lost = [one.lost_cells, one.lost_decisions, one.lost_schedules];
             let lost = lost.map(|count| count.to_string()).join(", ");
-            let lost = if one.is_free() { "free".into() } else { lost };
+            let lost = if one.loses_nothing() { "free".into() } else { lost };
             format!("{now} | {} | {lost}", one.wide)
         } else {
-            format!("refused: {} | - | -", cell(&one.refused))
+            format!("refused: {} | - | -", escape_cell(&one.refused))
         };
         let values = format!("{} | {origin} | {}{mark}", one.value, one.other);
         format!("{paper} | {what} | {values} | {outcome}")
     });
     let columns = "paper | option | value | origin | other value | cells within 2.5 %, decisions, schedules | cells within 5 % | lost";
-    table(text, columns, rows);
+    push_table(text, columns, rows);
 }
 
-fn searched(text: &mut String, papers: &[Quick]) {
+fn push_searches(text: &mut String, papers: &[AuditCounts]) {
     text.push_str(
         "\n## 5. How much was searched\n\n\
          If many settings are tried and the best is kept, the result can be good by chance. The table has the settings that were recorded. In addition there \
@@ -347,21 +347,21 @@ fn searched(text: &mut String, papers: &[Quick]) {
         let share = settings as f64 / one.freedom.independent.max(1) as f64;
         let cells = format!("{} of {}", one.score.cells, one.freedom.cells);
         let decisions = format!("{} of {}", one.score.decisions, one.freedom.decisions);
-        let paper = subject(one.paper.name);
+        let paper = application_of(one.paper.name);
         format!("{paper} | {settings} | {share:.0} | {cells} | {decisions}")
     });
-    table(text, columns, rows);
+    push_table(text, columns, rows);
     let all = papers.iter();
     let all = all.flat_map(|one| one.searched.iter().map(|search| (one.paper.name, search)));
     let rows = all.map(|(paper, one)| {
-        let (paper, what) = (subject(paper), cell(&one.what));
+        let (paper, what) = (application_of(paper), escape_cell(&one.what));
         let place = format!("{} | `{}`", one.date, one.source);
         format!("{paper} | {} | {what} | {place}", one.settings)
     });
-    table(text, "paper | settings | what | when | source", rows);
+    push_table(text, "paper | settings | what | when | source", rows);
 }
 
-fn rounding(text: &mut String, papers: &[Quick]) {
+fn push_rounding(text: &mut String, papers: &[AuditCounts]) {
     text.push_str(
         "\n## 6. Rounding of the published times\n\n\
          A published time represents all times that are rounded to it. Each time is assumed to have as many decimals as the time with the most decimals in its \
@@ -373,18 +373,18 @@ fn rounding(text: &mut String, papers: &[Quick]) {
     let rows = all.map(|one| {
         let counts = [one.decimals, one.certain, one.possible, one.missed];
         let counts = counts.map(|count| count.to_string()).join(" | ");
-        let (name, seconds) = &one.least;
+        let (name, seconds) = &one.shortest;
         let least = format!("{seconds:.*} s ({name})", one.decimals);
-        let (paper, share) = (subject(one.paper), 100.0 * one.relative);
+        let (paper, share) = (application_of(one.paper), 100.0 * one.largest_relative);
         format!(
             "{paper} | {counts} | {least} | {share:.2} % | {}",
             one.coarse
         )
     });
-    table(text, columns, rows);
+    push_table(text, columns, rows);
 }
 
-fn contradictions(text: &mut String, papers: &[Quick]) {
+fn push_contradictions(text: &mut String, papers: &[AuditCounts]) {
     put!(
         text,
         "\n## 7. Times in which a paper contradicts itself\n\n\
@@ -393,7 +393,7 @@ fn contradictions(text: &mut String, papers: &[Quick]) {
         100.0 * WIDE
     );
     let words = |errors: &[f64]| {
-        let (count, (tight, wide, median)) = (errors.len(), figures(errors));
+        let (count, (tight, wide, median)) = (errors.len(), shares_and_median(errors));
         format!("{count} cells: {tight:.1} and {wide:.1} %, median {median:.2} %")
     };
     let row = |name: &str, all: &[f64], without: &[f64]| {
@@ -403,11 +403,11 @@ fn contradictions(text: &mut String, papers: &[Quick]) {
     let errors = |of: fn(&Contradictions) -> &[f64]| all().flat_map(of).copied().collect();
     let (whole, without): (Vec<f64>, Vec<f64>) =
         (errors(|one| &one.all), errors(|one| &one.without));
-    let rows = all().map(|one| row(subject(one.paper), &one.all, &one.without));
+    let rows = all().map(|one| row(application_of(one.paper), &one.all, &one.without));
     let rows = rows.chain([row("all", &whole, &without)]);
-    table(text, "paper | with them | without them", rows);
+    push_table(text, "paper | with them | without them", rows);
     let rows = all().flat_map(|one| &one.cells).map(|one| {
-        let because = cell(&one.because);
+        let because = escape_cell(&one.because);
         format!(
             "{} | {} | {:+.1} % | {because}",
             one.id,
@@ -415,5 +415,5 @@ fn contradictions(text: &mut String, papers: &[Quick]) {
             100.0 * one.error
         )
     });
-    table(text, "cell | what | error | why", rows);
+    push_table(text, "cell | what | error | why", rows);
 }

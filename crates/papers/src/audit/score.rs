@@ -1,40 +1,42 @@
-//! The score of a paper with some settings, and the difference between two scores.
+//! Score of the reproduction of a paper with some settings (numbers of reproduced results), and the results lost against another
+//! reproduction.
 
 use serde::{Deserialize, Serialize};
 
 use super::super::decisions::Verdict;
 use super::super::reproduce::Compared;
 
-/// Relative error within which a cell counts as reproduced.
+/// Maximum relative error with which a published time counts as reproduced.
 pub const TIGHT: f64 = 0.025;
-/// The wider relative error of a second count.
+/// Maximum relative error for a second, wider count of reproduced times.
 pub const WIDE: f64 = 0.05;
 
-/// The number of cells of tables, decisions and call schedules that are reproduced.
+/// Numbers of published times in tables, decisions and schedules of rescheduling calls that are reproduced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Score {
-    /// Cells within [`TIGHT`].
+    /// Number of published times reproduced within [`TIGHT`].
     pub cells: usize,
-    /// Cells within [`WIDE`].
+    /// Number of published times reproduced within [`WIDE`].
     pub wide: usize,
-    /// Decisions that match.
+    /// Number of published decisions that are reproduced.
     pub decisions: usize,
-    /// Call schedules that match.
+    /// Number of published schedules of rescheduling calls that are reproduced.
     pub schedules: usize,
 }
 
-/// The reproduced items, one by one.
+/// For each published result of a paper, how well it is reproduced.
 #[derive(Clone, Debug)]
 pub struct Achieved {
-    /// The relative error of each cell of a table, with its sign.
+    /// Relative error of each published time of a table, with its sign.
     pub errors: Vec<f64>,
     decisions: Vec<bool>,
     schedules: Vec<bool>,
 }
 
 impl Achieved {
-    /// Computes the score of a comparison; times that are quoted from figures are left out, as in the totals of the other pages.
-    pub fn of(compared: &Compared) -> Self {
+    /// Evaluates the comparison of a reproduction with its paper. Times that are quoted from figures are left out, as in the
+    /// totals of the other pages.
+    pub fn from_comparison(compared: &Compared) -> Self {
         let in_tables = compared.cells.iter().filter(|cell| !cell.in_figure);
         let matches = |verdict: Verdict| verdict == Verdict::Match;
         let decisions = compared.decisions.iter().map(|one| matches(one.verdict));
@@ -46,7 +48,7 @@ impl Achieved {
         }
     }
 
-    /// Counts the reproduced items.
+    /// Counts the reproduced results.
     pub fn score(&self) -> Score {
         let within = |bound: f64| self.errors.iter().filter(|one| one.abs() <= bound).count();
         let count = |all: &[bool]| all.iter().filter(|&&one| one).count();
@@ -58,7 +60,8 @@ impl Achieved {
         }
     }
 
-    /// Counts the items that are reproduced here and not in `other`, one by one, so that gains do not compensate for losses.
+    /// Counts the results that are reproduced here but not in `other`. Results that only `other` reproduces do not compensate for
+    /// them.
     pub fn lost_in(&self, other: &Self) -> Score {
         let within = |bound: f64| {
             let pairs = self.errors.iter().zip(&other.errors);
@@ -82,7 +85,7 @@ impl Achieved {
 }
 
 impl Score {
-    /// Whether no cell within [`TIGHT`], no decision and no schedule is counted.
+    /// Returns whether the numbers of times within [`TIGHT`], decisions and schedules are all 0.
     pub const fn is_nothing(&self) -> bool {
         self.cells + self.decisions + self.schedules == 0
     }

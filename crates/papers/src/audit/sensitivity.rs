@@ -1,4 +1,5 @@
-//! Sensitivity: the results with every number 1 % lower, unchanged and 1 % higher, and the range of each number without a loss.
+//! Sensitivity: reproduced results with each number of a reproduction 1 % lower, unchanged and 1 % higher; and the range of each
+//! number in which no result is lost.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -10,60 +11,62 @@ use super::score::{Achieved, Score};
 use super::settings::{Origin, Setting};
 use migsim_experiment::Progress;
 
-/// The steps of the search for a window \[%\]: a value is multiplied by `1 + step/100`, or divided by it.
-pub const GRID: [f64; 10] = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0];
+/// Relative changes that are tried in the search for the window of a number \[%\]: the number is multiplied or divided by `1 +
+/// step/100`.
+pub const WINDOW_STEPS: [f64; 10] = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0];
 
-/// Relative change of a number to either side.
-const MOVED: f64 = 0.01;
+/// Relative change of a number upwards and downwards for the test of sensitivity.
+const CHANGE: f64 = 0.01;
 
-/// The results with a number changed.
+/// Numbers of reproduced results if a number of the reproduction is changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sensitivity {
-    /// The paper.
+    /// Name of the paper whose results are reproduced.
     pub paper: String,
-    /// The meaning of the number.
+    /// Description of the number.
     pub what: String,
-    /// The keys of the number, separated by spaces.
+    /// Keys of the settings that hold the number, separated by spaces.
     pub keys: String,
-    /// The value of the number; for several keys, the value of the first.
+    /// Value of the number in the reproduction; if there are several keys, the value of the first.
     pub value: String,
-    /// The origin of the number.
+    /// Where the value comes from: `fitted`, `inferred`, `stated`, or without a known origin.
     pub origin: String,
-    /// Whether the number is counted as a constant.
+    /// Whether the number counts as a constant of the reproduction in the comparison with the number of data.
     pub is_counted: bool,
-    /// Cells within 2.5 % if the number is 1 % lower.
+    /// Number of published times reproduced within 2.5 % if the number is 1 % lower.
     pub below_cells: usize,
-    /// Decisions that match if the number is 1 % lower.
+    /// Number of published decisions reproduced if the number is 1 % lower.
     pub below_decisions: usize,
-    /// Call schedules that match if the number is 1 % lower.
+    /// Number of published schedules of rescheduling calls reproduced if the number is 1 % lower.
     pub below_schedules: usize,
-    /// Cells within 2.5 % with the number unchanged.
+    /// Number of published times reproduced within 2.5 % with the number unchanged.
     pub cells: usize,
-    /// Decisions that match with the number unchanged.
+    /// Number of published decisions reproduced with the number unchanged.
     pub decisions: usize,
-    /// Call schedules that match with the number unchanged.
+    /// Number of published schedules of rescheduling calls reproduced with the number unchanged.
     pub schedules: usize,
-    /// Cells within 2.5 % if the number is 1 % higher.
+    /// Number of published times reproduced within 2.5 % if the number is 1 % higher.
     pub above_cells: usize,
-    /// Decisions that match if the number is 1 % higher.
+    /// Number of published decisions reproduced if the number is 1 % higher.
     pub above_decisions: usize,
-    /// Call schedules that match if the number is 1 % higher.
+    /// Number of published schedules of rescheduling calls reproduced if the number is 1 % higher.
     pub above_schedules: usize,
-    /// The largest decrease of the value (a step of [`GRID`]) without losing a cell, decision or schedule \[%\]; 0 if the first step loses
-    /// one.
+    /// Largest decrease of the number for which no reproduced time, decision or schedule is lost \[%\], among the steps that are
+    /// tried; 0 if the first step loses one.
     pub window_below: f64,
-    /// The largest increase of the value (a step of [`GRID`]) without losing a cell, decision or schedule \[%\].
+    /// Largest increase of the number for which no reproduced time, decision or schedule is lost \[%\], among the steps that are
+    /// tried; 0 if the first step loses one.
     pub window_above: f64,
 }
 
-/// Changes a number by 1 % and searches for its window.
+/// Counts the reproduced results with a number 1 % lower and higher, and searches for the window in which none is lost.
 pub(super) fn sensitivity(setting: &Setting, base: &Achieved, progress: &Progress) -> Sensitivity {
     let (row, windows) = rayon::join(
-        || moved(setting, base, progress),
+        || sensitivity_without_window(setting, base, progress),
         || {
             [false, true]
                 .into_par_iter()
-                .map(|is_above| window(setting, is_above, base, progress))
+                .map(|is_above| find_window(setting, is_above, base, progress))
                 .collect::<Vec<f64>>()
         },
     );
@@ -74,11 +77,10 @@ pub(super) fn sensitivity(setting: &Setting, base: &Achieved, progress: &Progres
     }
 }
 
-/// Returns how the score of a paper changes if a constant is 1 % lower or higher. Does not search for the window in which the score stays
-/// equal.
-pub(super) fn moved(setting: &Setting, base: &Achieved, progress: &Progress) -> Sensitivity {
-    let ends = [1.0 - MOVED, 1.0 + MOVED].map(|factor| {
-        let there = score(setting.paper, setting.scaled(factor), progress);
+/// Counts the reproduced results with a constant 1 % lower and 1 % higher. Does not search for the window in which none is lost.
+pub(super) fn sensitivity_without_window(setting: &Setting, base: &Achieved, progress: &Progress) -> Sensitivity {
+    let ends = [1.0 - CHANGE, 1.0 + CHANGE].map(|factor| {
+        let there = achieved_with(setting.paper, setting.scaled(factor), progress);
         there.map(|there| there.score())
     });
     let [below, above] = ends.map(Option::unwrap_or_default);
@@ -87,7 +89,7 @@ pub(super) fn moved(setting: &Setting, base: &Achieved, progress: &Progress) -> 
         paper: setting.paper.name.into(),
         what: setting.what.clone(),
         keys: setting.keys.join(" "),
-        value: setting.value(),
+        value: setting.value_text(),
         origin: setting.origin.name().into(),
         is_counted: setting.is_counted,
         below_cells: below.cells,
@@ -105,7 +107,7 @@ pub(super) fn moved(setting: &Setting, base: &Achieved, progress: &Progress) -> 
 }
 
 impl Sensitivity {
-    /// Returns the counts with the number 1 % lower, unchanged and 1 % higher.
+    /// Returns the scores with the number 1 % lower, unchanged and 1 % higher.
     pub(super) fn scores(&self) -> [Score; 3] {
         let score = |cells, decisions, schedules| Score {
             cells,
@@ -120,44 +122,45 @@ impl Sensitivity {
         ]
     }
 
-    /// Whether a result is lost before the value has doubled or halved.
+    /// Returns whether a result is lost before the number has doubled or halved, unless a paper states the number.
     pub(super) fn matters(&self) -> bool {
-        let end = GRID[GRID.len() - 1];
+        let end = WINDOW_STEPS[WINDOW_STEPS.len() - 1];
         self.origin != Origin::Stated.name() && (self.window_below < end || self.window_above < end)
     }
 }
 
-/// Finds the largest step of the grid without a loss. If the last step changes no time at all, no smaller step is tried.
-fn window(setting: &Setting, is_above: bool, base: &Achieved, progress: &Progress) -> f64 {
-    let end = GRID[GRID.len() - 1];
+/// Finds the largest step upwards or downwards for which no result is lost \[%\]. If the largest step changes no time, it is
+/// returned without trying smaller steps.
+fn find_window(setting: &Setting, is_above: bool, base: &Achieved, progress: &Progress) -> f64 {
+    let end = WINDOW_STEPS[WINDOW_STEPS.len() - 1];
     let is_without_effect = |there: Achieved| there.errors == base.errors;
-    if keeps_all((setting, is_above, end), base, progress).is_some_and(is_without_effect) {
+    if results_without_loss((setting, is_above, end), base, progress).is_some_and(is_without_effect) {
         return end;
     }
     let loses_nothing =
-        |step: &&f64| keeps_all((setting, is_above, **step), base, progress).is_some();
-    let steps = GRID.iter().take_while(loses_nothing);
+        |step: &&f64| results_without_loss((setting, is_above, **step), base, progress).is_some();
+    let steps = WINDOW_STEPS.iter().take_while(loses_nothing);
     steps.last().copied().unwrap_or_default()
 }
 
-/// Returns the items that are reproduced at one step of the grid, if none is lost there.
-pub(super) fn keeps_all(
+/// Returns the results with the number changed by one step, or `None` if a reproduced result is lost there.
+pub(super) fn results_without_loss(
     (setting, is_above, step): (&Setting, bool, f64),
     base: &Achieved,
     progress: &Progress,
 ) -> Option<Achieved> {
     let factor = 1.0 + step / 100.0;
     let factor = if is_above { factor } else { 1.0 / factor };
-    let there = score(setting.paper, setting.scaled(factor), progress);
+    let there = achieved_with(setting.paper, setting.scaled(factor), progress);
     there.filter(|there| base.lost_in(there).is_nothing())
 }
 
-/// Computes the score under changes; `None` if the changes are refused.
-pub(super) fn score(
+/// Reproduces a paper with changed settings; returns `None` if the changed settings are refused.
+pub(super) fn achieved_with(
     paper: &'static Paper,
     changes: Changes,
     progress: &Progress,
 ) -> Option<Achieved> {
     let compared = reproduce_changed(paper, changes, progress).ok()?;
-    Some(Achieved::of(&compared))
+    Some(Achieved::from_comparison(&compared))
 }

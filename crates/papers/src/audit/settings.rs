@@ -1,11 +1,11 @@
-//! The values of a paper's experiments and platforms, each with its origin. Numbers are varied a little, options are replaced. The values
-//! are read from the files, so that new ones are included without further work.
+//! The values in the experiments and platforms of a paper, each with its origin. In the audit, numbers are varied a little and
+//! options are replaced. The values are read from the files, so that new values are included without further work.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::super::changes::{Changes, source_of};
+use super::super::changes::{Changes, experiment_document};
 use super::super::facts::Facts;
 use super::super::runs::{Case, Runs};
 use super::super::{PAPERS, Paper};
@@ -14,7 +14,7 @@ use migsim_base::error::{Error, Problem};
 use migsim_experiment::{Progress, built_in_names, lookup};
 use migsim_platform as platform;
 
-/// The origin of a value, from the first word of its text.
+/// Origin of a value, recognised by the first word of the text about its origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Origin {
     /// The value was chosen because it reproduces published numbers.
@@ -23,7 +23,7 @@ pub(super) enum Origin {
     Inferred,
     /// A paper states the value.
     Stated,
-    /// The value has no origin.
+    /// Neither the experiment nor the platform file gives an origin for the value.
     Unstated,
 }
 
@@ -47,47 +47,48 @@ impl Origin {
     }
 }
 
-/// A value, or several values that are one constant and change at the same time.
+/// A value of a reproduction, or several values that form one constant and are changed together.
 #[derive(Clone, Debug)]
 pub(super) struct Setting {
     pub(super) paper: &'static Paper,
-    /// The meaning of the constant.
+    /// Description of the constant.
     pub(super) what: String,
-    /// The keys of the constant, as [`super::super::Fitted`] writes them.
+    /// Keys of the settings that form the constant, in the form of [`super::super::Fitted`].
     pub(super) keys: Vec<String>,
-    /// The values of the constant.
+    /// Value of each key; the values of one constant need not be equal.
     pub(super) values: Vec<Value>,
     pub(super) origin: Origin,
-    /// Whether the paper's page counts it as a constant.
+    /// Whether the value counts as a constant of the reproduction in the comparison with the number of data.
     pub(super) is_counted: bool,
 }
 
 impl Setting {
-    /// Whether all its values are numbers, with or without units, and none is zero. Whole numbers without a unit count as choices.
+    /// Returns whether all values of the setting are non-zero numbers, with or without units. Whole numbers without a unit count
+    /// as options, not as numbers.
     pub(super) fn is_number(&self) -> bool {
-        self.values.iter().all(|value| quantity(value).is_some())
+        self.values.iter().all(|value| parse_quantity(value).is_some())
     }
 
-    /// Multiplies all its values by `factor`.
+    /// Returns the changes that multiply all values of the setting by `factor`.
     pub(super) fn scaled(&self, factor: f64) -> Changes {
-        let values = self.values.iter().map(|value| scaled(value, factor));
-        self.changed(values)
+        let values = self.values.iter().map(|value| scaled_value(value, factor));
+        self.with_values(values)
     }
 
-    /// Sets all its values to `value`.
+    /// Returns the changes that give all keys of the setting the value `value`.
     pub(super) fn set_to(&self, value: &Value) -> Changes {
-        self.changed(self.values.iter().map(|_| value.clone()))
+        self.with_values(self.values.iter().map(|_| value.clone()))
     }
 
-    fn changed(&self, values: impl Iterator<Item = Value>) -> Changes {
+    fn with_values(&self, values: impl Iterator<Item = Value>) -> Changes {
         let mut changes = Changes::default();
         self.add_to(&mut changes, values);
         changes
     }
 
-    /// Adds its values times `factor` to other changes.
+    /// Adds to `changes` the values of the setting multiplied by `factor`.
     pub(super) fn add_scaled(&self, changes: &mut Changes, factor: f64) {
-        let values = self.values.iter().map(|value| scaled(value, factor));
+        let values = self.values.iter().map(|value| scaled_value(value, factor));
         self.add_to(changes, values);
     }
 
@@ -98,17 +99,17 @@ impl Setting {
         }
     }
 
-    /// Formats its value: that of its first key.
-    pub(super) fn value(&self) -> String {
-        in_words(self.values.first().unwrap_or(&Value::Null))
+    /// Formats the value of the first key of the setting.
+    pub(super) fn value_text(&self) -> String {
+        display_value(self.values.first().unwrap_or(&Value::Null))
     }
 }
 
-/// Formats a value.
-pub(super) fn in_words(value: &Value) -> String {
-    match (quantity(value), value) {
+/// Formats a value for people, with at most six digits and a convenient unit.
+pub(super) fn display_value(value: &Value) -> String {
+    match (parse_quantity(value), value) {
         (Some((number, unit)), _) => {
-            let (number, unit) = readable(number, unit);
+            let (number, unit) = in_readable_unit(number, unit);
             let rounded: f64 = format!("{number:.5e}").parse().unwrap_or(number);
             format!("{rounded} {unit}").trim_end().to_owned()
         }
@@ -117,8 +118,8 @@ pub(super) fn in_words(value: &Value) -> String {
     }
 }
 
-/// Converts a quantity to the unit in which it has few digits.
-fn readable(number: f64, unit: &str) -> (f64, &str) {
+/// Converts a quantity to a unit in which the number is short, such as 0.0005 s to 500 us.
+fn in_readable_unit(number: f64, unit: &str) -> (f64, &str) {
     match (unit, number) {
         ("s", ..1e-3) => (number * 1e6, "us"),
         ("s", ..1.0) => (number * 1e3, "ms"),
@@ -128,8 +129,9 @@ fn readable(number: f64, unit: &str) -> (f64, &str) {
     }
 }
 
-/// Reads a number that is not a count, with its unit; `None` for zero.
-fn quantity(value: &Value) -> Option<(f64, &str)> {
+/// Parses a value as a number with its unit (empty if it has none). Returns `None` for zero, for whole numbers without a unit
+/// (counts), and for other texts.
+fn parse_quantity(value: &Value) -> Option<(f64, &str)> {
     let found = match value {
         Value::Number(number) if number.is_f64() => (number.as_f64()?, ""),
         Value::String(text) => {
@@ -141,26 +143,26 @@ fn quantity(value: &Value) -> Option<(f64, &str)> {
     (found.0 != 0.0).then_some(found)
 }
 
-fn scaled(value: &Value, factor: f64) -> Value {
-    match quantity(value) {
+fn scaled_value(value: &Value, factor: f64) -> Value {
+    match parse_quantity(value) {
         Some((number, "")) => (number * factor).into(),
         Some((number, unit)) => format!("{} {unit}", number * factor).into(),
         None => value.clone(),
     }
 }
 
-/// The papers whose experiments have settings.
-pub(super) fn papers() -> impl Iterator<Item = &'static Paper> {
+/// Lists the papers that have an experiment with settings.
+pub(super) fn papers_with_settings() -> impl Iterator<Item = &'static Paper> {
     PAPERS.iter().filter(|paper| paper.experiment.is_some())
 }
 
-/// Lists the settings of a paper's experiments and platforms, except plain numbers that a paper states: first its constants, in their
-/// order, then the others by key.
+/// Lists the settings in the experiments and platforms of a paper, except plain numbers that a paper states. The constants of the
+/// reproduction come first, in their order; the other settings follow, sorted by key.
 ///
 /// # Errors
 /// An experiment cannot be read.
 pub(super) fn settings(paper: &'static Paper, facts: &Facts) -> Result<Vec<Setting>, Error> {
-    let files = Files::of(paper)?;
+    let files = Files::read(paper)?;
     let mut all = Vec::new();
     let mut seen = BTreeSet::new();
     for fitted in &facts.fitted {
@@ -175,7 +177,7 @@ pub(super) fn settings(paper: &'static Paper, facts: &Facts) -> Result<Vec<Setti
         let is_open = match Origin::of(text) {
             Origin::Fitted | Origin::Inferred => true,
             // A value that is stated, or that has no origin, is of interest only if another choice is possible.
-            Origin::Stated | Origin::Unstated => choices::is_choice(key, &value),
+            Origin::Stated | Origin::Unstated => choices::is_option(key, &value),
         };
         if seen.contains(key) || !is_open {
             continue;
@@ -198,14 +200,14 @@ pub(super) fn settings(paper: &'static Paper, facts: &Facts) -> Result<Vec<Setti
             .push(key.clone());
     }
     for keys in groups.into_values() {
-        let what = files.words(&keys)?;
+        let what = files.describe(&keys)?;
         all.push(files.setting(paper, what, keys, false)?);
     }
     Ok(all)
 }
 
-/// The subjects of the keys of an experiment; a longer prefix comes first.
-const PARTS: [(&str, &str); 7] = [
+/// Subject that is named for keys with a given prefix; a longer prefix comes before a shorter one.
+const SUBJECTS: [(&str, &str); 7] = [
     ("runtime.barrier.", "barrier"),
     ("runtime.", "runtime"),
     ("costs.call.", "call"),
@@ -215,25 +217,25 @@ const PARTS: [(&str, &str); 7] = [
     ("network.", "network"),
 ];
 
-/// The contents of a paper's files.
+/// Content of the experiment and platform files of a paper.
 struct Files {
     experiment: &'static str,
-    /// The resolved experiments by name.
+    /// Complete settings of each experiment, by its name.
     resolved: BTreeMap<String, Value>,
     platform: Value,
-    /// The origin of each key; none if a file gives a value without an origin.
+    /// Origin of the value of each key; `None` if the file gives no origin.
     origins: BTreeMap<String, Option<String>>,
 }
 
 impl Files {
-    fn of(paper: &Paper) -> Result<Self, Error> {
+    fn read(paper: &Paper) -> Result<Self, Error> {
         let experiment = paper.experiment.unwrap_or_default();
         let progress = Progress::default();
         let runs = Runs::new(paper, Changes::default(), &progress)?;
         let mut resolved = BTreeMap::new();
         let own = runs.load(&Case::new(experiment))?;
         let mut origins = BTreeMap::new();
-        let document = source_of(experiment)?.value;
+        let document = experiment_document(experiment)?.value;
         add_leaves(&document, "", &mut origins);
         let known = own.config.origins.iter();
         origins.extend(known.map(|(key, text)| (key.clone(), Some(text.clone()))));
@@ -241,7 +243,7 @@ impl Files {
         origins
             .extend(of_platform.map(|(key, text)| (format!("platform:{key}"), Some(text.clone()))));
         for other in built_in_names() {
-            let document = source_of(other)?.value;
+            let document = experiment_document(other)?.value;
             if document["extends"].as_str() != paper.experiment {
                 continue;
             }
@@ -254,7 +256,7 @@ impl Files {
             origins.extend(texts);
             resolved.insert(other.to_owned(), runs.load(&Case::new(other))?.resolved);
         }
-        let platform = platform_of(&own.resolved)?;
+        let platform = read_platform(&own.resolved)?;
         resolved.insert(experiment.to_owned(), own.resolved);
         Ok(Self {
             experiment,
@@ -296,13 +298,14 @@ impl Files {
         })
     }
 
-    /// Describes some keys: the schema's description of the first one, and the clusters of a platform.
-    fn words(&self, keys: &[String]) -> Result<String, Error> {
+    /// Describes the subject of some keys: the description of the first key in the schema, and the clusters if the keys belong to
+    /// a platform.
+    fn describe(&self, keys: &[String]) -> Result<String, Error> {
         let first = keys.first().map_or("", String::as_str);
         let described = choices::description(first);
         let Some(rest) = first.strip_prefix("platform:") else {
             let (place, key) = first.split_once(':').unwrap_or(("", first));
-            let part = PARTS.iter().find(|(prefix, _)| key.starts_with(prefix));
+            let part = SUBJECTS.iter().find(|(prefix, _)| key.starts_with(prefix));
             let part = part.map_or("", |(_, part)| part);
             let last = key.rsplit('.').next().unwrap_or(key);
             let name = format!("{place} {last}");
@@ -325,7 +328,7 @@ impl Files {
     }
 }
 
-/// Adds the keys of a document whose values are choices.
+/// Adds to `keys` the keys of a JSON document whose values are options, without an origin.
 fn add_leaves(value: &Value, path: &str, keys: &mut BTreeMap<String, Option<String>>) {
     const READ: [&str; 5] = ["workload", "network", "runtime", "policy", "costs"];
     if let Value::Object(map) = value {
@@ -344,8 +347,8 @@ fn add_leaves(value: &Value, path: &str, keys: &mut BTreeMap<String, Option<Stri
     }
 }
 
-/// Reads the file of the platform that an experiment names.
-fn platform_of(resolved: &Value) -> Result<Value, Error> {
+/// Reads the platform file that the complete settings of an experiment name.
+fn read_platform(resolved: &Value) -> Result<Value, Error> {
     let file = resolved["platform"].as_str().unwrap_or_default();
     let mut all = platform::built_in().iter();
     let (_, text) = all
@@ -362,24 +365,24 @@ mod tests {
 
     #[test]
     fn numbers_keep_their_units_and_counts_are_no_numbers() {
-        assert_eq!(scaled(&json!("2 us"), 1.5), json!("3 us"));
-        assert_eq!(scaled(&json!(0.5), 0.5), json!(0.25));
+        assert_eq!(scaled_value(&json!("2 us"), 1.5), json!("3 us"));
+        assert_eq!(scaled_value(&json!(0.5), 0.5), json!(0.25));
         for choice in [json!(1), json!("0 s"), json!("fair"), json!(true)] {
-            assert_eq!(quantity(&choice), None, "{choice}");
+            assert_eq!(parse_quantity(&choice), None, "{choice}");
         }
-        assert_eq!(in_words(&json!("0.05200000000001 s")), "52 ms");
-        assert_eq!(in_words(&json!("500000 B")), "500 kB");
+        assert_eq!(display_value(&json!("0.05200000000001 s")), "52 ms");
+        assert_eq!(display_value(&json!("500000 B")), "500 kB");
     }
 
     #[test]
     fn every_fitted_or_inferred_key_belongs_to_one_setting() {
-        for paper in papers() {
+        for paper in papers_with_settings() {
             let facts = Facts::parse(paper.name, paper.facts).unwrap();
             let all = settings(paper, &facts).unwrap();
             let keys: Vec<&String> = all.iter().flat_map(|one| &one.keys).collect();
             let once: BTreeSet<&&String> = keys.iter().collect();
             assert_eq!(once.len(), keys.len(), "{}", paper.name);
-            for (key, origin) in &Files::of(paper).unwrap().origins {
+            for (key, origin) in &Files::read(paper).unwrap().origins {
                 let origin = Origin::of(origin.as_deref());
                 let is_open = matches!(origin, Origin::Fitted | Origin::Inferred);
                 assert!(!is_open || keys.contains(&key), "{}: {key}", paper.name);

@@ -1,24 +1,27 @@
-//! The mildest and the harshest split: those for which the most and the fewest held-out cells are predicted.
+//! The splits of published times into fitted and predicted ones for which the most (mildest split) and the fewest times (harshest
+//! split) are predicted well.
 
 use super::held_out::{ALL, HeldOut};
 use super::tables::committed_held_out;
-use crate::named::subject;
+use crate::named::application_of;
 use migsim_base::error::Error;
 
-/// The columns of [`splits`].
+/// Column headings of the table that [`splits`] returns, separated by bars.
 pub(crate) const SPLIT_COLUMNS: &str = "paper | cells | within 2.5 % as fitted | mildest split | predicted within 2.5 % | harshest split | predicted within 2.5 %";
 
-/// The splits of a paper with the most and with the fewest cells predicted within 2.5 %; of equal splits the first.
+/// For one paper, the splits with the most and with the fewest published times predicted within 2.5 %; of equal splits, the
+/// first.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extremes<'t> {
-    /// The results without a held-out part.
+    /// Results of the reproduction itself, without a part that is left out.
     pub(super) base: &'t HeldOut,
     pub(super) mildest: &'t HeldOut,
     pub(super) harshest: &'t HeldOut,
 }
 
-/// Finds for each paper the splits with the most and with the fewest held-out times predicted within 2.5 %, in the order of the table.
-pub(super) fn extremes(held_out: &[HeldOut]) -> Vec<Extremes<'_>> {
+/// Finds for each paper the splits with the most and with the fewest published times predicted within 2.5 %, in the order of the
+/// table.
+pub(super) fn extreme_splits(held_out: &[HeldOut]) -> Vec<Extremes<'_>> {
     let of_all = held_out.iter().filter(|row| row.scope == ALL);
     let mut all: Vec<Extremes<'_>> = Vec::new();
     for row in of_all {
@@ -43,12 +46,12 @@ pub(super) fn extremes(held_out: &[HeldOut]) -> Vec<Extremes<'_>> {
     all
 }
 
-/// Creates the rows of a table with the mildest and the harshest split of each paper, and their sums.
+/// Creates the rows of a table with the mildest and the harshest split of each paper, and the sums over all papers.
 pub(super) fn split_rows(held_out: &[HeldOut]) -> Vec<String> {
-    let all = extremes(held_out);
+    let all = extreme_splits(held_out);
     let rows = all.iter().map(|one| {
         let part = |split: &HeldOut| format!("{} | {}", split.left_out, split.within);
-        let (name, base) = (subject(&one.base.paper), one.base);
+        let (name, base) = (application_of(&one.base.paper), one.base);
         let parts = [part(one.mildest), part(one.harshest)].join(" | ");
         format!("{name} | {} | {} | {parts}", base.cells, base.within)
     });
@@ -63,7 +66,7 @@ pub(super) fn split_rows(held_out: &[HeldOut]) -> Vec<String> {
     rows.chain([total]).collect()
 }
 
-/// Creates the rows of [`split_rows`] from the committed table, because computing the table takes minutes.
+/// Creates the rows of [`split_rows`] from the committed table of predictions, because computing this table takes minutes.
 ///
 /// # Errors
 /// The committed table cannot be read.

@@ -1,4 +1,4 @@
-//! A paper as the subject of the audit: it is run once, and its counts are computed.
+//! A paper that is audited: its reproduction, which is computed once, and the counts that follow from it.
 
 use rayon::prelude::*;
 
@@ -6,7 +6,7 @@ use super::contradictions::{Contradictions, contradictions};
 use super::freedom::{Freedom, freedom};
 use super::rounding::{Rounding, rounding};
 use super::score::{Achieved, Score};
-use super::settings::{Setting, papers, settings};
+use super::settings::{Setting, papers_with_settings, settings};
 use crate::cells::CellResult;
 use crate::changes::Changes;
 use crate::facts::{Facts, Searched};
@@ -15,19 +15,19 @@ use crate::{Paper, named};
 use migsim_base::error::Error;
 use migsim_experiment::Progress;
 
-/// A paper with its reproduction.
+/// A paper with its facts, its settings and its reproduction.
 #[derive(Debug)]
 pub(super) struct Subject {
     pub(super) paper: &'static Paper,
     pub(super) facts: Facts,
     pub(super) settings: Vec<Setting>,
     pub(super) compared: Compared,
-    pub(super) base: Achieved,
+    pub(super) achieved: Achieved,
 }
 
-/// The counts that need no further runs.
+/// Results of the audit of a paper that need no further simulations.
 #[derive(Debug)]
-pub(super) struct Quick {
+pub(super) struct AuditCounts {
     pub(super) paper: &'static Paper,
     pub(super) cells: Vec<CellResult>,
     pub(super) score: Score,
@@ -38,39 +38,39 @@ pub(super) struct Quick {
 }
 
 impl Subject {
-    pub(super) fn all(progress: &Progress) -> Result<Vec<Self>, Error> {
-        let papers: Vec<&'static Paper> = papers().collect();
+    pub(super) fn read_all(progress: &Progress) -> Result<Vec<Self>, Error> {
+        let papers: Vec<&'static Paper> = papers_with_settings().collect();
         papers
             .into_par_iter()
-            .map(|paper| Self::of(paper, progress))
+            .map(|paper| Self::from_paper(paper, progress))
             .collect()
     }
 
-    fn of(paper: &'static Paper, progress: &Progress) -> Result<Self, Error> {
+    fn from_paper(paper: &'static Paper, progress: &Progress) -> Result<Self, Error> {
         let compared = reproduce_changed(paper, Changes::default(), progress)?;
         let facts = facts_of(paper)?;
         Ok(Self {
             paper,
             settings: settings(paper, &facts)?,
             facts,
-            base: Achieved::of(&compared),
+            achieved: Achieved::from_comparison(&compared),
             compared,
         })
     }
 
-    /// Lists the cells of its tables.
+    /// Lists the published times in tables of the paper, each with its simulated time.
     pub(super) fn cells(&self) -> Vec<&CellResult> {
         let all = self.compared.cells.iter();
         all.filter(|cell| !cell.in_figure).collect()
     }
 
-    pub(super) fn quick(&self) -> Result<Quick, Error> {
-        let words = |cell: &CellResult| named::cell(self.paper, &cell.config);
+    pub(super) fn counts(&self) -> Result<AuditCounts, Error> {
+        let words = |cell: &CellResult| named::describe_cell(self.paper, &cell.config);
         let cells = &self.compared.cells;
-        Ok(Quick {
+        Ok(AuditCounts {
             paper: self.paper,
             cells: cells.clone(),
-            score: self.base.score(),
+            score: self.achieved.score(),
             freedom: freedom(self.paper, &self.facts, &self.settings),
             rounding: rounding(self.paper.name, &self.cells(), words),
             contradictions: contradictions(self.paper.name, &self.facts, cells, words)?,

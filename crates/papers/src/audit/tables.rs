@@ -1,4 +1,4 @@
-//! The tables of long computations: computed, written as CSV, and read again.
+//! The tables of the audit that take long to compute: computes them, writes them as CSV, and reads them.
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -13,16 +13,16 @@ use crate::page::Page;
 use migsim_base::error::{Error, Problem};
 use migsim_experiment::Progress;
 
-/// The tables that need some thousand reproductions.
+/// Tables of the audit for which some thousand reproductions are needed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Tables {
-    /// Predictions of cells that were left out.
+    /// Quality of predictions of published times that were left out of the fit.
     pub held_out: Vec<HeldOut>,
-    /// Constants fitted again to all cells.
+    /// Constants whose values were fitted again to all published times.
     pub refitted: Vec<Refitted>,
-    /// Results with numbers changed a little.
+    /// Numbers of reproduced results with each number of a reproduction changed a little.
     pub sensitivity: Vec<Sensitivity>,
-    /// Results with options replaced.
+    /// Numbers of reproduced results with each option replaced by another value.
     pub ablation: Vec<Ablation>,
 }
 
@@ -32,7 +32,8 @@ const SENSITIVITY: &str = "audit-sensitivity.csv";
 const ABLATION: &str = "audit-ablation.csv";
 
 impl Tables {
-    /// Computes all tables. Rows are in the order of the papers and their settings, independent of threads.
+    /// Computes all tables. The order of the rows follows the papers and their settings, and does not depend on the number of
+    /// threads.
     pub(super) fn compute(subjects: &[Subject], progress: &Progress) -> Result<Self, Error> {
         let pairs: Vec<(&Subject, &Setting)> = subjects
             .iter()
@@ -50,18 +51,18 @@ impl Tables {
             .par_iter()
             .map(|subject| {
                 let cells = subject.cells();
-                let cells = (&*cells, &subject.base);
+                let cells = (&*cells, &subject.achieved);
                 held_out(subject.paper, &subject.settings, cells, progress)
             })
             .collect::<Result<_, Error>>()?;
         let (held_out, refitted): (Vec<_>, Vec<_>) = held.into_iter().unzip();
         let sensitivity = numbers
             .par_iter()
-            .map(|(subject, setting)| sensitivity(setting, &subject.base, progress))
+            .map(|(subject, setting)| sensitivity(setting, &subject.achieved, progress))
             .collect();
         let ablation: Vec<Vec<Ablation>> = options
             .par_iter()
-            .map(|(subject, setting)| ablation(setting, &subject.base, progress))
+            .map(|(subject, setting)| ablation(setting, &subject.achieved, progress))
             .collect();
         Ok(Self {
             held_out: held_out.concat(),
@@ -71,43 +72,43 @@ impl Tables {
         })
     }
 
-    /// Writes the tables as CSV files.
+    /// Returns the tables as CSV files.
     ///
     /// # Errors
     /// A table cannot be written.
-    pub fn pages(&self) -> Result<Vec<Page>, Error> {
+    pub fn csv_pages(&self) -> Result<Vec<Page>, Error> {
         Ok(vec![
-            written(HELD_OUT, &self.held_out)?,
-            written(REFITTED, &self.refitted)?,
-            written(SENSITIVITY, &self.sensitivity)?,
-            written(ABLATION, &self.ablation)?,
+            csv_page(HELD_OUT, &self.held_out)?,
+            csv_page(REFITTED, &self.refitted)?,
+            csv_page(SENSITIVITY, &self.sensitivity)?,
+            csv_page(ABLATION, &self.ablation)?,
         ])
     }
 
-    /// Reads the tables from files of these names.
+    /// Reads the tables; `file` returns the text of the CSV file of a given name.
     ///
     /// # Errors
     /// A file is missing, or is not such a table.
     pub fn read(file: impl Fn(&str) -> Result<String, Error>) -> Result<Self, Error> {
         Ok(Self {
-            held_out: rows(HELD_OUT, &file(HELD_OUT)?)?,
-            refitted: rows(REFITTED, &file(REFITTED)?)?,
-            sensitivity: rows(SENSITIVITY, &file(SENSITIVITY)?)?,
-            ablation: rows(ABLATION, &file(ABLATION)?)?,
+            held_out: parse_rows(HELD_OUT, &file(HELD_OUT)?)?,
+            refitted: parse_rows(REFITTED, &file(REFITTED)?)?,
+            sensitivity: parse_rows(SENSITIVITY, &file(SENSITIVITY)?)?,
+            ablation: parse_rows(ABLATION, &file(ABLATION)?)?,
         })
     }
 }
 
-/// Reads the committed predictions of held-out cells.
+/// Reads the table of held-out predictions that is part of the program.
 ///
 /// # Errors
 /// The file is not such a table.
 pub(super) fn committed_held_out() -> Result<Vec<HeldOut>, Error> {
     let text = include_str!("../../../../results/audit-held-out.csv");
-    rows(HELD_OUT, text)
+    parse_rows(HELD_OUT, text)
 }
 
-fn written<R: Serialize>(name: &str, rows: &[R]) -> Result<Page, Error> {
+fn csv_page<R: Serialize>(name: &str, rows: &[R]) -> Result<Page, Error> {
     let mut table = csv::Writer::from_writer(Vec::new());
     let problem = |error: String| Error::Output(Problem::new(error).source(name));
     for row in rows {
@@ -124,7 +125,7 @@ fn written<R: Serialize>(name: &str, rows: &[R]) -> Result<Page, Error> {
     })
 }
 
-fn rows<R: DeserializeOwned>(name: &str, text: &str) -> Result<Vec<R>, Error> {
+fn parse_rows<R: DeserializeOwned>(name: &str, text: &str) -> Result<Vec<R>, Error> {
     let mut table = csv::Reader::from_reader(text.as_bytes());
     table
         .deserialize()

@@ -9,8 +9,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::ablation::{Ablation, ablation};
 use super::held_out::held_out;
-use super::sensitivity::{keeps_all, moved};
-use super::settings::{Setting, papers};
+use super::sensitivity::{results_without_loss, sensitivity_without_window};
+use super::settings::{Setting, papers_with_settings};
 use super::*;
 use crate::reproduce::facts_of;
 use migsim_base::error::Problem;
@@ -46,8 +46,8 @@ fn drawn(subject: &Subject, is_wanted: impl Fn(&Setting) -> bool) -> Vec<&Settin
 fn assert_window(subject: &Subject, setting: &Setting, (is_above, last): (bool, f64)) {
     let progress = Progress::default();
     let keeps =
-        |step: f64| keeps_all((setting, is_above, step), &subject.base, &progress).is_some();
-    let next = GRID.iter().find(|&&step| step > last);
+        |step: f64| results_without_loss((setting, is_above, step), &subject.achieved, &progress).is_some();
+    let next = WINDOW_STEPS.iter().find(|&&step| step > last);
     assert!(
         last == 0.0 || keeps(last),
         "{:?} at {last} % {RENEW}",
@@ -64,14 +64,14 @@ fn assert_window(subject: &Subject, setting: &Setting, (is_above, last): (bool, 
 fn the_committed_audit_equals_the_output_of_the_command() {
     let progress = Progress::default();
     let tables = Tables::read(committed).unwrap();
-    for page in tables.pages().unwrap() {
+    for page in tables.csv_pages().unwrap() {
         assert!(
             committed(&page.name).unwrap() == page.text,
             "results/{} is no table of ours",
             page.name
         );
     }
-    let subjects = Subject::all(&progress).unwrap();
+    let subjects = Subject::read_all(&progress).unwrap();
     let page = page_of(&subjects, &tables).unwrap();
     assert!(
         committed(&page.name).unwrap() == page.text,
@@ -99,7 +99,7 @@ fn the_committed_audit_equals_the_output_of_the_command() {
             let row = Sensitivity {
                 window_below: committed.window_below,
                 window_above: committed.window_above,
-                ..moved(setting, &subject.base, &progress)
+                ..sensitivity_without_window(setting, &subject.achieved, &progress)
             };
             assert_eq!(row, *committed, "results/audit-sensitivity.csv {RENEW}");
             assert_window(subject, setting, (false, row.window_below));
@@ -109,7 +109,7 @@ fn the_committed_audit_equals_the_output_of_the_command() {
         let refused: Vec<&Ablation> = tables.ablation.iter().filter(unknown).collect();
         assert!(refused.is_empty(), "no value of that key: {refused:?}");
         for setting in drawn(subject, |one| !one.is_number()) {
-            for row in ablation(setting, &subject.base, &progress) {
+            for row in ablation(setting, &subject.achieved, &progress) {
                 let found = tables.ablation.contains(&row);
                 assert!(found, "results/audit-ablation.csv {RENEW}: {row:?}");
             }
@@ -117,7 +117,7 @@ fn the_committed_audit_equals_the_output_of_the_command() {
         // The runs of LU take a hundred times as long as those of all other papers.
         if paper != "lu" {
             let cells = subject.cells();
-            let cells = (&*cells, &subject.base);
+            let cells = (&*cells, &subject.achieved);
             let (rows, refitted) =
                 held_out(subject.paper, &subject.settings, cells, &progress).unwrap();
             let listed: Vec<&HeldOut> = tables
@@ -155,7 +155,7 @@ fn searches_are_recorded_in_the_files_that_are_named() {
             .collect()
     };
     let mut count = 0;
-    for paper in papers() {
+    for paper in papers_with_settings() {
         for search in facts_of(paper).unwrap().audit.searched {
             let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
                 .join("../..")

@@ -1,6 +1,7 @@
-//! The stored form of a run of the authors' program: the contents of a case, and how it is read.
+//! Stored form of a run of the authors' program: the content of a case file, and how it is read.
 //!
-//! In a file, processes (ranks), hosts of a Set and supersteps count from 1, and Sets from 0. In memory all count from 0 except supersteps.
+//! In a file, processes (ranks), hosts of a Set (cluster) and supersteps are counted from 1, and Sets from 0. In memory all are
+//! counted from 0 except supersteps.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -8,9 +9,9 @@ use serde_json::Value;
 use migsim_base::document::Document;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, InstructionsPerSecond, Seconds};
-use migsim_policies::authors_2015::{Call, Heuristic, Move, Report, Set, age};
+use migsim_policies::authors_2015::{Call, Heuristic, Move, Report, Set, age_value};
 
-/// The heuristics by their names in a file.
+/// Heuristics for the selection of candidates, by their names in a case file; `none` stands for a run without calls.
 const HEURISTICS: [(&str, Option<Heuristic>); 5] = [
     ("none", None),
     ("one", Some(Heuristic::One)),
@@ -19,31 +20,31 @@ const HEURISTICS: [(&str, Option<Heuristic>); 5] = [
     ("mighull", Some(Heuristic::MigHull)),
 ];
 
-/// The scenarios by their names in a file.
+/// Names of the scenarios in a case file.
 const SCENARIOS: [&str; 3] = ["i", "ii", "iii"];
 
-/// A stored run.
+/// A stored run of the authors' program.
 #[derive(Clone, Debug)]
 pub(super) struct Case {
     pub(super) name: String,
-    /// `i`, `ii` or `iii`.
+    /// Scenario of the run: `i`, `ii` or `iii`.
     pub(super) scenario: String,
-    /// The heuristic; none if no call was made.
+    /// Heuristic for the selection of candidates; `None` if the run has no rescheduling calls.
     pub(super) heuristic: Option<Heuristic>,
     pub(super) x: f64,
     pub(super) d: f64,
     pub(super) sets: Vec<Set>,
-    /// The prefix of the names of the hosts of each Set.
+    /// Prefix of the host names of each Set (cluster).
     pub(super) prefixes: Vec<String>,
     pub(super) calls: Vec<StoredCall>,
-    /// The case as it is stored, and its file.
+    /// The case as JSON, as it is stored; the field below is the name of its file.
     pub(super) stored: Value,
     pub(super) source: String,
 }
 
 impl Case {
-    /// Creates the call as input for the edition.
-    pub(super) fn call<'a>(
+    /// Creates the input for the policy `authors-2015` from a stored call, so that the policy can decide the call again.
+    pub(super) fn call_input<'a>(
         &'a self,
         call: &'a StoredCall,
         stored: &'a Reports,
@@ -54,37 +55,38 @@ impl Case {
             reports: &stored.by_process,
             heuristic,
             x: self.x,
-            marked: &call.marked,
+            was_candidate: &call.marked,
             pinned: &[],
             moves_happen: self.scenario == "iii",
         }
     }
 }
 
-/// A call of a run.
+/// A rescheduling call of a stored run.
 #[derive(Clone, Debug)]
 pub(super) struct StoredCall {
-    /// The superstep before the call, from 1.
+    /// Superstep after which the call took place, counted from 1.
     pub(super) superstep: u64,
     pub(super) indices: Vec<f64>,
-    /// For each superstep of the interval, the number of processes with times outside mean · (1 ± D).
+    /// For each superstep of the interval before the call, the number of processes with times outside mean · (1 ± D).
     pub(super) outside: Vec<usize>,
-    /// Whether each process was a candidate of an earlier call.
+    /// Whether each process was a candidate in an earlier call; the program keeps such marks.
     pub(super) marked: Vec<bool>,
     pub(super) candidates: Vec<bool>,
     pub(super) moves: Vec<Move>,
-    /// The reports of the processes; stored for the first calls of a run.
+    /// Reports of the processes to the managers; `None` if they are not stored (only those of the first calls of a run are).
     pub(super) reports: Option<Reports>,
-    /// The time of each process in each superstep of the interval; stored for the first call of a run.
+    /// Time of each process in each superstep of the interval \[s\]; `None` if the times are not stored (only those of the first
+    /// call of a run are).
     pub(super) times: Option<Vec<Vec<Seconds>>>,
 }
 
-/// The reports of a call.
+/// What the processes and managers reported in a call of the authors' program.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reports {
-    /// The reports by process.
+    /// Report of each process to its manager.
     pub(super) by_process: Vec<Report>,
-    /// PM(i,j) for each process and Set.
+    /// Potential of migration PM(i,j) for each process i and Set j.
     pub(super) potentials: Vec<Vec<f64>>,
     /// The processes in the order in which the program sorted them (by decreasing PM), each with its preferred Set.
     pub(super) order: Vec<(usize, Option<usize>)>,
@@ -97,7 +99,7 @@ struct RawCase {
     heuristic: String,
     parameters: RawParameters,
     sets: Vec<RawSet>,
-    /// Latency from the manager of each Set to that of each other Set \[s\]; not stored without calls.
+    /// Latency from the manager of each Set to the manager of each other Set \[s\]; empty if the run has no calls.
     #[serde(default)]
     latency: Vec<Vec<f64>>,
     #[serde(default)]
@@ -126,7 +128,7 @@ struct RawCall {
     iset: Vec<f64>,
     #[serde(default)]
     processes_outside_d: Vec<usize>,
-    /// The sorted order; stored with the reports.
+    /// Processes in the sorted order; stored if the reports are.
     order: Option<Table>,
     candidates_left_from_earlier_calls: Vec<usize>,
     candidates: Vec<usize>,
@@ -143,14 +145,14 @@ struct Table {
 
 #[derive(Deserialize)]
 struct RawMeasured {
-    /// The rank, its times, and its computation times.
+    /// For each row: the rank of a process, its times in the supersteps of the interval, and its computation times \[s\].
     rows: Vec<(usize, Vec<f64>, Vec<f64>)>,
 }
 
-/// Reads a case.
+/// Reads a case from its JSON text; `source` is the name of its file.
 ///
 /// # Errors
-/// The text is not JSON or not a stored case; the error gives the place of the fault.
+/// The text is not JSON or not a stored case; the error names the position of the fault.
 pub(super) fn read(source: &str, text: &str) -> Result<Case, Error> {
     let document = Document::parse(source, text)?;
     let raw: RawCase = document.deserialize().map_err(|error| {
@@ -166,10 +168,10 @@ pub(super) fn read(source: &str, text: &str) -> Result<Case, Error> {
         document: &document,
         raw: &raw,
     }
-    .case()
+    .read_case()
 }
 
-/// A reader of a case, which gives each fault its place in the document.
+/// Converts the JSON form of a case, and reports each fault with its position in the document.
 struct Reader<'a> {
     document: &'a Document,
     raw: &'a RawCase,
@@ -180,7 +182,7 @@ impl Reader<'_> {
         self.document.problem(key, message)
     }
 
-    fn case(&self) -> Result<Case, Error> {
+    fn read_case(&self) -> Result<Case, Error> {
         let (raw, parameters) = (self.raw, &self.raw.parameters);
         let heuristic = HEURISTICS.iter().find(|(name, _)| *name == raw.heuristic);
         let Some(&(_, heuristic)) = heuristic else {
@@ -236,18 +238,18 @@ impl Reader<'_> {
             x: parameters.x.unwrap_or_default(),
             d: parameters.d,
             sets: (0..raw.sets.len())
-                .map(|set| self.set(set))
+                .map(|set| self.read_set(set))
                 .collect::<Result<_, _>>()?,
             prefixes: raw.sets.iter().map(|set| set.prefix.clone()).collect(),
             calls: calls
-                .map(|(at, call)| self.call(at, call))
+                .map(|(at, call)| self.read_call(at, call))
                 .collect::<Result<_, _>>()?,
             stored: self.document.value.clone(),
             source: self.document.source.clone(),
         })
     }
 
-    fn set(&self, set: usize) -> Result<Set, Problem> {
+    fn read_set(&self, set: usize) -> Result<Set, Problem> {
         let raw = &self.raw.sets[set];
         let latency = self.raw.latency.get(set).and_then(|row| row.get(set));
         let latency = if self.raw.calls.is_empty() {
@@ -272,7 +274,7 @@ impl Reader<'_> {
         })
     }
 
-    fn call(&self, at: usize, call: &RawCall) -> Result<StoredCall, Error> {
+    fn read_call(&self, at: usize, call: &RawCall) -> Result<StoredCall, Error> {
         let key = |key: &str| format!("calls[{at}].{key}");
         let sets = self.raw.sets.len();
         if call.iset.len() != sets {
@@ -284,64 +286,67 @@ impl Reader<'_> {
             superstep: call.superstep,
             indices: call.iset.clone(),
             outside: call.processes_outside_d.clone(),
-            marked: self.flags(&key(left), &call.candidates_left_from_earlier_calls)?,
-            candidates: self.flags(&key("candidates"), &call.candidates)?,
-            moves: self.moves(&key("decided_moves"), &call.decided_moves)?,
+            marked: self.process_flags(&key(left), &call.candidates_left_from_earlier_calls)?,
+            candidates: self.process_flags(&key("candidates"), &call.candidates)?,
+            moves: self.read_moves(&key("decided_moves"), &call.decided_moves)?,
             reports: match &call.reports {
                 Some(table) => {
                     let order = call.order.as_ref().ok_or_else(|| {
                         let message = "the call has reports and no order";
                         self.fault(&format!("calls[{at}]"), message)
                     })?;
-                    let order = self.order(&key("order"), order)?;
-                    let reports = self.reports(&key("reports"), table)?;
+                    let order = self.read_order(&key("order"), order)?;
+                    let reports = self.read_reports(&key("reports"), table)?;
                     Some(Reports { order, ..reports })
                 }
                 None => None,
             },
             times: match &call.measured {
-                Some(measured) => Some(self.times(&key("measured"), measured)?),
+                Some(measured) => Some(self.read_times(&key("measured"), measured)?),
                 None => None,
             },
         })
     }
 
-    /// Returns the index of a process from its rank.
-    fn process(&self, key: &str, rank: usize) -> Result<usize, Problem> {
+    /// Returns the index of the process with this rank; a rank is counted from 1.
+    ///
+    /// # Errors
+    /// There is no such process.
+    fn process_index(&self, key: &str, rank: usize) -> Result<usize, Problem> {
         let processes = self.raw.parameters.processes;
         let process = rank.checked_sub(1).filter(|&process| process < processes);
         process.ok_or_else(|| self.fault(key, format!("rank {rank} is not from 1 to {processes}")))
     }
 
-    fn flags(&self, key: &str, ranks: &[usize]) -> Result<Vec<bool>, Problem> {
+    fn process_flags(&self, key: &str, ranks: &[usize]) -> Result<Vec<bool>, Problem> {
         let mut flags = vec![false; self.raw.parameters.processes];
         for (at, rank) in ranks.iter().enumerate() {
-            flags[self.process(&format!("{key}[{at}]"), *rank)?] = true;
+            flags[self.process_index(&format!("{key}[{at}]"), *rank)?] = true;
         }
         Ok(flags)
     }
 
-    fn order(&self, key: &str, table: &Table) -> Result<Vec<(usize, Option<usize>)>, Problem> {
+    fn read_order(&self, key: &str, table: &Table) -> Result<Vec<(usize, Option<usize>)>, Problem> {
         let rows = Rows::new(self, key, table)?;
         let row = |at: usize| {
             let set = rows.value(at, "set")?;
             let set = if set.is_null() {
                 None
             } else {
-                Some(rows.set(at)?)
+                Some(rows.set_index(at)?)
             };
-            Ok((rows.process(at)?, set))
+            Ok((rows.process_index(at)?, set))
         };
         (0..table.rows.len()).map(row).collect()
     }
 
-    fn moves(&self, key: &str, table: &Table) -> Result<Vec<Move>, Problem> {
+    fn read_moves(&self, key: &str, table: &Table) -> Result<Vec<Move>, Problem> {
         let rows = Rows::new(self, key, table)?;
         let row = |at: usize| {
-            let (process, (set, host)) = (rows.process(at)?, rows.host(at)?);
-            if rows.set(at)? != set {
+            let (process, (set, host)) = (rows.process_index(at)?, rows.set_and_host(at)?);
+            if rows.set_index(at)? != set {
                 return Err(self.fault(
-                    &rows.key(at, "host"),
+                    &rows.position(at, "host"),
                     "the host is not in the Set of the move",
                 ));
             }
@@ -350,7 +355,7 @@ impl Reader<'_> {
         (0..table.rows.len()).map(row).collect()
     }
 
-    fn reports(&self, key: &str, table: &Table) -> Result<Reports, Problem> {
+    fn read_reports(&self, key: &str, table: &Table) -> Result<Reports, Problem> {
         let parameters = &self.raw.parameters;
         let sets = self.raw.sets.len();
         let rows = Rows::new(self, key, table)?;
@@ -363,19 +368,19 @@ impl Reader<'_> {
             return Err(self.fault(&format!("{key}.rows"), message));
         }
         let received =
-            (0..parameters.alpha).fold(0.0, |aged, _| age(aged, parameters.message_bytes));
+            (0..parameters.alpha).fold(0.0, |aged, _| age_value(aged, parameters.message_bytes));
         let received = Bytes::new(received)
             .ok_or_else(|| self.fault("parameters.message_bytes", "the size is out of range"))?;
         let mut all = Reports::default();
         for at in 0..table.rows.len() {
-            if rows.process(at)? != at {
+            if rows.process_index(at)? != at {
                 let message = format!(
                     "the reports are not by rising rank: {} is expected here",
                     at + 1
                 );
-                return Err(self.fault(&rows.key(at, "rank"), message));
+                return Err(self.fault(&rows.position(at, "rank"), message));
             }
-            let (set, host) = rows.host(at)?;
+            let (set, host) = rows.set_and_host(at)?;
             let of_sets = |name: &str| -> Result<Vec<f64>, Problem> {
                 (0..sets)
                     .map(|set| rows.number(at, &format!("{name}_{set}")))
@@ -397,7 +402,7 @@ impl Reader<'_> {
         Ok(all)
     }
 
-    fn times(&self, key: &str, measured: &RawMeasured) -> Result<Vec<Vec<Seconds>>, Problem> {
+    fn read_times(&self, key: &str, measured: &RawMeasured) -> Result<Vec<Vec<Seconds>>, Problem> {
         let supersteps = self.raw.parameters.alpha as usize;
         let mut times = vec![Vec::new(); supersteps];
         for (at, (_, row, _)) in measured.rows.iter().enumerate() {
@@ -416,7 +421,7 @@ impl Reader<'_> {
     }
 }
 
-/// The rows of a table with access by the names of its columns.
+/// Rows of a stored table, with access to a value by the number of its row and the name of its column.
 struct Rows<'a> {
     reader: &'a Reader<'a>,
     key: &'a str,
@@ -424,6 +429,8 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
+    /// Creates the access to the rows of a table.
+    ///
     /// # Errors
     /// A row has another length than the list of columns.
     fn new(reader: &'a Reader<'a>, key: &'a str, table: &'a Table) -> Result<Self, Problem> {
@@ -437,7 +444,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    fn column(&self, name: &str) -> Result<usize, Problem> {
+    fn column_index(&self, name: &str) -> Result<usize, Problem> {
         let columns = &self.table.columns;
         columns
             .iter()
@@ -449,56 +456,60 @@ impl<'a> Rows<'a> {
             })
     }
 
-    /// Returns the place of a value in the file.
-    fn key(&self, at: usize, name: &str) -> String {
-        let column = self.column(name).unwrap_or_default();
+    /// Returns the position of a value in the document, for an error message.
+    fn position(&self, at: usize, name: &str) -> String {
+        let column = self.column_index(name).unwrap_or_default();
         format!("{}.rows[{at}][{column}]", self.key)
     }
 
     fn value(&self, at: usize, name: &str) -> Result<&'a Value, Problem> {
-        Ok(&self.table.rows[at][self.column(name)?])
+        Ok(&self.table.rows[at][self.column_index(name)?])
     }
 
-    fn wrong(&self, at: usize, name: &str, wanted: &str) -> Problem {
-        let value = self.table.rows[at].get(self.column(name).unwrap_or_default());
+    fn wrong_type(&self, at: usize, name: &str, wanted: &str) -> Problem {
+        let value = self.table.rows[at].get(self.column_index(name).unwrap_or_default());
         let value = value.map_or_else(String::new, Value::to_string);
         self.reader.fault(
-            &self.key(at, name),
+            &self.position(at, name),
             format!("`{name}` is {value}; it must be {wanted}"),
         )
     }
 
     fn number(&self, at: usize, name: &str) -> Result<f64, Problem> {
         let number = self.value(at, name)?.as_f64();
-        number.ok_or_else(|| self.wrong(at, name, "a number"))
+        number.ok_or_else(|| self.wrong_type(at, name, "a number"))
     }
 
     fn seconds(&self, at: usize, name: &str) -> Result<Seconds, Problem> {
         let seconds = Seconds::new(self.number(at, name)?);
-        seconds.ok_or_else(|| self.wrong(at, name, "a time of at least 0 s"))
+        seconds.ok_or_else(|| self.wrong_type(at, name, "a time of at least 0 s"))
     }
 
-    fn process(&self, at: usize) -> Result<usize, Problem> {
+    fn process_index(&self, at: usize) -> Result<usize, Problem> {
         let rank = self
             .value(at, "rank")?
             .as_u64()
             .and_then(|rank| usize::try_from(rank).ok());
-        let rank = rank.ok_or_else(|| self.wrong(at, "rank", "a rank"))?;
-        self.reader.process(&self.key(at, "rank"), rank)
+        let rank = rank.ok_or_else(|| self.wrong_type(at, "rank", "a rank"))?;
+        self.reader.process_index(&self.position(at, "rank"), rank)
     }
 
-    fn set(&self, at: usize) -> Result<usize, Problem> {
+    fn set_index(&self, at: usize) -> Result<usize, Problem> {
         let sets = self.reader.raw.sets.len();
         let set = self
             .value(at, "set")?
             .as_u64()
             .and_then(|set| usize::try_from(set).ok());
         let set = set.filter(|&set| set < sets);
-        set.ok_or_else(|| self.wrong(at, "set", &format!("a Set below {sets}")))
+        set.ok_or_else(|| self.wrong_type(at, "set", &format!("a Set below {sets}")))
     }
 
-    /// Returns the Set of a host and its index there from its name: `suno-3` is the third host of `suno`.
-    fn host(&self, at: usize) -> Result<(usize, usize), Problem> {
+    /// Returns the Set of a host and the index of the host in the Set, from the name of the host: `suno-3` is the third host of
+    /// `suno`.
+    ///
+    /// # Errors
+    /// There is no such host.
+    fn set_and_host(&self, at: usize) -> Result<(usize, usize), Problem> {
         let name = self.value(at, "host")?.as_str().unwrap_or_default();
         let sets = &self.reader.raw.sets;
         let place = name.rsplit_once('-').and_then(|(prefix, number)| {
@@ -512,7 +523,7 @@ impl<'a> Rows<'a> {
                 "the prefix of a Set ({}), a hyphen and a number from 1",
                 prefixes.join(", ")
             );
-            self.wrong(at, "host", &wanted)
+            self.wrong_type(at, "host", &wanted)
         })
     }
 }

@@ -1,17 +1,18 @@
-//! The authors' simulation program of 2015 as a reference: its stored calls are decided again by the edition `authors-2015`.
+//! Compares the policy `authors-2015` with the authors' simulation program of 2015: the policy decides stored calls of the
+//! program again.
 //!
 //! ```text
 //! cases.jsonl.br, or a folder ─> case ─┬─> replay: the stored calls, decided again ─┬─> page, table, JSON
 //!                                      └─> runs: the whole run, simulated again ───┘
 //! ```
-//! A case is a run of the program `migcubemighull/heuristics` (2015), as numbers. The program has no licence, so none of its text is
-//! included here. The built-in cases are numbers that it produced with SimGrid 3.32 in the behaviour of SimGrid 3.11: for each call the
-//! reports of the processes and the decision of the managers. A line of `cases.jsonl.br` (brotli) is a case. The terms of PM and the times
-//! of the reports are left out, since they are not compared.
+//! A case is a run of the program `migcubemighull/heuristics` (2015), as numbers. The program has no licence, so none of its text
+//! is included here. The built-in cases are numbers that the program produced with SimGrid 3.32 in the behaviour of SimGrid 3.11:
+//! for each call the reports of the processes and the decision of the managers. A line of `cases.jsonl.br` (brotli) is a case.
+//! The terms of PM (potential of migration) and the times of the reports are left out, since they are not compared.
 //!
-//! No constant is fitted. [`Call::decide`](migsim_policies::authors_2015::Call::decide) gets the reports of a call, and its answer is
-//! compared with the stored one. A whole run is simulated with the settings of the built-in experiment `authors-cpu` and the parameters of
-//! the case.
+//! No constant is fitted. [`Call::decide`](migsim_policies::authors_2015::Call::decide) gets the reports of a call, and its
+//! answer is compared with the stored decision. A whole run is simulated with the settings of the built-in experiment
+//! `authors-cpu` and the parameters of the case.
 
 mod case;
 mod page;
@@ -27,7 +28,7 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::packed::unpacked;
+use super::packed::unpack;
 use migsim_base::document::read_text;
 use migsim_base::error::{Error, Problem};
 
@@ -39,38 +40,38 @@ pub use runs::{ComparedRun, compare};
 pub use slips::{Slip, Without};
 pub use ties::Tie;
 
-/// The built-in cases.
+/// The built-in cases: one JSON object per line, compressed with brotli.
 const CASES: &[u8] = include_bytes!("cases.jsonl.br");
 
-/// Numbers of comparisons, and of those with equal results.
+/// Numbers of compared values, and of compared values that are equal in the program and in the policy `authors-2015`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Counts {
-    /// Calls whose reports are stored.
+    /// Number of calls whose reports are stored.
     pub calls: usize,
-    /// Set indices, equal to the last bit.
+    /// Number of Set indices (relative speeds of clusters) that are equal to the last bit.
     pub indices_equal: usize,
-    /// Number of Set indices.
+    /// Number of Set indices that were compared.
     pub indices: usize,
-    /// Potentials PM(i,j), equal to the last bit.
+    /// Number of potentials of migration PM(i,j) that are equal to the last bit.
     pub potentials_equal: usize,
-    /// Number of potentials.
+    /// Number of potentials of migration that were compared.
     pub potentials: usize,
-    /// Calls with the same order of processes and the same preferred Sets.
+    /// Number of calls with the same order of processes and the same preferred Sets.
     pub orders_equal: usize,
-    /// Calls with the same candidates.
+    /// Number of calls with the same candidates.
     pub candidates_equal: usize,
-    /// Calls with the same moves, each to the same host.
+    /// Number of calls with the same moves, each to the same host.
     pub hosts_equal: usize,
     /// Number of moves that the program decided in these calls.
     pub moves: usize,
-    /// Supersteps with stored times in which the same number of processes lies outside mean · (1 ± D).
+    /// Number of supersteps with stored times in which the same number of processes has a time outside mean · (1 ± D).
     pub outside_equal: usize,
     /// Number of supersteps with stored times.
     pub outside: usize,
 }
 
 impl Counts {
-    /// Adds the counts of another case.
+    /// Adds the counts of another case to these counts.
     fn add(&mut self, other: &Self) {
         self.calls += other.calls;
         self.indices_equal += other.indices_equal;
@@ -85,7 +86,7 @@ impl Counts {
         self.outside += other.outside;
     }
 
-    /// Whether all comparisons have equal results.
+    /// Returns whether all compared values are equal.
     pub fn is_exact(&self) -> bool {
         let calls = [self.orders_equal, self.candidates_equal, self.hosts_equal];
         calls == [self.calls; 3]
@@ -95,70 +96,71 @@ impl Counts {
     }
 }
 
-/// The results of all cases.
+/// Results of the comparison with the authors' program in all cases.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Authors {
-    /// The version of the format.
+    /// Name and version of the format of these results.
     schema: Version,
-    /// The number of cases.
+    /// Number of cases that were compared.
     pub cases: usize,
-    /// The comparisons of all cases.
+    /// Numbers of compared and of equal values in all cases.
     #[serde(flatten)]
     pub counts: Counts,
-    /// Number of whole runs with the end time of the program, to a relative difference of 1e-6.
+    /// Number of whole runs whose end time agrees with that of the program to a relative difference of 1e-6.
     pub makespans_within_1e6: usize,
-    /// The number of whole runs.
+    /// Number of whole runs that were simulated again.
     pub makespans: usize,
-    /// The comparison of each whole run.
+    /// Comparison of each whole run with the run of the program.
     pub by_run: Vec<ComparedRun>,
-    /// The built-in deployments with the common reading of MigBSP.
+    /// Runs of the built-in deployments with the policy `migbsp` under the common interpretation of the papers.
     pub common_reading: Vec<CommonRun>,
-    /// The built-in deployments in scenario ii, for each order of the answers.
+    /// Runs of the built-in deployments in scenario ii, for each order in which a call answers the processes.
     pub answered: Vec<AnsweredRun>,
-    /// The calls without one of the program's slips.
+    /// Effect of each known mistake of the program: results of the calls decided without this mistake.
     pub without_slips: Vec<Without>,
-    /// The result of each case.
+    /// Result of the comparison for each case.
     pub by_case: Vec<CaseResult>,
 }
 
-/// The version of the format.
+/// Name and version of the format of the results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 enum Version {
-    /// The only version so far.
+    /// Version 1, the only version so far.
     #[default]
     #[serde(rename = "migsim-authors-2015-1")]
     One,
 }
 
-/// The JSON Schema of the data that `migsim reproduce authors-2015 --json` prints.
+/// Returns the JSON Schema of the data that `migsim reproduce authors-2015 --json` prints.
 pub fn schema() -> String {
     format!("{:#}\n", schemars::schema_for!(Authors).to_value())
 }
 
 impl Authors {
-    /// Whether every stored call was decided exactly as by the program.
+    /// Returns whether the policy decided every stored call exactly as the program did.
     pub fn is_exact(&self) -> bool {
         self.counts.is_exact()
     }
 }
 
-/// Decides all stored calls again and simulates all stored runs again: those of the JSON files in a folder, or the built-in ones.
+/// Decides all stored calls again and simulates all stored runs again. The cases are the JSON files in `folder`, or the built-in
+/// cases if it is `None`.
 ///
 /// # Errors
 /// A file cannot be read or is not a stored case. The problems of all files are reported together.
-pub fn authors(folder: Option<&Path>) -> Result<Authors, Error> {
+pub fn compare_with_authors(folder: Option<&Path>) -> Result<Authors, Error> {
     let cases = match folder {
-        Some(folder) => in_folder(folder)?,
-        None => built_in()?,
+        Some(folder) => cases_in_folder(folder)?,
+        None => built_in_cases()?,
     };
-    let by_case: Vec<CaseResult> = cases.iter().map(replay::judge).collect();
+    let by_case: Vec<CaseResult> = cases.iter().map(replay::replay_calls).collect();
     let mut counts = Counts::default();
     for one in &by_case {
         counts.add(&one.counts);
     }
     let run = |case: &Case| {
         let compared = compare(&case.stored);
-        compared.map_err(|error| error.map_nowhere(|problem| problem.source(&case.source)))
+        compared.map_err(|error| error.map_unplaced(|problem| problem.source(&case.source)))
     };
     let runs = cases.par_iter().map(run);
     let runs = runs.collect::<Result<Vec<_>, Error>>()?;
@@ -171,23 +173,23 @@ pub fn authors(folder: Option<&Path>) -> Result<Authors, Error> {
         makespans_within_1e6: are_equal.count(),
         makespans: by_run.len(),
         by_run,
-        common_reading: predicted::common_runs()?,
-        answered: predicted::answered_runs()?,
-        without_slips: slips::without(&cases),
+        common_reading: predicted::simulate_common_runs()?,
+        answered: predicted::simulate_answered_runs()?,
+        without_slips: slips::results_without_slips(&cases),
         by_case,
     })
 }
 
 /// Reads the built-in cases.
-fn built_in() -> Result<Vec<Case>, Error> {
-    let text = unpacked(CASES)?;
+fn built_in_cases() -> Result<Vec<Case>, Error> {
+    let text = unpack(CASES)?;
     let lines = (1..).zip(text.lines());
     let read = |(line, text): (usize, &str)| case::read(&format!("built-in case {line}"), text);
     lines.map(read).collect()
 }
 
-/// Reads the JSON files in a folder, sorted by name.
-fn in_folder(folder: &Path) -> Result<Vec<Case>, Error> {
+/// Reads the cases in the JSON files of a folder, sorted by name.
+fn cases_in_folder(folder: &Path) -> Result<Vec<Case>, Error> {
     let shown = folder.display().to_string();
     let wrong = |message: String| {
         let problem = Problem::new(message).source(format!("--cases {shown}"));

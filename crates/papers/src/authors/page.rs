@@ -1,12 +1,12 @@
-//! `authors-2015.md`, `authors-2015.csv`, and the table for a terminal.
+//! Creates `authors-2015.md`, `authors-2015.csv`, and the table for a terminal about the comparison with the authors' program.
 
-use super::predicted::predicted;
+use super::predicted::usual_runs;
 use super::{Authors, CaseResult, ComparedRun, Counts};
-use crate::markdown::{cell, put};
-use migsim_output::{Cell, Form, Sheet, Table, numbers, words};
+use crate::markdown::{escape_cell, put};
+use migsim_output::{Cell, OutputForm, Sheet, Table, number_column, text_column};
 use migsim_policies::authors_2015::Heuristic;
 
-/// The first part of the page.
+/// Text at the beginning of the page.
 const INTRODUCTION: &str = "# The authors' own program, decided again
 
 Written by `migsim reproduce authors-2015 --out results`. The authors of MigBSP published a simulation program (`migcubemighull/heuristics`, 2015).
@@ -26,7 +26,7 @@ Whole runs are also simulated, only from the parameters and the placement of a c
 when process 1 leaves its last call or barrier. Its makespan must agree with that of the program within a relative difference of 1e-6.
 ";
 
-/// The last part of the page.
+/// Text at the end of the page: what the comparison does not show.
 const LIMITS: &str = "## What this does not show
 
 - The makespan of a run that takes another course after a tie. If potentials are nearly equal, the last digit of a time decides, and in a whole run this
@@ -36,7 +36,7 @@ const LIMITS: &str = "## What this does not show
   the same form.
 ";
 
-/// The reason why scenario ii can be faster than scenario i.
+/// Text that explains why scenario ii can be faster than scenario i.
 const FASTER: &str = "
 ## Why scenario ii can be faster than scenario i
 
@@ -48,7 +48,7 @@ The makespans are those of all processes, simulated with the policy `authors-201
 
 ";
 
-/// The introduction to the runs that differ from the program.
+/// Text that introduces the table of runs that differ from those of the program.
 const TIES: &str = "
 ## Where a run takes another course
 
@@ -57,7 +57,7 @@ A *pair* is two processes whose largest PM compare differently in the two runs, 
 
 ";
 
-/// The introduction to the gains of the program and of the edition.
+/// Text that introduces the table of gains in the program and with the policy `authors-2015`.
 const PREDICTED: &str = "
 ## Gains of the program and of the edition
 
@@ -69,14 +69,15 @@ heuristic percentage), both in the program and in the edition. This agrees with 
 
 ";
 
-/// The introduction to the predictions by the common reading.
+/// Text that introduces the predictions with the common interpretation of the papers.
 const COMMON: &str = "
 The next table has the policy `migbsp` with the rules `default` of [one-reading](one-reading.md), the *common reading*, on the same deployments. These rules were fitted to
 the papers, but not to these runs. The gain is 71 to 76 %, with a tenth of the moves. The makespans are those of all processes.
 
 ";
 
-/// Why the common reading gains more than the program: gains with the hosts and the rules of the one and of the other.
+/// Text that explains why the common interpretation gains more than the program: gains with the hosts and the rules of either
+/// side.
 const WHY_MORE: &str = "
 The common reading gains more for two reasons: it may use more hosts, and it has other rules. Each reason alone adds 10 to 24 percentage points to the gain of migcube. In this table the edition replaces the program:
 
@@ -93,7 +94,7 @@ The common reading gains more for two reasons: it may use more hosts, and it has
 The table was made by hand, with `migsim run authors-cpu` and its options `policy.authors-2015.sets` and `--platform`.
 ";
 
-/// Writes the sentence that summarises all comparisons.
+/// Creates the sentence that summarises all comparisons.
 fn summary(authors: &Authors) -> String {
     let counts = &authors.counts;
     format!(
@@ -111,39 +112,39 @@ fn summary(authors: &Authors) -> String {
     )
 }
 
-/// Creates the table for a terminal: all comparisons by heuristic and scenario, and the differences.
+/// Creates the text for a terminal: a table of all comparisons by heuristic and scenario, and the differences.
 pub fn text(authors: &Authors) -> String {
     let mut sheet = Sheet::default();
-    sheet.line(summary(authors));
-    sheet.line("");
-    sheet.table(by_heuristic(authors));
-    sheet.line("");
-    sheet.table(whole_runs(authors));
+    sheet.add_line(summary(authors));
+    sheet.add_line("");
+    sheet.add_table(heuristics_table(authors));
+    sheet.add_line("");
+    sheet.add_table(whole_runs_table(authors));
     if authors
         .by_case
         .iter()
         .any(|one| !one.differences.is_empty())
     {
-        sheet.line("");
+        sheet.add_line("");
     }
     for (case, difference) in differences(authors) {
-        sheet.line(format!("{case}: {difference}"));
+        sheet.add_line(format!("{case}: {difference}"));
     }
-    sheet.render(Form::Table)
+    sheet.render(OutputForm::Table)
 }
 
-/// Writes a row of CSV for each case.
+/// Creates the CSV table of the comparison, with one row per case.
 pub fn csv(authors: &Authors) -> String {
     let mut columns = vec![
-        words("case", "case"),
-        words("heuristic", "heuristic"),
-        words("scenario", "scenario"),
+        text_column("case", "case"),
+        text_column("heuristic", "heuristic"),
+        text_column("scenario", "scenario"),
     ];
-    columns.extend(COUNTS.map(|(key, _)| numbers(key, key)));
-    columns.extend(["program_s", "simulated_s", "starts_equal"].map(|key| numbers(key, key)));
+    columns.extend(COUNTS.map(|(key, _)| number_column(key, key)));
+    columns.extend(["program_s", "simulated_s", "starts_equal"].map(|key| number_column(key, key)));
     let mut table = Table::new("cases", "", &columns);
     for one in &authors.by_case {
-        let names = [one.case.as_str(), name(one.heuristic), &one.scenario].map(Cell::text);
+        let names = [one.case.as_str(), heuristic_name(one.heuristic), &one.scenario].map(Cell::text);
         let counts = COUNTS.map(|(_, count)| Cell::count(count(&one.counts)));
         let run = authors.by_run.iter().find(|run| run.case == one.case);
         let date = |date: f64| Cell::value(date, format!("{date:.6}"));
@@ -154,20 +155,20 @@ pub fn csv(authors: &Authors) -> String {
                 [date(run.program_s), date(run.simulated_s), starts]
             },
         );
-        table.push([&names[..], &counts, &run].concat());
+        table.push_row([&names[..], &counts, &run].concat());
     }
     let mut sheet = Sheet::default();
-    sheet.table(table);
-    sheet.render(Form::Csv)
+    sheet.add_table(table);
+    sheet.render(OutputForm::Csv)
 }
 
-/// Creates the page that compares the edition with the authors' program of 2015.
+/// Creates the Markdown page that compares the policy `authors-2015` with the authors' program of 2015.
 pub fn markdown(authors: &Authors) -> String {
     let mut page = INTRODUCTION.to_owned();
     put!(page, "\n## What came out\n\n{}.\n\n", summary(authors));
     let mut sheet = Sheet::default();
-    sheet.table(by_heuristic(authors));
-    page += &sheet.render(Form::Markdown);
+    sheet.add_table(heuristics_table(authors));
+    page += &sheet.render(OutputForm::Markdown);
     let counts = &authors.counts;
     put!(
         page,
@@ -177,43 +178,43 @@ pub fn markdown(authors: &Authors) -> String {
     );
     page += "\n## Whole runs\n\nA superstep is equal if process 1 begins it at the same time. A call is equal if it and all calls before it have the program's moves.\n\n";
     let mut sheet = Sheet::default();
-    sheet.table(whole_runs(authors));
-    page += &sheet.render(Form::Markdown);
+    sheet.add_table(whole_runs_table(authors));
+    page += &sheet.render(OutputForm::Markdown);
     page += FASTER;
     let mut sheet = Sheet::default();
-    sheet.table(answered(authors));
-    page += &sheet.render(Form::Markdown);
+    sheet.add_table(answered_table(authors));
+    page += &sheet.render(OutputForm::Markdown);
     if authors.by_run.iter().any(|run| run.tie.is_some()) {
         page += TIES;
         let mut sheet = Sheet::default();
-        sheet.table(ties(authors));
-        page += &sheet.render(Form::Markdown);
+        sheet.add_table(ties_table(authors));
+        page += &sheet.render(OutputForm::Markdown);
     }
     let mut differences = differences(authors).peekable();
     if differences.peek().is_some() {
         page += "\nWhat differs:\n\n";
     }
     for (case, difference) in differences {
-        put!(page, "- {}: {}\n", cell(case), cell(difference));
+        put!(page, "- {}: {}\n", escape_cell(case), escape_cell(difference));
     }
     page += PREDICTED;
     let mut sheet = Sheet::default();
-    sheet.table(predictions(authors));
-    page += &sheet.render(Form::Markdown);
+    sheet.add_table(predictions_table(authors));
+    page += &sheet.render(OutputForm::Markdown);
     page += COMMON;
     let mut sheet = Sheet::default();
-    sheet.table(common_reading(authors));
-    page += &sheet.render(Form::Markdown);
+    sheet.add_table(common_runs_table(authors));
+    page += &sheet.render(OutputForm::Markdown);
     page += WHY_MORE;
     page += "\n## The effect of the program's errors\n\nThe page of [`authors-2015`](../docs/policies/authors-2015.md) lists the errors of the program. Three of them concern the inputs of a call, so the stored calls can be decided without one of these errors. Each call is decided separately, from the reports of the program's run.\n\n";
     let mut sheet = Sheet::default();
-    sheet.table(without_slips(authors));
-    page += &sheet.render(Form::Markdown);
+    sheet.add_table(without_slips_table(authors));
+    page += &sheet.render(OutputForm::Markdown);
     put!(page, "\n{LIMITS}");
     page
 }
 
-/// Lists the differences, each with its case.
+/// Lists the differences that were found: the name of the case and the description of the difference.
 fn differences(authors: &Authors) -> impl Iterator<Item = (&str, &str)> {
     authors.by_case.iter().flat_map(|one| {
         let differences = one.differences.iter();
@@ -221,11 +222,11 @@ fn differences(authors: &Authors) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// The name of a count, and the count.
-type Named = (&'static str, fn(&Counts) -> usize);
+/// A column of the table of counts: its name, and the function that returns the count.
+type NamedCount = (&'static str, fn(&Counts) -> usize);
 
-/// The counts of a table.
-const COUNTS: [Named; 11] = [
+/// Columns of the table of counts, in their order.
+const COUNTS: [NamedCount; 11] = [
     ("calls", |counts| counts.calls),
     ("indices_equal", |counts| counts.indices_equal),
     ("indices", |counts| counts.indices),
@@ -239,8 +240,8 @@ const COUNTS: [Named; 11] = [
     ("outside", |counts| counts.outside),
 ];
 
-/// Returns the name of a heuristic.
-fn name(heuristic: Option<Heuristic>) -> &'static str {
+/// Returns the name of a heuristic; `none` if there is no heuristic.
+fn heuristic_name(heuristic: Option<Heuristic>) -> &'static str {
     match heuristic {
         None => "none",
         Some(Heuristic::One) => "one",
@@ -251,18 +252,18 @@ fn name(heuristic: Option<Heuristic>) -> &'static str {
 }
 
 /// Creates the table of the comparisons by heuristic and scenario.
-fn by_heuristic(authors: &Authors) -> Table {
+fn heuristics_table(authors: &Authors) -> Table {
     let columns = [
-        words("heuristic", "heuristic"),
-        words("scenario", "scenario"),
-        numbers("cases", "cases"),
-        numbers("calls", "calls"),
-        numbers("PM equal", "potentials_equal"),
-        numbers("of", "potentials"),
-        numbers("orders equal", "orders_equal"),
-        numbers("candidates equal", "candidates_equal"),
-        numbers("hosts equal", "hosts_equal"),
-        numbers("moves", "moves"),
+        text_column("heuristic", "heuristic"),
+        text_column("scenario", "scenario"),
+        number_column("cases", "cases"),
+        number_column("calls", "calls"),
+        number_column("PM equal", "potentials_equal"),
+        number_column("of", "potentials"),
+        number_column("orders equal", "orders_equal"),
+        number_column("candidates equal", "candidates_equal"),
+        number_column("hosts equal", "hosts_equal"),
+        number_column("moves", "moves"),
     ];
     let mut table = Table::new("heuristics", "", &columns);
     let heuristics = [
@@ -281,9 +282,9 @@ fn by_heuristic(authors: &Authors) -> Table {
                 counts.add(&one.counts);
             }
             if cases > 0 {
-                row(
+                push_row(
                     &mut table,
-                    [name(Some(heuristic)), scenario],
+                    [heuristic_name(Some(heuristic)), scenario],
                     cases,
                     &counts,
                 );
@@ -291,11 +292,11 @@ fn by_heuristic(authors: &Authors) -> Table {
         }
     }
     let with_calls = authors.by_case.iter().filter(|one| one.heuristic.is_some());
-    row(&mut table, ["all", ""], with_calls.count(), &authors.counts);
+    push_row(&mut table, ["all", ""], with_calls.count(), &authors.counts);
     table
 }
 
-fn row(table: &mut Table, names: [&str; 2], cases: usize, counts: &Counts) {
+fn push_row(table: &mut Table, names: [&str; 2], cases: usize, counts: &Counts) {
     let numbers = [
         cases,
         counts.calls,
@@ -306,20 +307,20 @@ fn row(table: &mut Table, names: [&str; 2], cases: usize, counts: &Counts) {
         counts.hosts_equal,
         counts.moves,
     ];
-    table.push([&names.map(Cell::text)[..], &numbers.map(Cell::count)].concat());
+    table.push_row([&names.map(Cell::text)[..], &numbers.map(Cell::count)].concat());
 }
 
-/// Creates the table of the whole runs by scenario, then of each run with another end time.
-fn whole_runs(authors: &Authors) -> Table {
+/// Creates the table of the whole runs: one row per scenario, followed by each run with another end time than in the program.
+fn whole_runs_table(authors: &Authors) -> Table {
     let columns = [
-        words("whole runs", "runs"),
-        numbers("runs", "count"),
-        numbers("makespan equal", "makespans_equal"),
-        numbers("supersteps equal", "starts_equal"),
-        numbers("of", "supersteps"),
-        numbers("calls equal", "calls_equal"),
-        numbers("of", "calls"),
-        numbers("largest error %", "largest_error_percent"),
+        text_column("whole runs", "runs"),
+        number_column("runs", "count"),
+        number_column("makespan equal", "makespans_equal"),
+        number_column("supersteps equal", "starts_equal"),
+        number_column("of", "supersteps"),
+        number_column("calls equal", "calls_equal"),
+        number_column("of", "calls"),
+        number_column("largest error %", "largest_error_percent"),
     ];
     let mut table = Table::new("runs", "", &columns);
     let mut row = |name: &str, runs: &[&ComparedRun]| {
@@ -337,7 +338,7 @@ fn whole_runs(authors: &Authors) -> Table {
         let largest = 100.0 * errors.fold(0.0, f64::max);
         let cells = [&[Cell::text(name)][..], &counts.map(Cell::count)].concat();
         let largest = Cell::value(largest, format!("{largest:.4}"));
-        table.push([&cells[..], &[largest]].concat());
+        table.push_row([&cells[..], &[largest]].concat());
     };
     for scenario in ["i", "ii", "iii"] {
         let is_meant = |run: &&ComparedRun| run.scenario == scenario;
@@ -351,40 +352,41 @@ fn whole_runs(authors: &Authors) -> Table {
     table
 }
 
-/// Creates the table of scenario ii for each order of the answers.
-fn answered(authors: &Authors) -> Table {
+/// Creates the table of makespans of scenario ii for each order in which a call answers the processes.
+fn answered_table(authors: &Authors) -> Table {
     let columns = [
-        words("experiment", "experiment"),
-        numbers("i s", "alone_s"),
-        numbers("ii, answers in turn s", "in_turn_s"),
-        numbers("ii, answers at once s", "at_once_s"),
-        numbers("ii, calls without a price s", "free_s"),
+        text_column("experiment", "experiment"),
+        number_column("i s", "alone_s"),
+        number_column("ii, answers in turn s", "in_turn_s"),
+        number_column("ii, answers at once s", "at_once_s"),
+        number_column("ii, calls without a price s", "free_s"),
     ];
     let mut table = Table::new("answers", "", &columns);
     for one in &authors.answered {
         let times = [one.alone_s, one.in_turn_s, one.at_once_s, one.free_s];
         let times = times.map(|time| Cell::value(time, format!("{time:.2}")));
-        table.push([&[Cell::text(one.experiment)][..], &times].concat());
+        table.push_row([&[Cell::text(one.experiment)][..], &times].concat());
     }
     table
 }
 
-/// Creates the table of the first call with other moves in each run that has one.
-fn ties(authors: &Authors) -> Table {
+/// Creates the table of runs with different moves: the first call with other moves than in the program, for each run that has
+/// such a call.
+fn ties_table(authors: &Authors) -> Table {
     let columns = [
-        words("run", "case"),
-        numbers("call after superstep", "superstep"),
-        numbers("PM equal", "equal"),
-        numbers("of", "potentials"),
-        numbers("largest relative difference", "largest_difference"),
-        numbers("pairs that compare differently", "pairs"),
-        numbers("their largest relative distance", "largest_distance"),
+        text_column("run", "case"),
+        number_column("call after superstep", "superstep"),
+        number_column("PM equal", "equal"),
+        number_column("of", "potentials"),
+        number_column("largest relative difference", "largest_difference"),
+        number_column("pairs that compare differently", "pairs"),
+        number_column("their largest relative distance", "largest_distance"),
     ];
     let mut table = Table::new("ties", "", &columns);
     for run in &authors.by_run {
         if let Some(tie) = &run.tie {
             let small = |value: f64| Cell::value(value, format!("{value:.1e}"));
-            table.push(vec![
+            table.push_row(vec![
                 Cell::text(run.case.as_str()),
                 Cell::value(tie.superstep as f64, tie.superstep.to_string()),
                 Cell::count(tie.equal),
@@ -398,37 +400,37 @@ fn ties(authors: &Authors) -> Table {
     table
 }
 
-/// Creates the table of the usual runs of the program and of the edition.
-fn predictions(authors: &Authors) -> Table {
+/// Creates the table of the program's runs with usual parameters, compared with the policy `authors-2015`.
+fn predictions_table(authors: &Authors) -> Table {
     let columns = [
-        words("deployment", "deployment"),
-        words("run", "run"),
-        numbers("program s", "program_s"),
-        numbers("edition s", "edition_s"),
-        numbers("program gain %", "program_gain_percent"),
-        numbers("edition gain %", "edition_gain_percent"),
+        text_column("deployment", "deployment"),
+        text_column("run", "run"),
+        number_column("program s", "program_s"),
+        number_column("edition s", "edition_s"),
+        number_column("program gain %", "program_gain_percent"),
+        number_column("edition gain %", "edition_gain_percent"),
     ];
     let mut table = Table::new("predictions", "", &columns);
-    for one in predicted(&authors.by_run) {
+    for one in usual_runs(&authors.by_run) {
         let ends = one.ends_s.map(|end| Cell::value(end, format!("{end:.3}")));
         let gains = one
             .gains
             .map(|gain| Cell::value(gain, format!("{gain:+.1}")));
         let names = [one.deployment, one.run].map(Cell::text);
-        table.push([&names[..], &ends, &gains].concat());
+        table.push_row([&names[..], &ends, &gains].concat());
     }
     table
 }
 
-/// Creates the table of the deployments with the common reading.
-fn common_reading(authors: &Authors) -> Table {
+/// Creates the table of the deployments simulated with the common interpretation of the papers.
+fn common_runs_table(authors: &Authors) -> Table {
     let columns = [
-        words("experiment", "experiment"),
-        numbers("i s", "makespan_i_s"),
-        numbers("ii s", "makespan_ii_s"),
-        numbers("iii s", "makespan_iii_s"),
-        numbers("gain %", "gain_percent"),
-        numbers("moves", "moves"),
+        text_column("experiment", "experiment"),
+        number_column("i s", "makespan_i_s"),
+        number_column("ii s", "makespan_ii_s"),
+        number_column("iii s", "makespan_iii_s"),
+        number_column("gain %", "gain_percent"),
+        number_column("moves", "moves"),
     ];
     let mut table = Table::new("common", "", &columns);
     for one in &authors.common_reading {
@@ -441,27 +443,27 @@ fn common_reading(authors: &Authors) -> Table {
             Cell::value(gain, format!("{gain:+.1}")),
             Cell::count(one.moves),
         ];
-        table.push([&[Cell::text(one.experiment)][..], &times, &last].concat());
+        table.push_row([&[Cell::text(one.experiment)][..], &times, &last].concat());
     }
     table
 }
 
-/// Creates the table of the calls without a slip.
-fn without_slips(authors: &Authors) -> Table {
+/// Creates the table of calls decided without one of the program's mistakes.
+fn without_slips_table(authors: &Authors) -> Table {
     let columns = [
-        words("stored calls with", "slip"),
-        numbers("calls with other moves", "calls_changed"),
-        numbers("of", "calls"),
-        numbers("moves", "moves"),
+        text_column("stored calls with", "slip"),
+        number_column("calls with other moves", "calls_changed"),
+        number_column("of", "calls"),
+        number_column("moves", "moves"),
     ];
     let mut table = Table::new("slips", "", &columns);
     let counts = &authors.counts;
     let numbers = |numbers: [usize; 3]| numbers.map(Cell::count);
     let all = numbers([0, counts.calls, counts.moves]);
-    table.push([&[Cell::text("all slips")][..], &all].concat());
+    table.push_row([&[Cell::text("all slips")][..], &all].concat());
     for one in &authors.without_slips {
         let found = numbers([one.calls_changed, counts.calls, one.moves]);
-        table.push([&[Cell::text(one.slip.mended())][..], &found].concat());
+        table.push_row([&[Cell::text(one.slip.correction())][..], &found].concat());
     }
     table
 }

@@ -1,8 +1,11 @@
-//! Predictions of the program's runs without a fit: by the edition, and by the common reading of MigBSP.
+//! Predicts the runs of the authors' program without fitting: with the policy `authors-2015`, and with the common interpretation
+//! of MigBSP.
 //!
-//! Scenario ii is also simulated with other orders of the answers, to show why it can be faster than scenario i.
+//! Scenario ii is also simulated with other orders in which a call answers the processes, to show why it can be faster than
+//! scenario i.
 //!
-//! The edition has no fitted constant, and the common reading has none that was fitted to these runs. A gain is `100 (T_i - T) / T_i`.
+//! The policy `authors-2015` has no fitted constant, and the common interpretation has none that was fitted to these runs. A gain
+//! is `100 (T_i - T) / T_i`, with the makespan T_i of scenario i.
 
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -15,24 +18,24 @@ use migsim_base::error::Error;
 use migsim_bsp::Scenario;
 use migsim_experiment::Progress;
 
-/// The built-in deployments of the program.
+/// Built-in experiments with the program's initial placements (deployments) of processes.
 const DEPLOYMENTS: [&str; 3] = ["authors-cpu", "authors-decrescent", "authors-roundrobin"];
 
-/// A run of the program with its usual parameters, and the same run of the edition.
+/// A run of the program with its usual parameters, and the same run simulated with the policy `authors-2015`.
 #[derive(Debug)]
-pub(super) struct Predicted<'a> {
-    /// The deployment.
+pub(super) struct PredictedRun<'a> {
+    /// Name of the deployment (the initial placement of the processes).
     pub(super) deployment: &'a str,
-    /// The heuristic and the scenario; only the scenario if there are no calls.
+    /// Heuristic and scenario of the run; only the scenario if the run has no calls.
     pub(super) run: &'a str,
-    /// End time of process 1 in the program, and in the edition \[s\].
+    /// End time of process 1, in the program and in the simulation \[s\].
     pub(super) ends_s: [f64; 2],
-    /// The gains over scenario i \[%\].
+    /// Gain over scenario i, in the program and in the simulation \[%\].
     pub(super) gains: [f64; 2],
 }
 
-/// Selects the runs whose names have no parameter: `cpu-i`, `cpu-one-ii`, `cpu-migcube-iii`.
-pub(super) fn predicted(runs: &[ComparedRun]) -> Vec<Predicted<'_>> {
+/// Selects the runs with usual parameters, whose names contain no parameter: `cpu-i`, `cpu-one-ii`, `cpu-migcube-iii`.
+pub(super) fn usual_runs(runs: &[ComparedRun]) -> Vec<PredictedRun<'_>> {
     let named = |run: &ComparedRun| format!("-{}", run.scenario);
     let alone = runs.iter().filter(|run| run.scenario == "i");
     let mut found = Vec::new();
@@ -52,7 +55,7 @@ pub(super) fn predicted(runs: &[ComparedRun]) -> Vec<Predicted<'_>> {
             let is_usual = ["i", "one", "percentage", "migcube", "mighull"].contains(&heuristic);
             if is_usual {
                 let gain = |end: f64, base: f64| 100.0 * (base - end) / base;
-                found.push(Predicted {
+                found.push(PredictedRun {
                     deployment,
                     run: rest,
                     ends_s: [one.program_s, one.simulated_s],
@@ -67,22 +70,23 @@ pub(super) fn predicted(runs: &[ComparedRun]) -> Vec<Predicted<'_>> {
     found
 }
 
-/// A deployment of the program with the common reading of MigBSP.
+/// A deployment of the program, simulated with the policy `migbsp` under the common interpretation of the papers.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CommonRun {
-    /// The built-in experiment.
+    /// Name of the built-in experiment.
     pub experiment: &'static str,
-    /// The makespans of scenarios i, ii and iii \[s\].
+    /// Makespan of scenario i, of scenario ii and of scenario iii \[s\].
     pub makespans_s: [f64; 3],
     /// Number of moves in scenario iii.
     pub moves: usize,
 }
 
-/// Simulates the deployments with the policy `migbsp` and the rules that a user's application gets.
+/// Simulates the deployments of the program with the policy `migbsp` and the rules that it uses by default for a user's
+/// application.
 ///
 /// # Errors
 /// A run fails.
-pub(super) fn common_runs() -> Result<Vec<CommonRun>, Error> {
+pub(super) fn simulate_common_runs() -> Result<Vec<CommonRun>, Error> {
     let rules = options_of(DEFAULT)?;
     let simulate = |experiment: &&'static str| {
         let case = Case::new(experiment).with("policy.name", "migbsp");
@@ -101,26 +105,28 @@ pub(super) fn common_runs() -> Result<Vec<CommonRun>, Error> {
     DEPLOYMENTS.par_iter().map(simulate).collect()
 }
 
-/// A deployment of the program in scenario ii, for each order in which a call answers the processes.
+/// Makespans of a deployment of the program in scenario ii, for different orders in which a rescheduling call answers the
+/// processes.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct AnsweredRun {
-    /// The built-in experiment.
+    /// Name of the built-in experiment.
     pub experiment: &'static str,
     /// Makespan of scenario i \[s\].
     pub alone_s: f64,
-    /// Makespan of scenario ii if managers answer one process after the other \[s\].
+    /// Makespan of scenario ii if managers send their answers one after the other \[s\].
     pub in_turn_s: f64,
-    /// Makespan of scenario ii if all messages of a round are sent at once \[s\].
+    /// Makespan of scenario ii if all messages of a round of the call are sent at the same time \[s\].
     pub at_once_s: f64,
-    /// Makespan of scenario ii if processes wait for each other at calls that cost nothing \[s\].
+    /// Makespan of scenario ii if processes wait for each other at calls that take no time \[s\].
     pub free_s: f64,
 }
 
-/// Simulates scenario ii of the deployments with the answers of a call in turn, at once, and without a price.
+/// Simulates the deployments in scenario ii with different calls: answers one after the other, all answers at the same time, and
+/// calls that take no time.
 ///
 /// # Errors
 /// A run fails.
-pub(super) fn answered_runs() -> Result<Vec<AnsweredRun>, Error> {
+pub(super) fn simulate_answered_runs() -> Result<Vec<AnsweredRun>, Error> {
     let simulate = |experiment: &&'static str| {
         let makespan = |scenario, setting: Option<(&str, &str)>| {
             let case = Case::new(experiment);

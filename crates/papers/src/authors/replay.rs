@@ -1,42 +1,43 @@
-//! The comparison of calls: the edition gets the reports of a stored call, and its answer is compared with the stored one.
+//! Compares single calls: the policy `authors-2015` gets the reports of a stored call, and its decision is compared with the
+//! stored decision.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Counts;
 use super::case::{Case, Reports, StoredCall};
-use migsim_policies::authors_2015::{Answer, Heuristic, outside};
+use migsim_policies::authors_2015::{Answer, Heuristic, count_outside};
 
 /// Maximum number of differences of a case that are described.
-const DESCRIBED: usize = 8;
+const MOST_DESCRIBED: usize = 8;
 
-/// The result of a case whose calls were decided again.
+/// Result of a case whose calls were decided again by the policy `authors-2015`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CaseResult {
     /// The name of the case.
     pub case: String,
-    /// `i`, `ii` or `iii`.
+    /// Scenario of the run: `i`, `ii` or `iii`.
     pub scenario: String,
-    /// The heuristic; none if no call was made.
+    /// Heuristic for the selection of candidates; `None` if the run has no rescheduling calls.
     pub heuristic: Option<Heuristic>,
-    /// The counts of the comparisons of the case.
+    /// Numbers of compared and of equal values in the case.
     #[serde(flatten)]
     pub counts: Counts,
-    /// The first differences, in words.
+    /// Descriptions of the first differences between program and policy.
     pub differences: Vec<String>,
 }
 
-/// Decides the calls of a case again if their reports are stored.
-pub(super) fn judge(case: &Case) -> CaseResult {
-    let mut judged = Judged {
+/// Decides the calls of a case again, as far as their reports are stored, and compares the decisions.
+pub(super) fn replay_calls(case: &Case) -> CaseResult {
+    let mut judged = Comparison {
         case,
         counts: Counts::default(),
         differences: Vec::new(),
     };
     for call in &case.calls {
-        judged.times(call);
+        judged.compare_times(call);
         if let (Some(reports), Some(heuristic)) = (&call.reports, case.heuristic) {
-            judged.call(call, reports, heuristic);
+            judged.compare_call(call, reports, heuristic);
         }
     }
     CaseResult {
@@ -48,17 +49,17 @@ pub(super) fn judge(case: &Case) -> CaseResult {
     }
 }
 
-/// The state of a comparison of a case.
-struct Judged<'a> {
+/// Comparison of a case that is in progress.
+struct Comparison<'a> {
     case: &'a Case,
     counts: Counts,
     differences: Vec<String>,
 }
 
-impl Judged<'_> {
-    /// Records a difference; returns 1 if there is none, and 0 otherwise.
-    fn equal(&mut self, is_equal: bool, call: &StoredCall, what: impl FnOnce() -> String) -> usize {
-        if !is_equal && self.differences.len() < DESCRIBED {
+impl Comparison<'_> {
+    /// Adds the description of a difference unless `is_equal` is true; returns 1 for equal values and 0 for different values.
+    fn record(&mut self, is_equal: bool, call: &StoredCall, what: impl FnOnce() -> String) -> usize {
+        if !is_equal && self.differences.len() < MOST_DESCRIBED {
             let superstep = call.superstep;
             self.differences
                 .push(format!("call after superstep {superstep}: {}", what()));
@@ -66,29 +67,29 @@ impl Judged<'_> {
         usize::from(is_equal)
     }
 
-    /// Compares the balance of each superstep of the interval with stored times.
-    fn times(&mut self, call: &StoredCall) {
+    /// Compares, for each superstep with stored times, the number of processes whose time is outside mean · (1 ± D).
+    fn compare_times(&mut self, call: &StoredCall) {
         let Some(times) = &call.times else {
             return;
         };
         for (at, (times, stored)) in times.iter().zip(&call.outside).enumerate() {
-            let found = outside(times, self.case.d);
+            let found = count_outside(times, self.case.d);
             let what = || {
                 format!(
                     "{found} processes outside D in superstep {} of the interval, stored {stored}",
                     at + 1
                 )
             };
-            self.counts.outside_equal += self.equal(found == *stored, call, what);
+            self.counts.outside_equal += self.record(found == *stored, call, what);
             self.counts.outside += 1;
         }
     }
 
-    fn call(&mut self, call: &StoredCall, stored: &Reports, heuristic: Heuristic) {
+    fn compare_call(&mut self, call: &StoredCall, stored: &Reports, heuristic: Heuristic) {
         let case = self.case;
-        let answer = case.call(call, stored, heuristic).decide();
+        let answer = case.call_input(call, stored, heuristic).decide();
         self.counts.calls += 1;
-        self.numbers(call, stored, &answer);
+        self.compare_numbers(call, stored, &answer);
         let order = answer.order.iter().map(|wish| (wish.process, wish.set));
         let order: Vec<_> = order.collect();
         let what = || {
@@ -111,7 +112,7 @@ impl Judged<'_> {
                 shown(&stored.order)
             )
         };
-        self.counts.orders_equal += self.equal(order == stored.order, call, what);
+        self.counts.orders_equal += self.record(order == stored.order, call, what);
         let ranks = |flags: &[bool]| {
             let ranks = flags.iter().enumerate().filter(|(_, flag)| **flag);
             let ranks: Vec<String> = ranks
@@ -127,7 +128,7 @@ impl Judged<'_> {
             )
         };
         self.counts.candidates_equal +=
-            self.equal(answer.candidates == call.candidates, call, what);
+            self.record(answer.candidates == call.candidates, call, what);
         let what = || {
             let at = first_difference(&answer.moves, &call.moves);
             let shown = |moves: &[migsim_policies::authors_2015::Move]| {
@@ -150,16 +151,16 @@ impl Judged<'_> {
                 shown(&call.moves)
             )
         };
-        self.counts.hosts_equal += self.equal(answer.moves == call.moves, call, what);
+        self.counts.hosts_equal += self.record(answer.moves == call.moves, call, what);
         self.counts.moves += call.moves.len();
     }
 
-    /// Compares Set indices and potentials to the last bit.
-    fn numbers(&mut self, call: &StoredCall, stored: &Reports, answer: &Answer) {
-        for (set, (ours, theirs)) in answer.indices.iter().zip(&call.indices).enumerate() {
+    /// Compares Set indices and potentials of migration to the last bit.
+    fn compare_numbers(&mut self, call: &StoredCall, stored: &Reports, answer: &Answer) {
+        for (set, (ours, theirs)) in answer.set_indices.iter().zip(&call.indices).enumerate() {
             let what = || format!("ISet of Set {set} is {ours}, stored {theirs}");
             let is_equal = ours.to_bits() == theirs.to_bits();
-            self.counts.indices_equal += self.equal(is_equal, call, what);
+            self.counts.indices_equal += self.record(is_equal, call, what);
             self.counts.indices += 1;
         }
         for (process, (ours, theirs)) in answer.terms.iter().zip(&stored.potentials).enumerate() {
@@ -168,7 +169,7 @@ impl Judged<'_> {
                 let rank = process + 1;
                 let what = || format!("PM of rank {rank} for Set {set} is {ours}, stored {theirs}");
                 let is_equal = ours.to_bits() == theirs.to_bits();
-                self.counts.potentials_equal += self.equal(is_equal, call, what);
+                self.counts.potentials_equal += self.record(is_equal, call, what);
                 self.counts.potentials += 1;
             }
         }

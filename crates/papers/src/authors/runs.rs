@@ -1,13 +1,14 @@
-//! Whole runs of the authors' program, simulated again: the times of process 1, the makespan, and the moves of each call.
+//! Simulates whole runs of the authors' program again, and compares the times of process 1, the end time, and the moves of each
+//! call.
 //!
-//! The settings are those of the built-in experiment `authors-cpu` with the parameters, the placement and the Sets of the case. No result
-//! of the program is an input.
+//! The settings are those of the built-in experiment `authors-cpu` with the parameters, the placement and the Sets (clusters) of
+//! the case. No result of the program is an input.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::ties::{Reports, Tie, tie};
+use super::ties::{Reports, Tie, compare_potentials};
 use crate::runs::Case;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{HostId, Time};
@@ -15,49 +16,51 @@ use migsim_bsp::{Beginnings, Measures, Outcome, Recorder, Scenario};
 use migsim_experiment::Progress;
 use migsim_platform::Platform;
 
-/// The built-in experiment that holds the settings of all cases.
+/// Built-in experiment that contains the settings common to all cases.
 const EXPERIMENT: &str = "authors-cpu";
-/// Maximum relative difference of times that count as equal; the stored times have 7 digits, makespans more.
-const EQUAL: f64 = 1e-6;
+/// Maximum relative difference of two times that count as equal. Stored times have 7 digits; stored end times have more.
+const TIME_TOLERANCE: f64 = 1e-6;
 
 /// A whole run of the program compared with the simulated run.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ComparedRun {
     /// The name of the case.
     pub case: String,
-    /// `i`, `ii` or `iii`.
+    /// Scenario of the run: `i`, `ii` or `iii`.
     pub scenario: String,
     /// Time at which process 1 of the program leaves its last call or barrier \[s\].
     pub program_s: f64,
     /// Time at which process 1 of the simulated run leaves its last call or barrier \[s\].
     pub simulated_s: f64,
-    /// Simulated time minus the time of the program, as a fraction of the time of the program.
+    /// Relative error of the simulated end time: simulated time minus time of the program, divided by the time of the program.
     pub relative_error: f64,
-    /// Number of supersteps of process 1 that begin at the same time, to a relative difference of 1e-6, before the first one that does not.
+    /// Number of supersteps at the start of the run that process 1 begins at the same time in both, to a relative difference of
+    /// 1e-6.
     pub starts_equal: usize,
-    /// The number of supersteps.
+    /// Number of supersteps of the run.
     pub supersteps: usize,
-    /// Number of calls with the same moves, each to the same host, before the first call with other moves. In scenario ii the moves are
-    /// only decided.
+    /// Number of calls at the start of the run with the same moves, each to the same host. In scenario ii the moves are decided
+    /// but not carried out.
     pub calls_equal: usize,
-    /// The number of calls.
+    /// Number of calls of the run.
     pub calls: usize,
     /// Number of moves that the program decided.
     pub program_moves: usize,
     /// Number of moves that the simulated run decided.
     pub simulated_moves: usize,
-    /// The first call with other moves, if the program's reports for it are stored.
+    /// Comparison of the first call with other moves; `None` if all moves are equal or the program's reports for this call are
+    /// not stored.
     pub tie: Option<Tie>,
 }
 
 impl ComparedRun {
-    /// Whether the makespans are equal to a relative difference of 1e-6.
+    /// Returns whether the end times of process 1 are equal to a relative difference of 1e-6.
     pub fn is_makespan_equal(&self) -> bool {
-        self.relative_error.abs() <= EQUAL
+        self.relative_error.abs() <= TIME_TOLERANCE
     }
 }
 
-/// The part of a stored case that the comparison reads.
+/// The part of a stored case from which a whole run is simulated and compared.
 #[derive(Debug, Deserialize)]
 struct Stored {
     case: String,
@@ -99,16 +102,17 @@ struct Call {
     reports: Option<Reports>,
 }
 
-/// A table with the columns rank, set, host, and the time of the move.
+/// Rows of the table of decided moves: rank, Set, host, and the time of the move.
 #[derive(Debug, Deserialize)]
 struct Moves {
     rows: Vec<(usize, usize, String, Value)>,
 }
 
-/// Simulates the run of a stored case, given as JSON, and compares it; none if the case does not contain the end of its run.
+/// Simulates the run of a stored case, given as JSON, and compares it with the stored times and moves. Returns `None` if the case
+/// does not contain the end time of its run.
 ///
 /// # Errors
-/// The text is not a stored case, or names a part that the platform does not have.
+/// The JSON value is not a stored case, or names a part that the platform does not have.
 pub fn compare(case: &Value) -> Result<Option<ComparedRun>, Error> {
     if case.get("end").is_none() {
         return Ok(None);
@@ -119,23 +123,23 @@ pub fn compare(case: &Value) -> Result<Option<ComparedRun>, Error> {
             "a case of a whole run has `placement`, `superstep_starts_of_process_1` and `end`",
         )
     })?;
-    let experiment = settings(&stored)?.load()?;
+    let experiment = case_settings(&stored)?.load()?;
     let mut dates = Starts::default();
     let progress = Progress::default();
     let run = experiment.run_scenario(stored.scenario, &progress, &mut dates, None)?;
-    let simulated = end_of_first(&run.outcome).get();
+    let simulated = end_of_first_process(&run.outcome).get();
     let starts = stored.superstep_starts_of_process_1.iter().zip(&dates.0);
-    let are_equal = |(program, ours): &(&f64, &f64)| (*ours - *program).abs() <= EQUAL * **program;
+    let are_equal = |(program, ours): &(&f64, &f64)| (*ours - *program).abs() <= TIME_TOLERANCE * **program;
     let platform = &experiment.platform.platform;
     let calls = stored.calls.iter().zip(&run.outcome.calls);
     let same = |(program, ours): &(&Call, &migsim_bsp::CallRecord)| {
-        moves_of(program) == decided(ours, platform)
+        program_moves(program) == simulated_moves(ours, platform)
     };
     let calls_equal = calls.clone().take_while(same).count();
     let other = calls.clone().nth(calls_equal);
     let tie = other.and_then(|(program, ours)| {
         let reports = program.reports.as_ref()?;
-        tie(program.superstep, reports, ours)
+        compare_potentials(program.superstep, reports, ours)
     });
     let decisions = run.outcome.calls.iter().map(|call| &call.decision);
     Ok(Some(ComparedRun {
@@ -158,12 +162,12 @@ pub fn compare(case: &Value) -> Result<Option<ComparedRun>, Error> {
     }))
 }
 
-/// Creates the settings of a case above the built-in experiment.
-fn settings(stored: &Stored) -> Result<Case, Problem> {
+/// Creates the settings of a case: those of the built-in experiment with the parameters, placement and Sets of the case.
+fn case_settings(stored: &Stored) -> Result<Case, Problem> {
     let Stored {
         parameters, sets, ..
     } = stored;
-    let hosts = stored.placement.iter().map(|name| our_name(name));
+    let hosts = stored.placement.iter().map(|name| simulated_host_name(name));
     let hosts: Vec<String> = hosts.collect::<Result<_, _>>()?;
     let set = |set: &Set| {
         let power = format!("{} Hz", set.power);
@@ -193,8 +197,11 @@ fn settings(stored: &Stored) -> Result<Case, Problem> {
     Ok(case)
 }
 
-/// Returns the name of a host on the simulated platform, whose hosts count from 0: `suno-1` is `suno-0`.
-fn our_name(name: &str) -> Result<String, Problem> {
+/// Returns the name of a host on the simulated platform, on which hosts are numbered from 0: `suno-1` is `suno-0`.
+///
+/// # Errors
+/// The name does not end with a number of at least 1.
+fn simulated_host_name(name: &str) -> Result<String, Problem> {
     let parts = name.rsplit_once('-');
     let number = parts.and_then(|(cluster, number)| {
         let number: u32 = number.parse().ok()?;
@@ -207,15 +214,16 @@ fn our_name(name: &str) -> Result<String, Problem> {
     Ok(format!("{cluster}-{number}"))
 }
 
-/// Lists the moves of a call of the program by rank: rank from 1, and host.
-fn moves_of(call: &Call) -> Vec<(usize, String)> {
+/// Lists the moves of a call of the program, sorted by rank: the rank of the process (from 1), and the name of its new host.
+fn program_moves(call: &Call) -> Vec<(usize, String)> {
     let rows = call.decided_moves.rows.iter();
-    let moves = rows.filter_map(|(rank, _, host, _)| Some((*rank, our_name(host).ok()?)));
+    let moves = rows.filter_map(|(rank, _, host, _)| Some((*rank, simulated_host_name(host).ok()?)));
     sorted(moves.collect())
 }
 
-/// Lists the moves of a call of the simulated run in the same form.
-fn decided(call: &migsim_bsp::CallRecord, platform: &Platform) -> Vec<(usize, String)> {
+/// Lists the moves of a call of the simulated run, sorted by rank: the rank of the process (from 1), and the name of its new
+/// host.
+fn simulated_moves(call: &migsim_bsp::CallRecord, platform: &Platform) -> Vec<(usize, String)> {
     let migrations = call.decision.migrations.iter();
     let name = |host: HostId| platform.hosts[host.index()].name.clone();
     sorted(
@@ -230,23 +238,23 @@ fn sorted(mut moves: Vec<(usize, String)>) -> Vec<(usize, String)> {
     moves
 }
 
-/// Returns the time at which process 1 leaves its last call, or the last barrier if no call follows it.
-fn end_of_first(outcome: &Outcome) -> Time {
+/// Returns the time at which process 1 leaves its last call, or the last barrier if no call follows this barrier \[s\].
+fn end_of_first_process(outcome: &Outcome) -> Time {
     let last = outcome.supersteps.len() - 1;
     let call = outcome.calls.last().filter(|call| call.superstep == last);
-    let answered = call.and_then(|call| call.answered.first().copied());
+    let answered = call.and_then(|call| call.answer_times.first().copied());
     answered.unwrap_or(outcome.supersteps[last].end)
 }
 
-/// Records the time at which process 1 begins each superstep \[s\].
+/// Recorder of the time at which process 1 begins each superstep \[s\].
 #[derive(Debug, Default)]
 struct Starts(Vec<f64>);
 
 impl Recorder for Starts {
-    fn began(&mut self, beginnings: Beginnings<'_>) {
-        let after = beginnings.after.first().copied().unwrap_or(0.0);
+    fn on_beginnings(&mut self, beginnings: Beginnings<'_>) {
+        let after = beginnings.delays.first().copied().unwrap_or(0.0);
         self.0.push(beginnings.origin.get() + after);
     }
 
-    fn superstep(&mut self, _: usize, _: &Measures, _: &[HostId]) {}
+    fn on_superstep(&mut self, _: usize, _: &Measures, _: &[HostId]) {}
 }

@@ -1,4 +1,5 @@
-//! The effect of the program's slips on its decisions: stored calls are decided without each slip.
+//! The effect of known mistakes (slips) of the authors' program on its decisions: stored calls are decided again without each
+//! mistake.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,24 +8,25 @@ use super::case::{Case, Reports, StoredCall};
 use migsim_base::units::Seconds;
 use migsim_policies::authors_2015::{Call, Heuristic};
 
-/// A slip in the inputs of a call, so that the call can be decided without it.
+/// A mistake of the program that affects the inputs of a call, so that the call can also be decided without it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Slip {
-    /// The term Mem counts against staying.
+    /// The migration cost Mem is subtracted from the PM of staying, while it is 0 for every other Set; it should count against
+    /// moving.
     Memory,
-    /// Candidates of earlier calls remain candidates.
+    /// Candidates of earlier calls remain candidates in later calls.
     Marks,
-    /// The communication time with a Set that a process has left still counts.
+    /// The communication time with a Set is still counted after the process has left this Set.
     LeftBehind,
 }
 
 impl Slip {
-    /// All slips.
+    /// All known mistakes that can be corrected in the inputs of a call.
     const ALL: [Self; 3] = [Self::Memory, Self::Marks, Self::LeftBehind];
 
-    /// Describes the call without the slip.
-    pub(super) fn mended(self) -> &'static str {
+    /// Describes in a few words how calls are decided without the mistake.
+    pub(super) fn correction(self) -> &'static str {
         match self {
             Self::Memory => "no Mem, which punishes staying",
             Self::Marks => "no candidates of earlier calls",
@@ -33,23 +35,23 @@ impl Slip {
     }
 }
 
-/// The result of the stored calls without a slip.
+/// Result of deciding all stored calls without one of the program's mistakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Without {
-    /// The slip that is left out.
+    /// The mistake that is corrected.
     pub slip: Slip,
-    /// Number of calls with other moves.
+    /// Number of calls whose moves differ from the stored moves.
     pub calls_changed: usize,
-    /// Number of moves in all calls.
+    /// Number of moves that are decided in all calls.
     pub moves: usize,
 }
 
-/// Decides all stored calls without each slip.
-pub(super) fn without(cases: &[Case]) -> Vec<Without> {
-    Slip::ALL.map(|slip| one(slip, cases)).to_vec()
+/// Decides all stored calls again without each of the mistakes in turn.
+pub(super) fn results_without_slips(cases: &[Case]) -> Vec<Without> {
+    Slip::ALL.map(|slip| result_without(slip, cases)).to_vec()
 }
 
-fn one(slip: Slip, cases: &[Case]) -> Without {
+fn result_without(slip: Slip, cases: &[Case]) -> Without {
     let mut without = Without {
         slip,
         calls_changed: 0,
@@ -58,7 +60,7 @@ fn one(slip: Slip, cases: &[Case]) -> Without {
     for case in cases {
         for call in &case.calls {
             if let (Some(reports), Some(heuristic)) = (&call.reports, case.heuristic) {
-                let moves = mended(slip, case, (call, reports), heuristic);
+                let moves = moves_without(slip, case, (call, reports), heuristic);
                 without.calls_changed += usize::from(moves != call.moves);
                 without.moves += moves.len();
             }
@@ -67,8 +69,8 @@ fn one(slip: Slip, cases: &[Case]) -> Without {
     without
 }
 
-/// Decides the moves of a call without a slip.
-fn mended(
+/// Decides the moves of a stored call without one of the program's mistakes.
+fn moves_without(
     slip: Slip,
     case: &Case,
     (call, stored): (&StoredCall, &Reports),
@@ -93,8 +95,8 @@ fn mended(
     let decided = Call {
         sets: &sets,
         reports: &reports,
-        marked: &marked,
-        ..case.call(call, stored, heuristic)
+        was_candidate: &marked,
+        ..case.call_input(call, stored, heuristic)
     };
     decided.decide().moves
 }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use super::*;
 
 /// The built-in cases, decided and simulated again.
-static ALL: LazyLock<Authors> = LazyLock::new(|| authors(None).unwrap());
+static ALL: LazyLock<Authors> = LazyLock::new(|| compare_with_authors(None).unwrap());
 
 #[test]
 fn whole_runs_end_when_those_of_the_program_do() {
@@ -60,7 +60,7 @@ fn every_stored_call_comes_out_to_the_last_bit() {
 
 /// Returns the text of a small built-in case.
 fn small() -> String {
-    let text = unpacked(CASES).unwrap();
+    let text = unpack(CASES).unwrap();
     let case = text
         .lines()
         .find(|line| line.contains("\"roundrobin-6p-one-iii\""));
@@ -72,7 +72,7 @@ fn in_a_folder(text: &str) -> Result<Authors, Error> {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("case.json"), text).unwrap();
     fs::write(folder.path().join("notes.txt"), "no case").unwrap();
-    authors(Some(folder.path()))
+    compare_with_authors(Some(folder.path()))
 }
 
 #[test]
@@ -156,12 +156,12 @@ fn faults_of_a_folder_are_named_with_their_place() {
     );
     let error = in_a_folder("{}").unwrap_err().to_string();
     assert!(error.contains("no case of the authors' program"), "{error}");
-    let error = authors(Some(Path::new("no/such/folder")))
+    let error = compare_with_authors(Some(Path::new("no/such/folder")))
         .unwrap_err()
         .to_string();
     assert!(error.contains("--cases no/such/folder"), "{error}");
     let empty = tempfile::tempdir().unwrap();
-    let error = authors(Some(empty.path())).unwrap_err().to_string();
+    let error = compare_with_authors(Some(empty.path())).unwrap_err().to_string();
     assert!(
         error.contains("has no file whose name ends in `.json`"),
         "{error}"

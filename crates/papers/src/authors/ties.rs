@@ -1,8 +1,9 @@
-//! The first call of a whole run with other moves than in the program, judged by the potentials of both.
+//! Examines the first call of a whole run with other moves than in the program, by comparing the potentials of migration (PM) in
+//! both.
 //!
-//! The edition decides the program's moves from the program's reports (`super::replay`). If a whole run decides other moves, its reports
-//! must therefore differ. This module measures the difference, and finds the comparisons of two processes that it changes. The program
-//! sorts processes only by comparing the PM of pairs.
+//! The policy `authors-2015` decides the program's moves if it gets the program's reports (`super::replay`). If a whole run
+//! decides other moves, its reports must therefore differ. This module measures the difference, and finds the comparisons of two
+//! processes that it changes. The program sorts processes only by comparing the PM of pairs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,31 +11,33 @@ use serde_json::Value;
 
 use migsim_bsp::CallRecord;
 
-/// The first call of a whole run with other moves than the program's.
+/// Comparison of the potentials of migration (PM) in the first call of a whole run with other moves than the program's.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Tie {
-    /// The superstep before the call, from 1.
+    /// Superstep after which the call took place, counted from 1.
     pub superstep: u64,
-    /// Number of potentials PM(i,j) of the call that are equal to the last bit.
+    /// Number of potentials PM(i,j) of the call that are equal to the last bit in both runs.
     pub equal: usize,
-    /// Number of potentials of the call.
+    /// Number of potentials of migration PM(i,j) in the call.
     pub potentials: usize,
-    /// Largest relative difference of a potential from the program's.
+    /// Largest relative difference between a potential of the simulated run and that potential in the program.
     pub largest_difference: f64,
-    /// Number of pairs of processes whose largest PM compare differently: equal in only one of the runs, or in another order.
+    /// Number of pairs of processes whose largest PM compare differently in the two runs: equal in only one run, or in another
+    /// order.
     pub pairs: usize,
-    /// Largest relative distance of the two PM of such a pair, in either run.
+    /// Largest relative distance between the two largest PM of such a pair, in either run.
     pub largest_distance: f64,
 }
 
 impl Tie {
-    /// Whether rounding alone decides: no pair that compares differently has a larger distance than the potentials of the two runs.
+    /// Returns whether rounding alone explains the difference: the PM of pairs that compare differently are as close as rounding
+    /// differences of PM.
     pub fn is_rounding(&self) -> bool {
         self.pairs > 0 && self.largest_distance <= 2.0 * self.largest_difference
     }
 }
 
-/// The reports of a stored call.
+/// Reports of the processes in a stored call, as a table.
 #[derive(Debug, Deserialize)]
 pub(super) struct Reports {
     columns: Vec<String>,
@@ -42,7 +45,7 @@ pub(super) struct Reports {
 }
 
 impl Reports {
-    /// PM(i,j): a row for each process, a column for each Set.
+    /// Returns the potentials of migration PM(i,j): a row for each process i, a column for each Set j.
     fn potentials(&self) -> Vec<Vec<f64>> {
         let of_row = |row: &Vec<Value>| {
             let cells = self.columns.iter().zip(row);
@@ -53,8 +56,9 @@ impl Reports {
     }
 }
 
-/// Compares the potentials of a call with the stored ones; none if the record of the simulated call has a different number of them.
-pub(super) fn tie(superstep: u64, stored: &Reports, call: &CallRecord) -> Option<Tie> {
+/// Compares the potentials of migration in a call of the simulated run with the stored ones. Returns `None` if their numbers
+/// differ or none are recorded.
+pub(super) fn compare_potentials(superstep: u64, stored: &Reports, call: &CallRecord) -> Option<Tie> {
     let theirs = stored.potentials();
     let record = call.decision.explanation.as_ref()?.to_json();
     let ours = record.get("potentials")?.as_array()?.iter();
@@ -69,8 +73,8 @@ pub(super) fn tie(superstep: u64, stored: &Reports, call: &CallRecord) -> Option
     let equal = both
         .clone()
         .filter(|(one, other)| one.to_bits() == other.to_bits());
-    let differences = both.clone().map(|(&one, &other)| distance(one, other));
-    let (pairs, largest_distance) = compared(&largest(&ours), &largest(&theirs));
+    let differences = both.clone().map(|(&one, &other)| relative_distance(one, other));
+    let (pairs, largest_distance) = pairs_that_differ(&largest_by_process(&ours), &largest_by_process(&theirs));
     Some(Tie {
         superstep,
         equal: equal.count(),
@@ -82,20 +86,21 @@ pub(super) fn tie(superstep: u64, stored: &Reports, call: &CallRecord) -> Option
 }
 
 /// Returns the largest PM of each process.
-fn largest(potentials: &[Vec<f64>]) -> Vec<f64> {
+fn largest_by_process(potentials: &[Vec<f64>]) -> Vec<f64> {
     let of_row = |row: &Vec<f64>| row.iter().copied().fold(0.0, f64::max);
     potentials.iter().map(of_row).collect()
 }
 
-/// Counts the pairs of processes that compare differently, and finds the largest relative distance within such a pair.
-fn compared(ours: &[f64], theirs: &[f64]) -> (usize, f64) {
+/// Counts the pairs of processes that compare differently in the two lists, and returns the largest relative distance within such
+/// a pair.
+fn pairs_that_differ(ours: &[f64], theirs: &[f64]) -> (usize, f64) {
     let (mut pairs, mut farthest) = (0, 0.0_f64);
     for first in 0..ours.len() {
         for second in first + 1..ours.len() {
             if ours[first].total_cmp(&ours[second]) != theirs[first].total_cmp(&theirs[second]) {
                 pairs += 1;
                 for run in [ours, theirs] {
-                    farthest = farthest.max(distance(run[first], run[second]));
+                    farthest = farthest.max(relative_distance(run[first], run[second]));
                 }
             }
         }
@@ -103,8 +108,8 @@ fn compared(ours: &[f64], theirs: &[f64]) -> (usize, f64) {
     (pairs, farthest)
 }
 
-/// Computes the difference of two numbers over the larger of their magnitudes.
-fn distance(one: f64, other: f64) -> f64 {
+/// Computes the relative distance of two numbers: their difference divided by the larger of their magnitudes.
+fn relative_distance(one: f64, other: f64) -> f64 {
     let scale = one.abs().max(other.abs());
     if scale > 0.0 {
         (one - other).abs() / scale
@@ -122,11 +127,11 @@ mod tests {
         // The program has p1 = p2 > p0. In the simulated run p2 is larger by one digit, so that the pair (p1, p2) is not a tie. In both
         // runs p0 is below both.
         let ours = [1.0, 2.0, 2.0 + 4e-16];
-        let (pairs, farthest) = compared(&ours, &[1.0, 2.0, 2.0]);
+        let (pairs, farthest) = pairs_that_differ(&ours, &[1.0, 2.0, 2.0]);
         assert_eq!(pairs, 1);
         assert!((1e-16..4e-16).contains(&farthest), "{farthest}");
         // This is a real difference: p0 is above p1 in one run, and below it by a third in the other.
-        assert_eq!(compared(&[3.0, 2.0], &[2.0, 3.0]), (1, 1.0 / 3.0));
+        assert_eq!(pairs_that_differ(&[3.0, 2.0], &[2.0, 3.0]), (1, 1.0 / 3.0));
         let tie = |largest_difference, largest_distance, pairs| Tie {
             superstep: 8,
             equal: 0,

@@ -2,17 +2,17 @@
 
 use super::*;
 
-fn call(superstep: u64, processes: &[u64]) -> Told {
-    let moved = |&process: &u64| Moved {
+fn call(superstep: u64, processes: &[u64]) -> PaperCall {
+    let moved = |&process: &u64| PaperMove {
         process,
         from_cluster: "C".into(),
         to_cluster: "A".into(),
         from_host: "C-0".into(),
         to_host: "A-0".into(),
     };
-    Told {
+    PaperCall {
         superstep,
-        date_s: superstep as f64,
+        superstep_end_s: superstep as f64,
         alpha: Some((4, 4 + superstep)),
         candidates: processes
             .iter()
@@ -23,7 +23,7 @@ fn call(superstep: u64, processes: &[u64]) -> Told {
     }
 }
 
-fn verdict(decision: &Value, calls: &[Told]) -> Verdict {
+fn verdict(decision: &Value, calls: &[PaperCall]) -> Verdict {
     let mut whole =
         json!({ "id": "x", "config": {}, "superstep": null, "kind": "call", "count": null });
     whole
@@ -32,7 +32,7 @@ fn verdict(decision: &Value, calls: &[Told]) -> Verdict {
         .extend(decision.as_object().unwrap().clone());
     let decision = serde_json::from_value(whole).unwrap();
     let run = Run { alpha: None, calls };
-    judge(&decision, &[], run)
+    verdict_for_run(&decision, &[], run)
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn words_are_read_as_ranges() {
 
 #[test]
 fn the_start_ends_with_the_first_migration() {
-    let with_alpha = |superstep, alpha, processes: &[u64]| Told {
+    let with_alpha = |superstep, alpha, processes: &[u64]| PaperCall {
         alpha: Some(alpha),
         ..call(superstep, processes)
     };

@@ -1,4 +1,4 @@
-//! Predictions compared with measurements: BSP programs that Open MPI ran over TCP, measured superstep by superstep.
+//! Compares predictions with measurements: BSP programs that Open MPI ran over TCP, measured superstep by superstep.
 //!
 //! ```text
 //! pingpong.csv ─> calibrate ─> library ─┬─> cases: predicted and measured times
@@ -6,8 +6,9 @@
 //!                                       ├─> barriers: each algorithm
 //! traces of `migsim record` ────────────┴─> recorded programs
 //! ```
-//! Only the measured times in `pingpong.csv` enter a simulation, because the library is calibrated with them. All other measured times are
-//! only compared. For programs that were recorded on a second machine, the library is calibrated with `pingpong-second.csv`.
+//! Only the measured times in `pingpong.csv` enter a simulation, because the library (the model of the MPI library) is calibrated
+//! with them. All other measured times are only compared. For programs that were recorded on a second machine, the library is
+//! calibrated with `pingpong-second.csv`.
 
 mod page;
 mod recorded;
@@ -24,9 +25,9 @@ use migsim_policies::Never;
 use migsim_workloads::{Workload, trace::Trace};
 
 pub use page::{csv, figures, markdown};
-use recorded::{Machine, Recorded, recorded};
+use recorded::{Machine, Recorded, predict_recorded};
 
-/// The platforms, by the names that cases give.
+/// Platforms of the measurements: the name by which a case refers to a platform, and the text of its file.
 const PLATFORMS: [(&str, &str); 4] = [
     ("one", include_str!("one.json")),
     ("three", include_str!("three.json")),
@@ -41,20 +42,21 @@ struct Measured {
     variants: Vec<VariantCase>,
 }
 
-/// A measured program.
+/// A measured program, with its trace and its measured time.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Case {
     /// The name of the program.
     pub name: String,
     /// The resource on which the program depends most: latency, bandwidth, mixed, computation or migration.
     pub class: String,
-    /// The name of its platform.
+    /// Name of the platform on which the program was measured.
     pub platform: String,
-    /// Whether the measuring instrument delivered more than 5 % of its packets late.
+    /// Whether more than 5 % of the packets were delivered late by the software that emulates the links, so that the measurement
+    /// is less reliable.
     pub limited: bool,
-    /// Median of the measured times of the program \[s\].
+    /// Median of the measured execution times of the program \[s\].
     pub median_s: f64,
-    /// First and third quartile of the measured times of the program \[s\].
+    /// First and third quartile of the measured execution times of the program \[s\].
     pub quartiles_s: [f64; 2],
     trace: String,
 }
@@ -72,87 +74,87 @@ struct VariantCase {
     median_s: f64,
 }
 
-/// A prediction and its measurement.
+/// Predicted time of a measured program.
 #[derive(Clone, Debug)]
 pub struct Predicted {
     /// The measured program.
     pub case: Case,
-    /// The simulated time \[s\].
-    pub time: f64,
+    /// Simulated execution time of the program \[s\].
+    pub simulated_s: f64,
 }
 
 impl Predicted {
-    /// Computes the relative error.
-    pub fn error(&self) -> f64 {
-        self.time / self.case.median_s - 1.0
+    /// Computes the relative error of the simulated time against the median of the measured times.
+    pub fn relative_error(&self) -> f64 {
+        self.simulated_s / self.case.median_s - 1.0
     }
 }
 
-/// The errors of all cases with a set of effects.
+/// Predictions of all measured programs with some effects of the model switched on or off.
 #[derive(Clone, Debug)]
 struct Ablation {
     name: &'static str,
     predicted: Vec<Predicted>,
 }
 
-/// The times of a barrier on the empty supersteps of a case, per superstep \[s\].
+/// Measured and predicted time of a barrier \[s\], averaged over the empty supersteps of a program.
 #[derive(Clone, Debug)]
-struct Barriers {
+struct BarrierTimes {
     kind: BarrierKind,
     case: String,
     measured: f64,
     predicted: f64,
 }
 
-/// The data of the page.
+/// Results of the comparison with measurements, from which the page is made.
 #[derive(Debug)]
 pub struct Reality {
     pings: Vec<Pings>,
     calibration: Calibration,
-    /// The predictions with all effects.
+    /// Predicted times of all measured programs with all effects of the model.
     pub predicted: Vec<Predicted>,
     ablation: Vec<Ablation>,
-    barriers: Vec<Barriers>,
-    /// The case backbone-both with other protocols: name and measured time \[s\].
+    barriers: Vec<BarrierTimes>,
+    /// Measured times of the program `backbone-both` with other protocols: name of the protocol, and time \[s\].
     variants: Vec<(String, f64)>,
-    /// The library of the second machine.
-    second: Calibration,
+    /// Calibrated library of the second machine.
+    second_calibration: Calibration,
     recorded: Vec<Recorded>,
 }
 
-/// The table with which the library is calibrated.
-const TABLE: &str = "pingpong.csv";
-/// The table of the second machine.
-const SECOND: &str = "pingpong-second.csv";
+/// Name of the table of measured message times with which the library is calibrated.
+const PINGPONG_TABLE: &str = "pingpong.csv";
+/// Name of the table of measured message times on the second machine.
+const SECOND_PINGPONG_TABLE: &str = "pingpong-second.csv";
 
-/// Runs all cases.
+/// Simulates all measured programs, and compares the times.
 ///
 /// # Errors
-/// A file of the study cannot be read, or a case cannot be run. Both would be a fault of the program.
-pub fn reality() -> Result<Reality, Error> {
+/// A file of the study cannot be read, or a program cannot be simulated. Both would be a fault of the program.
+pub fn compare_with_measurements() -> Result<Reality, Error> {
     let measured: Measured = serde_json::from_str(include_str!("measured.json"))
         .map_err(|error| Problem::new(format!("measured.json: {error}")))?;
     let two = platform_named("two")?;
-    let pings = read_pings(TABLE, include_str!("pingpong.csv"), &two, None)?;
-    let calibration = calibrate(&two, &pings, "open-mpi", ("calibrated", TABLE))?;
+    let pings = read_pings(PINGPONG_TABLE, include_str!("pingpong.csv"), &two, None)?;
+    let calibration = calibrate(&two, &pings, "open-mpi", ("calibrated", PINGPONG_TABLE))?;
     let whole = library_models(&calibration.library)?;
-    let second = read_pings(SECOND, include_str!("pingpong-second.csv"), &two, None)?;
-    let second = calibrate(&two, &second, "open-mpi", ("calibrated", SECOND))?;
+    let second = read_pings(SECOND_PINGPONG_TABLE, include_str!("pingpong-second.csv"), &two, None)?;
+    let second = calibrate(&two, &second, "open-mpi", ("calibrated", SECOND_PINGPONG_TABLE))?;
     let on_second = library_models(&second.library)?;
     let mut ablation = Vec::new();
-    for (name, models) in steps(whole) {
-        let predicted = predict(&measured.cases, &models)?;
+    for (name, models) in ablation_steps(whole) {
+        let predicted = predict_all(&measured.cases, &models)?;
         ablation.push(Ablation { name, predicted });
     }
-    let predicted = predict(&measured.cases, &whole)?;
+    let predicted = predict_all(&measured.cases, &whole)?;
     let mut barriers = Vec::new();
     for one in &measured.barriers {
         let case = measured.cases.iter().find(|case| case.name == one.case);
         let case = case.ok_or_else(|| Problem::new(format!("no case `{}`", one.case)))?;
         let (network, mut runtime) = whole;
         runtime.barrier.kind = one.kind;
-        let (time, supersteps) = run(case, &(network, runtime))?;
-        barriers.push(Barriers {
+        let (time, supersteps) = simulate_case(case, &(network, runtime))?;
+        barriers.push(BarrierTimes {
             kind: one.kind,
             case: one.case.clone(),
             measured: one.median_s / supersteps,
@@ -167,21 +169,22 @@ pub fn reality() -> Result<Reality, Error> {
         ablation,
         barriers,
         variants: variants.map(|one| (one.variant, one.median_s)).collect(),
-        second,
-        recorded: recorded(|(machine, platform), trace, placement, (kind, queues)| {
+        second_calibration: second,
+        recorded: predict_recorded(|(machine, platform), trace, placement, (kind, queues)| {
             let (mut network, mut runtime) = match machine {
                 Machine::First => whole,
                 Machine::Second => on_second,
             };
             runtime.barrier.kind = kind;
             network.queues = queues;
-            run_on(platform, trace, placement, (network, runtime))
+            simulate_trace(platform, trace, placement, (network, runtime))
         })?,
     })
 }
 
-/// Lists the effects, added one after the other in the order of the study.
-fn steps((network, runtime): (NetworkModel, RuntimeConfig)) -> Vec<(&'static str, Models)> {
+/// Lists the models of the ablation with their names: effects are first added one after the other, and then left out one at a
+/// time.
+fn ablation_steps((network, runtime): (NetworkModel, RuntimeConfig)) -> Vec<(&'static str, Models)> {
     let plain = NetworkModel {
         weights: Weights::Equal,
         ..NetworkModel::default()
@@ -218,21 +221,21 @@ fn steps((network, runtime): (NetworkModel, RuntimeConfig)) -> Vec<(&'static str
     all
 }
 
-/// The models of messages and of barriers in a library.
+/// Model of messages, and settings of the runtime with the model of barriers, that a library consists of.
 type Models = (NetworkModel, RuntimeConfig);
 
-fn predict(cases: &[Case], models: &Models) -> Result<Vec<Predicted>, Error> {
+fn predict_all(cases: &[Case], models: &Models) -> Result<Vec<Predicted>, Error> {
     let one = |case: &Case| {
         Ok(Predicted {
             case: case.clone(),
-            time: run(case, models)?.0,
+            simulated_s: simulate_case(case, models)?.0,
         })
     };
     cases.iter().map(one).collect()
 }
 
-/// Computes the time of a case \[s\], and its number of supersteps.
-fn run(case: &Case, models: &Models) -> Result<(f64, f64), Error> {
+/// Simulates a measured program; returns its time \[s\] and its number of supersteps.
+fn simulate_case(case: &Case, models: &Models) -> Result<(f64, f64), Error> {
     let platform = platform_named(&case.platform)?;
     let trace = Trace::parse(&case.name, &case.trace)?;
     let place = |process| {
@@ -241,12 +244,12 @@ fn run(case: &Case, models: &Models) -> Result<(f64, f64), Error> {
     };
     let placement: Option<Vec<HostId>> = (0..trace.processes()).map(place).collect();
     let placement = placement.ok_or_else(|| Problem::new("a process has no host"))?;
-    let time = run_on(&case.platform, &trace, &placement, *models)?;
+    let time = simulate_trace(&case.platform, &trace, &placement, *models)?;
     Ok((time, trace.supersteps() as f64))
 }
 
-/// Computes the time of an application on a platform \[s\].
-fn run_on(
+/// Simulates the trace of a program on a platform; returns the makespan of scenario i \[s\].
+fn simulate_trace(
     platform: &str,
     workload: &Trace,
     placement: &[HostId],

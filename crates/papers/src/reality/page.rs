@@ -1,23 +1,23 @@
-//! `reality.md`, `reality.csv` and the figures: predicted and measured times.
+//! Creates `reality.md`, `reality.csv` and their figures, which compare predicted with measured times.
 
 use super::{Ablation, Predicted, Reality};
-use crate::markdown::{put, table};
+use crate::markdown::{put, push_table};
 use migsim_base::error::Error;
 use migsim_output::figure::{
-    self, Dot, Figure, Group, Key, Point, Rows, SCENARIOS, Scatter, Style, chosen,
+    self, Dot, Figure, Group, Point, Rows, SCENARIOS, Scatter, SeriesKey, Style, select_figures,
 };
 
-/// The names of the figures, as `--figure` accepts them.
+/// Names of the figures, as the option `--figure` accepts them.
 const NAMES: [&str; 2] = ["scatter", "ratios"];
-/// The classes with their own colour; all other classes share the last colour.
+/// Classes of programs that have a colour of their own; all other classes share the last colour.
 const CLASSES: [&str; 2] = ["latency", "bandwidth"];
-/// Maximum relative error that counts as near.
+/// Maximum relative error of a prediction that counts as near.
 const NEAR: f64 = 0.05;
 
-/// Creates the page that compares simulated with measured times.
+/// Creates the Markdown page that compares simulated with measured times.
 pub fn markdown(reality: &Reality) -> String {
     let mut text = String::from(HEAD);
-    let all = Summary::of(&reality.predicted);
+    let all = Summary::from_predictions(&reality.predicted);
     put!(
         text,
         "**Median error of the total time: {:.1} %. By class: {:.1} % for programs limited by latency, {:.1} % by bandwidth, {:.1} % by both. {} of {} cases are \
@@ -30,17 +30,17 @@ pub fn markdown(reality: &Reality) -> String {
         all.count
     );
     text += CAUTION;
-    calibration(&mut text, reality);
+    push_calibration(&mut text, reality);
     text += "\n## Cases\n\n![predicted against measured](reality-scatter.svg)\n\n![predicted over measured, case by case](reality-ratios.svg)\n";
-    cases(&mut text, reality, false);
+    push_cases(&mut text, reality, false);
     text += "\nIn these cases the emulation delivered more than 5 % of the packets late, so they count less:\n";
-    cases(&mut text, reality, true);
+    push_cases(&mut text, reality, true);
     text += "\n## Ablation\n\nThe table has the median error of the total time by class, in percent, over all cases. First the effects are added one after the other. Then one effect at a time is left out.\n";
     let columns = "effects | latency | bandwidth | mixed | all | within 5 % | worst";
-    table(&mut text, columns, reality.ablation.iter().map(ablation));
-    barriers(&mut text, reality);
-    recorded(&mut text, reality);
-    head_of_line(&mut text, reality);
+    push_table(&mut text, columns, reality.ablation.iter().map(ablation_row));
+    push_barriers(&mut text, reality);
+    push_recorded(&mut text, reality);
+    push_queues(&mut text, reality);
     text
 }
 
@@ -54,7 +54,7 @@ const CAUTION: &str = "Reasons to doubt this page:\n\n\
 TCP were not measured. The page [Recorded programs](recorded.md) has two processes on one host.\n\
 - **Lost packets.** If shallow queues lose packets (`incast-shallow`, `one-three`), the times of equal runs differ by a quarter and more. A fluid model cannot predict the time of a single run.\n";
 
-fn calibration(text: &mut String, reality: &Reality) {
+fn push_calibration(text: &mut String, reality: &Reality) {
     let found = &reality.calibration;
     let overhead = found.overhead.unwrap_or_default() * 1e6;
     let factor = found.bandwidth_factor.unwrap_or_default();
@@ -70,10 +70,10 @@ fn calibration(text: &mut String, reality: &Reality) {
         let off = 100.0 * (predicted / ping.time - 1.0);
         format!("{} | {times} | {off:+.1}", ping.bytes)
     });
-    table(text, "bytes | measured [ms] | fitted [ms] | off [%]", rows);
+    push_table(text, "bytes | measured [ms] | fitted [ms] | off [%]", rows);
     let others = reality.predicted.iter();
     let others = others.filter(|one| !one.case.name.starts_with("ping-"));
-    let mut errors: Vec<f64> = others.map(|one| 100.0 * one.error().abs()).collect();
+    let mut errors: Vec<f64> = others.map(|one| 100.0 * one.relative_error().abs()).collect();
     errors.sort_by(f64::total_cmp);
     put!(
         text,
@@ -84,30 +84,30 @@ fn calibration(text: &mut String, reality: &Reality) {
     );
 }
 
-fn cases(text: &mut String, reality: &Reality, limited: bool) {
+fn push_cases(text: &mut String, reality: &Reality, limited: bool) {
     let all = reality.predicted.iter();
     let rows = all.filter(|one| one.case.limited == limited).map(|one| {
         let case = &one.case;
         let [low, high] = case.quartiles_s;
         let measured = format!("{:.4} | {low:.4} to {high:.4}", case.median_s);
-        let predicted = format!("{:.4} | {:+.1}", one.time, 100.0 * one.error());
+        let predicted = format!("{:.4} | {:+.1}", one.simulated_s, 100.0 * one.relative_error());
         let place = format!("{} | {}", case.class, case.platform);
         format!("{} | {place} | {measured} | {predicted}", case.name)
     });
     let columns =
         "case | class | platform | measured [s] | quartiles [s] | predicted [s] | off [%]";
-    table(text, columns, rows);
+    push_table(text, columns, rows);
 }
 
-fn ablation(one: &Ablation) -> String {
-    let found = Summary::of(&one.predicted);
+fn ablation_row(one: &Ablation) -> String {
+    let found = Summary::from_predictions(&one.predicted);
     let errors = [found.latency, found.bandwidth, found.mixed, found.all];
     let errors = errors.map(|error| format!("{error:.1}")).join(" | ");
     let (near, worst) = (found.near, found.worst);
     format!("{} | {errors} | {near} | {worst:+.0}", one.name)
 }
 
-fn barriers(text: &mut String, reality: &Reality) {
+fn push_barriers(text: &mut String, reality: &Reality) {
     *text += "\n## Barriers\n\nThe table has milliseconds per empty superstep. No barrier was fitted. `library` is the barrier that Open MPI chooses for the number of processes.\n";
     let rows = reality.barriers.iter().map(|one| {
         let kind = serde_json::to_value(one.kind).unwrap_or_default();
@@ -117,34 +117,34 @@ fn barriers(text: &mut String, reality: &Reality) {
         let off = 100.0 * (one.predicted / one.measured - 1.0);
         format!("`{kind}` | {processes} | {times} | {off:+.1}")
     });
-    table(
+    push_table(
         text,
         "barrier | processes | measured | predicted | off [%]",
         rows,
     );
 }
 
-fn recorded(text: &mut String, reality: &Reality) {
+fn push_recorded(text: &mut String, reality: &Reality) {
     *text += RECORDED;
     put!(
         text,
         "The *first* machine is that of the cases above. The *second* one is faster: `migsim calibrate` finds an overhead of {:.1} us a message and a bandwidth factor of {:.4} there \
          (`pingpong-second.csv`).\n",
-        reality.second.overhead.unwrap_or_default() * 1e6,
-        reality.second.bandwidth_factor.unwrap_or_default()
+        reality.second_calibration.overhead.unwrap_or_default() * 1e6,
+        reality.second_calibration.bandwidth_factor.unwrap_or_default()
     );
     let rows = reality.recorded.iter().map(|one| {
-        let off = |time: f64| format!("{:+.1}", 100.0 * (time / one.median - 1.0));
-        let [low, high] = one.quartiles;
+        let off = |time: f64| format!("{:+.1}", 100.0 * (time / one.median_s - 1.0));
+        let [low, high] = one.quartiles_s;
         let place = format!("{} | {} | `{}`", one.name, one.machine.name(), one.platform);
-        let measured = format!("{:.3} | {low:.3} to {high:.3}", one.median);
-        let predicted = format!("{:.3} | {}", one.predicted, off(one.predicted));
-        let queues = format!("{:.3} | {}", one.in_queues, off(one.in_queues));
-        let with_barriers = off(one.with_barriers);
+        let measured = format!("{:.3} | {low:.3} to {high:.3}", one.median_s);
+        let predicted = format!("{:.3} | {}", one.predicted_s, off(one.predicted_s));
+        let queues = format!("{:.3} | {}", one.with_queues_s, off(one.with_queues_s));
+        let with_barriers = off(one.with_barriers_s);
         format!("{place} | {measured} | {predicted} | {with_barriers} | {queues}")
     });
     let columns = "run | machine | platform | measured [s] | quartiles [s] | predicted [s] | off [%] | off with barriers [%] | in queues [s] | off [%]";
-    table(text, columns, rows);
+    push_table(text, columns, rows);
     *text += FIRST_COME;
 }
 
@@ -168,11 +168,11 @@ and 3.85 to 3.86 s if each packet also takes 28 us in the emulation (measured: 3
 s, and 3.35 to 3.37 s with 21 us (measured: 3.23 s). \
 With equal shares the error on the first machine is smaller for the wrong reason. Heat hardly changes. Nothing was fitted to these programs.\n";
 
-fn head_of_line(text: &mut String, reality: &Reality) {
+fn push_queues(text: &mut String, reality: &Reality) {
     let told: Vec<String> = reality
         .variants
         .iter()
-        .map(|(name, time)| format!("{} {time:.2} s", described(name)))
+        .map(|(name, time)| format!("{} {time:.2} s", describe_variant(name)))
         .collect();
     put!(
         text,
@@ -181,8 +181,8 @@ fn head_of_line(text: &mut String, reality: &Reality) {
     );
 }
 
-/// Describes a protocol of the variants.
-fn described(variant: &str) -> &str {
+/// Describes one of the protocols with which `backbone-both` was also measured.
+fn describe_variant(variant: &str) -> &str {
     match variant {
         "eager" => "without handshakes",
         "links2" => "with two connections a pair",
@@ -204,7 +204,8 @@ with a prototype, and the error of the total time for `backbone-both`, `duplex` 
 | 128 KiB each way before the rest | -17 % | +6 % | +9 % |\n\n\
 No rule explains both cases, so none is implemented. The measured times are between the two values, and which one occurs is random.";
 
-/// Medians of absolute errors \[%\].
+/// Medians of the absolute relative errors of predictions by class, and the largest error \[%\]; and the number of near
+/// predictions.
 struct Summary {
     latency: f64,
     bandwidth: f64,
@@ -216,15 +217,15 @@ struct Summary {
 }
 
 impl Summary {
-    fn of(predicted: &[Predicted]) -> Self {
+    fn from_predictions(predicted: &[Predicted]) -> Self {
         let of = |class: &str| {
             let is_meant = |one: &&Predicted| class.is_empty() || one.case.class == class;
             let errors = predicted.iter().filter(is_meant);
-            let mut errors: Vec<f64> = errors.map(|one| 100.0 * one.error().abs()).collect();
+            let mut errors: Vec<f64> = errors.map(|one| 100.0 * one.relative_error().abs()).collect();
             errors.sort_by(f64::total_cmp);
             median(&errors)
         };
-        let errors = predicted.iter().map(Predicted::error);
+        let errors = predicted.iter().map(Predicted::relative_error);
         let larger = |a: f64, b: f64| if b.abs() > a.abs() { b } else { a };
         let near = |error: &f64| error.abs() <= NEAR;
         Self {
@@ -248,7 +249,7 @@ fn median(sorted: &[f64]) -> f64 {
     }
 }
 
-/// Creates the table of all cases as CSV.
+/// Creates the CSV table of all measured programs with measured and predicted times.
 pub fn csv(reality: &Reality) -> String {
     let mut text = String::from(
         "case,class,platform,limited,measured_s,first_quartile_s,third_quartile_s,predicted_s,off_percent\n",
@@ -264,48 +265,48 @@ pub fn csv(reality: &Reality) -> String {
             case.platform,
             case.limited,
             case.median_s,
-            one.time,
-            100.0 * one.error()
+            one.simulated_s,
+            100.0 * one.relative_error()
         );
     }
     text
 }
 
-/// Draws the figure `wanted`, or all figures.
+/// Draws the figure `wanted`, or all figures if `wanted` is `all`.
 ///
 /// # Errors
 /// There is no figure of this name.
 pub fn figures(reality: &Reality, wanted: &str, style: &Style) -> Result<Vec<Figure>, Error> {
-    let wanted = chosen(wanted, &NAMES)?;
+    let wanted = select_figures(wanted, &NAMES)?;
     let draw = |name: &&str| {
         let drawing = match *name {
-            "scatter" => scatter(reality).draw(style),
-            _ => ratios(reality).draw(style),
+            "scatter" => scatter_chart(reality).draw(style),
+            _ => ratios_chart(reality).draw(style),
         };
         Figure::new(format!("reality-{name}"), drawing)
     };
     Ok(wanted.iter().map(draw).collect())
 }
 
-/// Returns the series of a case.
-fn key_of(one: &Predicted) -> usize {
+/// Returns the index of the series to which a program belongs by its class.
+fn series_of(one: &Predicted) -> usize {
     let place = CLASSES.iter().position(|class| *class == one.case.class);
     place.unwrap_or(CLASSES.len())
 }
 
-/// Lists the names of the series.
+/// Lists the series of the figures: the name of each, and its index.
 fn series() -> impl Iterator<Item = (&'static str, usize)> {
     CLASSES.into_iter().chain(["mixed and others"]).zip(0..)
 }
 
-fn scatter(reality: &Reality) -> Scatter {
+fn scatter_chart(reality: &Reality) -> Scatter {
     let key = |(name, place): (&str, usize)| {
         let (colour, mark) = SCENARIOS[place];
         (name.to_owned(), colour, mark)
     };
     let point = |one: &Predicted| Point {
-        key: key_of(one),
-        at: (one.case.median_s, one.time),
+        key: series_of(one),
+        values: (one.case.median_s, one.simulated_s),
     };
     Scatter {
         name: "predicted against measured times".into(),
@@ -316,23 +317,25 @@ fn scatter(reality: &Reality) -> Scatter {
     }
 }
 
-/// Draws predicted over measured times, with the quartiles of the measurements.
-fn ratios(reality: &Reality) -> Rows {
+/// Creates the chart of predicted over measured times of each program, with the quartiles of the measurements.
+fn ratios_chart(reality: &Reality) -> Rows {
     let row = |one: &Predicted| {
         let [low, high] = one.case.quartiles_s;
         figure::Row {
             label: one.case.name.clone(),
             dots: vec![Dot {
-                key: key_of(one),
-                value: one.time / one.case.median_s,
-                interval: Some((one.time / high, one.time / low)),
+                key: series_of(one),
+                value: one.simulated_s / one.case.median_s,
+                interval: Some((one.simulated_s / high, one.simulated_s / low)),
             }],
         }
     };
     Rows {
         name: "predicted over measured times, case by case".into(),
         axis: "predicted over measured: median and quartiles of the repetitions".into(),
-        keys: series().map(|(name, place)| Key::of(name, place)).collect(),
+        keys: series()
+            .map(|(name, place)| SeriesKey::of(name, place))
+            .collect(),
         groups: vec![Group {
             heading: "cases".into(),
             rows: reality.predicted.iter().map(row).collect(),

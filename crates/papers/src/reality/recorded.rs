@@ -1,20 +1,22 @@
-//! Recorded and predicted programs: a Jacobi iteration and a molecular dynamics simulation, recorded by `migsim record`.
+//! Compares recorded with predicted programs: a Jacobi iteration and a molecular dynamics simulation, recorded by `migsim
+//! record`.
 //!
-//! Their traces have no barriers. Their computation was measured on the machine for which they are predicted. The comparison therefore
-//! judges how records become times; it does not forecast another machine.
+//! The traces of these programs have no barriers. Their computation was measured on the same machine for which they are
+//! predicted. The comparison therefore shows how well a recorded trace is converted to times; it is not a forecast for another
+//! machine.
 
-use crate::packed::unpacked;
+use crate::packed::unpack;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::HostId;
 use migsim_bsp::BarrierKind;
 use migsim_workloads::{Workload, trace::Trace};
 
-/// A machine on which programs were recorded and measured. Each machine has its own overhead of a message.
+/// A machine on which programs were recorded and measured. Each machine has its own overhead per message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Machine {
-    /// The machine of the cases: both its hosts and its network shape the traffic.
+    /// The machine of the other measured programs, in which both the hosts and the network limit the rate of traffic.
     First,
-    /// A faster machine, in which only the network shapes the traffic.
+    /// A faster machine, in which only the network limits the rate of traffic.
     Second,
 }
 
@@ -27,28 +29,28 @@ impl Machine {
     }
 }
 
-/// A program that was also measured without the recorder.
+/// A program that was recorded, and that was also measured without the recorder.
 #[derive(Clone, Copy, Debug)]
 struct Program {
     name: &'static str,
     machine: Machine,
     platform: &'static str,
-    /// Median of its times over 7 runs \[s\].
-    median: f64,
-    /// First and third quartile of its times \[s\].
-    quartiles: [f64; 2],
-    /// The traces of recorded runs; long ones are compressed with brotli.
+    /// Median of the measured times in 7 runs \[s\].
+    median_s: f64,
+    /// First and third quartile of the measured times \[s\].
+    quartiles_s: [f64; 2],
+    /// Traces of the recorded runs of the program; long traces are compressed with brotli.
     traces: &'static [&'static [u8]],
 }
 
-/// The programs, timed from `MPI_Init` to `MPI_Finalize`, with 8 processes.
+/// The recorded programs, with times from `MPI_Init` to `MPI_Finalize` on 8 processes.
 const PROGRAMS: [Program; 5] = [
     Program {
         name: "heat, 512 x 512, 60 iterations",
         machine: Machine::First,
         platform: "two",
-        median: 1.1758,
-        quartiles: [1.1683, 1.1771],
+        median_s: 1.1758,
+        quartiles_s: [1.1683, 1.1771],
         traces: &[
             include_bytes!("heat-1.trace"),
             include_bytes!("heat-2.trace"),
@@ -59,8 +61,8 @@ const PROGRAMS: [Program; 5] = [
         name: "LAMMPS melt, 4 000 atoms, 100 steps",
         machine: Machine::First,
         platform: "two",
-        median: 3.8072,
-        quartiles: [3.7985, 3.8585],
+        median_s: 3.8072,
+        quartiles_s: [3.7985, 3.8585],
         traces: &[
             include_bytes!("melt-1.trace.br"),
             include_bytes!("melt-2.trace.br"),
@@ -70,8 +72,8 @@ const PROGRAMS: [Program; 5] = [
         name: "LAMMPS melt, 4 000 atoms, 100 steps",
         machine: Machine::First,
         platform: "two-slow",
-        median: 12.2294,
-        quartiles: [12.1967, 12.2354],
+        median_s: 12.2294,
+        quartiles_s: [12.1967, 12.2354],
         traces: &[
             include_bytes!("melt-slow-1.trace.br"),
             include_bytes!("melt-slow-2.trace.br"),
@@ -81,8 +83,8 @@ const PROGRAMS: [Program; 5] = [
         name: "heat, 512 x 512, 60 iterations",
         machine: Machine::Second,
         platform: "two",
-        median: 1.1647,
-        quartiles: [1.1644, 1.1654],
+        median_s: 1.1647,
+        quartiles_s: [1.1644, 1.1654],
         traces: &[
             include_bytes!("heat-second-1.trace"),
             include_bytes!("heat-second-2.trace"),
@@ -93,8 +95,8 @@ const PROGRAMS: [Program; 5] = [
         name: "LAMMPS melt, 4 000 atoms, 100 steps",
         machine: Machine::Second,
         platform: "two",
-        median: 3.2337,
-        quartiles: [3.2136, 3.2640],
+        median_s: 3.2337,
+        quartiles_s: [3.2136, 3.2640],
         traces: &[
             include_bytes!("melt-second-1.trace.br"),
             include_bytes!("melt-second-2.trace.br"),
@@ -102,51 +104,52 @@ const PROGRAMS: [Program; 5] = [
     },
 ];
 
-/// A recorded run of a program.
+/// A recorded run of a program, with measured and predicted times.
 #[derive(Clone, Debug)]
 pub(super) struct Recorded {
     pub(super) name: String,
     pub(super) machine: Machine,
     pub(super) platform: &'static str,
-    /// Time of the program without the recorder: median and quartiles \[s\].
-    pub(super) median: f64,
-    pub(super) quartiles: [f64; 2],
-    /// Predicted time, predicted time with ideal barriers between the supersteps, and predicted time with packets in queues \[s\].
-    pub(super) predicted: f64,
-    pub(super) with_barriers: f64,
-    pub(super) in_queues: f64,
+    /// Median of the measured times of the program without the recorder \[s\]; the field below contains the quartiles.
+    pub(super) median_s: f64,
+    pub(super) quartiles_s: [f64; 2],
+    /// Predicted time \[s\]; the fields below are the predicted times with ideal barriers between the supersteps, and with
+    /// packets in queues.
+    pub(super) predicted_s: f64,
+    pub(super) with_barriers_s: f64,
+    pub(super) with_queues_s: f64,
 }
 
-/// Returns the text of a trace, which may be compressed with brotli.
-fn text(file: &[u8]) -> Result<String, Error> {
+/// Returns the text of a trace file, which may be compressed with brotli.
+fn trace_text(file: &[u8]) -> Result<String, Error> {
     if !file.starts_with(b"migsim-trace") {
-        return unpacked(file);
+        return unpack(file);
     }
     String::from_utf8(file.to_vec()).map_err(|error| Problem::new(error.to_string()).into())
 }
 
-/// Predicts all recorded runs. The function `run` computes the time of a trace \[s\] on a machine and a platform, from its placement, with
-/// a barrier, and with or without packets in queues.
-pub(super) fn recorded(
+/// Predicts all recorded runs. The function `run` computes the time of a trace \[s\] on a machine and a platform, from its
+/// placement, with a kind of barrier, and with or without packets in queues.
+pub(super) fn predict_recorded(
     run: impl Fn((Machine, &str), &Trace, &[HostId], (BarrierKind, bool)) -> Result<f64, Error>,
 ) -> Result<Vec<Recorded>, Error> {
     let mut all = Vec::new();
     for program in &PROGRAMS {
         for (number, file) in (1..).zip(program.traces) {
-            let trace = Trace::parse(program.name, &text(file)?)?;
+            let trace = Trace::parse(program.name, &trace_text(file)?)?;
             let hosts = 0..trace.processes();
             let placement: Vec<HostId> = hosts.map(HostId::from_index).collect();
             let place = (program.machine, program.platform);
             let time = |kind, queues| run(place, &trace, &placement, (kind, queues));
             all.push(Recorded {
                 name: format!("{}, run {number}", program.name),
-                median: program.median,
-                quartiles: program.quartiles,
+                median_s: program.median_s,
+                quartiles_s: program.quartiles_s,
                 machine: program.machine,
                 platform: program.platform,
-                predicted: time(BarrierKind::None, false)?,
-                with_barriers: time(BarrierKind::Ideal, false)?,
-                in_queues: time(BarrierKind::None, true)?,
+                predicted_s: time(BarrierKind::None, false)?,
+                with_barriers_s: time(BarrierKind::Ideal, false)?,
+                with_queues_s: time(BarrierKind::None, true)?,
             });
         }
     }

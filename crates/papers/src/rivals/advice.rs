@@ -1,70 +1,70 @@
-//! Advice as claims about mean ratios, checked on each draw.
+//! Advice on policies as claims about mean ratios, checked on each draw (random sample of cases).
 //!
-//! A claim holds on a draw if the mean ratio of its policy, over the cases of its class, is below that of every policy it is compared with.
-//! It is *significant* if the 95 % interval of each of these differences lies below 0. The intervals are percentiles of a paired bootstrap
-//! over the cases.
+//! The ratio of a policy in a case is its makespan over the best known makespan. A claim holds on a draw if the mean ratio of its
+//! policy, over the cases of its class, is below the mean ratio of every policy it is compared with. It is *significant* if the
+//! 95 % interval of each of these differences lies below 0. The intervals are percentiles of a paired bootstrap over the cases.
 
 use serde::Deserialize;
 
 use migsim_base::random::{Purpose, Stream};
 use migsim_study::bench::Bench;
 
-/// Number of resamples of the bootstrap.
+/// Number of resamples of the bootstrap for an interval.
 const RESAMPLES: usize = 2000;
 
-/// A line of advice.
+/// A piece of advice as a claim that can be checked: a policy has a lower mean ratio than other policies.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// The advice, a sentence.
+    /// The advice in a sentence.
     pub text: String,
-    /// The recommended policy.
+    /// Name of the recommended policy.
     pub policy: String,
-    /// The policies whose mean ratio is larger.
+    /// Names of the policies that should have a larger mean ratio.
     pub than: Vec<String>,
-    /// The class of cases; absent: all.
+    /// Class of cases for which the claim is made; if absent, it is made for all cases.
     #[serde(default)]
     pub class: Option<String>,
 }
 
-/// The verdict on a claim for a draw.
+/// Verdict on a claim on one draw of cases.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
-    /// The number of cases.
+    /// Number of cases of the class in the draw.
     pub cases: usize,
-    /// The mean ratio of the policy.
-    pub own: f64,
-    /// The mean ratio of the best other policy.
-    pub other: f64,
-    /// The 95 % interval of the difference from that policy, dimensionless.
+    /// Mean ratio of the recommended policy (makespan over the best known makespan).
+    pub mean_ratio: f64,
+    /// Mean ratio of the best policy it is compared with.
+    pub best_other_ratio: f64,
+    /// 95 % interval of the mean difference between the ratios of these two policies.
     pub interval: [f64; 2],
-    /// Whether the claim holds.
+    /// Whether the recommended policy has the lowest mean ratio.
     pub holds: bool,
-    /// Whether it is significant.
+    /// Whether all differences are significant: their 95 % intervals lie below 0.
     pub is_significant: bool,
 }
 
 impl Claim {
-    /// Whether it names a policy.
+    /// Returns whether the claim is about this policy, either as the recommended or as another policy.
     pub fn names(&self, policy: &str) -> bool {
         self.policy == policy || self.than.iter().any(|one| one == policy)
     }
 
-    /// Returns the verdict for a draw; none if a policy did not run there or the class has no case.
-    pub fn on(&self, bench: &Bench) -> Option<Verdict> {
+    /// Checks the claim on a draw. Returns `None` if a policy did not run on this draw or the class has no case.
+    pub fn check(&self, bench: &Bench) -> Option<Verdict> {
         let own = self.ratios(bench, &self.policy)?;
         let mut worst: Option<Verdict> = None;
         let mut is_significant = true;
         for other in &self.than {
             let other = self.ratios(bench, other)?;
-            let interval = paired(&own, &other, bench.draw);
+            let interval = bootstrap_interval(&own, &other, bench.draw);
             is_significant &= interval[1] < 0.0;
             let (own, other) = (mean(&own), mean(&other));
-            if worst.is_none_or(|worst| other < worst.other) {
+            if worst.is_none_or(|worst| other < worst.best_other_ratio) {
                 worst = Some(Verdict {
                     cases: bench.cases.len(),
-                    own,
-                    other,
+                    mean_ratio: own,
+                    best_other_ratio: other,
                     interval,
                     holds: own < other,
                     is_significant: false,
@@ -79,7 +79,7 @@ impl Claim {
         })
     }
 
-    /// Returns the ratios of a policy in the cases of the class.
+    /// Returns the ratios of a policy in the cases of the class; `None` if the policy did not run or there is no case.
     fn ratios(&self, bench: &Bench, policy: &str) -> Option<Vec<f64>> {
         let place = bench.policies.iter().position(|one| one == policy)?;
         let is_one = |classes: &[String]| {
@@ -93,19 +93,20 @@ impl Claim {
     }
 }
 
-/// Computes the mean of some numbers.
+/// Computes the mean of the numbers.
 fn mean(numbers: &[f64]) -> f64 {
     numbers.iter().sum::<f64>() / numbers.len() as f64
 }
 
-/// Computes the interval of the mean difference of `own` and `other`, case by case.
-fn paired(own: &[f64], other: &[f64], draw: u64) -> [f64; 2] {
+/// Computes the 95 % interval of the mean of `own - other`, paired by cases, with a bootstrap whose random numbers depend on
+/// `draw`.
+fn bootstrap_interval(own: &[f64], other: &[f64], draw: u64) -> [f64; 2] {
     let differences: Vec<f64> = own
         .iter()
         .zip(other)
         .map(|(own, other)| own - other)
         .collect();
-    let mut random = Stream::named(draw, Purpose::Bootstrap, "advice");
+    let mut random = Stream::for_object(draw, Purpose::Bootstrap, "advice");
     let resampled = |_| {
         let count = differences.len();
         let drawn = (0..count).map(|_| differences[random.below(count)]);
@@ -125,9 +126,9 @@ mod tests {
     fn a_difference_in_each_case_is_significant_and_one_in_a_single_case_is_not() {
         let other = [1.5; 20];
         let clear: Vec<f64> = (0..20).map(|case| 1.0 + 0.01 * f64::from(case)).collect();
-        assert!(paired(&clear, &other, 1)[1] < 0.0);
+        assert!(bootstrap_interval(&clear, &other, 1)[1] < 0.0);
         let mut once = other;
         once[3] = 1.0;
-        assert!(paired(&once, &other, 1)[1] >= 0.0);
+        assert!(bootstrap_interval(&once, &other, 1)[1] >= 0.0);
     }
 }

@@ -1,41 +1,43 @@
-//! The figures of the study: the profiles of the public draw, and the mean ratios of strategies and triggers.
+//! Draws the figures of the study: performance profiles of policies on the public draw, and mean ratios of strategies and
+//! triggers.
 
 use super::Outcome;
-use super::page::{by_part, standing};
+use super::page::{mean_ratio_by_name, standing};
 use migsim_base::error::Error;
-use migsim_output::figure::{Dot, Figure, Group, Key, Row, Rows, Style, chosen};
-use migsim_study::bench::profiles;
+use migsim_output::figure::{Dot, Figure, Group, Row, Rows, SeriesKey, Style, select_figures};
+use migsim_study::bench::draw_profiles;
 
-/// The names of the figures, as `--figure` accepts them.
+/// Names of the figures, as the option `--figure` accepts them.
 const NAMES: [&str; 2] = ["means", "profile"];
 
-/// Returns the names of the figures that `wanted` selects.
+/// Checks that `wanted` is the name of a figure or `all`.
 ///
 /// # Errors
 /// There is no figure of this name.
-pub fn check(wanted: &str) -> Result<(), Error> {
-    chosen(wanted, &NAMES)?;
+pub fn check_figure_name(wanted: &str) -> Result<(), Error> {
+    select_figures(wanted, &NAMES)?;
     Ok(())
 }
 
-/// Draws the figure `wanted`, or all figures.
+/// Draws the figure `wanted`, or all figures if `wanted` is `all`.
 ///
 /// # Errors
 /// There is no figure of this name.
 pub fn figures(outcome: &Outcome, wanted: &str, style: &Style) -> Result<Vec<Figure>, Error> {
-    let wanted = chosen(wanted, &NAMES)?;
+    let wanted = select_figures(wanted, &NAMES)?;
     let draw = |name: &&str| {
         let drawing = match *name {
-            "means" => means(outcome).draw(style),
-            _ => profiles(&outcome.public, style),
+            "means" => means_chart(outcome).draw(style),
+            _ => draw_profiles(&outcome.public, style),
         };
         Figure::new(format!("rivals-{name}"), drawing)
     };
     Ok(wanted.iter().map(draw).collect())
 }
 
-/// Draws the mean ratio of the default set with its interval, and the means over the cross.
-fn means(outcome: &Outcome) -> Rows {
+/// Creates the chart of mean ratios: those of the default set of policies with their intervals, and the means of each strategy
+/// and each trigger.
+fn means_chart(outcome: &Outcome) -> Rows {
     let bench = &outcome.public;
     let defaults = bench
         .standings
@@ -45,12 +47,12 @@ fn means(outcome: &Outcome) -> Rows {
             label: one.policy.clone(),
             dots: vec![Dot {
                 key: 0,
-                value: one.mean,
-                interval: Some((one.mean_ci95[0], one.mean_ci95[1])),
+                value: one.mean_ratio,
+                interval: Some((one.mean_ratio_ci95[0], one.mean_ratio_ci95[1])),
             }],
         });
     let part = |names: &[String], name: &dyn Fn(&str) -> Vec<String>| -> Vec<Row> {
-        let ranked = by_part(bench, names, name);
+        let ranked = mean_ratio_by_name(bench, names, name);
         let row = |(name, mean): (String, f64)| Row {
             label: name,
             dots: vec![Dot {
@@ -70,7 +72,7 @@ fn means(outcome: &Outcome) -> Rows {
         label: one.policy.clone(),
         dots: vec![Dot {
             key: 0,
-            value: one.mean,
+            value: one.mean_ratio,
             interval: None,
         }],
     });
@@ -81,7 +83,7 @@ fn means(outcome: &Outcome) -> Rows {
     Rows {
         name: "mean makespan over the best known, on the public draw".into(),
         axis: "mean ratio to the best known makespan".into(),
-        keys: vec![Key::of("mean", 0)],
+        keys: vec![SeriesKey::of("mean", 0)],
         groups: vec![
             group("default set, 95 % interval", defaults.collect()),
             group(

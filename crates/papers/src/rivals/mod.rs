@@ -1,10 +1,12 @@
-//! The study of rivals: all strategies with all triggers on the public draw of a suite, and a test of the resulting advice on fresh draws.
+//! The study of rivals: combines all strategies with all triggers on the public draw of a suite of cases, and tests the resulting
+//! advice on fresh draws.
 //!
 //! ```text
 //! study.json ─> public draw: default set, cross, readings of MigBSP ─> advice ─> fresh draws ─> page (rivals.md), rivals.csv, figures
 //! ```
-//! The names of strategies, triggers and readings are data. The advice is data, too: claims about mean ratios that are checked on each draw
-//! (`advice`). It was written from the public draw before a fresh draw ran. A claim that fails on a fresh draw is not given as advice.
+//! A draw is a random sample of cases of the suite. The names of strategies, triggers and interpretations of MigBSP (readings)
+//! are data in `study.json`. The advice is data as well: claims about mean ratios that are checked on each draw (`advice`). It
+//! was written from the public draw before a fresh draw was simulated. A claim that fails on a fresh draw is not given as advice.
 
 mod advice;
 mod figures;
@@ -17,7 +19,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 pub use advice::{Claim, Verdict};
-pub use figures::{check as check_figure, figures};
+pub use figures::{check_figure_name as check_figure, figures};
 pub use page::{csv, markdown};
 
 use migsim_base::error::Error;
@@ -28,61 +30,62 @@ use migsim_study::run::{Common, Done};
 use migsim_study::spec::Spec;
 use migsim_study::store::Store;
 
-/// The subjects of the study.
+/// Settings of the study: the suite, the draws, and the policies that are compared.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Study {
-    /// The suite.
+    /// Name of the suite of random cases.
     pub suite: String,
-    /// The draw from which the advice was chosen.
+    /// Number of the draw from which the advice was derived.
     pub public_draw: u64,
-    /// The draws that test the advice.
+    /// Numbers of the draws on which the advice is tested.
     pub fresh_draws: Vec<u64>,
     /// The number of cases of each draw.
     pub cases: u64,
-    /// The seeds of each case.
+    /// Seeds with which each case is simulated, as text.
     pub seeds: String,
-    /// The strategies that are combined with each trigger.
+    /// Names of the strategies that are combined with each trigger.
     pub strategies: Vec<String>,
-    /// The triggers that are combined with each strategy.
+    /// Names of the triggers that are combined with each strategy.
     pub triggers: Vec<String>,
-    /// The policies that also run with `only_if_paid_back`.
+    /// Names of the policies that are also simulated with the option `only_if_paid_back`.
     pub paid_back: Vec<String>,
-    /// The policies that also run with inexact reports.
+    /// Names of the policies that are also simulated with inexact reports about the processes.
     pub viewed: Vec<String>,
-    /// The inexact reports: settings of `view` by name.
+    /// Kinds of inexact reports: the settings of `view`, by the name of the kind.
     pub views: BTreeMap<String, BTreeMap<String, Value>>,
-    /// The interpretations (readings) of MigBSP that its papers leave open: options of `policy.migbsp`, by the name of the reading.
+    /// Interpretations (readings) of MigBSP that its papers leave open: options of `policy.migbsp`, by the name of the
+    /// interpretation.
     pub readings: BTreeMap<String, BTreeMap<String, Value>>,
-    /// The advice.
+    /// The advice, as claims that are checked on each draw.
     pub advice: Vec<Claim>,
 }
 
-/// The results of the study.
+/// Results of the study on all draws.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The subjects of the study.
+    /// Settings of the study.
     pub study: Study,
-    /// The public draw.
+    /// Results on the public draw.
     pub public: Bench,
-    /// The fresh draws.
+    /// Results on each fresh draw.
     pub fresh: Vec<Bench>,
 }
 
 impl Study {
-    /// Returns the built-in study.
+    /// Returns the settings of the built-in study.
     pub fn built_in() -> Self {
         serde_json::from_str(include_str!("study.json")).expect("the study is JSON")
     }
 
-    /// Lists the policies of the cross: each strategy with each trigger.
-    pub fn cross(&self) -> Vec<String> {
+    /// Lists all combinations of a strategy with a trigger, as names of policies.
+    pub fn combinations(&self) -> Vec<String> {
         let all = self.strategies.iter();
         all.flat_map(|strategy| self.with_strategy(strategy))
             .collect()
     }
 
-    /// Lists the policies of the cross with a strategy.
+    /// Lists the combinations of a strategy with each trigger, as names of policies.
     fn with_strategy(&self, strategy: &str) -> Vec<String> {
         let triggers = self.triggers.iter();
         triggers
@@ -90,7 +93,7 @@ impl Study {
             .collect()
     }
 
-    /// Lists the policies of the cross with a trigger.
+    /// Lists the combinations of a trigger with each strategy, as names of policies.
     fn with_trigger(&self, trigger: &str) -> Vec<String> {
         let strategies = self.strategies.iter();
         strategies
@@ -98,8 +101,8 @@ impl Study {
             .collect()
     }
 
-    /// Lists the readings of MigBSP as policies.
-    pub fn migbsp(&self) -> Vec<Reading> {
+    /// Lists the interpretations of MigBSP as policies with settings.
+    pub fn migbsp_variants(&self) -> Vec<Reading> {
         let one = |(name, options): (&String, &BTreeMap<String, Value>)| Reading {
             name: format!("migbsp, {name}"),
             policy: "migbsp".into(),
@@ -111,8 +114,8 @@ impl Study {
         self.readings.iter().map(one).collect()
     }
 
-    /// Lists the policies with inexact reports, one view after the other.
-    pub fn noisy(&self) -> Vec<Reading> {
+    /// Lists the policies with inexact reports, first all policies with the first kind of reports, then with the next.
+    pub fn noisy_variants(&self) -> Vec<Reading> {
         let one = |(view, settings): (&String, &BTreeMap<String, Value>)| {
             let settings = settings.iter();
             let settings: BTreeMap<String, Value> = settings
@@ -120,7 +123,7 @@ impl Study {
                 .collect();
             let policies = self.viewed.iter();
             let readings = policies.map(|policy| Reading {
-                name: seen_through(policy, view),
+                name: name_with_view(policy, view),
                 policy: policy.clone(),
                 settings: settings.clone(),
             });
@@ -129,8 +132,9 @@ impl Study {
         self.views.iter().flat_map(one).collect()
     }
 
-    /// Lists the policies with `only_if_paid_back`, which are called only if the rest of the run pays for the call.
-    pub fn paid(&self) -> Vec<Reading> {
+    /// Lists the policies with `only_if_paid_back`, with which a call is skipped if the remaining supersteps are too few to pay
+    /// for it.
+    pub fn paid_back_variants(&self) -> Vec<Reading> {
         let one = |policy: &String| Reading {
             name: format!("{policy}, if paid back"),
             policy: policy.clone(),
@@ -139,45 +143,46 @@ impl Study {
         self.paid_back.iter().map(one).collect()
     }
 
-    /// Creates the benchmark of a draw.
+    /// Creates the request for the benchmark of a draw. On a fresh draw, only policies that the advice names and the
+    /// interpretations of MigBSP are simulated.
     ///
     /// # Errors
-    /// The suite is unknown.
-    pub fn request(&self, draw: u64) -> Result<Request, Error> {
+    /// There is no such suite.
+    pub fn request_for(&self, draw: u64) -> Result<Request, Error> {
         let is_public = draw == self.public_draw;
         let named = |name: &str| is_public || self.advice.iter().any(|claim| claim.names(name));
-        let others = self.paid().into_iter().chain(self.noisy());
+        let others = self.paid_back_variants().into_iter().chain(self.noisy_variants());
         let others = others.filter(|one| named(&one.name));
         Ok(Request {
             suite: Suite::find(&self.suite)?,
             draw,
             cases: self.cases,
             rivals: self
-                .cross()
+                .combinations()
                 .into_iter()
                 .filter(|name| named(name))
                 .collect(),
-            readings: self.migbsp().into_iter().chain(others).collect(),
+            rivals_with_settings: self.migbsp_variants().into_iter().chain(others).collect(),
             seeds: Some(Spec::parse(&self.seeds).expect("the seeds of the study can be read")),
         })
     }
 }
 
-/// Returns the name of a policy with inexact reports.
-fn seen_through(policy: &str, view: &str) -> String {
+/// Returns the name in tables of a policy with inexact reports of the kind `view`.
+fn name_with_view(policy: &str, view: &str) -> String {
     format!("{policy}, {view}")
 }
 
-/// Runs the study on the caller's threads; `done` counts runs.
+/// Runs the study on the threads of the caller; `done` counts the finished runs.
 ///
 /// # Errors
-/// A draw cannot be run.
-pub fn study(registry: &Registry, limits: Limits, done: &Done) -> Result<Outcome, Error> {
+/// A draw cannot be simulated.
+pub fn run_study(registry: &Registry, limits: Limits, done: &Done) -> Result<Outcome, Error> {
     let study = Study::built_in();
     let of_draw = |draw: &u64| {
         let (common, store) = (Common::default(), Mutex::new(Store::in_memory()));
         run(
-            &study.request(*draw)?,
+            &study.request_for(*draw)?,
             registry,
             (limits, &common),
             &store,

@@ -1,14 +1,15 @@
-//! `rivals.md` and `rivals.csv`: advice first, then the public draw, the cross, the readings of MigBSP, and the fresh draws.
+//! Creates `rivals.md` and `rivals.csv`: the advice first, then the public draw, all combinations, the interpretations of MigBSP,
+//! and the fresh draws.
 
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::{Claim, Outcome, Verdict, seen_through};
+use super::{Claim, Outcome, Verdict, name_with_view};
 use migsim_policies::trigger::USUAL;
 use migsim_study::bench::{BEST_START, Bench, Standing, csv_of_policies};
 
-/// The limits of the study, one line each.
+/// Limits of the study, as a list with one line for each.
 const LIMITS: &str = "\
 - Your cases: the suite is one random distribution of cases, and its weights determine the means. `migsim compare` compares policies on your platform and application.\n\
 - The optimum: the best known makespan is only the shortest of the policies that ran and of the stored best, seed by seed. A ratio of 1 means that no other known run was faster.\n\
@@ -19,17 +20,17 @@ On a platform with one cluster it moves nothing with any of these readings.\n\
 - The programs from which the policies come: the rows are reimplementations in migsim. With `exec:` you can run another program.\n\
 - The costs of a real system: messages and memory transfers of calls and moves are simulated, and their fixed costs are random.\n";
 
-/// The round of claims before this one.
+/// Sentence about an earlier round of claims, which preceded this study.
 const EARLIER: &str = "An earlier study tested 11 claims on 30 cases of each of the draws 2, 3 and 4. Three of these claims held, and they are tested here again.";
 
-/// Finds the standing of a policy.
+/// Returns the row of a policy in the table of results of a draw; `None` if the policy did not run.
 pub(super) fn standing<'b>(bench: &'b Bench, policy: &str) -> Option<&'b Standing> {
     bench.standings.iter().find(|one| one.policy == policy)
 }
 
-/// Lists the mean ratios of parts of the cross, the lowest first. The value of a name is the mean over the policies that `of` returns for
-/// it.
-pub(super) fn by_part(
+/// Lists the mean ratio of each name (strategy or trigger), the lowest first. It is the mean over the policies that `of` returns
+/// for the name.
+pub(super) fn mean_ratio_by_name(
     bench: &Bench,
     names: &[String],
     of: &dyn Fn(&str) -> Vec<String>,
@@ -38,7 +39,7 @@ pub(super) fn by_part(
         let policies = of(name);
         let means = policies
             .iter()
-            .filter_map(|policy| Some(standing(bench, policy)?.mean));
+            .filter_map(|policy| Some(standing(bench, policy)?.mean_ratio));
         let means: Vec<f64> = means.collect();
         (
             name.clone(),
@@ -50,10 +51,10 @@ pub(super) fn by_part(
     all
 }
 
-/// Makes the page.
+/// Creates the Markdown page of the study.
 pub fn markdown(outcome: &Outcome) -> String {
     let mut text = String::from("# Rivals: which policy when?\n\n");
-    text += &advice(outcome);
+    text += &advice_section(outcome);
     text += "\n![performance profiles of policies](rivals-profile.svg)\n\n";
     let study = &outcome.study;
     let fresh: Vec<String> = study.fresh_draws.iter().map(u64::to_string).collect();
@@ -70,20 +71,20 @@ pub fn markdown(outcome: &Outcome) -> String {
     text += "The best known makespan of a case is the shortest of all policies of the default set. On draw 1 a stored best also counts: the shortest makespan of any strategy with any trigger. \
              Therefore ratios of different draws cannot be compared.\n\n";
     text += "## The default set\n\n";
-    text += &rows(&outcome.public, &|one| {
+    text += &policies_table(&outcome.public, &|one| {
         one.is_default || one.policy == BEST_START
     });
     text += "\n`never from the best static start` is not a policy, but the application alone from the best of the built-in starts, chosen after the runs. If its ratio is below 1, \
              the start matters more than any policy.\n\n";
-    text += &cross(outcome);
-    text += &band(outcome);
-    text += &paid_back(outcome);
-    text += &noisy(outcome);
-    text += &classes(&outcome.public);
-    text += &verdicts(outcome);
+    text += &combinations_table(outcome);
+    text += &interpretations_section(outcome);
+    text += &paid_back_section(outcome);
+    text += &noise_section(outcome);
+    text += &classes_section(&outcome.public);
+    text += &verdicts_table(outcome);
     for bench in &outcome.fresh {
         let _ = write!(text, "## Draw {}\n\n", bench.draw);
-        text += &rows(bench, &|one| one.is_default || one.policy == BEST_START);
+        text += &policies_table(bench, &|one| one.is_default || one.policy == BEST_START);
         text.push('\n');
     }
     text += "## What this does not show\n\n";
@@ -91,17 +92,17 @@ pub fn markdown(outcome: &Outcome) -> String {
     text
 }
 
-/// Whether a claim holds on the public draw and on each fresh draw.
-fn holds(outcome: &Outcome, claim: &Claim) -> bool {
+/// Returns whether a claim holds on the public draw and on each fresh draw.
+fn holds_on_all_draws(outcome: &Outcome, claim: &Claim) -> bool {
     let all = std::iter::once(&outcome.public).chain(&outcome.fresh);
-    let mut verdicts = all.map(|bench| claim.on(bench));
+    let mut verdicts = all.map(|bench| claim.check(bench));
     verdicts.all(|verdict| verdict.is_some_and(|one| one.holds))
 }
 
-/// Lists the claims that hold on all draws, with their evidence on the fresh draws.
-fn advice(outcome: &Outcome) -> String {
+/// Creates the section with the claims that hold on all draws, and the evidence for them on the fresh draws.
+fn advice_section(outcome: &Outcome) -> String {
     let claims = outcome.study.advice.iter();
-    let (held, failed): (Vec<&Claim>, Vec<&Claim>) = claims.partition(|one| holds(outcome, one));
+    let (held, failed): (Vec<&Claim>, Vec<&Claim>) = claims.partition(|one| holds_on_all_draws(outcome, one));
     if held.is_empty() {
         return format!(
             "None of {} claims from the public draw held on it and on all fresh draws.\n",
@@ -128,16 +129,17 @@ fn advice(outcome: &Outcome) -> String {
     text
 }
 
-/// Describes in brackets on how many fresh draws a claim is significant, and the smallest and largest advantage on them \[%\], as it follows
-/// from the ratios with three decimals that the page shows.
+/// Describes in brackets on how many fresh draws a claim is significant, and its smallest and largest advantage there \[%\].
+///
+/// The advantages are computed from the ratios with three decimals that the page shows.
 fn evidence(outcome: &Outcome, claim: &Claim) -> String {
-    let verdicts = outcome.fresh.iter().filter_map(|bench| claim.on(bench));
+    let verdicts = outcome.fresh.iter().filter_map(|bench| claim.check(bench));
     let verdicts: Vec<Verdict> = verdicts.collect();
     let clear = verdicts.iter().filter(|one| one.is_significant).count();
     let rounded = |ratio: f64| (1000.0 * ratio).round();
     let lower = verdicts
         .iter()
-        .map(|one| 100.0 * (1.0 - rounded(one.own) / rounded(one.other)));
+        .map(|one| 100.0 * (1.0 - rounded(one.mean_ratio) / rounded(one.best_other_ratio)));
     let (least, most) = lower.fold((f64::INFINITY, 0.0_f64), |(least, most), one| {
         (least.min(one), most.max(one))
     });
@@ -147,39 +149,39 @@ fn evidence(outcome: &Outcome, claim: &Claim) -> String {
     )
 }
 
-/// Writes a table of rows.
-fn rows(bench: &Bench, is_shown: &dyn Fn(&Standing) -> bool) -> String {
+/// Creates a table with those policies of a draw for which `is_shown` returns true.
+fn policies_table(bench: &Bench, is_shown: &dyn Fn(&Standing) -> bool) -> String {
     let mut text = String::from(
         "| policy | mean ratio | 95 % | median | worst (case) | wins | within 1.1 [%] | calls | moves | straight returns | calls cost [%] | moves cost [%] | failures |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
     );
     for one in bench.standings.iter().filter(|one| is_shown(one)) {
-        let [low, high] = one.mean_ci95;
+        let [low, high] = one.mean_ratio_ci95;
         let _ = writeln!(
             text,
             "| `{}` | {:.3} | {low:.3} to {high:.3} | {:.3} | {:.2} ({}) | {} | {:.0} | {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {} |",
             one.policy,
-            one.mean,
-            one.median,
-            one.worst,
+            one.mean_ratio,
+            one.median_ratio,
+            one.worst_ratio,
             one.worst_case,
             one.wins,
-            one.within(1.1),
+            one.share_within(1.1),
             one.counts[0],
             one.counts[1],
             one.counts[2],
-            one.shares[0],
-            one.shares[1],
+            one.cost_shares[0],
+            one.cost_shares[1],
             one.failures
         );
     }
     text
 }
 
-/// Writes the mean ratios of all strategies with all triggers.
-fn cross(outcome: &Outcome) -> String {
+/// Creates a table of the mean ratios of all strategies with all triggers.
+fn combinations_table(outcome: &Outcome) -> String {
     let (study, bench) = (&outcome.study, &outcome.public);
-    let strategies = by_part(bench, &study.strategies, &|name| study.with_strategy(name));
-    let triggers = by_part(bench, &study.triggers, &|name| study.with_trigger(name));
+    let strategies = mean_ratio_by_name(bench, &study.strategies, &|name| study.with_strategy(name));
+    let triggers = mean_ratio_by_name(bench, &study.triggers, &|name| study.with_trigger(name));
     let mut text = format!(
         "## Strategies and triggers\n\nThe table has the mean ratios on draw {} of {} policies. Each row is a strategy (where processes go), and each column a trigger (when the strategy is called). Rows and columns are ordered by their means.\n\n| strategy |",
         bench.draw,
@@ -195,7 +197,7 @@ fn cross(outcome: &Outcome) -> String {
         let _ = write!(text, "| `{strategy}` |");
         for (trigger, _) in &triggers {
             let cell = standing(bench, &format!("{strategy}/{trigger}"));
-            let shown = cell.map_or("-".to_owned(), |one| format!("{:.3}", one.mean));
+            let shown = cell.map_or("-".to_owned(), |one| format!("{:.3}", one.mean_ratio));
             let _ = write!(text, " {shown} |");
         }
         let _ = writeln!(text, " {mean:.3} |");
@@ -208,8 +210,8 @@ fn cross(outcome: &Outcome) -> String {
     text
 }
 
-/// Writes the range of MigBSP over its open readings.
-fn band(outcome: &Outcome) -> String {
+/// Creates the section about the range of results of MigBSP over its interpretations.
+fn interpretations_section(outcome: &Outcome) -> String {
     let mut text = String::from(
         "## MigBSP with other readings of its papers\n\nThe papers leave some rules of MigBSP open. A *reading* is a choice of options for these rules. `neutral` has the default options on your own platform. Each other reading changes these options of `policy.migbsp`:\n\n",
     );
@@ -228,18 +230,18 @@ fn band(outcome: &Outcome) -> String {
     let mut most: f64 = 0.0;
     let all = std::iter::once(&outcome.public).chain(&outcome.fresh);
     for bench in all.clone() {
-        let readings = outcome.study.migbsp();
+        let readings = outcome.study.migbsp_variants();
         let is_one = |policy: &str| readings.iter().any(|one| one.name == policy);
         let own = standing(bench, "migbsp").into_iter();
         let others = bench.standings.iter().filter(|one| is_one(&one.policy));
         for one in own.chain(others) {
             let name = one.policy.strip_prefix("migbsp, ").unwrap_or("neutral");
-            (least, most) = (least.min(one.mean), most.max(one.mean));
-            let [low, high] = one.mean_ci95;
+            (least, most) = (least.min(one.mean_ratio), most.max(one.mean_ratio));
+            let [low, high] = one.mean_ratio_ci95;
             let _ = writeln!(
                 text,
                 "| {name} | {} | {:.3} | {low:.3} to {high:.3} | {:.2} | {:.1} |",
-                bench.draw, one.mean, one.worst, one.counts[1]
+                bench.draw, one.mean_ratio, one.worst_ratio, one.counts[1]
             );
         }
     }
@@ -250,18 +252,18 @@ fn band(outcome: &Outcome) -> String {
     text
 }
 
-/// Writes the effect of `only_if_paid_back`.
-fn paid_back(outcome: &Outcome) -> String {
+/// Creates the section about the effect of the option `only_if_paid_back`.
+fn paid_back_section(outcome: &Outcome) -> String {
     let mut text = String::from(
         "## Calls that the rest of the run pays back\n\nWith the option `only_if_paid_back`, a call is skipped if the remaining supersteps are too few to gain the time that the call costs.\n\n| policy | mean ratio | mean ratio with the option | calls | calls with the option |\n|---|---|---|---|---|\n",
     );
-    for one in outcome.study.paid() {
+    for one in outcome.study.paid_back_variants() {
         let plain = standing(&outcome.public, &one.policy);
         if let (Some(plain), Some(paid)) = (plain, standing(&outcome.public, &one.name)) {
             let _ = writeln!(
                 text,
                 "| `{}` | {:.3} | {:.3} | {:.1} | {:.1} |",
-                one.policy, plain.mean, paid.mean, plain.counts[0], paid.counts[0]
+                one.policy, plain.mean_ratio, paid.mean_ratio, plain.counts[0], paid.counts[0]
             );
         }
     }
@@ -269,8 +271,8 @@ fn paid_back(outcome: &Outcome) -> String {
     text
 }
 
-/// Writes the mean ratios with inexact reports, and the rank among the policies of the section.
-fn noisy(outcome: &Outcome) -> String {
+/// Creates the section with the mean ratios for inexact reports, and the rank of each policy in this table.
+fn noise_section(outcome: &Outcome) -> String {
     let (study, bench) = (&outcome.study, &outcome.public);
     let mut text = String::from(
         "## Rankings under noise\n\nPolicies decide from reports of work and times, which may be exact, noisy, old, averaged or missing. The table has the mean ratio of each policy, and in brackets its rank in this table. \
@@ -286,7 +288,7 @@ fn noisy(outcome: &Outcome) -> String {
     let mut columns = vec![exact];
     for view in study.views.keys() {
         let names = study.viewed.iter();
-        columns.push(mean_ratios(bench, names.map(|one| seen_through(one, view))));
+        columns.push(mean_ratios(bench, names.map(|one| name_with_view(one, view))));
     }
     for (row, policy) in study.viewed.iter().enumerate() {
         let _ = write!(text, "| `{policy}` |");
@@ -307,14 +309,15 @@ fn noisy(outcome: &Outcome) -> String {
     text
 }
 
-/// Returns the mean ratios of some rows.
+/// Returns the mean ratio of each named policy; `None` for a policy that did not run.
 fn mean_ratios(bench: &Bench, names: impl Iterator<Item = String>) -> Vec<Option<f64>> {
     names
-        .map(|name| standing(bench, &name).map(|one| one.mean))
+        .map(|name| standing(bench, &name).map(|one| one.mean_ratio))
         .collect()
 }
 
-/// Whether a row takes part in the ranks of classes. The static start, readings, and second names of a policy do not.
+/// Returns whether a policy is included in the ranks of classes. The best static start, interpretations and other variants, and
+/// second names of a policy are not.
 fn is_ranked(policy: &str) -> bool {
     let is_second = policy
         .strip_suffix(USUAL)
@@ -322,8 +325,8 @@ fn is_ranked(policy: &str) -> bool {
     policy != BEST_START && !policy.contains(", ") && !is_second
 }
 
-/// Writes the policies with the lowest mean ratio in each class of the public draw.
-fn classes(bench: &Bench) -> String {
+/// Creates the section with the three policies of lowest mean ratio in each class of cases of the public draw.
+fn classes_section(bench: &Bench) -> String {
     let mut text = String::from(
         "## Classes of cases\n\nThe table has the three policies with the lowest mean ratios in each class of cases of draw 1. A case can belong to several classes. `walk` is a random-walk load, and `dear moves` are expensive moves. With many policies and few cases, the first places are partly due to chance.\n\n| class | cases | first | second | third | `never` |\n|---|---|---|---|---|---|\n",
     );
@@ -331,21 +334,21 @@ fn classes(bench: &Bench) -> String {
         let own = bench.standings_among(|case| case.classes.iter().any(|one| one == class));
         let _ = write!(text, "| {class} | {count} |");
         for one in own.iter().filter(|one| is_ranked(&one.policy)).take(3) {
-            let _ = write!(text, " `{}` {:.3} |", one.policy, one.mean);
+            let _ = write!(text, " `{}` {:.3} |", one.policy, one.mean_ratio);
         }
         let never = own.iter().find(|one| one.policy == "never");
         let _ = writeln!(
             text,
             " {} |",
-            never.map_or("-".into(), |one| format!("{:.3}", one.mean))
+            never.map_or("-".into(), |one| format!("{:.3}", one.mean_ratio))
         );
     }
     text.push('\n');
     text
 }
 
-/// Writes the verdict on each claim for each draw.
-fn verdicts(outcome: &Outcome) -> String {
+/// Creates the table with the verdict on each claim for each draw.
+fn verdicts_table(outcome: &Outcome) -> String {
     let mut text = String::from(
         "## The advice on each draw\n\nA claim holds on a draw if the mean ratio of its policy is below that of each policy with which it is compared. The columns show the mean ratio of the policy, that of the best other policy, and the 95 % interval of their \
          difference, paired by case. If the difference is below 0, the policy of the claim is better. A star marks a claim that is significant in all its comparisons.\n\n| claim | draw | cases | policy | best other | difference, 95 % | holds |\n|---|---|---|---|---|---|---|\n",
@@ -353,8 +356,8 @@ fn verdicts(outcome: &Outcome) -> String {
     for claim in &outcome.study.advice {
         for bench in std::iter::once(&outcome.public).chain(&outcome.fresh) {
             let verdict = claim
-                .on(bench)
-                .map_or("- | - | - | - | not run".to_owned(), shown);
+                .check(bench)
+                .map_or("- | - | - | - | not run".to_owned(), verdict_columns);
             let _ = writeln!(text, "| {} | {} | {verdict} |", claim.text, bench.draw);
         }
     }
@@ -362,8 +365,8 @@ fn verdicts(outcome: &Outcome) -> String {
     text
 }
 
-/// Formats the columns of a verdict.
-fn shown(verdict: Verdict) -> String {
+/// Formats a verdict as columns of this table.
+fn verdict_columns(verdict: Verdict) -> String {
     let [low, high] = verdict.interval;
     let holds = match (verdict.holds, verdict.is_significant) {
         (true, true) => "yes *",
@@ -372,11 +375,11 @@ fn shown(verdict: Verdict) -> String {
     };
     format!(
         "{} | {:.3} | {:.3} | {low:.3} to {high:.3} | {holds}",
-        verdict.cases, verdict.own, verdict.other
+        verdict.cases, verdict.mean_ratio, verdict.best_other_ratio
     )
 }
 
-/// Writes all numbers of all rows as CSV, with a row for each draw and policy.
+/// Creates a CSV table with all numbers of the study, one row per draw and policy.
 pub fn csv(outcome: &Outcome) -> String {
     let mut text = String::new();
     for bench in std::iter::once(&outcome.public).chain(&outcome.fresh) {

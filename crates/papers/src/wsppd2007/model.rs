@@ -1,6 +1,8 @@
-//! The claims of the paper about its own model, checked on the policy. The paper has no results, but twenty claims (w07-c01 to c20).
+//! Checks the claims of the 2007 paper about its own model on the policy. The paper has no results, but twenty claims (w07-c01 to
+//! c20).
 //!
-//! Each check gives the policy a few constructed supersteps on `ufrgs`, reads its decision record, and returns the observation.
+//! Each check gives the policy a few constructed supersteps on the platform `ufrgs`, reads its decision record, and returns what
+//! was observed.
 
 use serde_json::Value;
 
@@ -11,33 +13,33 @@ use migsim_base::units::{
 use migsim_bsp::{Decision, Measures, Policy, Traffic, View};
 use migsim_engine::NetworkModel;
 use migsim_platform::{Platform, Profile};
-use migsim_policies::migbsp_2007::{Metrics, indexes};
+use migsim_policies::migbsp_2007::{Metrics, relative_to_maximum};
 use migsim_policies::{MigBsp2007, MigBsp2007Config};
 
 /// A claim of the paper with its verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// The number of the claim in the project's list of facts, `w07-c01` to `w07-c20`.
+    /// Identifier of the claim in the project's list of facts, `w07-c01` to `w07-c20`.
     pub id: &'static str,
     /// Whether the claim is true for the policy.
     pub holds: bool,
-    /// The observation.
-    pub seen: String,
+    /// What was observed in the check, in words.
+    pub observation: String,
 }
 
-/// Checks all claims of the paper, in order.
-pub fn claims() -> Vec<Claim> {
-    CHECKS.iter().map(judge).collect()
+/// Checks all claims of the paper, in their order.
+pub fn check_claims() -> Vec<Claim> {
+    CHECKS.iter().map(run_check).collect()
 }
 
-/// Checks one claim; `None` if there is no claim with this number.
-pub fn claim(id: &str) -> Option<Claim> {
-    CHECKS.iter().find(|(known, _)| *known == id).map(judge)
+/// Checks one claim of the paper; returns `None` if there is no claim with this identifier.
+pub fn check_claim(id: &str) -> Option<Claim> {
+    CHECKS.iter().find(|(known, _)| *known == id).map(run_check)
 }
 
-fn judge((id, check): &(&'static str, Check)) -> Claim {
+fn run_check((id, check): &(&'static str, Check)) -> Claim {
     let (holds, seen) = check();
-    Claim { id, holds, seen }
+    Claim { id, holds, observation: seen }
 }
 
 type Check = fn() -> (bool, String);
@@ -65,7 +67,8 @@ const CHECKS: [(&str, Check); 20] = [
     ("w07-c20", the_application_takes_no_part),
 ];
 
-/// Indices of clusters of `ufrgs`, and of their first hosts.
+/// Index of the cluster Labtec on the platform `ufrgs`; the constants below are the indices of other clusters and of first hosts
+/// of clusters.
 const LABTEC: usize = 0;
 const CORISCO: usize = 1;
 const ICE: usize = 3;
@@ -73,7 +76,7 @@ const AQUARIO: usize = 4;
 const FIRST_OF_ICE: u32 = 42;
 const FIRST_OF_AQUARIO: u32 = 154;
 
-/// Processes on `ufrgs`, each with an image of 1 MB unless a check sets another size.
+/// Processes on the platform `ufrgs` for a check, each with 1 MB of memory to migrate unless the check sets another size.
 struct Case {
     config: MigBsp2007Config,
     platform: Platform,
@@ -92,9 +95,9 @@ impl Case {
         }
     }
 
-    /// Returns the first `count` calls, each with the number of the superstep before it, from 1. Every superstep lasts a second and has the
-    /// measures that `fill` sets for it.
-    fn calls(&self, count: usize, fill: impl Fn(usize, &mut Measures)) -> Vec<(usize, Decision)> {
+    /// Simulates supersteps until the policy has made `count` calls, and returns each call with the superstep before it (counted
+    /// from 1). Every superstep lasts a second and has the measures that `fill` sets for it.
+    fn first_calls(&self, count: usize, fill: impl Fn(usize, &mut Measures)) -> Vec<(usize, Decision)> {
         let mut policy = MigBsp2007::new(self.config.clone()).expect("options in range");
         let mut random = Stream::new(1, Purpose::Policy);
         let external_load = vec![0.0; self.platform.hosts.len()];
@@ -117,7 +120,7 @@ impl Case {
                 migrations_happen: false,
                 messages: &[],
                 supersteps: usize::MAX,
-                last_price: Seconds::default(),
+                last_call_cost: Seconds::default(),
                 pinned: &[],
                 workload: None,
             };
@@ -133,34 +136,34 @@ impl Case {
         calls
     }
 
-    /// Returns the supersteps before the first `count` calls.
-    fn dates(&self, count: usize, fill: impl Fn(usize, &mut Measures)) -> Vec<usize> {
-        let calls = self.calls(count, fill);
+    /// Returns the supersteps after which the first `count` calls take place, counted from 1.
+    fn call_supersteps(&self, count: usize, fill: impl Fn(usize, &mut Measures)) -> Vec<usize> {
+        let calls = self.first_calls(count, fill);
         calls.iter().map(|call| call.0).collect()
     }
 
-    /// Returns the decision of the first call.
-    fn call(&self, fill: impl Fn(usize, &mut Measures)) -> Decision {
-        self.calls(1, fill).remove(0).1
+    /// Returns the decision of the first call of the policy.
+    fn first_decision(&self, fill: impl Fn(usize, &mut Measures)) -> Decision {
+        self.first_calls(1, fill).remove(0).1
     }
 }
 
-/// Makes three processes on Labtec that compute for these times \[s\].
-fn three(times: [f64; 3]) -> impl Fn(usize, &mut Measures) {
+/// Returns a function that sets the measures of three processes on Labtec: equal work, computed in these times \[s\].
+fn three_processes(times: [f64; 3]) -> impl Fn(usize, &mut Measures) {
     move |_, measures| {
         for (process, time) in times.into_iter().enumerate() {
-            compute(measures, process, 1e9, time);
+            set_computation(measures, process, 1e9, time);
         }
     }
 }
 
-fn compute(measures: &mut Measures, process: usize, work: f64, time: f64) {
+fn set_computation(measures: &mut Measures, process: usize, work: f64, time: f64) {
     measures.work[process] = Instructions::of(work);
     measures.compute[process] = Seconds::of(time);
 }
 
-/// Lets a process receive bytes from a cluster in a time \[s\].
-fn receive(measures: &mut Measures, process: usize, cluster: usize, bytes: f64, time: f64) {
+/// Sets the measures of a process such that it receives `bytes` from a cluster in the time `time` \[s\].
+fn set_received(measures: &mut Measures, process: usize, cluster: usize, bytes: f64, time: f64) {
     *measures.traffic_mut(process, cluster) = Traffic {
         received: Bytes::of(bytes),
         receive_time: Seconds::of(time),
@@ -168,8 +171,8 @@ fn receive(measures: &mut Measures, process: usize, cluster: usize, bytes: f64, 
     };
 }
 
-/// Returns an amount that is three times as large in every other superstep.
-fn alternating(superstep: usize) -> f64 {
+/// Returns an amount that is three times as large in supersteps with an even number.
+fn alternating_amount(superstep: usize) -> f64 {
     if superstep.is_multiple_of(2) {
         3e9
     } else {
@@ -177,15 +180,15 @@ fn alternating(superstep: usize) -> f64 {
     }
 }
 
-/// Reads a term of a process from the decision record.
-fn of_process(decision: &Decision, process: usize, key: &str) -> f64 {
-    let terms = &decision.explained()["processes"][process][key];
+/// Reads the value `key` of a process from the record of a decision.
+fn process_term(decision: &Decision, process: usize, key: &str) -> f64 {
+    let terms = &decision.explanation_json()["processes"][process][key];
     terms.as_f64().unwrap_or(f64::NAN)
 }
 
-/// Reads a term of all clusters of a process.
-fn term_per_cluster(decision: &Decision, process: usize, key: &str) -> Vec<f64> {
-    let explained = decision.explained();
+/// Reads the value `key` of a process for each cluster from the record of a decision.
+fn cluster_terms(decision: &Decision, process: usize, key: &str) -> Vec<f64> {
+    let explained = decision.explanation_json();
     let all = explained["potentials"].as_array();
     let is_of = |terms: &&Value| terms["process"].as_u64() == Some(process as u64 + 1);
     let terms = all.into_iter().flatten().filter(is_of);
@@ -203,8 +206,8 @@ const UNBALANCED: [f64; 3] = [0.1, 1.0, 1.9];
 
 fn the_interval_follows_the_balance() -> (bool, String) {
     let case = Case::new(&[0, 1, 2]);
-    let balanced = case.dates(4, three(BALANCED));
-    let unbalanced = case.dates(4, three(UNBALANCED));
+    let balanced = case.call_supersteps(4, three_processes(BALANCED));
+    let unbalanced = case.call_supersteps(4, three_processes(UNBALANCED));
     let intervals = |dates: &[usize]| -> Vec<usize> {
         dates.windows(2).map(|pair| pair[1] - pair[0]).collect()
     };
@@ -215,7 +218,7 @@ fn the_interval_follows_the_balance() -> (bool, String) {
 }
 
 fn alpha_doubles_while_balanced() -> (bool, String) {
-    let dates = Case::new(&[0, 1, 2]).dates(4, three(BALANCED));
+    let dates = Case::new(&[0, 1, 2]).call_supersteps(4, three_processes(BALANCED));
     let alpha = 4;
     let holds = dates == [alpha, 3 * alpha, 7 * alpha, 15 * alpha];
     (holds, format!("α = {alpha}: calls after {dates:?}"))
@@ -224,8 +227,8 @@ fn alpha_doubles_while_balanced() -> (bool, String) {
 fn alpha_has_a_floor_of_1_and_no_ceiling() -> (bool, String) {
     let case = Case::new(&[0, 1, 2]);
     let next = |times, count| -> Vec<u64> {
-        let calls = case.calls(count, three(times));
-        let of = |call: &(usize, Decision)| call.1.explained()["next_alpha"].as_u64();
+        let calls = case.first_calls(count, three_processes(times));
+        let of = |call: &(usize, Decision)| call.1.explanation_json()["next_alpha"].as_u64();
         calls.iter().filter_map(of).collect()
     };
     let (down, up) = (next(UNBALANCED, 3), next(BALANCED, 8));
@@ -237,14 +240,14 @@ fn alpha_has_a_floor_of_1_and_no_ceiling() -> (bool, String) {
 }
 
 fn the_pattern_tells_regular_from_irregular() -> (bool, String) {
-    let calls = Case::new(&[0, 1]).calls(2, |superstep, measures| {
-        compute(measures, 0, 1e9, 1.0);
-        compute(measures, 1, alternating(superstep), 1.0);
+    let calls = Case::new(&[0, 1]).first_calls(2, |superstep, measures| {
+        set_computation(measures, 0, 1e9, 1.0);
+        set_computation(measures, 1, alternating_amount(superstep), 1.0);
     });
     let decision = &calls[1].1;
     let (regular, irregular) = (
-        of_process(decision, 0, "p_proc"),
-        of_process(decision, 1, "p_proc"),
+        process_term(decision, 0, "p_proc"),
+        process_term(decision, 1, "p_proc"),
     );
     let seen = format!("Pproc = {regular} for equal, {irregular} for alternating instructions");
     (regular == 1.0 && irregular == 0.0, seen)
@@ -254,11 +257,11 @@ fn recent_supersteps_weigh_more() -> (bool, String) {
     let mut case = Case::new(&[0]);
     case.config.alpha = 5;
     let weight = |only: usize| {
-        let decision = case.call(|superstep, measures| {
+        let decision = case.first_decision(|superstep, measures| {
             let work = if superstep == only { 1.0 } else { 0.0 };
-            compute(measures, 0, work, 1.0);
+            set_computation(measures, 0, work, 1.0);
         });
-        of_process(&decision, 0, "instructions")
+        process_term(&decision, 0, "instructions")
     };
     let weights: Vec<f64> = (1..=5).map(weight).collect();
     let holds = weights == [0.0625, 0.0625, 0.125, 0.25, 0.5];
@@ -268,13 +271,13 @@ fn recent_supersteps_weigh_more() -> (bool, String) {
 fn forecasts_are_forgotten_and_the_pattern_is_not() -> (bool, String) {
     // The second interval has the supersteps 5 to 12. An alternating amount has Pproc = 1/4 after the first interval. If Pproc started
     // again, 7 errors of 8 would leave 1/8.
-    let calls = Case::new(&[0, 1]).calls(2, |superstep, measures| {
+    let calls = Case::new(&[0, 1]).first_calls(2, |superstep, measures| {
         let work = if superstep <= 4 { 1e9 } else { 4e9 };
-        compute(measures, 0, work, 1.0);
-        compute(measures, 1, alternating(superstep), 1.0);
+        set_computation(measures, 0, work, 1.0);
+        set_computation(measures, 1, alternating_amount(superstep), 1.0);
     });
-    let forecast = of_process(&calls[1].1, 0, "instructions");
-    let pattern = |call: usize| of_process(&calls[call].1, 1, "p_proc");
+    let forecast = process_term(&calls[1].1, 0, "instructions");
+    let pattern = |call: usize| process_term(&calls[call].1, 1, "p_proc");
     let seen = format!(
         "1e9 instructions before a call, 4e9 after it: PI = {forecast:e}; Pproc at two calls {}, {}",
         pattern(0),
@@ -285,9 +288,9 @@ fn forecasts_are_forgotten_and_the_pattern_is_not() -> (bool, String) {
 }
 
 fn the_slowest_process_has_ip_1() -> (bool, String) {
-    let decision = Case::new(&[0, 1, 2]).call(three([1.0, 2.0, 4.0]));
+    let decision = Case::new(&[0, 1, 2]).first_decision(three_processes([1.0, 2.0, 4.0]));
     let all: Vec<f64> = (0..3)
-        .map(|process| of_process(&decision, process, "ip"))
+        .map(|process| process_term(&decision, process, "ip"))
         .collect();
     (
         all == [0.25, 0.5, 1.0],
@@ -299,26 +302,26 @@ fn p_is_high_for_regular_and_slow() -> (bool, String) {
     // A long interval is needed: in an interval of 1, every forecast is the value itself and is correct.
     let mut case = Case::new(&[0, 1, 2]);
     case.config.alpha = 40;
-    let decision = case.call(|superstep, measures| {
-        compute(measures, 0, 1e9, 1.0);
-        compute(measures, 1, alternating(superstep), 1.0);
-        compute(measures, 2, 1e7, 0.01);
+    let decision = case.first_decision(|superstep, measures| {
+        set_computation(measures, 0, 1e9, 1.0);
+        set_computation(measures, 1, alternating_amount(superstep), 1.0);
+        set_computation(measures, 2, 1e7, 0.01);
     });
-    let p = |process| of_process(&decision, process, "processing");
+    let p = |process| process_term(&decision, process, "processing");
     let (slow, irregular, quick) = (p(0), p(1), p(2));
     let seen = format!("P = {slow} regular and slow, {irregular} irregular, {quick} quick");
     (slow == 1.0 && irregular < 0.05 && quick < 0.05, seen)
 }
 
 fn the_slowest_cluster_of_a_process_has_ic_1() -> (bool, String) {
-    let decision = Case::new(&[0, 1]).call(|_, measures| {
-        receive(measures, 0, LABTEC, 1e3, 0.1);
-        receive(measures, 0, ICE, 1e3, 0.4);
-        receive(measures, 1, ICE, 1e3, 1.0);
-        receive(measures, 1, AQUARIO, 1e3, 5.0);
+    let decision = Case::new(&[0, 1]).first_decision(|_, measures| {
+        set_received(measures, 0, LABTEC, 1e3, 0.1);
+        set_received(measures, 0, ICE, 1e3, 0.4);
+        set_received(measures, 1, ICE, 1e3, 1.0);
+        set_received(measures, 1, AQUARIO, 1e3, 5.0);
     });
     let all: Vec<Vec<f64>> = (0..2)
-        .map(|process| term_per_cluster(&decision, process, "ic"))
+        .map(|process| cluster_terms(&decision, process, "ic"))
         .collect();
     let holds = all.iter().all(|of_one| largest(of_one) == 1.0);
     (
@@ -330,20 +333,20 @@ fn the_slowest_cluster_of_a_process_has_ic_1() -> (bool, String) {
 fn c_is_high_for_regular_and_slow() -> (bool, String) {
     let mut case = Case::new(&[0]);
     case.config.alpha = 40;
-    let decision = case.call(|superstep, measures| {
-        compute(measures, 0, 1e9, 1.0);
-        receive(measures, 0, ICE, 1e6, 1.0);
-        receive(measures, 0, CORISCO, alternating(superstep), 1.0);
-        receive(measures, 0, AQUARIO, 1e6, 0.01);
+    let decision = case.first_decision(|superstep, measures| {
+        set_computation(measures, 0, 1e9, 1.0);
+        set_received(measures, 0, ICE, 1e6, 1.0);
+        set_received(measures, 0, CORISCO, alternating_amount(superstep), 1.0);
+        set_received(measures, 0, AQUARIO, 1e6, 0.01);
     });
-    let c = term_per_cluster(&decision, 0, "communication");
+    let c = cluster_terms(&decision, 0, "communication");
     let (slow, irregular, quick) = (c[ICE], c[CORISCO], c[AQUARIO]);
     let seen = format!("C = {slow} regular and slow, {irregular} irregular, {quick} quick");
     (slow == 1.0 && irregular < 0.05 && quick < 0.05, seen)
 }
 
 fn the_larger_side_counts() -> (bool, String) {
-    let decision = Case::new(&[0]).call(|_, measures| {
+    let decision = Case::new(&[0]).first_decision(|_, measures| {
         *measures.traffic_mut(0, ICE) = Traffic {
             sent: Bytes::of(300.0),
             received: Bytes::of(100.0),
@@ -352,8 +355,8 @@ fn the_larger_side_counts() -> (bool, String) {
             ..Traffic::default()
         };
     });
-    let bytes = term_per_cluster(&decision, 0, "bytes")[ICE];
-    let time = term_per_cluster(&decision, 0, "communication_s")[ICE];
+    let bytes = cluster_terms(&decision, 0, "bytes")[ICE];
+    let time = cluster_terms(&decision, 0, "communication_s")[ICE];
     let seen = format!("300 B in 1 s sent, 100 B in 2 s received: {bytes} B, {time} s");
     (bytes == 300.0 && time == 2.0, seen)
 }
@@ -363,11 +366,11 @@ fn one_process_moves_instead_of_its_partners() -> (bool, String) {
     let partners = [FIRST_OF_ICE, FIRST_OF_ICE + 1, FIRST_OF_ICE + 2];
     let mut hosts = vec![0];
     hosts.extend(partners);
-    let decision = Case::new(&hosts).call(|_, measures| {
-        compute(measures, 0, 1e9, 1.0);
-        receive(measures, 0, ICE, 3e6, 0.3);
+    let decision = Case::new(&hosts).first_decision(|_, measures| {
+        set_computation(measures, 0, 1e9, 1.0);
+        set_received(measures, 0, ICE, 3e6, 0.3);
         for partner in 1..=3 {
-            compute(measures, partner, 1e8, 0.1);
+            set_computation(measures, partner, 1e8, 0.1);
             *measures.traffic_mut(partner, LABTEC) = Traffic {
                 sent: Bytes::of(1e6),
                 send_time: Seconds::of(0.1),
@@ -395,9 +398,9 @@ fn one_process_moves_instead_of_its_partners() -> (bool, String) {
 fn the_largest_image_has_im_1() -> (bool, String) {
     let mut case = Case::new(&[0, 1, 2]);
     case.memory = [1e6, 4e6, 2e6].map(Bytes::of).to_vec();
-    let decision = case.call(three(BALANCED));
+    let decision = case.first_decision(three_processes(BALANCED));
     let all: Vec<f64> = (0..3)
-        .map(|process| of_process(&decision, process, "im"))
+        .map(|process| process_term(&decision, process, "im"))
         .collect();
     (
         all == [0.25, 1.0, 0.5],
@@ -406,9 +409,9 @@ fn the_largest_image_has_im_1() -> (bool, String) {
 }
 
 fn the_slowest_transfer_of_a_process_has_it_1() -> (bool, String) {
-    let example: Vec<f64> = indexes([10.0, 20.0, 15.0]).collect();
-    let decision = Case::new(&[0, FIRST_OF_ICE]).call(|_, _| ());
-    let each = (0..2).all(|process| largest(&term_per_cluster(&decision, process, "it")) == 1.0);
+    let example: Vec<f64> = relative_to_maximum([10.0, 20.0, 15.0]).collect();
+    let decision = Case::new(&[0, FIRST_OF_ICE]).first_decision(|_, _| ());
+    let each = (0..2).all(|process| largest(&cluster_terms(&decision, process, "it")) == 1.0);
     let holds = example == [0.5, 1.0, 0.75] && each;
     (holds, format!("10, 20 and 15 s: IT = {example:?}"))
 }
@@ -417,9 +420,9 @@ fn m_is_high_for_large_and_far() -> (bool, String) {
     // From Labtec (1 Gbps) to Corisco (100 Mbps) and Aquario (1 Gbps).
     let mut case = Case::new(&[0, 1]);
     case.memory = [1e9, 1e6].map(Bytes::of).to_vec();
-    let decision = case.call(|_, _| ());
+    let decision = case.first_decision(|_, _| ());
     let m =
-        |process: usize, cluster: usize| term_per_cluster(&decision, process, "memory")[cluster];
+        |process: usize, cluster: usize| cluster_terms(&decision, process, "memory")[cluster];
     let (both, small, near) = (m(0, CORISCO), m(1, CORISCO), m(0, AQUARIO));
     let seen = format!("M = {both} large and slow, {small:.3} small, {near:.3} quick");
     (both > 0.95 && small < 0.05 && near < 0.2, seen)
@@ -450,8 +453,8 @@ fn pm_lies_between_minus_1_and_2() -> (bool, String) {
 
 fn each_process_has_a_pm_per_cluster() -> (bool, String) {
     let case = Case::new(&[0, 1, 2]);
-    let decision = case.call(three(BALANCED));
-    let count = decision.explained()["potentials"]
+    let decision = case.first_decision(three_processes(BALANCED));
+    let count = decision.explanation_json()["potentials"]
         .as_array()
         .map_or(0, Vec::len);
     let clusters = case.platform.clusters.len();
@@ -461,11 +464,11 @@ fn each_process_has_a_pm_per_cluster() -> (bool, String) {
     )
 }
 
-/// Creates a process of Labtec that exchanges messages only with Aquario, and returns the decision to move it there.
+/// Returns the decision about a process of cluster Labtec that receives messages only from cluster Aquario.
 fn drawn_to_aquario(case: &Case) -> Decision {
-    case.call(|_, measures| {
-        compute(measures, 0, 1e9, 1.0);
-        receive(measures, 0, AQUARIO, 1e6, 1.0);
+    case.first_decision(|_, measures| {
+        set_computation(measures, 0, 1e9, 1.0);
+        set_received(measures, 0, AQUARIO, 1e6, 1.0);
     })
 }
 
@@ -526,7 +529,7 @@ mod tests {
     #[test]
     fn observations_are_on_the_published_page() {
         let page = include_str!("../../../../results/wsppd2007.md");
-        for claim in claims() {
+        for claim in check_claims() {
             let row = page.lines().find(|line| line.contains(claim.id));
             let row = row.expect("each claim has a row");
             if row.contains("not checkable") {
@@ -534,11 +537,11 @@ mod tests {
             }
             let row = row.replace('\\', "");
             assert!(
-                !claim.seen.is_empty() && row.contains(&claim.seen),
+                !claim.observation.is_empty() && row.contains(&claim.observation),
                 "{claim:?}: {row}"
             );
-            assert_eq!(super::claim(claim.id), Some(claim));
+            assert_eq!(super::check_claim(claim.id), Some(claim));
         }
-        assert_eq!(claim("w07-c21"), None);
+        assert_eq!(check_claim("w07-c21"), None);
     }
 }

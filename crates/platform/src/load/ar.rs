@@ -1,21 +1,23 @@
-//! `ar`: an autoregressive load with long memory, like measured loads of hosts.
+//! `ar`: an autoregressive load with long memory, which imitates the measured load of hosts.
 //!
 //! ```text
-//! u(k)       = mean + deviation · Σ_i a_i · x_i(k), cut off at 0 and at most
+//! u(k)       = mean + deviation · Σ_i a_i · x_i(k), clipped to the range from 0 to `most`
 //! x_i(k + 1) = φ_i · x_i(k) + sqrt(1 - φ_i²) · e_i(k)      φ_i = τ_i / (τ_i + Δ)      τ_i = 4^i · Δ, i = 0, 1, ... up to `memory`
 //! a_i²       ∝ τ_i^(2H - 2), Σ a_i² = 1
 //! ```
-//! e is the sum of three numbers uniform in [-1, 1]: mean 0, variance 1, nearly normal. A sum of autoregressive processes with many time
-//! constants has long memory (Granger 1980, "Long memory relationships and the aggregation of dynamic models"). For times well below
-//! `memory` the autocovariance decreases like `t^(2H - 2)`, as that of a self-similar process with Hurst parameter H does. The nearer H is
-//! to 1, the further below `memory` the times must be.
+//! u(k) is the load in the k-th period of length Δ (`period`). Each x_i is an autoregressive process with the time constant τ_i,
+//! and H is the Hurst parameter (`hurst`). Each e_i(k) is the sum of three numbers uniform in [-1, 1]: mean 0, variance 1, nearly
+//! normal. A sum of autoregressive processes with many time constants has long memory (Granger 1980, "Long memory relationships
+//! and the aggregation of dynamic models"). For time lags t well below `memory`, the autocovariance decreases like `t^(2H - 2)`,
+//! as in a self-similar process with Hurst parameter H. The nearer H is to 1, the further below `memory` the lags must be.
 //!
-//! Measured load of hosts is such a process (Dinda 1999, "The statistical properties of host load"). Sampled once a second, it is
-//! self-similar with H from 0.63 to 0.97, mostly in the upper half, with complex changes over minutes and hours. Autoregressive models
-//! predict it well (Dinda and O'Hallaron 2000, "Host load prediction using linear models"). Dinda's mean loads are lengths of run queues,
-//! which differ too much between machines for a default. So the defaults of `mean` and `deviation` are ours.
+//! Measured load of hosts is self-similar, too (Dinda 1999, "The statistical properties of host load"). Sampled once a second, it
+//! has H from 0.63 to 0.97, mostly in the upper half, with complex changes over minutes and hours. Autoregressive models predict
+//! it well (Dinda and O'Hallaron 2000, "Host load prediction using linear models"). Dinda's mean loads are lengths of run queues,
+//! which differ too much between machines for a default. The defaults of `mean` and `deviation` are therefore choices of this
+//! project.
 //!
-//! Left out: Dinda's epochs, in which the mean jumps every few minutes; `on-off` added to `ar` is similar.
+//! Not modelled: Dinda's epochs, in which the mean jumps every few minutes. Adding a load `on-off` to `ar` has a similar effect.
 
 use std::sync::Arc;
 
@@ -23,32 +25,32 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::constant::Constant;
-use super::range::{LONGEST, Ranges};
+use super::range::{MAX_DURATION, Ranges};
 use super::sampled::Sampled;
 use super::{Load, LoadOptions, MOST_LOAD};
 use crate::Steps;
 use migsim_base::error::Error;
-use migsim_base::random::{Stream, portable};
+use migsim_base::random::{Stream, round_portably};
 use migsim_base::units::Seconds;
 
-/// The parameters of `ar`.
+/// Parameters of the load `ar`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ArConfig {
-    /// The time for which a value holds (Δ).
+    /// Time for which each value of the load holds (Δ).
     pub period: Seconds,
-    /// The mean load, before it is clipped; from 0 to 0.99.
+    /// Mean of the load before it is clipped; from 0 to 0.99.
     #[schemars(range(min = 0, max = MOST_LOAD))]
     pub mean: f64,
-    /// The standard deviation of the load, before it is clipped; from 0 to 1.
+    /// Standard deviation of the load before it is clipped; from 0 to 1.
     #[schemars(range(min = 0, max = 1))]
     pub deviation: f64,
-    /// The Hurst parameter H; from 0.5 (short memory) to 0.99 (long memory).
+    /// Hurst parameter H of the load; from 0.5 (short memory) to 0.99 (long memory).
     #[schemars(range(min = 0.5, max = 0.99))]
     pub hurst: f64,
-    /// The longest time constant of the memory, at least a period.
+    /// Longest time constant of the autoregressive processes whose sum is the load; at least a period.
     pub memory: Seconds,
-    /// The maximum load; from 0 to 0.99.
+    /// Maximum load, at which larger values are clipped; from 0 to 0.99.
     #[schemars(range(min = 0, max = MOST_LOAD))]
     pub most: f64,
 }
@@ -73,7 +75,7 @@ impl LoadOptions for ArConfig {
             .number("mean", self.mean, &(0.0..=MOST_LOAD))
             .number("deviation", self.deviation, &(0.0..=1.0))
             .number("hurst", self.hurst, &(0.5..=0.99))
-            .duration("memory", self.memory, &(self.period.get()..=LONGEST))
+            .duration("memory", self.memory, &(self.period.get()..=MAX_DURATION))
             .number("most", self.most, &(0.0..=MOST_LOAD))
             .check()?;
         if self.deviation <= 0.0 {
@@ -83,14 +85,14 @@ impl LoadOptions for ArConfig {
     }
 }
 
-/// Ratio of one time constant to the previous one.
-const FACTOR: f64 = 4.0;
+/// Ratio of the time constant of an autoregressive process to that of the previous process.
+const TIME_CONSTANT_RATIO: f64 = 4.0;
 
 /// The load `ar`, a sum of autoregressive processes: see the documentation of the module.
 #[derive(Clone, Debug)]
 pub struct Ar {
     config: ArConfig,
-    /// For each time constant: φ, sqrt(1 - φ²), and deviation · a.
+    /// Coefficients of the autoregressive process of each time constant: φ, sqrt(1 - φ²), and deviation · a.
     parts: Arc<[[f64; 3]]>,
 }
 
@@ -98,13 +100,13 @@ impl Ar {
     fn new(config: ArConfig) -> Self {
         let period = config.period.get();
         let mut constants = vec![period];
-        while let Some(next) = constants.last().map(|last| last * FACTOR)
+        while let Some(next) = constants.last().map(|last| last * TIME_CONSTANT_RATIO)
             && next <= config.memory.get()
         {
             constants.push(next);
         }
         // Ratio of a² of one time constant to that of the previous one.
-        let ratio = portable(FACTOR.powf(2.0 * config.hurst - 2.0));
+        let ratio = round_portably(TIME_CONSTANT_RATIO.powf(2.0 * config.hurst - 2.0));
         let variances = std::iter::successors(Some(1.0), |variance| Some(variance * ratio));
         let variances: Vec<f64> = variances.take(constants.len()).collect();
         let sum: f64 = variances.iter().sum();
@@ -132,7 +134,7 @@ impl Load for Ar {
     }
 }
 
-/// Draws a number of mean 0 and variance 1: the sum of three uniform numbers of variance 1/3, from 21 bits each.
+/// Draws a random number with mean 0 and variance 1: the sum of three uniform numbers with variance 1/3, each from 21 bits.
 fn shock(random: &mut Stream) -> f64 {
     const MOST: u64 = (1 << 21) - 1;
     let bits = random.bits();
@@ -142,7 +144,9 @@ fn shock(random: &mut Stream) -> f64 {
 
 #[derive(Clone, Debug)]
 struct Series {
+    /// The load whose values are generated.
     ar: Ar,
+    /// State x of each autoregressive process.
     states: Vec<f64>,
     random: Stream,
 }
@@ -168,7 +172,7 @@ mod tests {
 
     fn steps(config: &ArConfig, seed: u64) -> Box<dyn Steps> {
         let load = config.clone().load().unwrap();
-        load.steps(Stream::named(seed, Purpose::HostLoad, "h0"))
+        load.steps(Stream::for_object(seed, Purpose::HostLoad, "h0"))
     }
 
     #[test]
@@ -208,7 +212,7 @@ mod tests {
                 mean: 0.5,
                 deviation: 0.08,
                 hurst,
-                memory: Seconds::of(LONGEST),
+                memory: Seconds::of(MAX_DURATION),
                 ..ArConfig::default()
             };
             let variance = |periods: usize| {

@@ -1,4 +1,5 @@
-//! The key `load` of an experiment: one load or a list, each with its `kind`, its place (`on`) and its parameters.
+//! The key `load` of an experiment: one load or a list of loads, each with its `kind`, the hosts or links that it uses (`on`),
+//! and its parameters.
 
 use std::sync::Arc;
 
@@ -11,20 +12,20 @@ use migsim_base::document;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::Seconds;
 
-/// The key `load` as written in an experiment.
+/// The key `load` as written in an experiment: one load, or a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     untagged,
     expecting = "a load is an object like {\"kind\": \"walk\"}, or a list of such"
 )]
 pub enum LoadKey {
-    /// One load.
+    /// One load: the keys `kind`, `on` and the parameters.
     One(Map<String, Value>),
-    /// Several loads, whose remaining shares multiply.
+    /// Several loads. The shares of capacity that they leave to the application multiply.
     Several(Vec<Map<String, Value>>),
 }
 
-/// The loads of an experiment, each with its position.
+/// The background loads of an experiment, each with the hosts and links that it uses.
 ///
 /// ```
 /// use migsim_platform::load::Loads;
@@ -38,12 +39,14 @@ pub enum LoadKey {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Loads {
+    /// The loads, in the order of the experiment.
     pub(super) specs: Vec<Spec>,
+    /// Whether the experiment wrote the loads as a list, even if the list has only one element.
     is_list: bool,
 }
 
-/// The places of a load (`on`): `hosts` for all hosts, `links` for all links, the name of a cluster for its hosts, the name of a host or of
-/// a link; or a list of these.
+/// The hosts or links that a load uses (`on`), as one name or a list of names. `hosts` means all hosts, `links` all links, and
+/// the name of a cluster all its hosts; other names are those of a host or link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     untagged,
@@ -61,6 +64,7 @@ impl Default for On {
 }
 
 impl On {
+    /// Returns the names of the clusters, hosts or links, including the words `hosts` and `links`.
     pub(super) fn names(&self) -> &[String] {
         match self {
             Self::One(name) => std::slice::from_ref(name),
@@ -69,19 +73,24 @@ impl On {
     }
 }
 
-/// A load of an experiment.
+/// One load of an experiment, with the hosts or links that it uses.
 #[derive(Clone, Debug)]
 pub(super) struct Spec {
-    /// The key of the load, for messages: `load`, or `load[2]`.
+    /// Key of the load in the experiment, for messages: `load`, or `load[2]`.
     pub(super) key: String,
+    /// Name of the kind of load, such as `ar`.
     pub(super) kind: &'static str,
-    pub(super) on: On,
+    /// Hosts and links that use the load.
+    pub(super) places: On,
+    /// The load itself: a kind with its parameters.
     pub(super) load: Arc<dyn Load>,
+    /// The keys of the load in JSON, with all defaults filled in.
     resolved: Value,
 }
 
 impl Loads {
-    /// Reads the key `load`, with the kinds of load in `table`, and the files that the key names.
+    /// Creates the loads that the key `load` of an experiment describes, and reads the files that this key names. `table`
+    /// contains the known kinds of load.
     ///
     /// # Errors
     /// All kinds and parameters that are unknown, unreadable or out of range, each with its whole key.
@@ -101,7 +110,11 @@ impl Loads {
             match read_one(table, &key, keys) {
                 Ok(spec) => specs.push(spec),
                 Err(Error::Input(found)) => {
-                    problems.extend(found.into_iter().map(|problem| whole(&key, problem)));
+                    problems.extend(
+                        found
+                            .into_iter()
+                            .map(|problem| with_full_key(&key, problem)),
+                    );
                 }
                 Err(other) => return Err(other),
             }
@@ -113,17 +126,17 @@ impl Loads {
         }
     }
 
-    /// Whether the list is empty.
+    /// Whether there are no loads.
     pub fn is_empty(&self) -> bool {
         self.specs.is_empty()
     }
 
-    /// Whether the loads depend on the seed.
+    /// Whether any load depends on the seed of the random numbers.
     pub fn uses_seed(&self) -> bool {
         self.specs.iter().any(|spec| spec.load.uses_seed())
     }
 
-    /// Returns the key with all defaults filled in; none without a load.
+    /// Returns the value of the key `load` with all defaults filled in; `None` if the experiment has no load.
     pub fn resolved(&self) -> Option<Value> {
         let mut all = self.specs.iter().map(|spec| spec.resolved.clone());
         if self.is_list {
@@ -133,7 +146,7 @@ impl Loads {
         }
     }
 
-    /// Returns notes for the user, one sentence each.
+    /// Returns the notes of the loads for the user, one sentence each, without consecutive duplicates.
     pub fn notes(&self) -> Vec<String> {
         let notes = self.specs.iter().filter_map(|spec| spec.load.note());
         let mut notes: Vec<String> = notes.collect();
@@ -141,20 +154,21 @@ impl Loads {
         notes
     }
 
-    /// Returns the loads whose first positive load is at a known time: the file or the kind of each, and the time.
-    pub fn beginnings(&self) -> impl Iterator<Item = (String, Seconds)> {
+    /// Returns, for each load whose first positive value is at a known time, the name of its file or kind and that time.
+    pub fn first_positive_times(&self) -> impl Iterator<Item = (String, Seconds)> {
         self.specs.iter().filter_map(|spec| {
             let name = spec.load.file().map_or(spec.kind, |(name, _)| name);
-            Some((format!("`{name}`"), spec.load.begins()?))
+            Some((format!("`{name}`"), spec.load.first_positive_time()?))
         })
     }
 
-    /// Returns the files that were read, each with its SHA-256.
+    /// Returns the files from which the loads were read: path and SHA-256 of each.
     pub fn files(&self) -> impl Iterator<Item = (&str, &str)> {
         self.specs.iter().filter_map(|spec| spec.load.file())
     }
 }
 
+/// Creates a load from its entry `keys` in the experiment; `key` is the key of the entry, for messages.
 fn read_one(table: &Table, key: &str, keys: &Map<String, Value>) -> Result<Spec, Error> {
     let mut keys = keys.clone();
     let kind = match keys.remove("kind") {
@@ -180,14 +194,14 @@ fn read_one(table: &Table, key: &str, keys: &Map<String, Value>) -> Result<Spec,
     Ok(Spec {
         key: key.to_owned(),
         kind: entry.name,
-        on,
+        places: on,
         load,
         resolved,
     })
 }
 
-/// Returns the problem with the whole key of its parameter.
-fn whole(key: &str, problem: Problem) -> Problem {
+/// Prefixes the key of the parameter in a problem with the key of its load: `mean` becomes `load[2].mean`.
+fn with_full_key(key: &str, problem: Problem) -> Problem {
     if problem.location.source.is_some() {
         return problem; // it stands in a file of its own
     }
@@ -198,7 +212,7 @@ fn whole(key: &str, problem: Problem) -> Problem {
     problem.key(whole)
 }
 
-/// Returns the schema of the key: one load or a list, each of one of the kinds.
+/// Returns the JSON Schema of the key `load`: one load or a list of loads, each of a kind in `table`.
 pub fn schema(table: &Table, generator: &mut SchemaGenerator) -> Value {
     let places = generator.subschema_for::<On>().to_value();
     let kind = |entry: &Entry, keys: Value| {

@@ -1,4 +1,4 @@
-//! `constant`: a constant load; the speeds and bandwidths of the platform are reduced by it in advance.
+//! `constant`: a load that never changes. The speeds and bandwidths of the platform are reduced by this load before the run.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use crate::Steps;
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The parameters of `constant`.
+/// Parameters of the load `constant`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ConstantConfig {
-    /// The load; from 0 to 0.99.
+    /// Share of the host or link that other users take; from 0 to 0.99.
     #[schemars(range(min = 0, max = MOST_LOAD))]
     pub load: f64,
 }
@@ -35,7 +35,7 @@ impl LoadOptions for ConstantConfig {
     }
 }
 
-/// A load that never changes, a share from 0 to 0.99.
+/// A load that never changes. The value is the share of the host or link that other users take, from 0 to 0.99.
 #[derive(Clone, Copy, Debug)]
 pub struct Constant(pub(super) f64);
 

@@ -1,12 +1,14 @@
-//! The share of a host or link that a load leaves over time. It is drawn once for all scenarios and all runs of a sweep.
+//! Draws and stores the share of a host or link that a load leaves to the application over time. The steps are drawn once and
+//! shared by all scenarios and all runs of a sweep.
 //!
 //! ```text
-//! share = 1 - load
-//! drawn:   block 0 (8 steps), block 1 (16), ..., then 128 each, up to the latest step that any run has read and memory allows
+//! drawn steps:   block 0 (8 steps), block 1 (16), ..., then 128 each, up to the latest step that any run has read and memory allows
+//! share in a step = 1 - load
 //! ```
-//! A run reads the blocks without calling the generator; beyond the available memory it draws blocks of its own, from the beginning. The
-//! blocks are equal in both cases, because the steps that a run knows in advance must not depend on other runs. A host that was not needed
-//! for a while applies the steps of a block at once. Cost: 3 ns per step that is drawn already, and 16 B of memory per step.
+//! A run that reads stored blocks needs no random numbers. If the memory for stored blocks is used up, a run generates all steps
+//! again from the beginning, and keeps those of the present block only. Block sizes are the same in both cases, because the steps
+//! that a run knows in advance must not depend on other runs. A host that was idle for a while can apply several steps of a block
+//! in one operation. Cost: 3 ns per stored step that is read, and 16 B of memory per stored step.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,76 +17,82 @@ use super::{Load, MOST_LOAD};
 use crate::{Steps, StepsAhead};
 use migsim_base::random::Stream;
 
-/// Number of steps that the loads of one platform may still store.
+/// Number of further steps that the loads of one platform may store; clones share the same counter.
 #[derive(Clone, Debug)]
-pub(super) struct Room(Arc<AtomicUsize>);
+pub(super) struct StepBudget(Arc<AtomicUsize>);
 
-impl Default for Room {
+impl Default for StepBudget {
     fn default() -> Self {
-        Self::of(1 << 18) // 4 MB
+        Self::with_steps(1 << 18) // 4 MB
     }
 }
 
-impl Room {
-    fn of(steps: usize) -> Self {
+impl StepBudget {
+    /// Creates a budget of this number of steps.
+    fn with_steps(steps: usize) -> Self {
         Self(Arc::new(AtomicUsize::new(steps)))
     }
 
-    /// Reserves memory for steps; returns whether there was enough.
-    fn take(&self, steps: usize) -> bool {
+    /// Reserves memory for `steps` steps; returns whether there was enough.
+    fn try_reserve(&self, steps: usize) -> bool {
         let left = |left: usize| left.checked_sub(steps);
         let order = Ordering::Relaxed;
         self.0.fetch_update(order, order, left).is_ok()
     }
 }
 
-/// Steps that were drawn together.
+/// Steps that were drawn together: time \[s\] and the share of the capacity that is left from then on.
 type Block = Arc<[(f64, f64)]>;
 
-/// Returns the number of steps of a block.
-fn size(number: usize) -> usize {
+/// Returns the number of steps in the block with the number `number`, counted from 0.
+fn block_size(number: usize) -> usize {
     8 << number.min(4)
 }
 
-/// A load, its random numbers, and the shares drawn so far.
+/// A load on one host or link, its stream of random numbers, and the shares of the capacity drawn so far. All runs read the same
+/// object.
 #[derive(Debug)]
-pub(super) struct Course {
+pub(super) struct DrawnLoad {
     load: Arc<dyn Load>,
+    /// Random stream in its initial state; a copy generates the steps from the beginning.
     random: Stream,
-    room: Room,
-    drawn: Mutex<Drawn>,
+    /// Budget of stored steps, common to all loads of the platform.
+    budget: StepBudget,
+    /// The steps that are stored for all runs.
+    stored_steps: Mutex<Drawn>,
 }
 
 #[derive(Debug, Default)]
 struct Drawn {
     blocks: Vec<Block>,
-    /// The generator of the following steps; none before the first.
-    rest: Option<Box<dyn Steps>>,
+    /// Generator of the steps after the stored blocks; `None` before the first block is drawn.
+    generator: Option<Box<dyn Steps>>,
 }
 
-impl Course {
-    pub(super) fn new(load: &Arc<dyn Load>, random: Stream, room: &Room) -> Self {
+impl DrawnLoad {
+    pub(super) fn new(load: &Arc<dyn Load>, random: Stream, room: &StepBudget) -> Self {
         Self {
             load: Arc::clone(load),
             random,
-            room: room.clone(),
-            drawn: Mutex::default(),
+            budget: room.clone(),
+            stored_steps: Mutex::default(),
         }
     }
 
-    /// Returns the shares that the load leaves, from the first one on.
-    pub(super) fn follow(self: &Arc<Self>) -> CourseReader {
-        CourseReader {
-            course: Arc::clone(self),
+    /// Returns a reader of the shares that the load leaves, which begins with the first step.
+    pub(super) fn reader(self: &Arc<Self>) -> DrawnLoadReader {
+        DrawnLoadReader {
+            load: Arc::clone(self),
             block: Arc::new([]),
-            at: 0,
-            blocks: 0,
-            passed: 0,
-            own: None,
+            next_index: 0,
+            blocks_read: 0,
+            steps_before: 0,
+            own_generator: None,
         }
     }
 
-    fn start(&self) -> Box<dyn Steps> {
+    /// Returns a generator of the shares that the load leaves, which begins with the first step.
+    fn generate(&self) -> Box<dyn Steps> {
         let loads = self.load.steps(self.random.clone());
         Box::new(loads.map(|(date, load)| {
             debug_assert!((0.0..=MOST_LOAD).contains(&load), "{load} is no load");
@@ -92,95 +100,101 @@ impl Course {
         }))
     }
 
-    /// Returns a block, which is empty after the last step; none if there is no memory for it.
+    /// Returns the block with the number `number`, drawn if necessary. The block is empty after the last step; `None` if there is
+    /// no memory to store it.
     fn block(&self, number: usize) -> Option<Block> {
-        let mut drawn = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut drawn = self.stored_steps.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(block) = drawn.blocks.get(number) {
             return Some(Arc::clone(block));
         }
-        if !self.room.take(size(number)) {
+        if !self.budget.try_reserve(block_size(number)) {
             return None;
         }
-        let rest = drawn.rest.get_or_insert_with(|| self.start());
-        let block: Block = rest.take(size(number)).collect();
+        let rest = drawn.generator.get_or_insert_with(|| self.generate());
+        let block: Block = rest.take(block_size(number)).collect();
         drawn.blocks.push(Arc::clone(&block));
         Some(block)
     }
 }
 
-/// Reads the steps of a course one after the other.
+/// Reads the steps of a load on one host or link in the order of time.
 #[derive(Debug)]
-pub(super) struct CourseReader {
-    course: Arc<Course>,
+pub(super) struct DrawnLoadReader {
+    load: Arc<DrawnLoad>,
+    /// The block of steps that is being read.
     block: Block,
-    /// Index of the next step in the block.
-    at: usize,
-    /// Number of blocks read, and number of steps before the present block.
-    blocks: usize,
-    passed: usize,
-    /// The generator of steps beyond the stored blocks and the present block.
-    own: Option<Box<dyn Steps>>,
+    /// Index in the present block of the next step.
+    next_index: usize,
+    /// Number of blocks read so far, with the present one.
+    blocks_read: usize,
+    /// Number of steps in all blocks before the present one.
+    steps_before: usize,
+    /// Generator of this reader for the steps after the present block; `None` while the stored blocks suffice.
+    own_generator: Option<Box<dyn Steps>>,
 }
 
-impl CourseReader {
+impl DrawnLoadReader {
     #[cold]
-    fn turn(&mut self) -> Option<(f64, f64)> {
-        if self.blocks > 0 && self.block.is_empty() {
+    fn load_next_block(&mut self) -> Option<(f64, f64)> {
+        if self.blocks_read > 0 && self.block.is_empty() {
             return None;
         }
-        self.passed += self.block.len();
-        let are_shared = self.own.is_none();
-        let shared = are_shared.then(|| self.course.block(self.blocks)).flatten();
+        self.steps_before += self.block.len();
+        let are_shared = self.own_generator.is_none();
+        let shared = are_shared
+            .then(|| self.load.block(self.blocks_read))
+            .flatten();
         self.block = shared.unwrap_or_else(|| {
-            let (course, passed) = (&self.course, self.passed);
-            let start = || -> Box<dyn Steps> { Box::new(course.start().skip(passed)) };
-            let own = self.own.get_or_insert_with(start);
-            own.take(size(self.blocks)).collect()
+            let (course, passed) = (&self.load, self.steps_before);
+            let start = || -> Box<dyn Steps> { Box::new(course.generate().skip(passed)) };
+            let own = self.own_generator.get_or_insert_with(start);
+            own.take(block_size(self.blocks_read)).collect()
         });
-        self.blocks += 1;
-        self.at = 1;
+        self.blocks_read += 1;
+        self.next_index = 1;
         self.block.first().copied()
     }
 }
 
-impl Iterator for CourseReader {
+impl Iterator for DrawnLoadReader {
     type Item = (f64, f64);
 
     #[inline]
     fn next(&mut self) -> Option<(f64, f64)> {
-        let step = self.block.get(self.at).copied();
-        self.at += usize::from(step.is_some());
-        step.or_else(|| self.turn())
+        let step = self.block.get(self.next_index).copied();
+        self.next_index += usize::from(step.is_some());
+        step.or_else(|| self.load_next_block())
     }
 }
 
-impl Clone for CourseReader {
-    /// Returns a reader at the same position. The copy draws steps beyond the stored blocks again, from the beginning, once it reaches them.
+impl Clone for DrawnLoadReader {
+    /// Returns a reader at the same position. Once the copy reaches steps beyond the stored blocks, it generates the steps again
+    /// from the beginning.
     fn clone(&self) -> Self {
-        let begun = self.passed + self.block.len();
-        let own = |_: &_| -> Box<dyn Steps> { Box::new(self.course.start().skip(begun)) };
+        let begun = self.steps_before + self.block.len();
+        let own = |_: &_| -> Box<dyn Steps> { Box::new(self.load.generate().skip(begun)) };
         Self {
-            course: Arc::clone(&self.course),
+            load: Arc::clone(&self.load),
             block: Arc::clone(&self.block),
-            own: self.own.as_ref().map(own),
+            own_generator: self.own_generator.as_ref().map(own),
             ..*self
         }
     }
 }
 
-impl StepsAhead for CourseReader {
+impl StepsAhead for DrawnLoadReader {
     fn boxed_clone(&self) -> Box<dyn StepsAhead> {
         Box::new(self.clone())
     }
 
     #[inline]
-    fn ahead(&self) -> &[(f64, f64)] {
-        self.block.get(self.at..).unwrap_or_default() // nothing behind the last step
+    fn computed_steps(&self) -> &[(f64, f64)] {
+        self.block.get(self.next_index..).unwrap_or_default() // nothing behind the last step
     }
 
     #[inline]
-    fn pass(&mut self, count: usize) {
-        self.at += count;
+    fn skip_steps(&mut self, count: usize) {
+        self.next_index += count;
     }
 }
 
@@ -204,29 +218,29 @@ mod tests {
     fn readers_get_the_steps_of_the_load_from_stored_and_own_blocks() {
         for count in [0, 1, 2, 6, 7, 300] {
             let load: Arc<dyn Load> = Arc::new(Drawing(count));
-            let random = || Stream::named(1, Purpose::HostLoad, "a host");
+            let random = || Stream::for_object(1, Purpose::HostLoad, "a host");
             let loads = load.steps(random());
             let expected: Vec<_> = loads.map(|(date, load)| (date, 1.0 - load)).collect();
             let mut known_with_no_room = None;
             for room in [0, 7, 8, 24, 100, 1000] {
-                let course = Arc::new(Course::new(&load, random(), &Room::of(room)));
-                let few: Vec<_> = course.follow().take(3).collect();
+                let course = Arc::new(DrawnLoad::new(&load, random(), &StepBudget::with_steps(room)));
+                let few: Vec<_> = course.reader().take(3).collect();
                 assert_eq!(few, expected[..count.min(3)]);
                 for _ in 0..2 {
-                    let mut half = course.follow();
+                    let mut half = course.reader();
                     let before = half.by_ref().take(count / 2).count();
                     let rest = || expected[before..].iter().copied();
                     assert!(half.clone().eq(rest()) && half.eq(rest()), "{count} {room}");
-                    let mut all = course.follow();
+                    let mut all = course.reader();
                     assert!(all.by_ref().eq(expected.iter().copied()), "{count} {room}");
                     assert_eq!(all.next(), None);
-                    let (mut at_once, mut ahead, mut known) = (course.follow(), vec![], vec![]);
+                    let (mut at_once, mut ahead, mut known) = (course.reader(), vec![], vec![]);
                     while let Some(step) = at_once.next() {
                         ahead.push(step);
-                        let some = &at_once.ahead()[..at_once.ahead().len().min(40)];
+                        let some = &at_once.computed_steps()[..at_once.computed_steps().len().min(40)];
                         ahead.extend_from_slice(some);
-                        known.push(at_once.ahead().len());
-                        at_once.pass(known[known.len() - 1].min(40));
+                        known.push(at_once.computed_steps().len());
+                        at_once.skip_steps(known[known.len() - 1].min(40));
                     }
                     assert_eq!(ahead, expected);
                     let first = known_with_no_room.get_or_insert_with(|| known.clone());

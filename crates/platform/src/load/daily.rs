@@ -1,10 +1,11 @@
-//! `daily`: a load with the cycle of a day.
+//! `daily`: a load that varies with the time of day.
 //!
 //! ```text
-//! u(k) = mean + amplitude · cos(2π · (start + k·Δ - peak - shift) / day), cut off at 0 and 0.99
+//! u(k) = mean + amplitude · cos(2π · (start + k·Δ - peak - shift) / day), clipped to the range from 0 to 0.99
 //! ```
-//! `start` is the time of day at which the run begins, `peak` the time of day of the largest load. The shift is drawn once for each host,
-//! uniformly from -spread to +spread. Without a spread the loads of all hosts increase and decrease together, with every seed.
+//! u(k) is the load in the k-th period of length Δ (`period`). `start` is the time of day at which the run begins, `peak` the
+//! time of day of the largest load. The shift is drawn once for each host, uniformly from -`spread` to +`spread`. If `spread` is
+//! 0, the loads of all hosts increase and decrease together, with every seed.
 
 use std::f64::consts::TAU;
 use std::sync::Arc;
@@ -13,33 +14,33 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::constant::Constant;
-use super::range::{LONGEST, Ranges};
+use super::range::{MAX_DURATION, Ranges};
 use super::sampled::Sampled;
 use super::{Load, LoadOptions, MOST_LOAD};
 use crate::Steps;
 use migsim_base::error::Error;
-use migsim_base::random::{Stream, portable};
+use migsim_base::random::{Stream, round_portably};
 use migsim_base::units::Seconds;
 
-/// The parameters of `daily`.
+/// Parameters of the load `daily`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DailyConfig {
-    /// The time for which a value holds (Δ), at most a day.
+    /// Time for which each value of the load holds (Δ), at most a day.
     pub period: Seconds,
-    /// The length of a day.
+    /// Length of a day, after which the load repeats.
     pub day: Seconds,
     /// The mean load over a day; from 0 to 0.99.
     #[schemars(range(min = 0, max = MOST_LOAD))]
     pub mean: f64,
-    /// The amplitude of the load above and below the mean; from 0 to 0.99.
+    /// Difference between the largest load of a day and the mean load; from 0 to 0.99.
     #[schemars(range(min = 0, max = MOST_LOAD))]
     pub amplitude: f64,
     /// The time of day of the largest load, at most a day.
     pub peak: Seconds,
     /// The time of day at which the run begins, at most a day.
     pub start: Seconds,
-    /// The maximum shift of the peak of a host, to either side; at most a day.
+    /// Maximum difference between the peak of a host and `peak`, earlier or later; at most a day.
     pub spread: Seconds,
 }
 
@@ -61,7 +62,7 @@ impl LoadOptions for DailyConfig {
     fn load(self) -> Result<Arc<dyn Load>, Error> {
         let times = 0.0..=self.day.get();
         Ranges::default()
-            .duration("day", self.day, &(super::range::SHORTEST_PERIOD..=LONGEST))
+            .duration("day", self.day, &(super::range::SHORTEST_PERIOD..=MAX_DURATION))
             .duration(
                 "period",
                 self.period,
@@ -80,7 +81,7 @@ impl LoadOptions for DailyConfig {
     }
 }
 
-/// The load `daily`, with the cycle of a day: see the documentation of the module.
+/// The load `daily`, which varies with the time of day: see the documentation of this module.
 #[derive(Clone, Debug)]
 pub struct Daily(DailyConfig);
 
@@ -99,7 +100,7 @@ impl Load for Daily {
         let since_peak = start.get() - peak.get() - shift;
         let load = move |periods: u64| {
             let date = periods as f64 * period.get() + since_peak;
-            let wave = portable((TAU * (date / day.get()).fract()).cos());
+            let wave = round_portably((TAU * (date / day.get()).fract()).cos());
             (mean + amplitude * wave).clamp(0.0, MOST_LOAD)
         };
         Box::new(Sampled::new(period.get(), (0..).map(load)))
@@ -118,7 +119,7 @@ mod tests {
 
     fn steps(config: &DailyConfig, name: &str) -> Box<dyn Steps> {
         let load = config.clone().load().unwrap();
-        load.steps(Stream::named(1, Purpose::HostLoad, name))
+        load.steps(Stream::for_object(1, Purpose::HostLoad, name))
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A kind of load in the registry: its name, its parameters and the function that reads them.
+//! The entry of a kind of load in the registry: its name, its parameters and the function that creates a load from them.
 
 use std::sync::Arc;
 
@@ -12,54 +12,56 @@ use migsim_base::document;
 use migsim_base::error::{Error, Problem};
 use migsim_base::plugin;
 
-/// The parameters of a kind of load, which an experiment has beside `kind` and `on`.
+/// The parameters of a kind of load. An experiment writes them beside `kind` and `on`.
 ///
-/// A type with serde's and schemars' derives and [`Self::load`] is enough.
+/// To define a kind, it is enough to derive the traits of serde and schemars for the parameters and to implement [`Self::load`].
 pub trait LoadOptions: Serialize + DeserializeOwned + JsonSchema {
-    /// The parameters that name files.
+    /// Keys of the parameters whose value is the path of a file.
     const FILES: &'static [&'static str] = &[];
 
-    /// Creates the load.
+    /// Creates the load with these parameters.
     ///
     /// # Errors
     /// Some parameters are out of range, or a file cannot be read; each problem has the key of its parameter.
     fn load(self) -> Result<Arc<dyn Load>, Error>;
 
-    /// Fills in the values that follow from other parameters.
+    /// Fills in the defaults that depend on other parameters.
     #[must_use]
     fn complete(self) -> Self {
         self
     }
 }
 
-/// A load, and its parameters with all defaults filled in.
+/// A load, and its parameters as JSON with all defaults filled in.
 pub type Loaded = (Arc<dyn Load>, Value);
 
-/// A kind of load by its name.
+/// An entry of the table of kinds of load: name, summary, source and [`Kind`].
 pub type Entry = plugin::Entry<Kind>;
 
-/// The kinds of load, by name.
+/// The table of kinds of load, by name.
 pub type Table = plugin::Table<Kind>;
 
-/// A kind of load: the operations on its parameters.
+/// A kind of load: the functions that create a load from its parameters and describe these parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
+    /// Function that creates a load from its parameters in JSON.
     read: fn(&Value) -> Result<Loaded, Error>,
+    /// Function that returns the JSON Schema of the parameters.
     schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
-/// A parameter of a kind.
+/// Description of a parameter of a kind of load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
-    /// The key of the parameter.
+    /// Key of the parameter in an experiment.
     pub name: String,
-    /// The description of the parameter.
+    /// Text that explains the parameter to users.
     pub description: String,
-    /// The default of the parameter as JSON, if it has one.
+    /// Default value of the parameter as JSON; `None` if the parameter has no default.
     pub default: Option<Value>,
 }
 
-/// Creates a row of the table; `T` are the parameters of the kind.
+/// Creates the entry of a kind of load in the table; `T` is the type of the parameters of the kind.
 pub fn row<T: LoadOptions>(
     name: &'static str,
     summary: &'static str,
@@ -83,7 +85,7 @@ pub fn row<T: LoadOptions>(
 }
 
 impl Kind {
-    /// Creates the load from its parameters, and returns these with all defaults filled in.
+    /// Creates a load of this kind from its parameters; returns the load, and the parameters with all defaults filled in.
     ///
     /// # Errors
     /// All parameters that are unknown, unreadable or out of range, each with its key.
@@ -91,7 +93,7 @@ impl Kind {
         (self.read)(keys)
     }
 
-    /// Returns the parameters, in the order of their declaration.
+    /// Returns the descriptions of the parameters of this kind, in the order of their declaration.
     pub fn parameters(&self) -> Vec<Parameter> {
         let mut generator = SchemaGenerator::default();
         (self.schema)(&mut generator);

@@ -1,7 +1,7 @@
-//! `file`: a measured load from a file, a profile of SimGrid or CSV.
+//! `file`: a measured load that is read from a file, in the profile format of SimGrid or in CSV.
 //!
 //! ```text
-//! date_s,load          CSV: a time in seconds or as hours, minutes and seconds, and a value; a heading and lines after `#` are skipped
+//! date_s,load          CSV: a time in seconds or as hours, minutes and seconds, and a value; a heading and lines that begin with # are skipped
 //! 0,0.25               a semicolon or a tabulator may replace the comma; then numbers may have a decimal comma
 //! 00:00:10,0.5
 //!
@@ -14,18 +14,18 @@
 //! | `available` | 1 - value, as in the speed profiles of SimGrid |
 //! | `load-average` | value / (1 + value): a host that serves L other processes in turn leaves 1 / (1 + L) (Dinda measured such lengths of run queues) |
 //!
-//! `scale: percent` divides the values by 100. `from: first` takes the first time as the start of the run, which suits times since 1970. A
-//! load above `most` is clipped; if `most` is the maximum of all loads, a note reports it. A value holds until the next one, and the last
-//! value for ever unless the trace repeats (`repeat`, or `PERIODICITY` and `LOOPAFTER` of SimGrid). With `shift` each host begins at
-//! another time of the trace, drawn uniformly.
+//! `scale: percent` divides the values by 100. `from: first` takes the first time in the file as the start of the run, which
+//! suits times since 1970. A load above `most` is clipped; if `most` has its default value, 0.99, a note reports the number of
+//! clipped loads. A value holds until the next one. The last value holds for ever unless the trace repeats (`repeat`, or
+//! `PERIODICITY` and `LOOPAFTER` of SimGrid). With `shift`, each host begins at a different time of the trace, drawn uniformly.
 
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::lines::{VALUES, Wrong, hinted, read_csv, read_values};
-use super::range::{LONGEST, Ranges, SHORTEST_PERIOD};
+use super::lines::{VALUES_HINT, Wrong, problem_with_hint, read_csv, read_values};
+use super::range::{MAX_DURATION, Ranges, SHORTEST_PERIOD};
 use super::{Load, LoadOptions, MOST_LOAD};
 use crate::{Profile, Steps, read_profile};
 use migsim_base::document::{FileKind, read_text, sha256};
@@ -33,17 +33,17 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::random::Stream;
 use migsim_base::units::Seconds;
 
-/// The notation of a trace.
+/// File format of a trace of measured load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
-    /// Lines of a time and a value, separated by a comma.
+    /// CSV: each line has a time and a value, separated by a comma.
     Csv,
-    /// A profile of SimGrid.
+    /// The profile format of SimGrid.
     Simgrid,
 }
 
-/// The meaning of the values of a trace.
+/// Meaning of the values in a trace of measured load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Values {
@@ -55,70 +55,73 @@ pub enum Values {
     LoadAverage,
 }
 
-/// The unit of the values of a trace.
+/// Unit of the values in a trace of measured load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
-    /// A share of 1 is the whole host.
+    /// Fractions: the value 1 stands for the whole host.
     Whole,
-    /// A value of 100 is the whole host.
+    /// Percentages: the value 100 stands for the whole host.
     Percent,
 }
 
-/// The time of a trace at which the run starts.
+/// Time in a trace of measured load at which the run starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Start {
-    /// Time 0.
+    /// Time 0 of the trace.
     Zero,
-    /// The first time of the trace.
+    /// The time of the first line of the trace.
     First,
 }
 
-/// The parameters of `file`.
+/// Parameters of the load `file`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FileConfig {
-    /// The file of the trace; a relative path starts at the folder where the command runs.
+    /// Path of the file with the trace; a relative path starts at the folder where the command runs.
     pub file: String,
-    /// The notation; `csv` for a file of that suffix, else `simgrid`.
+    /// Format of the file. Default `csv` if the file name ends with `.csv` or `period` is given, otherwise `simgrid`.
     #[serde(default)]
     pub format: Option<Format>,
-    /// The meaning of the values of the file; `load` in CSV, `available` in a profile of SimGrid.
+    /// Meaning of the values in the file. Default `load` in CSV, and `available` in a profile of SimGrid.
     #[serde(default)]
     pub values: Option<Values>,
-    /// The time between two values of a file that has one value per line and no times.
+    /// Time between two consecutive values, for a file that has one value per line and no times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period: Option<Seconds>,
-    /// The unit of the values of the file: `whole` (1 is all of the host) or `percent`. Default `whole`.
+    /// Unit of the values in the file: `whole` (1 is all of the host) or `percent`. Default `whole`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<Scale>,
-    /// The time of the trace at which the run starts: `zero`, or `first` for the first time of the trace. Default `zero`.
+    /// Time in the trace at which the run starts: `zero`, or `first` for the time of the first line. Default `zero`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Start>,
-    /// The time after which the trace repeats; if absent, the file decides.
+    /// Time after which the trace repeats; if absent, the file determines whether and when it repeats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<Seconds>,
-    /// Whether each host begins at another time of the trace, drawn uniformly from the period of the trace.
+    /// Whether each host begins at a different time of the trace, drawn uniformly from the period after which the trace repeats.
     #[serde(default)]
     pub shift: bool,
-    /// The maximum load; from 0 to 0.99.
+    /// Maximum load, at which larger values are clipped; from 0 to 0.99.
     #[serde(default = "most")]
     #[schemars(range(min = 0, max = MOST_LOAD))]
     pub most: f64,
 }
 
+/// Returns the default of the option `most`, the maximum load.
 fn most() -> f64 {
     MOST_LOAD
 }
 
 impl FileConfig {
+    /// Returns the format of the file: the given one, or the default for the file name.
     fn format(&self) -> Format {
         let is_csv = self.file.to_ascii_lowercase().ends_with(".csv") || self.period.is_some();
         let usual = if is_csv { Format::Csv } else { Format::Simgrid };
         self.format.unwrap_or(usual)
     }
 
+    /// Returns the meaning of the values: the given one, or the default of the format.
     fn values(&self) -> Values {
         self.values.unwrap_or(match self.format() {
             Format::Csv => Values::Load,
@@ -126,7 +129,7 @@ impl FileConfig {
         })
     }
 
-    /// Converts a value of the trace into a load, before it is clipped.
+    /// Converts a value of the trace into a load from 0 to 1; the load is not yet clipped at `most`.
     fn load_of(&self, value: f64) -> Result<f64, Wrong> {
         let (whole, hint) = match self.scale {
             Some(Scale::Percent) => (100.0, None),
@@ -141,7 +144,7 @@ impl FileConfig {
         }
     }
 
-    /// Reads the loads of the file as a profile; also returns the number of clipped loads.
+    /// Converts the text of the file into a profile of loads; also returns the number of loads clipped at `most`.
     fn read(&self, text: &str) -> Result<(Profile, usize), Problem> {
         let load_of = |value| self.load_of(value);
         let (mut loads, period) = match (self.period, self.format()) {
@@ -149,11 +152,13 @@ impl FileConfig {
             (None, Format::Csv) => (read_csv(text, &load_of)?, None),
             (None, Format::Simgrid) => {
                 let profile = read_profile(&self.file, text)
-                    .map_err(|problem| hint_at_values(problem, text))?;
-                let steps = profile.once().iter().zip(1..);
+                    .map_err(|problem| with_period_hint(problem, text))?;
+                let steps = profile.steps_without_repetition().iter().zip(1..);
                 let load = |(&(date, value), number): (&(f64, f64), usize)| {
                     let load = load_of(value).map(|load| (date, load));
-                    load.map_err(|(what, hint)| hinted(format!("step {number}: {what}"), hint))
+                    load.map_err(|(what, hint)| {
+                        problem_with_hint(format!("step {number}: {what}"), hint)
+                    })
                 };
                 (steps.map(load).collect::<Result<_, _>>()?, profile.period())
             }
@@ -173,12 +178,12 @@ impl FileConfig {
         Ok((Profile::new(loads, period)?, cut))
     }
 
-    /// Refuses parameters that are out of range or contradict each other.
+    /// Checks that all parameters are in range and do not contradict each other.
     fn check(&self) -> Result<(), Error> {
         let mut ranges = Ranges::default().number("most", self.most, &(0.0..=MOST_LOAD));
         for (key, value) in [("period", self.period), ("repeat", self.repeat)] {
             if let Some(value) = value {
-                ranges = ranges.duration(key, value, &(SHORTEST_PERIOD..=LONGEST));
+                ranges = ranges.duration(key, value, &(SHORTEST_PERIOD..=MAX_DURATION));
             }
         }
         ranges.check()?;
@@ -195,10 +200,10 @@ impl FileConfig {
         Ok(())
     }
 
-    /// Creates the error of the file, with a hint.
-    fn in_file(&self, problem: Problem, text: &str) -> Error {
-        if let Some(kind) = FileKind::of(text).filter(|kind| *kind != FileKind::Load) {
-            return kind.instead_of("a measured load", &self.file).into();
+    /// Completes a problem in the file: adds the path and a hint, or states that the file is of another kind.
+    fn file_error(&self, problem: Problem, text: &str) -> Error {
+        if let Some(kind) = FileKind::of_text(text).filter(|kind| *kind != FileKind::Load) {
+            return kind.wrong_kind_error("a measured load", &self.file).into();
         }
         let hint = match (self.period, self.format()) {
             (Some(_), _) => {
@@ -211,16 +216,16 @@ impl FileConfig {
                 "a line is a time in seconds and a value from 0 on: `10 0.5`; times ascend, and `PERIODICITY 60` repeats them"
             }
         };
-        Error::from(problem.source(&self.file)).hinting(hint)
+        Error::from(problem.source(&self.file)).with_default_hint(hint)
     }
 }
 
-/// Adds a hint at `period` if the line of a problem is a number.
-fn hint_at_values(problem: Problem, text: &str) -> Problem {
+/// Adds the hint to set `period` if the line of the problem is a single number.
+fn with_period_hint(problem: Problem, text: &str) -> Problem {
     let line = problem.location.line_column.map_or(1, |at| at.0);
     let line = text.lines().nth(line - 1).unwrap_or_default();
     if line.trim().parse::<f64>().is_ok() {
-        problem.hint(VALUES)
+        problem.hint(VALUES_HINT)
     } else {
         problem
     }
@@ -239,7 +244,7 @@ impl LoadOptions for FileConfig {
             problem
         })?;
         let read = self.read(&text);
-        let (profile, cut) = read.map_err(|problem| self.in_file(problem, &text))?;
+        let (profile, cut) = read.map_err(|problem| self.file_error(problem, &text))?;
         if self.shift && profile.period().is_none() {
             let problem = Problem::new("a trace that happens once cannot be shifted").key("shift");
             return Err(problem
@@ -252,7 +257,7 @@ impl LoadOptions for FileConfig {
             profile,
             is_shifted: self.shift,
             // A user who sets a lower bound expects clipping.
-            cut: if self.most < MOST_LOAD { 0 } else { cut },
+            clipped_count: if self.most < MOST_LOAD { 0 } else { cut },
         }))
     }
 
@@ -265,16 +270,19 @@ impl LoadOptions for FileConfig {
     }
 }
 
-/// The load `file`, which was measured: see the documentation of the module.
+/// A measured load that was read from a file (kind `file`): see the documentation of this module.
 #[derive(Clone, Debug)]
 pub struct Measured {
+    /// Path of the file.
     source: String,
+    /// SHA-256 of the content of the file, in hexadecimal.
     sha256: String,
-    /// Its loads, converted from the values.
+    /// The loads over time, converted from the values of the file.
     profile: Profile,
+    /// Whether each host begins at a different time of the trace.
     is_shifted: bool,
-    /// Number of its loads above the maximum.
-    cut: usize,
+    /// Number of loads that were clipped at the maximum and are reported in a note.
+    clipped_count: usize,
 }
 
 impl Load for Measured {
@@ -285,7 +293,7 @@ impl Load for Measured {
         };
         // The shift is at most a period; it starts in the second round, so that there is a step before it.
         let begin = period * (1.0 + random.unit());
-        let steps = profile.once();
+        let steps = profile.steps_without_repetition();
         let before = steps.partition_point(|step| step.0 + period <= begin);
         let first = steps.len() + before - 1; // the last step not after `begin`
         Box::new((first..).map_while(move |index| {
@@ -294,8 +302,8 @@ impl Load for Measured {
         }))
     }
 
-    fn begins(&self) -> Option<Seconds> {
-        let mut steps = self.profile.once().iter();
+    fn first_positive_time(&self) -> Option<Seconds> {
+        let mut steps = self.profile.steps_without_repetition().iter();
         let (date, _) = steps.find(|(_, load)| *load > 0.0 && !self.is_shifted)?;
         Seconds::new(*date)
     }
@@ -309,7 +317,11 @@ impl Load for Measured {
     }
 
     fn note(&self) -> Option<String> {
-        let Self { source, cut, .. } = self;
+        let Self {
+            source,
+            clipped_count: cut,
+            ..
+        } = self;
         let loads = match cut {
             0 => return None,
             1 => "1 load".to_owned(),

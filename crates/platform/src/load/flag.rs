@@ -1,10 +1,11 @@
-//! The flag `--load ar,mean=0.3,on=Aquario+ICE`: a kind of load and its parameters; repeated for further loads.
+//! The flag `--load ar,mean=0.3,on=Aquario+ICE`: a kind of load and its parameters. A repeated flag adds further loads.
 
 use serde_json::{Map, Value, json};
 
 use migsim_base::document::typed_value;
 
-/// Converts the flags into the key `load` of an experiment: an object for one load, a list for several, null for `none`.
+/// Converts the values of the flags `--load` into the key `load` of an experiment: an object for one load, a list for several,
+/// null for `none`.
 ///
 /// ```
 /// use serde_json::json;
@@ -15,12 +16,12 @@ use migsim_base::document::typed_value;
 /// ```
 ///
 /// # Errors
-/// A part is not of the form `KEY=VALUE`; the error is a message.
+/// Returns a message if a part of a flag is not of the form `KEY=VALUE`.
 pub fn from_flag(texts: &[String]) -> Result<Value, String> {
     let loads: Vec<Value> = texts
         .iter()
         .filter(|text| text.trim() != "none")
-        .map(|text| one(text))
+        .map(|text| parse_one(text))
         .collect::<Result<_, _>>()?;
     Ok(match &loads[..] {
         [] => Value::Null,
@@ -29,7 +30,8 @@ pub fn from_flag(texts: &[String]) -> Result<Value, String> {
     })
 }
 
-fn one(text: &str) -> Result<Value, String> {
+/// Converts the value of one flag `--load` into an object.
+fn parse_one(text: &str) -> Result<Value, String> {
     let mut parts = text.split(',').map(str::trim);
     let mut load = Map::new();
     load.insert("kind".into(), json!(parts.next().unwrap_or_default()));

@@ -1,15 +1,16 @@
-//! The lines of a measured load in CSV: times and values, or values alone.
+//! Reads the lines of a measured load in CSV: times and values, or values alone.
 //!
-//! The caller defines the meaning of a value; see the [kind](super::file).
+//! The caller converts each value into a load; see the [kind `file`](super::file).
 
 use migsim_base::document::{Separator, is_nameless};
 use migsim_base::error::Problem;
 use migsim_base::units::Seconds;
 
-/// A message, and a hint if it is better than the general hint of the format.
+/// The message of an error in a value, and a hint that replaces the general hint of the format if there is a better one.
 pub(super) type Wrong = (String, Option<&'static str>);
 
-pub(super) fn hinted(what: String, hint: Option<&str>) -> Problem {
+/// Creates a problem with the message `what` and the hint, if there is one.
+pub(super) fn problem_with_hint(what: String, hint: Option<&str>) -> Problem {
     let problem = Problem::new(what);
     match hint {
         Some(hint) => problem.hint(hint),
@@ -17,23 +18,24 @@ pub(super) fn hinted(what: String, hint: Option<&str>) -> Problem {
     }
 }
 
-/// The hint for a file of values without times.
-pub(super) const VALUES: &str = "does the file have a value a line and no times? name the time between two of them, and their unit: `period=5min,scale=percent`";
+/// Hint for a file that has values but no times.
+pub(super) const VALUES_HINT: &str = "does the file have a value a line and no times? name the time between two of them, and their unit: `period=5min,scale=percent`";
 
-/// Returns the lines of a table that are no comments, each with its number.
-fn lines(text: &str) -> impl Iterator<Item = (&str, usize)> {
+/// Returns the lines of a text with their numbers, counted from 1; empty lines and comments are left out.
+fn numbered_lines(text: &str) -> impl Iterator<Item = (&str, usize)> {
     let lines = text.trim_start_matches('\u{feff}').lines().zip(1..);
     lines.filter(|(line, _)| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
 }
 
-/// Reads lines of one value, each of which holds for `period`; returns the times, each with the load that `load_of` computes from the value.
+/// Reads a trace with one value per line, each of which holds for `period`. Returns the start time of each value \[s\] and the
+/// load that `load_of` computes from it.
 pub(super) fn read_values(
     text: &str,
     period: Seconds,
     load_of: &dyn Fn(f64) -> Result<f64, Wrong>,
 ) -> Result<Vec<(f64, f64)>, Problem> {
     let mut steps: Vec<(f64, f64)> = Vec::new();
-    for (at, (line, number)) in lines(text).enumerate() {
+    for (at, (line, number)) in numbered_lines(text).enumerate() {
         let line = line.trim();
         let value = match line.parse::<f64>() {
             Ok(value) if value.is_finite() && value >= 0.0 => value,
@@ -43,7 +45,8 @@ pub(super) fn read_values(
                 return Err(Problem::new(what).at(number, 1));
             }
         };
-        let load = load_of(value).map_err(|(what, hint)| hinted(what, hint).at(number, 1))?;
+        let load =
+            load_of(value).map_err(|(what, hint)| problem_with_hint(what, hint).at(number, 1))?;
         steps.push((steps.len() as f64 * period.get(), load));
     }
     if steps.is_empty() {
@@ -52,17 +55,17 @@ pub(super) fn read_values(
     Ok(steps)
 }
 
-/// Reads lines of a time and a value; returns the times, each with the load that `load_of` computes from the value.
+/// Reads a trace with a time and a value per line. Returns each time \[s\] and the load that `load_of` computes from the value.
 pub(super) fn read_csv(
     text: &str,
     load_of: &dyn Fn(f64) -> Result<f64, Wrong>,
 ) -> Result<Vec<(f64, f64)>, Problem> {
     let mut steps: Vec<(f64, f64)> = Vec::new();
     let mut table = None;
-    for (line, number) in lines(text) {
+    for (line, number) in numbered_lines(text) {
         let is_first = table.is_none();
         let (separator, has_index) = *table.get_or_insert_with(|| {
-            let separator = Separator::of_numbers(line);
+            let separator = Separator::from_number_line(line);
             let mut names = separator.split(line);
             (
                 separator,
@@ -74,10 +77,10 @@ pub(super) fn read_csv(
             separator,
             fields: separator.split(line).collect(),
         };
-        if is_first && row.date(usize::from(has_index)).is_err() && !is_value(&row) {
+        if is_first && row.time(usize::from(has_index)).is_err() && !is_value(&row) {
             continue; // the names of the columns
         }
-        let (date, value) = row.numbers(has_index.then_some(steps.len()))?;
+        let (date, value) = row.time_and_value(has_index.then_some(steps.len()))?;
         if let Some((last, _)) = steps.last().filter(|last| date <= last.0) {
             let message = format!("the time {date} is not after the previous one, {last}");
             return Err(row.problem(0, message));
@@ -86,7 +89,7 @@ pub(super) fn read_csv(
             let place = row.problem(row.fields.len() - 1, "").location;
             Problem {
                 location: place,
-                ..hinted(what, hint)
+                ..problem_with_hint(what, hint)
             }
         })?;
         steps.push((date, load));
@@ -97,32 +100,34 @@ pub(super) fn read_csv(
     Ok(steps)
 }
 
-/// Whether a row is a single value.
+/// Whether a row consists of a single number.
 fn is_value(row: &Row<'_>) -> bool {
     row.fields.len() == 1 && row.number(0).is_ok()
 }
 
-/// A line of a CSV trace.
+/// One line of a CSV trace, split into its fields.
 struct Row<'t> {
+    /// Number of the line in the file, counted from 1.
     number: usize,
     separator: Separator,
     fields: Vec<&'t str>,
 }
 
 impl Row<'_> {
-    /// Creates the problem of a field.
+    /// Creates a problem that is located at a field of this row.
     fn problem(&self, field: usize, what: impl Into<String>) -> Problem {
         let before = self.fields[..field].iter();
         let column = 1 + before.map(|text| text.chars().count() + 1).sum::<usize>();
         Problem::new(what).at(self.number, column)
     }
 
-    /// Reads time and value; an index, which must be this one, may precede them.
-    fn numbers(&self, index: Option<usize>) -> Result<(f64, f64), Problem> {
+    /// Reads the time \[s\] and the value of this row. If `index` is given, the row begins with a row number, which must be equal
+    /// to it.
+    fn time_and_value(&self, index: Option<usize>) -> Result<(f64, f64), Problem> {
         let first = usize::from(index.is_some());
         if is_value(self) {
             let what = format!("`{}` is a value without a time", self.fields[0].trim());
-            return Err(self.problem(0, what).hint(VALUES));
+            return Err(self.problem(0, what).hint(VALUES_HINT));
         }
         if self.fields.len() != first + 2 {
             let line = self
@@ -138,13 +143,13 @@ impl Row<'_> {
             );
             return Err(self.problem(0, what).hint("remove the column"));
         }
-        Ok((self.date(first)?, self.number(first + 1)?))
+        Ok((self.time(first)?, self.number(first + 1)?))
     }
 
-    /// Reads a number that is finite and not negative.
+    /// Reads a field as a number, which must be finite and not negative.
     fn number(&self, field: usize) -> Result<f64, Problem> {
         let text = self.fields.get(field).map_or("", |text| text.trim());
-        match self.separator.number(text).parse::<f64>() {
+        match self.separator.with_decimal_point(text).parse::<f64>() {
             Ok(number) if number.is_finite() && number >= 0.0 => Ok(number),
             _ => {
                 let what = format!("`{text}` is not a number that is finite and not negative");
@@ -153,15 +158,15 @@ impl Row<'_> {
         }
     }
 
-    /// Reads a time in seconds, or as `12:00:05`.
-    fn date(&self, field: usize) -> Result<f64, Problem> {
+    /// Reads a field as a time, written in seconds or as `12:00:05`; returns seconds.
+    fn time(&self, field: usize) -> Result<f64, Problem> {
         let text = self.fields.get(field).map_or("", |text| text.trim());
-        of_clock(text).map_or_else(|| self.number(field), Ok)
+        seconds_of_clock(text).map_or_else(|| self.number(field), Ok)
     }
 }
 
-/// Converts a time of day, `12:00:05`, to seconds since midnight.
-fn of_clock(text: &str) -> Option<f64> {
+/// Converts a time of day such as `12:00:05` to seconds since midnight; `None` if the text is no such time.
+fn seconds_of_clock(text: &str) -> Option<f64> {
     let parts: Vec<&str> = text.split(':').collect();
     let [hours, minutes, seconds] = parts[..] else {
         return None;
@@ -180,7 +185,7 @@ mod tests {
     #[test]
     fn a_time_of_day_has_three_parts() {
         assert_eq!(
-            ["0:0:1", "1:60:0", "1:0", "1:0:60", "-1:0:0"].map(of_clock),
+            ["0:0:1", "1:60:0", "1:0", "1:0:60", "-1:0:0"].map(seconds_of_clock),
             [Some(1.0), None, None, None, None]
         );
     }

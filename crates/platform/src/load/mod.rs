@@ -1,18 +1,20 @@
 //! Background load: the share of hosts and links that other users take while the application runs.
 //!
 //! ```text
-//! load(t) = u, from 0 to less than 1: the share 1 - u of the capacity of the host or link is left from t on
+//! load(t) = u, from 0 to less than 1: the share 1 - u of the capacity of the host or link is left from time t on
 //!
 //! seed, `hosts`, name of the host ──> Stream ──> Load::steps ──> (0 s, u), (1 s, u), ...   generated on demand
 //!                                                      │
 //!                       profile of the platform ──> platform::Capacity: base · (1 - u_1) · (1 - u_2) · ...
 //! ```
-//! A load is a function of time that is constant between its steps. It is generated while the run proceeds, so it never ends and takes no
-//! memory. It depends on the seed and the name of its host or link alone. So all policies and scenarios face the same load, and an
-//! additional host changes nothing for the others. Several loads on one host, and the profile of the platform, multiply: each takes a share
-//! of the capacity that the earlier ones leave. A constant load reduces the speeds and bandwidths of the platform in advance.
+//! A load is a function of time that is constant between its steps. The steps are generated while the run proceeds, so that a
+//! load never ends and need not be stored. It depends only on the seed and the name of its host or link. All policies and
+//! scenarios therefore face the same load, and an additional host does not change the loads of the others. Several loads on one
+//! host multiply with each other and with the profile of the platform: each takes a share of the capacity that the earlier ones
+//! leave. A constant load reduces the speeds and bandwidths of the platform before the run.
 //!
-//! Latencies are not affected. A policy sees the loads as a real one could measure them (`external_load` of its view).
+//! Latencies are not affected. A policy sees the loads as a real policy could measure them (`external_load` in its view of the
+//! platform).
 //!
 //! | where | what |
 //! | --- | --- |
@@ -56,35 +58,36 @@ use crate::Steps;
 use migsim_base::random::Stream;
 use migsim_base::units::Seconds;
 
-/// Maximum load, a share; above it practically no capacity would be left.
+/// Maximum load, as a share of a host or link. A larger load would leave practically no capacity.
 pub const MOST_LOAD: f64 = 0.99;
 
-/// A load with its parameters, not yet on any host or link.
+/// A kind of load with its parameters, independent of the hosts and links that use it.
 pub trait Load: fmt::Debug + Send + Sync {
-    /// Returns the load over time, from time 0 s on: each value is from 0 to [`MOST_LOAD`].
+    /// Returns the load over time as (time \[s\], value) from 0 s on, drawn from `random`. Each value is from 0 to [`MOST_LOAD`]
+    /// and holds until the next time.
     fn steps(&self, random: Stream) -> Box<dyn Steps>;
 
-    /// Returns the load, a share, if it is constant.
+    /// Returns the share that the load takes if it never changes; `None` if it can change.
     fn constant(&self) -> Option<f64> {
         None
     }
 
-    /// Returns the time of its first positive load, if that is known and the same for all hosts and seeds.
-    fn begins(&self) -> Option<Seconds> {
+    /// Returns the time of the first positive value of the load, if that time is known and the same for all hosts and seeds.
+    fn first_positive_time(&self) -> Option<Seconds> {
         None
     }
 
-    /// Whether the load depends on the seed.
+    /// Whether the load depends on the seed of the random numbers.
     fn uses_seed(&self) -> bool {
         true
     }
 
-    /// Returns the file it was read from, and the SHA-256 of the file.
+    /// Returns the path and the SHA-256 of the file from which the load was read; `None` if the load has no file.
     fn file(&self) -> Option<(&str, &str)> {
         None
     }
 
-    /// Returns a note for the user, in a sentence.
+    /// Returns a note about the load for the user, in one sentence; `None` if there is nothing to say.
     fn note(&self) -> Option<String> {
         None
     }

@@ -1,28 +1,29 @@
-//! `on-off`: a load that alternates between present and absent.
+//! `on-off`: a load that is alternately present (the host is busy) and absent (idle).
 //!
 //! ```text
-//! busy with probability Δ / idle after each idle period Δ, idle with probability Δ / busy after each busy period
+//! a host becomes busy with probability Δ / idle after each idle period Δ, and idle with probability Δ / busy after each busy period Δ
 //! ```
-//! The load is a Markov chain of two states: the durations of both states are geometric, with the means `busy` and `idle`, and independent.
-//! At the start a host is busy with probability `busy / (busy + idle)`, so that the mean is `load · busy / (busy + idle)` at every time.
+//! The load is a Markov chain of two states. The durations of both states are geometrically distributed with the means `busy` and
+//! `idle`, and independent. At the start a host is busy with probability `busy / (busy + idle)`, so that the mean load is `load ·
+//! busy / (busy + idle)` at every time.
 
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::range::{LONGEST, Ranges};
+use super::range::{MAX_DURATION, Ranges};
 use super::{Load, LoadOptions, MOST_LOAD};
 use crate::Steps;
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 use migsim_base::units::Seconds;
 
-/// The parameters of `on-off`.
+/// Parameters of the load `on-off`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct OnOffConfig {
-    /// The resolution of time (Δ): the state changes at multiples of Δ.
+    /// Time step of the load (Δ): the state changes only at multiples of Δ.
     pub period: Seconds,
     /// The load while the host is busy; from 0 to 0.99.
     #[schemars(range(min = 0, max = MOST_LOAD))]
@@ -46,7 +47,7 @@ impl Default for OnOffConfig {
 
 impl LoadOptions for OnOffConfig {
     fn load(self) -> Result<Arc<dyn Load>, Error> {
-        let times = self.period.get()..=LONGEST;
+        let times = self.period.get()..=MAX_DURATION;
         Ranges::default()
             .period(self.period)
             .number("load", self.load, &(0.0..=MOST_LOAD))
@@ -57,7 +58,7 @@ impl LoadOptions for OnOffConfig {
     }
 }
 
-/// The load `on-off`, which is on or off: see the documentation of the module.
+/// The load `on-off`, which is alternately present and absent: see the documentation of this module.
 #[derive(Clone, Debug)]
 pub struct OnOff(OnOffConfig);
 
@@ -77,8 +78,9 @@ impl Load for OnOff {
 #[derive(Clone, Debug)]
 struct Visits {
     config: OnOffConfig,
-    /// The state from the next step on, and the time of that step in periods.
+    /// Whether the host is busy from the next step on.
     is_busy: bool,
+    /// Time of the next step, in periods since the start of the run.
     periods: f64,
     random: Stream,
 }
@@ -120,7 +122,7 @@ mod tests {
 
     fn steps(config: &OnOffConfig, seed: u64) -> Box<dyn Steps> {
         let load = config.clone().load().unwrap();
-        load.steps(Stream::named(seed, Purpose::HostLoad, "h0"))
+        load.steps(Stream::for_object(seed, Purpose::HostLoad, "h0"))
     }
 
     #[test]

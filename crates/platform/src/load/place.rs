@@ -1,23 +1,23 @@
-//! The place of a load: the hosts and links that it uses.
+//! Finds the hosts and links that a load uses, and applies the load to them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::config::{Loads, On, Spec};
-use super::course::{Course, Room};
+use super::course::{DrawnLoad, StepBudget};
 use crate::{Background, Platform, StepsAhead};
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::{Purpose, Stream};
 use migsim_base::units::{BytesPerSecond, InstructionsPerSecond};
 
-/// A host or a link, by its index in the list of the platform.
+/// A host or a link, by its index in the list of hosts or links of the platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Target {
     Host(usize),
     Link(usize),
 }
 
-/// Returns the hosts and links that `on` names, each once, hosts first.
+/// Returns the hosts and links that `on` names, each once; hosts precede links.
 fn targets(on: &On, platform: &Platform) -> Result<Vec<Target>, Problem> {
     let mut targets = Vec::new();
     for name in on.names() {
@@ -38,7 +38,7 @@ fn targets(on: &On, platform: &Platform) -> Result<Vec<Target>, Problem> {
                 "there is no cluster, host or link `{name}` for a load"
             ));
             let clusters = platform.clusters.iter().map(|cluster| &*cluster.name);
-            let problem = problem.names_no("place", name);
+            let problem = problem.with_unknown_name("place", name);
             return Err(problem.known("places", clusters.chain(["hosts", "links"])));
         }
     }
@@ -47,33 +47,33 @@ fn targets(on: &On, platform: &Platform) -> Result<Vec<Target>, Problem> {
     Ok(targets)
 }
 
-/// A load on one host or link.
+/// A varying load on one host or link.
 #[derive(Clone, Debug)]
-struct Placed(Arc<Course>);
+struct PlacedLoad(Arc<DrawnLoad>);
 
-impl Background for Placed {
-    fn shares(&self) -> Box<dyn StepsAhead> {
-        Box::new(self.0.follow())
+impl Background for PlacedLoad {
+    fn remaining_shares(&self) -> Box<dyn StepsAhead> {
+        Box::new(self.0.reader())
     }
 }
 
 impl Loads {
-    /// Applies all loads to the hosts and links of `platform`, drawn from `seed`.
+    /// Applies all loads to the hosts and links of `platform`. Varying loads are drawn from `seed`.
     ///
     /// # Errors
-    /// The platform does not have a place, or a varying load is on a link that is not shared.
+    /// A load names a host, cluster or link that the platform does not have, or a varying load is on a link that is not shared.
     pub fn put_on(&self, platform: &mut Platform, seed: u64) -> Result<(), Error> {
         // Number of loads of a kind on a host or link: equal loads have different random streams.
         let mut before: BTreeMap<(&str, Target), u32> = BTreeMap::new();
-        let (mut problems, room) = (Vec::new(), Room::default());
+        let (mut problems, room) = (Vec::new(), StepBudget::default());
         for spec in &self.specs {
-            let targets = targets(&spec.on, platform).unwrap_or_else(|problem| {
+            let targets = targets(&spec.places, platform).unwrap_or_else(|problem| {
                 problems.push(problem.key(format!("{}.on", spec.key)));
                 Vec::new()
             });
             for target in targets {
                 let count = before.entry((spec.kind, target)).or_default();
-                if let Err(problem) = put((spec, &room), *count, target, platform, seed) {
+                if let Err(problem) = apply_load((spec, &room), *count, target, platform, seed) {
                     problems.push(problem.key(format!("{}.on", spec.key)));
                     break;
                 }
@@ -88,8 +88,8 @@ impl Loads {
     }
 }
 
-fn put(
-    (spec, room): (&Spec, &Room),
+fn apply_load(
+    (spec, room): (&Spec, &StepBudget),
     count: u32,
     target: Target,
     platform: &mut Platform,
@@ -100,8 +100,8 @@ fn put(
     }
     let placed = |purpose, name: &str| {
         let name = format!("{}[{count}] {name}", spec.kind);
-        let random = Stream::named(seed, purpose, &name);
-        Arc::new(Placed(Arc::new(Course::new(&spec.load, random, room))))
+        let random = Stream::for_object(seed, purpose, &name);
+        Arc::new(PlacedLoad(Arc::new(DrawnLoad::new(&spec.load, random, room))))
     };
     match target {
         Target::Host(index) => {
@@ -124,7 +124,7 @@ fn put(
     Ok(())
 }
 
-/// Reduces a host or link to the share `share` for ever.
+/// Multiplies the speed of a host or the bandwidth of a link by `share` for the whole run.
 fn slow_down(target: Target, platform: &mut Platform, share: f64) -> Result<(), Problem> {
     let nothing = |what: &str, name: &str| {
         let message = format!("the constant loads of {what} `{name}` together leave nothing of it");

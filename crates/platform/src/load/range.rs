@@ -1,38 +1,39 @@
-//! Ranges of parameters: each is defined once, at its check, and the error message derives from it.
+//! Checks that parameters of loads are in range. Each range is defined once, at its check, and the error message states it.
 
 use std::ops::RangeInclusive;
 
 pub(super) use crate::SHORTEST_PERIOD;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::Seconds;
-use migsim_base::words::of_percent;
+use migsim_base::words::percent_hint;
 
-/// Maximum duration of a parameter \[s\], some thirty years.
-pub(super) const LONGEST: f64 = 1e9;
+/// Maximum duration that a parameter of a load may have \[s\], about thirty years.
+pub(super) const MAX_DURATION: f64 = 1e9;
 
-/// Collects the parameters that are out of range.
+/// Checks parameters of a load against their ranges, and collects the errors.
 #[derive(Debug, Default)]
 pub(super) struct Ranges {
     problems: Vec<Problem>,
 }
 
 impl Ranges {
-    /// Checks that `value` lies in `range`.
+    /// Checks that the number `value` of the parameter `key` lies in `range`.
     pub(super) fn number(self, key: &str, value: f64, range: &RangeInclusive<f64>) -> Self {
         let mut hint = format!("it must be from {} to {}", range.start(), range.end());
-        if let Some(share) = of_percent(value).filter(|_| *range.end() <= 1.0) {
+        if let Some(share) = percent_hint(value).filter(|_| *range.end() <= 1.0) {
             hint = format!("{hint}: {share}");
         }
         self.require(range.contains(&value), key, &value.to_string(), hint)
     }
 
-    /// Checks that a duration lies in `range` \[s\].
+    /// Checks that the duration `value` of the parameter `key` lies in `range` \[s\].
     pub(super) fn duration(self, key: &str, value: Seconds, range: &RangeInclusive<f64>) -> Self {
         let (least, most) = (range.start(), range.end());
         let hint = format!("it must be from {least:?} s to {most:?} s");
         self.require(range.contains(&value.get()), key, &value.to_string(), hint)
     }
 
+    /// Adds an error about the parameter `key` if `is_right` is false.
     fn require(mut self, is_right: bool, key: &str, value: &str, hint: String) -> Self {
         if !is_right {
             let problem = Problem::new(format!("`{key}` is {value}"));
@@ -41,12 +42,12 @@ impl Ranges {
         self
     }
 
-    /// Checks the period of a load.
+    /// Checks that the parameter `period` of a load is at least [`SHORTEST_PERIOD`] and at most the maximum duration.
     pub(super) fn period(self, value: Seconds) -> Self {
-        self.duration("period", value, &(SHORTEST_PERIOD..=LONGEST))
+        self.duration("period", value, &(SHORTEST_PERIOD..=MAX_DURATION))
     }
 
-    /// Returns all errors.
+    /// Returns all errors found so far, or nothing if all parameters are in range.
     pub(super) fn check(self) -> Result<(), Error> {
         if self.problems.is_empty() {
             Ok(())

@@ -1,11 +1,12 @@
-//! The kinds of load, one row each. Help, listings, schemas and errors derive from this table.
+//! The table of the kinds of load, one row each. Help texts, listings, schemas and error messages are generated from this table.
 //!
-//! To add a kind, write a file beside this one (its parameters as a type with defaults, its [`super::Load`]) and a row in [`standard`].
+//! To add a kind, write a file beside this one (its parameters as a type with defaults, its [`super::Load`]) and a row in
+//! [`standard`].
 
 use super::entry::{Table, row};
 use super::{ArConfig, ConstantConfig, DailyConfig, FileConfig, OnOffConfig, WalkConfig};
 
-/// Returns the kinds of load that come with the program.
+/// Returns the table of the kinds of load that are part of the program.
 pub fn standard() -> Table {
     let rows = vec![
         row::<ArConfig>(

@@ -1,9 +1,11 @@
-//! A load with a new value at the times 0, Δ, 2Δ, ...
+//! Converts a sequence of values into a load that takes the next value at each of the times 0, Δ, 2Δ, ...
 
-/// The values of an endless iterator as steps, one per period Δ \[s\].
+/// The steps of a load that takes the next value of an endless iterator at the start of each period Δ \[s\].
 #[derive(Clone, Debug)]
 pub(super) struct Sampled<V> {
+    /// Duration of each value, Δ \[s\].
     period: f64,
+    /// Index of the next value, counted from 0.
     index: u64,
     values: V,
 }
@@ -29,7 +31,7 @@ impl<V: Iterator<Item = f64>> Iterator for Sampled<V> {
     }
 }
 
-/// Returns mean and variance of the first `count` values of a load, which are a period apart.
+/// Returns the mean and the variance of the first `count` values of a load whose values all have the same duration.
 #[cfg(test)]
 pub(super) fn moments(steps: impl Iterator<Item = (f64, f64)>, count: usize) -> (f64, f64) {
     let values: Vec<f64> = steps.take(count).map(|step| step.1).collect();

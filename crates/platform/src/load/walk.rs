@@ -1,11 +1,12 @@
-//! `walk`: a random walk between two bounds.
+//! `walk`: a load that follows a random walk between two bounds.
 //!
 //! ```text
-//! u(0)     drawn uniformly from least to most
+//! u(0)     drawn uniformly from `least` to `most`
 //! u(k + 1) = u(k) + step · e(k), e uniform in [-1, 1], reflected at `least` and `most`
 //! ```
-//! The load holds for a period Δ. In the long run every load from `least` to `most` is equally likely (a reflected walk with symmetric
-//! steps keeps the uniform distribution): mean `(least + most) / 2`, variance `(most - least)² / 12`.
+//! u(k) is the load in the k-th period of length Δ (`period`). In the long run every load from `least` to `most` is equally
+//! likely, because a reflected walk with symmetric steps keeps the uniform distribution: mean `(least + most) / 2`, variance
+//! `(most - least)² / 12`.
 
 use std::sync::Arc;
 
@@ -20,19 +21,19 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::random::Stream;
 use migsim_base::units::Seconds;
 
-/// The parameters of `walk`.
+/// Parameters of the load `walk`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct WalkConfig {
-    /// The time for which a value holds (Δ).
+    /// Time for which each value of the load holds (Δ).
     pub period: Seconds,
     /// The maximum change of the load from one period to the next; from 0 to 0.99.
     #[schemars(range(min = 0, max = MOST_LOAD))]
     pub step: f64,
-    /// The minimum load; from 0 to 0.99.
+    /// Minimum load, a bound of the walk; from 0 to 0.99.
     #[schemars(range(min = 0, max = MOST_LOAD))]
     pub least: f64,
-    /// The maximum load, above the minimum; from 0 to 0.99.
+    /// Maximum load, the other bound of the walk, above the minimum; from 0 to 0.99.
     #[schemars(range(min = 0, max = MOST_LOAD))]
     pub most: f64,
 }
@@ -65,7 +66,7 @@ impl LoadOptions for WalkConfig {
     }
 }
 
-/// The load `walk`, a random walk: see the documentation of the module.
+/// The load `walk`, a random walk between two bounds: see the documentation of this module.
 #[derive(Clone, Debug)]
 pub struct Walk(WalkConfig);
 
@@ -85,6 +86,7 @@ impl Load for Walk {
 #[derive(Clone, Debug)]
 struct Walker {
     config: WalkConfig,
+    /// Load in the next period.
     load: f64,
     random: Stream,
 }
@@ -118,7 +120,7 @@ mod tests {
     use migsim_base::random::Purpose;
 
     fn stream(seed: u64) -> Stream {
-        Stream::named(seed, Purpose::HostLoad, "h0")
+        Stream::for_object(seed, Purpose::HostLoad, "h0")
     }
 
     #[test]

@@ -1,18 +1,19 @@
-//! The rule `fast-first`: each process in turn is placed on the host where it computes fastest.
+//! The mapping rule `fast-first`: places the processes one after the other, each on the host where it computes fastest.
 //!
-//! On a host of `c` cores of speed `s` with `n` processes, each process computes at `s · min(1, c/n)`. The next process goes to the host
-//! where this value, including the process, is largest; of equal hosts to the first. If all processes have equal work, no placement makes
-//! the slowest process faster. A host with shared fast cores may get a process before a slow core that is idle.
+//! On a host with `c` cores of speed `s` and `n` processes, each process computes at the speed `s · min(1, c/n)`. The next
+//! process goes to the host where this speed is largest, with the process itself counted in `n`; among equal hosts, to the first.
+//! If all processes have equal work, no other placement makes the slowest process faster. A host with fast cores may get more
+//! processes than cores before a slow core gets its first process.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// A place for one more process on a host.
+/// A host as a candidate for the next process; a greater `Place` is a better one.
 #[derive(Debug)]
 struct Place {
-    /// Speed of a process there \[instructions/s\].
+    /// Speed at which the next process would compute on this host \[instructions/s\].
     rate: f64,
-    /// Index of the host; of equal hosts the first one is taken first.
+    /// Index of the host, reversed, so that the first of several equal hosts is the best one.
     host: Reverse<usize>,
 }
 
@@ -37,8 +38,9 @@ impl PartialEq for Place {
 
 impl Eq for Place {}
 
-/// Returns the number of processes on each host; hosts are given by speed \[instructions/s\] and cores.
-pub(super) fn counts(hosts: &[(f64, u32)], processes: usize) -> Vec<usize> {
+/// Returns the number of processes that each host gets. Each host is given by the speed of a core \[instructions/s\] and the
+/// number of cores.
+pub(super) fn processes_per_host(hosts: &[(f64, u32)], processes: usize) -> Vec<usize> {
     let mut counts = vec![0_usize; hosts.len()];
     let place = |host: usize, placed: usize| {
         let (speed, cores) = hosts[host];
@@ -67,21 +69,21 @@ mod tests {
     fn each_process_goes_where_it_computes_fastest() {
         // Two cores of speed 2, four of speed 3, one of speed 1.
         let hosts = [(2.0, 2), (3.0, 4), (1.0, 1)];
-        assert_eq!(counts(&hosts, 3), [0, 3, 0]);
+        assert_eq!(processes_per_host(&hosts, 3), [0, 3, 0]);
         // The fifth process would compute at 2, 3·4/5 = 2.4 or 1.
-        assert_eq!(counts(&hosts, 5), [0, 5, 0]);
+        assert_eq!(processes_per_host(&hosts, 5), [0, 5, 0]);
         // The sixth at 2, 3·4/6 = 2 or 1, and the seventh likewise: of equal hosts the first one is taken.
-        assert_eq!(counts(&hosts, 7), [2, 5, 0]);
+        assert_eq!(processes_per_host(&hosts, 7), [2, 5, 0]);
         // The eighth at 2·2/3 = 1.33, 2 or 1; then 3·4/7 = 1.71, 3·4/8 = 1.5, and 3·4/9 = 1.33, where the first host is equal.
-        assert_eq!(counts(&hosts, 8), [2, 6, 0]);
-        assert_eq!(counts(&hosts, 11), [3, 8, 0]);
-        assert!(counts(&hosts, 0).iter().all(|count| *count == 0));
+        assert_eq!(processes_per_host(&hosts, 8), [2, 6, 0]);
+        assert_eq!(processes_per_host(&hosts, 11), [3, 8, 0]);
+        assert!(processes_per_host(&hosts, 0).iter().all(|count| *count == 0));
     }
 
     #[test]
     fn equal_hosts_are_filled_in_their_order_and_then_loaded_evenly() {
-        assert_eq!(counts(&[(1.0, 2); 3], 3), [2, 1, 0]);
-        assert_eq!(counts(&[(1.0, 2); 3], 8), [3, 3, 2]);
-        assert!(counts(&[], 4).is_empty());
+        assert_eq!(processes_per_host(&[(1.0, 2); 3], 3), [2, 1, 0]);
+        assert_eq!(processes_per_host(&[(1.0, 2); 3], 8), [3, 3, 2]);
+        assert!(processes_per_host(&[], 4).is_empty());
     }
 }

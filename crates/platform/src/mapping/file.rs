@@ -1,12 +1,12 @@
-//! A table of the first host of each process.
+//! Reads a mapping from a table with the first host of each process.
 //!
 //! ```text
 //! process,host
 //! p1,epyc-0          a process as in the output, or its number; counted from 1
 //! 2,epyc-0
 //! ```
-//! The first line names the columns. Rows may be in any order; each process has one. Empty lines and lines after `#` are skipped, and
-//! fields may have the quotes of CSV. All problems are reported together, each with its line and column.
+//! The first line names the columns. Each process has one row, in any order. Empty lines and lines that begin with `#` are
+//! skipped, and fields may have the quotes of CSV. All problems are reported together, each with its line and column.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use migsim_base::units::{HostId, ProcessId};
 
 const COLUMNS: [&str; 2] = ["process", "host"];
 
-/// Returns the host of each process, as given in the file.
+/// Reads the table in the file `path`; returns the first host of each process.
 pub(super) fn place(
     path: &str,
     platform: &Platform,
@@ -25,18 +25,19 @@ pub(super) fn place(
 ) -> Result<Vec<HostId>, Error> {
     let text = read_text(path)?;
     read(&text, platform, processes).map_err(|problems| {
-        if let Some(kind) = FileKind::of(&text).filter(|kind| *kind != FileKind::Mapping) {
+        if let Some(kind) = FileKind::of_text(&text).filter(|kind| *kind != FileKind::Mapping) {
             return kind
-                .instead_of("a table of the host of each process", path)
+                .wrong_kind_error("a table of the host of each process", path)
                 .into();
         }
         let located = problems.into_iter().map(|problem| problem.source(path));
-        Error::Input(limited(located.collect())).hinting(
+        Error::Input(limited(located.collect())).with_default_hint(
             "a line is a process and its host: `p1,epyc-0`; the first line is `process,host`",
         )
     })
 }
 
+/// Reads a table from its text; returns the first host of each process, or all problems.
 fn read(text: &str, platform: &Platform, processes: usize) -> Result<Vec<HostId>, Vec<Problem>> {
     let hosts: BTreeMap<&str, HostId> = (platform.hosts.iter().enumerate())
         .map(|(index, host)| (&*host.name, HostId::from_index(index)))
@@ -53,10 +54,10 @@ fn read(text: &str, platform: &Platform, processes: usize) -> Result<Vec<HostId>
             continue;
         }
         let is_head = separator.is_none();
-        let separator = *separator.get_or_insert_with(|| Separator::of(line));
-        let row = Row::of(line, number, separator);
+        let separator = *separator.get_or_insert_with(|| Separator::from_heading(line));
+        let row = Row::from_line(line, number, separator);
         if !is_head {
-            table.add(&row);
+            table.add_row(&row);
             continue;
         }
         if row.fields != COLUMNS {
@@ -74,16 +75,18 @@ fn read(text: &str, platform: &Platform, processes: usize) -> Result<Vec<HostId>
     table.finish()
 }
 
-/// A line of a table.
+/// One line of a table in a file, split into its fields.
 pub(crate) struct Row<'t> {
     line: &'t str,
+    /// Number of the line in the file, counted from 1.
     number: usize,
     separator: Separator,
     pub(crate) fields: Vec<&'t str>,
 }
 
 impl<'t> Row<'t> {
-    pub(crate) fn of(line: &'t str, number: usize, separator: Separator) -> Self {
+    /// Splits a line into fields, without surrounding spaces and quotes.
+    pub(crate) fn from_line(line: &'t str, number: usize, separator: Separator) -> Self {
         let plain = |field: &'t str| {
             let field = field.trim();
             let inner = field
@@ -99,7 +102,7 @@ impl<'t> Row<'t> {
         }
     }
 
-    /// Creates the problem of a field.
+    /// Creates a problem that is located at a field of this row.
     pub(crate) fn problem(&self, field: usize, message: impl Into<String>) -> Problem {
         let before = self.separator.split(self.line).take(field);
         let column = 1 + before.map(|text| text.chars().count() + 1).sum::<usize>();
@@ -107,17 +110,19 @@ impl<'t> Row<'t> {
     }
 }
 
-/// The rows that have been read so far.
+/// The rows of a mapping table that have been read so far.
 struct Table<'p> {
     platform: &'p Platform,
+    /// Id of each host of the platform by its name.
     hosts: BTreeMap<&'p str, HostId>,
-    /// The host of each process, and the line of its row.
+    /// Host of each process and the line number of its row; `None` for a process without a row so far.
     places: Vec<Option<(HostId, usize)>>,
     problems: Vec<Problem>,
 }
 
 impl Table<'_> {
-    fn add(&mut self, row: &Row<'_>) {
+    /// Adds a row: stores the host of a process, or a problem.
+    fn add_row(&mut self, row: &Row<'_>) {
         let [process, host] = row.fields[..] else {
             let message = format!(
                 "`{}` is not a process and a host separated by a comma",
@@ -126,7 +131,7 @@ impl Table<'_> {
             self.problems.push(row.problem(0, message));
             return;
         };
-        let process = self.process(row, process);
+        let process = self.process_without_host(row, process);
         let place = self.hosts.get(host).copied();
         if place.is_none() {
             let problem = self.unknown_host(row, host);
@@ -137,8 +142,9 @@ impl Table<'_> {
         }
     }
 
-    /// Returns the index of a process that has no host yet.
-    fn process(&mut self, row: &Row<'_>, text: &str) -> Option<usize> {
+    /// Returns the index of the process named `text`. Reports a problem and returns `None` if there is no such process or it
+    /// already has a host.
+    fn process_without_host(&mut self, row: &Row<'_>, text: &str) -> Option<usize> {
         let count = self.places.len();
         // Programs write 1 as `1.0` in tables of numbers with gaps.
         let whole = text.trim_end_matches('0').strip_suffix('.').unwrap_or(text);
@@ -161,6 +167,7 @@ impl Table<'_> {
         None
     }
 
+    /// Creates the problem that the platform has no host `name`.
     fn unknown_host(&self, row: &Row<'_>, name: &str) -> Problem {
         let problem = Problem::unknown("host", name);
         let problem = problem.at(
@@ -181,6 +188,7 @@ impl Table<'_> {
         }
     }
 
+    /// Returns the host of each process, or all problems, among them processes without a row.
     fn finish(mut self) -> Result<Vec<HostId>, Vec<Problem>> {
         if !self.problems.is_empty() {
             return Err(self.problems);

@@ -1,17 +1,17 @@
-//! The first host of every process.
+//! The initial mapping: the host on which each process starts.
 //!
 //! | mapping | host of process p |
 //! | --- | --- |
 //! | `contiguous` | on host p mod hosts, one process per host, whatever its cores: the mapping of the papers on LU and Smith-Waterman |
-//! | `round-robin` | in cluster p mod clusters, on the next host there |
-//! | `by-core` | on the next core: all cores of a host, then those of the next one |
+//! | `round-robin` | in cluster p mod clusters, on the next host of that cluster |
+//! | `by-core` | on the next core: all cores of a host, then those of the next host |
 //! | `by-speed` | hosts get shares of the processes in proportion to speed x cores |
-//! | `fast-first` | the host where it computes fastest, given the earlier processes: the default on platforms that belong to no paper |
+//! | `fast-first` | the host where the process computes fastest, given the earlier processes: the default on platforms that belong to no paper |
 //! | `by-core:epyc,old-3` | by a rule, on these hosts alone |
 //! | `ICE,Labtec-0..Labtec-4` | one process on each host of the list (the Lattice Boltzmann paper writes them out) |
 //! | `places.csv` | by a table: [`mod@file`] |
 //!
-//! A rule that has used its last host continues with the first one.
+//! A rule that has used its last host continues with its first host.
 
 mod fast_first;
 mod file;
@@ -39,35 +39,39 @@ use migsim_base::words::counted;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mapping {
-    /// By a rule, on the hosts of these entries of a list; on all hosts if there are no entries.
+    /// Placement by a rule, on the hosts that the list names; on all hosts if the list is empty.
     Rule(Rule, Vec<String>),
-    /// Hosts in the order of the processes. An entry is a host (`ICE-3`), a range of hosts including both ends in the order of the platform
-    /// (`ICE-0..ICE-4`), or a cluster (`ICE`) for all its hosts. A host may appear several times.
+    /// Placement on a list of hosts, in the order of the processes. An entry is a host (`ICE-3`), a range of hosts in the order
+    /// of the platform including both ends (`ICE-0..ICE-4`), or a cluster (`ICE`) for all its hosts. A host may appear several
+    /// times.
     Explicit(Vec<String>),
-    /// By the table in a file.
+    /// Placement by the table in the file with this path.
     File(String),
 }
 
-/// A rule that places any number of processes.
+/// Rule that places any number of processes on hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// One process per host (not per core) in the order of the file; after the last host the first host follows.
+    /// One process per host (not per core) in the order of hosts in the platform file; after the last host, the placement
+    /// continues with the first host.
     Contiguous,
-    /// Process p goes to cluster p mod clusters, to the next host of this cluster; after the last host of the cluster the first host
-    /// follows.
+    /// Process p goes to cluster p mod clusters, to the next host of this cluster; after the last host of a cluster, the
+    /// placement continues with its first host.
     RoundRobin,
-    /// As many processes on a host as it has cores, then on the next host; after the last core the first core follows.
+    /// Each host gets as many processes as it has cores, then the next host follows; after the last core, the placement continues
+    /// with the first core.
     ByCore,
-    /// Each host gets a number of processes in proportion to its speed times its cores; processes left by rounding down go to the largest
-    /// remainders, and of equal remainders to the first hosts. The processes of a host are consecutive.
+    /// Each host gets a number of processes in proportion to its speed times its cores. Processes left over by rounding down go
+    /// to the hosts with the largest remainders, and among equal remainders to the first hosts. The processes of a host are
+    /// consecutive.
     BySpeed,
-    /// Each process in turn goes to the host where it computes fastest: on a core alone, or on a share of the cores if there are more
-    /// processes than cores. Of equal hosts the first is taken. The processes of a host are consecutive.
+    /// Each process in turn goes to the host where it computes fastest. It has a core alone, or a share of the cores if the host
+    /// has more processes than cores. Among equal hosts, the first is taken. The processes of a host are consecutive.
     FastFirst,
 }
 
 impl Rule {
-    /// All rules.
+    /// All mapping rules, from which names are looked up and listed in messages.
     pub const ALL: [Self; 5] = [
         Self::Contiguous,
         Self::RoundRobin,
@@ -76,10 +80,11 @@ impl Rule {
         Self::FastFirst,
     ];
 
-    /// The default on platforms that belong to no paper: the rule with the shortest scenario i on random platforms (`tests/starts.rs`).
+    /// Default rule on platforms that belong to no paper: the rule with the shortest makespan of scenario i (application only) on
+    /// random platforms (`tests/starts.rs`).
     pub const USUAL: Self = Self::FastFirst;
 
-    /// Returns its name.
+    /// Returns the name of the rule, as written in a mapping.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Contiguous => "contiguous",
@@ -90,12 +95,12 @@ impl Rule {
         }
     }
 
-    /// Returns the rule of a name.
-    pub fn named(name: &str) -> Option<Self> {
+    /// Returns the rule with this name; `None` if there is none.
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|rule| rule.name() == name)
     }
 
-    /// Places `processes` processes on `hosts`, which must not be empty.
+    /// Returns the host of each of `processes` processes that this rule places on `hosts`, which must not be empty.
     fn place(
         self,
         platform: &Platform,
@@ -117,14 +122,14 @@ impl Rule {
                 let unit = fastest.log2().floor().exp2();
                 let power = |id| speed(id) / unit * f64::from(host(id).cores);
                 let shares = shares(hosts.clone().map(power), processes);
-                in_order(hosts, &shares)
+                repeat_hosts(hosts, &shares)
             }
             Self::FastFirst => {
                 let places = hosts
                     .clone()
                     .map(|id| (host(id).speed.get(), host(id).cores));
                 let places: Vec<(f64, u32)> = places.collect();
-                in_order(hosts, &fast_first::counts(&places, processes))
+                repeat_hosts(hosts, &fast_first::processes_per_host(&places, processes))
             }
         }
     }
@@ -136,18 +141,18 @@ impl Default for Mapping {
     }
 }
 
-/// Reads the name of a rule, alone or with `:` and its entries; the name of a file that ends with `.csv`; or a list of entries. Entries are
-/// separated by commas.
+/// Parses a mapping: a rule, alone or followed by `:` and a list of hosts; a file that ends with `.csv`; or a list of hosts. The
+/// entries of a list are separated by commas.
 impl FromStr for Mapping {
     type Err = Infallible;
     fn from_str(text: &str) -> Result<Self, Infallible> {
         let text = text.trim();
         let entries = |list: &str| list.split(',').map(|name| name.trim().to_owned()).collect();
-        if let Some(rule) = Rule::named(text) {
+        if let Some(rule) = Rule::from_name(text) {
             return Ok(Self::Rule(rule, Vec::new()));
         }
         if let Some((name, list)) = text.split_once(':')
-            && let Some(rule) = Rule::named(name.trim_end())
+            && let Some(rule) = Rule::from_name(name.trim_end())
         {
             return Ok(Self::Rule(rule, entries(list)));
         }
@@ -159,7 +164,7 @@ impl FromStr for Mapping {
 }
 
 impl Mapping {
-    /// Returns the file from which the mapping is read, if there is one.
+    /// Returns the path of the table from which the mapping is read; `None` for a mapping by a rule or a list.
     pub fn file(&self) -> Option<&str> {
         match self {
             Self::File(path) => Some(path),
@@ -167,10 +172,11 @@ impl Mapping {
         }
     }
 
-    /// Returns the host of each process.
+    /// Returns the first host of each process.
     ///
     /// # Errors
-    /// It names an unknown host or cluster, or a wrong number of hosts; a file cannot be read; or the platform has no host.
+    /// The mapping names an unknown host or cluster, or a wrong number of hosts; a file cannot be read; or the platform has no
+    /// host.
     pub fn place(&self, platform: &Platform, processes: usize) -> Result<Vec<HostId>, Error> {
         if platform.hosts.is_empty() {
             return Err(Problem::new("the platform has no hosts to place processes on").into());
@@ -181,7 +187,7 @@ impl Mapping {
                 Ok(rule.place(platform, hosts, processes))
             }
             Self::Rule(rule, entries) => {
-                let hosts = hosts_of_all(platform, entries)?;
+                let hosts = hosts_of_entries(platform, entries)?;
                 Ok(rule.place(platform, hosts.into_iter(), processes))
             }
             Self::Explicit(entries) => explicit(platform, entries, processes),
@@ -190,15 +196,16 @@ impl Mapping {
     }
 }
 
-/// Repeats each host as often as its count.
-fn in_order(hosts: impl Iterator<Item = HostId>, counts: &[usize]) -> Vec<HostId> {
+/// Returns a list with each host as often as its number of processes in `counts`.
+fn repeat_hosts(hosts: impl Iterator<Item = HostId>, counts: &[usize]) -> Vec<HostId> {
     let placed = hosts.zip(counts);
     placed
         .flat_map(|(host, count)| std::iter::repeat_n(host, *count))
         .collect()
 }
 
-/// Assigns processes in turn to the clusters of `hosts`, in the order in which clusters first appear.
+/// Assigns the processes in turn to the clusters of `hosts`, in the order in which the clusters first appear; returns the host of
+/// each process.
 fn round_robin(
     platform: &Platform,
     hosts: impl Iterator<Item = HostId>,
@@ -222,7 +229,8 @@ fn round_robin(
         .collect()
 }
 
-/// Divides `count` into whole numbers in proportion to `weights` (Hamilton's method of the largest remainders).
+/// Divides `count` into whole numbers in proportion to `weights`, one for each weight (Hamilton's method of the largest
+/// remainders).
 fn shares(weights: impl Iterator<Item = f64> + Clone, count: usize) -> Vec<usize> {
     let total: f64 = weights.clone().sum();
     let mut remainders = Vec::new();
@@ -252,10 +260,10 @@ fn explicit(
     entries: &[String],
     processes: usize,
 ) -> Result<Vec<HostId>, Error> {
-    let hosts = hosts_of_all(platform, entries).map_err(|error| {
+    let hosts = hosts_of_entries(platform, entries).map_err(|error| {
         let first = entries.first().map_or("", String::as_str);
         let is_word = entries.len() == 1 && !first.contains("..");
-        let is_rule = first.contains(':') && hosts_of_all(platform, &entries[..1]).is_err();
+        let is_rule = first.contains(':') && hosts_of_entries(platform, &entries[..1]).is_err();
         if is_word || is_rule {
             return unknown_mapping(platform, first).into();
         }
@@ -274,7 +282,7 @@ fn explicit(
         .into())
 }
 
-/// Creates the error of a word that is no mapping.
+/// Creates the error for a word that is neither a mapping rule nor a cluster.
 fn unknown_mapping(platform: &Platform, name: &str) -> Problem {
     let rule = name.split_once(':').map_or(name, |(rule, _)| rule);
     let rules = Rule::ALL.iter().map(|rule| rule.name());
@@ -282,15 +290,15 @@ fn unknown_mapping(platform: &Platform, name: &str) -> Problem {
     Problem::unknown("mapping", rule).known("mappings", rules.chain(clusters))
 }
 
-/// Returns the hosts of all entries, in order.
-fn hosts_of_all(platform: &Platform, entries: &[String]) -> Result<Vec<HostId>, Error> {
+/// Returns the hosts that the entries of a list name, in the order of the entries; reports all wrong entries together.
+fn hosts_of_entries(platform: &Platform, entries: &[String]) -> Result<Vec<HostId>, Error> {
     let names: BTreeMap<&str, u32> = (platform.hosts.iter().zip(0..))
         .map(|(host, id)| (host.name.as_str(), id))
         .collect();
     let mut ranges = Vec::with_capacity(entries.len());
     let mut problems = Vec::new();
     for entry in entries {
-        match hosts_of(platform, &names, entry) {
+        match hosts_of_entry(platform, &names, entry) {
             Ok(range) => ranges.push(range),
             Err(problem) => problems.push(problem),
         }
@@ -302,7 +310,7 @@ fn hosts_of_all(platform: &Platform, entries: &[String]) -> Result<Vec<HostId>, 
     }
 }
 
-fn hosts_of(
+fn hosts_of_entry(
     platform: &Platform,
     names: &BTreeMap<&str, u32>,
     entry: &str,
@@ -315,7 +323,7 @@ fn hosts_of(
     }
     let unknown = |name: &str| {
         Problem::new(format!("unknown host `{name}` in the mapping"))
-            .names_no("host", name)
+            .with_unknown_name("host", name)
             .known(
                 "clusters and hosts",
                 (platform.clusters.iter().map(|cluster| &*cluster.name))

@@ -1,11 +1,12 @@
-//! Elements that represent several hosts: `<cluster>`, `<cabinet>`, `<peer>`, and the links that join them.
+//! Reads the elements of SimGrid that stand for several hosts or for a host with its links: `<cluster>`, `<cabinet>` and
+//! `<peer>`.
 
-use super::tree::{Builder, Node, Part};
+use super::tree::{Builder, Node, UnroutedZone};
 use super::units;
-use super::xml::is_name;
+use super::xml::is_valid_name;
 use crate::Host;
 use crate::assemble::{LinkParts, memory_of_hosts};
-use crate::zones::{Place, Placed, Private, Routing, Star};
+use crate::zones::{Place, LocatedMember, MemberLinks, Routing, Star};
 use migsim_base::units::{
     Bytes, BytesPerSecond, ClusterId, InstructionsPerSecond, LinkId, Seconds,
 };
@@ -35,11 +36,14 @@ const KNOWN: [&str; 22] = [
     "state_file",
 ];
 
-/// The hosts of a cluster.
+/// The hosts of a `<cluster>` or `<cabinet>`: equal hosts whose names differ by a number.
 #[derive(Debug)]
 pub(super) struct Hosts<'a> {
+    /// Text before the number in each host name.
     pub(super) prefix: &'a str,
+    /// Text after the number in each host name.
     pub(super) suffix: &'a str,
+    /// Ranges of the numbers in the host names, both ends included.
     pub(super) ranges: Vec<(u64, u64)>,
     speed: InstructionsPerSecond,
     cores: u32,
@@ -47,18 +51,20 @@ pub(super) struct Hosts<'a> {
 }
 
 impl Hosts<'_> {
+    /// Returns the number of hosts.
     pub(super) fn count(&self) -> u64 {
         (self.ranges.iter()).fold(0_u64, |sum, &(from, to)| {
             sum.saturating_add((to - from).saturating_add(1))
         })
     }
 
-    /// Returns the numbers in their names.
-    pub(super) fn radicals(&self) -> impl Iterator<Item = u64> + use<> {
+    /// Returns the numbers in the names of the hosts, in order.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = u64> + use<> {
         let ranges = self.ranges.clone();
         ranges.into_iter().flat_map(|(from, to)| from..=to)
     }
 
+    /// Creates the host whose name contains the number `radical`.
     pub(super) fn host(&self, radical: u64) -> Host {
         Host {
             name: format!("{}{radical}{}", self.prefix, self.suffix),
@@ -72,24 +78,27 @@ impl Hosts<'_> {
     }
 }
 
-/// The links that each host of a cluster has.
+/// Properties of the links that each host of a `<cluster>` has for itself.
 #[derive(Clone, Debug)]
 pub(super) struct HostLinks {
+    /// Access link of each host.
     pub(super) link: LinkParts,
+    /// Loopback link of each host, for messages between its processes.
     pub(super) loopback: Option<LinkParts>,
+    /// Limiter of each host: a link that all messages of the host cross.
     pub(super) limiter: Option<LinkParts>,
 }
 
 impl HostLinks {
-    /// Returns the number of links of each host.
+    /// Returns the number of links of each host; a duplex link counts as two.
     pub(super) fn count(&self) -> u64 {
         let own = usize::from(self.loopback.is_some()) + usize::from(self.limiter.is_some());
         own as u64 + 1 + u64::from(self.link.is_duplex)
     }
 }
 
-/// Creates a link of fixed capacity.
-pub(super) fn plain(bandwidth: BytesPerSecond, latency: Seconds) -> LinkParts {
+/// Returns the properties of a shared link without profiles that is not duplex.
+pub(super) fn shared_link(bandwidth: BytesPerSecond, latency: Seconds) -> LinkParts {
     LinkParts {
         bandwidth,
         latency,
@@ -101,28 +110,28 @@ pub(super) fn plain(bandwidth: BytesPerSecond, latency: Seconds) -> LinkParts {
 }
 
 impl<'a> Builder<'_, 'a, '_> {
-    /// Reads a `<cluster>`: a zone with its hosts and links.
+    /// Reads a `<cluster>`: adds a zone with its hosts and their links.
     pub(super) fn cluster(&mut self, node: Node<'a>, place: Option<Place>) {
         self.reader.check_attributes(node, &KNOWN);
         self.count_ignored_children(node);
         for attribute in ["availability_file", "state_file"] {
-            if self.reader.given(node, attribute).is_some() {
+            if self.reader.attribute(node, attribute).is_some() {
                 let message = format!("attribute `{attribute}` of a cluster is not supported");
                 let problem = self.reader.problem_at(node, attribute, message);
                 self.reader
-                    .note(problem.hint("write its hosts one by one, each with its file"));
+                    .record(problem.hint("write its hosts one by one, each with its file"));
             }
         }
         let hosts = self.hosts_of(node);
         let links = self.host_links(node);
         let backbone = self.optional_link(node, ["bb_bw", "bb_lat"]);
-        let backbone_sharing = self.sharing(node, "bb_sharing_policy", "SHARED");
-        let topology = self.reader.given(node, "topology").unwrap_or("FLAT");
+        let backbone_sharing = self.read_sharing(node, "bb_sharing_policy", "SHARED");
+        let topology = self.reader.attribute(node, "topology").unwrap_or("FLAT");
         let (Some(hosts), Some(links)) = (hosts, links) else {
             return;
         };
         if topology != "FLAT" {
-            self.topology(node, place, &hosts, &links);
+            self.add_topology(node, place, &hosts, &links);
             return;
         }
         let size = hosts.host(0).name;
@@ -141,10 +150,10 @@ impl<'a> Builder<'_, 'a, '_> {
             self.add_link(node, &format!("{name}_backbone"), parts)
         });
         let mut members = Vec::new();
-        for (local, radical) in (0..).zip(hosts.radicals()) {
+        for (local, radical) in (0..).zip(hosts.numbers()) {
             self.add_host(node, hosts.host(radical), Place { zone, local });
             let name = format!("{name}_link_{radical}");
-            let mut member = self.private(node, &name, &links);
+            let mut member = self.add_private_links(node, &name, &links);
             member.backbone = backbone;
             members.push(member);
         }
@@ -152,13 +161,13 @@ impl<'a> Builder<'_, 'a, '_> {
             star.members = members;
         }
         let local = u32::try_from(hosts.count()).expect("the number of hosts is checked");
-        self.router_of(node, &hosts, Place { zone, local });
+        self.add_cluster_router(node, &hosts, Place { zone, local });
     }
 
-    /// Adds the router of a cluster, which is its gateway.
-    pub(super) fn router_of(&mut self, node: Node<'a>, hosts: &Hosts<'a>, place: Place) {
+    /// Adds the router of a cluster, which is the gateway of its zone.
+    pub(super) fn add_cluster_router(&mut self, node: Node<'a>, hosts: &Hosts<'a>, place: Place) {
         let id = node.attribute("id").unwrap_or("");
-        let name = self.reader.given(node, "router_id").map_or_else(
+        let name = self.reader.attribute(node, "router_id").map_or_else(
             || format!("{}{id}_router{}", hosts.prefix, hosts.suffix),
             str::to_owned,
         );
@@ -166,8 +175,8 @@ impl<'a> Builder<'_, 'a, '_> {
         self.gateways.insert(place.zone, router);
     }
 
-    /// Adds the links of one host.
-    fn private(&mut self, node: Node<'a>, name: &str, links: &HostLinks) -> Private {
+    /// Adds the links that one host has for itself, named after `name`.
+    fn add_private_links(&mut self, node: Node<'a>, name: &str, links: &HostLinks) -> MemberLinks {
         let mut add = |parts: &Option<LinkParts>, kind: &str| {
             let parts = parts.clone()?;
             Some(self.add_link(node, &format!("{name}_{kind}"), parts))
@@ -176,7 +185,7 @@ impl<'a> Builder<'_, 'a, '_> {
         let limiter = add(&links.limiter, "limiter");
         let up = self.add_link(node, name, links.link.clone());
         let down = LinkId(up.0 + u32::from(links.link.is_duplex));
-        Private {
+        MemberLinks {
             links: Some([up, down]),
             backbone: None,
             loopback,
@@ -184,18 +193,18 @@ impl<'a> Builder<'_, 'a, '_> {
         }
     }
 
-    /// Reads the hosts of a `<cluster>` or `<cabinet>`.
+    /// Reads the hosts of a `<cluster>` or `<cabinet>`; records a problem and returns `None` if an attribute is not valid.
     fn hosts_of(&mut self, node: Node<'a>) -> Option<Hosts<'a>> {
         let speed = self.reader.speed(node);
         let cores = self.reader.cores(node);
-        let prefix = self.reader.required(node, "prefix");
-        let suffix = self.reader.required(node, "suffix");
-        let radical = self.reader.required(node, "radical")?;
+        let prefix = self.reader.required_attribute(node, "prefix");
+        let suffix = self.reader.required_attribute(node, "suffix");
+        let radical = self.reader.required_attribute(node, "radical")?;
         let ranges = match parse_radical(radical) {
             Ok(ranges) => ranges,
             Err(message) => {
                 let problem = self.reader.problem_at(node, "radical", message);
-                self.reader.note(problem);
+                self.reader.record(problem);
                 return None;
             }
         };
@@ -208,24 +217,24 @@ impl<'a> Builder<'_, 'a, '_> {
             memory: self.memory(node),
         };
         let name = hosts.host(0).name;
-        if !is_name(&name) {
+        if !is_valid_name(&name) {
             let problem = self
                 .reader
                 .problem(node, format!("`{name}` cannot be a name"));
             let hint = "names of hosts have no space at their ends, no comma and no `..`";
-            self.reader.note(problem.hint(hint));
+            self.reader.record(problem.hint(hint));
             return None;
         }
         Some(hosts)
     }
 
-    /// Reads the private links, loopback and limiter of the hosts of a cluster.
+    /// Reads the access link, loopback and limiter of the hosts of a `<cluster>`.
     fn host_links(&mut self, node: Node<'a>) -> Option<HostLinks> {
-        let sharing = self.sharing(node, "sharing_policy", "SPLITDUPLEX");
+        let sharing = self.read_sharing(node, "sharing_policy", "SPLITDUPLEX");
         let bandwidth = self.reader.bandwidth(node, "bw");
         let latency = self.reader.latency(node, "lat");
         let loopback = self.optional_link(node, ["loopback_bw", "loopback_lat"]);
-        let limiter = match self.reader.given(node, "limiter_link") {
+        let limiter = match self.reader.attribute(node, "limiter_link") {
             Some(_) => self.reader.bandwidth(node, "limiter_link"),
             None => None,
         };
@@ -234,17 +243,17 @@ impl<'a> Builder<'_, 'a, '_> {
         Some(HostLinks {
             link: LinkParts {
                 is_duplex,
-                ..plain(bandwidth?, latency?)
+                ..shared_link(bandwidth?, latency?)
             },
             loopback: loopback.map(|parts| LinkParts {
                 is_shared: false,
                 ..parts
             }),
-            limiter: limiter.map(|bandwidth| plain(bandwidth, Seconds::default())),
+            limiter: limiter.map(|bandwidth| shared_link(bandwidth, Seconds::default())),
         })
     }
 
-    /// Reads a link from two attributes if either is present; a bandwidth of 0 means no link.
+    /// Reads a link from two attributes. `None` if both are absent or zero.
     fn optional_link(
         &mut self,
         node: Node<'a>,
@@ -252,18 +261,18 @@ impl<'a> Builder<'_, 'a, '_> {
     ) -> Option<LinkParts> {
         let is_nothing =
             |text: &str| units::parse(text, &units::BANDWIDTH).is_ok_and(|read| read.0 == 0.0);
-        let text = self.reader.given(node, bandwidth);
-        let delay = match self.reader.given(node, latency) {
+        let text = self.reader.attribute(node, bandwidth);
+        let delay = match self.reader.attribute(node, latency) {
             Some(_) => self.reader.latency(node, latency)?,
             None => Seconds::default(),
         };
         if text.is_none_or(is_nothing) && delay.get() == 0.0 {
             return None;
         }
-        Some(plain(self.reader.bandwidth(node, bandwidth)?, delay))
+        Some(shared_link(self.reader.bandwidth(node, bandwidth)?, delay))
     }
 
-    /// Adds the hosts of a `<cabinet>`; returns their number.
+    /// Reads a `<cabinet>`: adds its hosts and their links; returns the number of hosts.
     pub(super) fn cabinet(&mut self, node: Node<'a>, place: Place) -> u32 {
         let known = [
             "id", "prefix", "suffix", "radical", "speed", "power", "bw", "lat",
@@ -274,7 +283,7 @@ impl<'a> Builder<'_, 'a, '_> {
                 .reader
                 .problem(node, "a cabinet stands in a zone with routing `Cluster`");
             self.reader
-                .note(problem.hint("write routing=\"Cluster\", or a `<cluster>` instead"));
+                .record(problem.hint("write routing=\"Cluster\", or a `<cluster>` instead"));
             return 0;
         }
         let hosts = self.hosts_of(node);
@@ -286,7 +295,7 @@ impl<'a> Builder<'_, 'a, '_> {
         let links = HostLinks {
             link: LinkParts {
                 is_duplex: true,
-                ..plain(bandwidth, latency)
+                ..shared_link(bandwidth, latency)
             },
             loopback: None,
             limiter: None,
@@ -295,18 +304,18 @@ impl<'a> Builder<'_, 'a, '_> {
         if !self.has_room(node, hosts.count(), bytes) {
             return 0;
         }
-        for (local, radical) in (place.local..).zip(hosts.radicals()) {
+        for (local, radical) in (place.local..).zip(hosts.numbers()) {
             let host = hosts.host(radical);
             let name = format!("link_{}", host.name);
             self.add_host(node, host, Place { local, ..place });
-            let member = self.private(node, &name, &links);
-            self.set_private(Place { local, ..place }, member);
+            let member = self.add_private_links(node, &name, &links);
+            self.set_private_links(Place { local, ..place }, member);
         }
         u32::try_from(hosts.count()).expect("the number of hosts is checked")
     }
 
-    /// Sets the links of a member of a zone of private links.
-    pub(super) fn set_private(&mut self, place: Place, member: Private) {
+    /// Stores the links of a host in a zone with routing `Cluster`, in which each host has links for itself.
+    pub(super) fn set_private_links(&mut self, place: Place, member: MemberLinks) {
         if let Routing::Star(star) = &mut self.zones.zone_mut(place.zone).routing {
             let local = place.local as usize;
             star.members
@@ -315,18 +324,19 @@ impl<'a> Builder<'_, 'a, '_> {
         }
     }
 
-    /// Reads the backbone of a zone with routing `Cluster`.
+    /// Reads the backbone link of a zone with routing `Cluster`.
     pub(super) fn backbone(&mut self, node: Node<'a>) -> Option<LinkId> {
         self.reader
             .check_attributes(node, &["id", "bandwidth", "latency"]);
         let name = self.reader.name(node, "id");
         let bandwidth = self.reader.bandwidth(node, "bandwidth");
         let latency = self.reader.latency(node, "latency");
-        Some(self.add_link(node, name?, plain(bandwidth?, latency?)))
+        Some(self.add_link(node, name?, shared_link(bandwidth?, latency?)))
     }
 
-    /// Adds the backbone between the members of a zone with routing `Cluster`, and reserves a place for each member.
-    pub(super) fn add_backbone(&mut self, part: &Part<'a>) {
+    /// Makes the backbone part of the routes of all members of a zone with routing `Cluster`, and reserves an entry for each
+    /// member.
+    pub(super) fn add_backbone(&mut self, part: &UnroutedZone<'a>) {
         match &mut self.zones.zone_mut(part.zone).routing {
             Routing::Star(star) => {
                 star.members
@@ -344,7 +354,7 @@ impl<'a> Builder<'_, 'a, '_> {
         }
     }
 
-    /// Adds a `<peer>`; returns whether the element is valid.
+    /// Reads a `<peer>`, a host with coordinates and two links; returns whether the element is valid.
     pub(super) fn peer(&mut self, node: Node<'a>, place: Place) -> bool {
         let known = [
             "id",
@@ -364,7 +374,7 @@ impl<'a> Builder<'_, 'a, '_> {
                 .reader
                 .problem(node, "a peer stands in a zone with routing `Vivaldi`");
             self.reader
-                .note(problem.hint("write routing=\"Vivaldi\", or a `<host>` instead"));
+                .record(problem.hint("write routing=\"Vivaldi\", or a `<host>` instead"));
             return false;
         }
         let Some(name) = self.reader.name(node, "id") else {
@@ -376,12 +386,12 @@ impl<'a> Builder<'_, 'a, '_> {
         let coordinates = self.coordinates(node);
         let file = self
             .reader
-            .either(node, ["speed_file", "availability_file"]);
+            .either_attribute(node, ["speed_file", "availability_file"]);
         let attribute = file.map_or("speed_file", |(attribute, _)| attribute);
         let profile = self
             .reader
             .profile(node, name, attribute, super::profile::Connection::Speed);
-        self.state(node, name, super::profile::Connection::HostState);
+        self.read_state(node, name, super::profile::Connection::HostState);
         let (Some(speed), [Some(out), Some(into)], Some(coordinates)) =
             (speed, bandwidths, coordinates)
         else {
@@ -398,35 +408,37 @@ impl<'a> Builder<'_, 'a, '_> {
         };
         self.add_host(node, host, place);
         let links = [(out, "UP"), (into, "DOWN")].map(|(bandwidth, direction)| {
-            let parts = plain(bandwidth, Seconds::default());
+            let parts = shared_link(bandwidth, Seconds::default());
             self.add_link(node, &format!("link_{name}_{direction}"), parts)
         });
         let (links, at) = (Some(links), coordinates);
-        self.set_placed(place, Placed { links, at });
+        self.set_placed(place, LocatedMember { links, coordinates: at });
         true
     }
 
-    /// Sets the coordinates, if there are any, of a member of a zone whose delays are distances. In other zones they have no effect.
-    pub(super) fn place_by_coordinates(&mut self, node: Node<'a>, place: Place) {
+    /// Stores the coordinates of a member of a zone with routing `Vivaldi`, whose latencies are distances. In other zones
+    /// coordinates have no effect.
+    pub(super) fn set_coordinates(&mut self, node: Node<'a>, place: Place) {
         let is_distance = matches!(self.zones.zone(place.zone).routing, Routing::Vivaldi(_));
         if is_distance
-            && self.reader.given(node, "coordinates").is_some()
+            && self.reader.attribute(node, "coordinates").is_some()
             && let Some(at) = self.coordinates(node)
         {
-            self.set_placed(place, Placed { links: None, at });
+            self.set_placed(place, LocatedMember { links: None, coordinates: at });
         }
     }
 
-    fn set_placed(&mut self, place: Place, member: Placed) {
+    /// Stores the coordinates and links of a member of a zone with routing `Vivaldi`.
+    fn set_placed(&mut self, place: Place, member: LocatedMember) {
         if let Routing::Vivaldi(vivaldi) = &mut self.zones.zone_mut(place.zone).routing {
             vivaldi.members.resize(place.local as usize + 1, None);
             vivaldi.members[place.local as usize] = Some(member);
         }
     }
 
-    /// Reads three numbers: a position in the plane and a height.
+    /// Reads the attribute `coordinates`: three numbers, a position in the plane and a height.
     fn coordinates(&mut self, node: Node<'a>) -> Option<[f64; 3]> {
-        let text = self.reader.required(node, "coordinates")?;
+        let text = self.reader.required_attribute(node, "coordinates")?;
         let numbers: Option<Vec<f64>> = text
             .split_whitespace()
             .map(|number| {
@@ -441,13 +453,13 @@ impl<'a> Builder<'_, 'a, '_> {
             let message = format!("`{text}` are not three numbers");
             let problem = self.reader.problem_at(node, "coordinates", message);
             self.reader
-                .note(problem.hint("write x, y and height, such as `25.5 9.4 1.4`"));
+                .record(problem.hint("write x, y and height, such as `25.5 9.4 1.4`"));
         }
         coordinates
     }
 }
 
-/// Reads `0-9,12` as ranges that include both ends.
+/// Parses a list of numbers such as `0-9,12` into ranges that include both ends.
 pub(super) fn parse_radical(text: &str) -> Result<Vec<(u64, u64)>, String> {
     text.split(',')
         .map(|part| {

@@ -1,24 +1,24 @@
-//! The settings of a `<config>`, translated into settings of migsim.
+//! Translates the settings of a `<config>` in a SimGrid file into settings of migsim.
 
-/// The property of the outermost zone with the rule for links that are not shared: `network.fatpipe` for this file, unless the experiment
-/// sets it. SimGrid ignores it.
-pub(super) const FATPIPE: &str = "migsim.network.fatpipe";
+/// Name of the property of the outermost zone that sets the rule for links that are not shared: `network.fatpipe` for this file,
+/// unless the experiment sets it. SimGrid ignores this property.
+pub(super) const FATPIPE_PROPERTY: &str = "migsim.network.fatpipe";
 
-/// The property of a host or `<cluster>` with the memory of each host. SimGrid ignores it.
-pub(super) const MEMORY: &str = "migsim.memory";
+/// Name of the property of a `<host>` or `<cluster>` that sets the memory of each host. SimGrid ignores this property.
+pub(super) const MEMORY_PROPERTY: &str = "migsim.memory";
 
-/// The translation of a setting of `SimGrid`.
+/// What a setting of `SimGrid` means for a simulation by migsim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// The key of `network` that has the same effect, and its value.
+    /// The setting corresponds to this key of `network` with this value.
     Setting(&'static str, String),
-    /// The setting may change times and has no counterpart here.
+    /// The setting may change simulated times and has no counterpart in migsim.
     None,
-    /// The setting changes no time.
+    /// The setting changes no simulated time.
     Harmless,
 }
 
-/// Constants of the network, in lower case with dashes, and their keys here.
+/// Constants of the network model: the key in SimGrid, in lower case with dashes, and the key in migsim.
 const CONSTANTS: [(&str, &str); 8] = [
     ("network/latency-factor", "latency_factor"),
     ("network/bandwidth-factor", "bandwidth_factor"),
@@ -30,7 +30,7 @@ const CONSTANTS: [(&str, &str); 8] = [
     ("network/crosstraffic", "crosstraffic"),
 ];
 
-/// Settings of the following groups that change no time: they control how `SimGrid` computes.
+/// Settings that belong to the groups in `GROUPS` but change no simulated time: they control how `SimGrid` computes.
 const HARMLESS: [&str; 8] = [
     "network/optim",
     "cpu/optim",
@@ -42,7 +42,7 @@ const HARMLESS: [&str; 8] = [
     "smpi/display-timing",
 ];
 
-/// The groups of settings that may change times.
+/// Prefixes of the groups of settings that may change simulated times.
 const GROUPS: [&str; 9] = [
     "network/",
     "cpu/",
@@ -55,7 +55,7 @@ const GROUPS: [&str; 9] = [
     "precision/",
 ];
 
-/// Translates a setting; older versions of `SimGrid` have `_` for `-`.
+/// Returns the meaning of a setting of `SimGrid`. Older versions of `SimGrid` write `_` for `-` in keys.
 pub(super) fn meaning(key: &str, value: &str) -> Meaning {
     let key = key.to_ascii_lowercase().replace('_', "-");
     if let Some((_, ours)) = CONSTANTS.iter().find(|(theirs, _)| *theirs == key) {
@@ -81,12 +81,13 @@ pub(super) fn meaning(key: &str, value: &str) -> Meaning {
     }
 }
 
+/// Returns the meaning of a constant: the key `name` of `network` with this value.
 fn constant(name: &'static str, value: &str) -> Meaning {
     Meaning::Setting(name, value.to_owned())
 }
 
-/// Returns the flag of the command that sets a key of `network`.
-pub(super) fn flag(key: &str, value: &str) -> String {
+/// Returns the command-line flag that sets a key of `network` to a value.
+pub(super) fn network_flag(key: &str, value: &str) -> String {
     if key == "model" {
         format!("--network {value}")
     } else {
@@ -96,12 +97,12 @@ pub(super) fn flag(key: &str, value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Meaning, flag, meaning};
+    use super::{Meaning, network_flag, meaning};
 
     #[test]
     fn what_changes_times_is_a_setting_or_told() {
         let written = |key: &str, value: &str| match meaning(key, value) {
-            Meaning::Setting(key, value) => flag(key, &value),
+            Meaning::Setting(key, value) => network_flag(key, &value),
             other => format!("{other:?}"),
         };
         assert_eq!(written("network/model", "CM02"), "--network cm02");

@@ -1,4 +1,5 @@
-//! Elements of version 3 that represent other elements: `<include>` for those of a file, `<foreach>` for those of each name of a `<set>`.
+//! Replaces elements of version 3 of SimGrid's format that stand for other elements: `<include>` for those of a file, `<foreach>`
+//! for those repeated for each name of a `<set>`.
 //!
 //! | element | becomes |
 //! | --- | --- |
@@ -6,9 +7,9 @@
 //! | `<set id="S" prefix="a" suffix="b" radical="0-9"/>` | nothing: it defines the names `a0b` to `a9b` |
 //! | `<foreach set_id="S">` | its elements once for each name of S, which replaces `$1` |
 //!
-//! The rules of zones with routing `RuleBased` are replaced after these elements ([`without_rules`]).
+//! The rules of zones with routing `RuleBased` are replaced after these elements, by the module `rules`.
 //!
-//! The replacement of an element is on the first line of the element, so that the other lines keep their numbers.
+//! The replacement of an element is written on the first line of the element, so that the other lines keep their numbers.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,44 +18,49 @@ use roxmltree::Node;
 
 use super::cluster::parse_radical;
 use super::lenient::parse;
-use super::rules::without_rules;
+use super::rules::replace_rules;
 use migsim_base::document::{line_column, read_text, sha256};
 use migsim_base::error::Problem;
 
 const ELEMENTS: [&str; 3] = ["include", "set", "foreach"];
-/// Maximum number of rounds of replacement, and so of the depth of included files.
-const MOST_ROUNDS: usize = 16;
-/// Maximum length of the expanded text \[B\].
-pub(super) const LONGEST: usize = 1 << 28;
+/// Maximum number of rounds of replacement, and thus of the depth to which files include other files.
+const MAX_ROUNDS: usize = 16;
+/// Maximum length of the text after all replacements \[B\].
+pub(super) const MAX_TEXT_LENGTH: usize = 1 << 28;
 
-/// Replaces the elements of a file that represent other elements, round by round.
+/// Replaces the elements of a file that stand for other elements. Several rounds may be needed, since a replacement can itself
+/// contain an `<include>` or `<foreach>`.
 #[derive(Debug, Default)]
-pub(super) struct Expansion {
-    /// The names of each set.
+pub(super) struct Expander {
+    /// Names in each `<set>`, by the id of the set.
     sets: BTreeMap<String, Vec<String>>,
-    /// The files that were included, with their SHA-256.
+    /// Files that were included: path and SHA-256 of each.
     pub(super) files: Vec<(String, String)>,
+    /// Number of rounds of replacement so far.
     rounds: usize,
-    /// The file that was included last.
+    /// Path and text of the file that was included last, until its content is inserted.
     included: Option<(String, String)>,
-    /// The contents of included files, and their places in the text.
+    /// Contents of included files, with their positions in the expanded text.
     pieces: Vec<Piece>,
     /// Whether files outside the folder of the platform may be included.
     may_leave: bool,
 }
 
-/// The content of an included file in the text, on one line of the text.
+/// The content of an included file, which was inserted into one line of the expanded text.
 #[derive(Debug)]
 struct Piece {
-    /// Line and column of its first character, counted from 1.
+    /// Line and column in the expanded text of the first inserted character, counted from 1.
     begin: (usize, usize),
+    /// Path of the included file.
     path: String,
+    /// Whole text of the included file.
     text: String,
 }
 
 impl Piece {
-    /// Converts a place in the text into a place in the file.
-    fn place(&self, (line, column): (usize, usize)) -> Option<(usize, usize)> {
+    /// Converts a line and column of the expanded text into a line and column of the included file; `None` if they lie outside
+    /// the inserted content.
+    fn place_in_file(&self, (line, column): (usize, usize)) -> Option<(usize, usize)> {
         let content = content(&self.text);
         let letters = column.checked_sub(self.begin.1)?;
         let (offset, _) = content.char_indices().nth(letters)?;
@@ -63,8 +69,9 @@ impl Piece {
     }
 }
 
-impl Expansion {
-    /// Creates the state without replacements; `may_leave` allows files outside the folder of the platform.
+impl Expander {
+    /// Creates the state before the first replacement; `may_leave` allows the inclusion of files outside the folder of the
+    /// platform.
     pub(super) fn new(may_leave: bool) -> Self {
         Self {
             may_leave,
@@ -72,12 +79,13 @@ impl Expansion {
         }
     }
 
-    /// Places a problem of the text in the included file that contains it, unless an included file has further elements to replace.
+    /// Moves a problem from the expanded text to its line and column in the included file that contains it. It stays in the
+    /// expanded text if more than one round was needed.
     pub(super) fn in_file(&self, problem: Problem) -> Problem {
         let place = problem.location.line_column.filter(|_| self.rounds == 1);
         let found = place.and_then(|place| {
             let mut pieces = self.pieces.iter();
-            pieces.find_map(|piece| Some((piece, piece.place(place)?)))
+            pieces.find_map(|piece| Some((piece, piece.place_in_file(place)?)))
         });
         match found {
             Some((piece, (line, column))) => problem.source(&piece.path).at(line, column),
@@ -85,11 +93,12 @@ impl Expansion {
         }
     }
 
-    /// Replaces all such elements of the text once; returns none if there are none.
+    /// Replaces each `<include>`, `<foreach>`, `<set>` and routing rule of the text once; returns the new text, or `None` if
+    /// there are none of these elements.
     ///
     /// # Errors
-    /// A file cannot be read, a set is unknown, or files include each other without end; with its place.
-    pub(super) fn round(&mut self, source: &str, text: &str) -> Result<Option<String>, Problem> {
+    /// A file cannot be read, a set is unknown, or files include each other without end; each error has its line and column.
+    pub(super) fn expand_once(&mut self, source: &str, text: &str) -> Result<Option<String>, Problem> {
         let is_there = |name: &str| text.contains(&format!("<{name}"));
         if !text.contains("RuleBased") && !ELEMENTS.iter().any(|name| is_there(name)) {
             return Ok(None);
@@ -97,7 +106,7 @@ impl Expansion {
         let mut mended = String::new();
         let document = parse(source, text, &mut mended)?;
         let mut found = Vec::new();
-        list(document.root_element(), &mut found);
+        list_replaceable(document.root_element(), &mut found);
         let text = document.input_text();
         let at = |node: Node<'_, '_>, problem: Problem| {
             let place = document.text_pos_at(node.range().start);
@@ -106,11 +115,11 @@ impl Expansion {
         };
         self.rounds += 1;
         if found.is_empty() {
-            return without_rules(document.root_element(), at);
+            return replace_rules(document.root_element(), at);
         }
-        if self.rounds > MOST_ROUNDS {
+        if self.rounds > MAX_ROUNDS {
             let problem = Problem::new(format!(
-                "files include each other more than {MOST_ROUNDS} times"
+                "files include each other more than {MAX_ROUNDS} times"
             ));
             let problem = problem.hint("let no file include itself");
             return Err(at(found[0], problem));
@@ -131,7 +140,7 @@ impl Expansion {
             new.extend(with.chars().map(|c| if c == '\n' { ' ' } else { c }));
             new.extend(text[range.clone()].chars().filter(|c| *c == '\n'));
             done = range.end;
-            if new.len() > LONGEST {
+            if new.len() > MAX_TEXT_LENGTH {
                 let problem = Problem::new("the elements stand for more than 268 MB of text");
                 return Err(at(node, problem.hint("name fewer hosts in the set")));
             }
@@ -153,13 +162,13 @@ impl Expansion {
             })
         };
         match name {
-            "include" => self.included(source, given("file")?),
+            "include" => self.include_file(source, given("file")?),
             "set" => {
                 let (id, radical) = (given("id")?, given("radical")?);
                 let around = ["prefix", "suffix"].map(|name| node.attribute(name).unwrap_or(""));
                 let ranges = parse_radical(radical).map_err(Problem::new)?;
                 let size = |(from, to): &(u64, u64)| to - from;
-                if ranges.iter().map(size).fold(0, u64::saturating_add) > LONGEST as u64 {
+                if ranges.iter().map(size).fold(0, u64::saturating_add) > MAX_TEXT_LENGTH as u64 {
                     return Err(Problem::new(format!("the set `{id}` is too large")));
                 }
                 let numbers = ranges.into_iter().flat_map(|(from, to)| from..=to);
@@ -170,14 +179,15 @@ impl Expansion {
             _ => {
                 let id = given("set_id")?;
                 let Some(names) = self.sets.get(id) else {
-                    let problem = Problem::new(format!("unknown set `{id}`")).names_no("set", id);
+                    let problem =
+                        Problem::new(format!("unknown set `{id}`")).with_unknown_name("set", id);
                     return Err(problem.known("sets", self.sets.keys().map(String::as_str)));
                 };
                 let inside = node.first_child().zip(node.last_child());
                 let body = inside.map_or("", |(first, last)| {
                     &text[first.range().start..last.range().end]
                 });
-                if names.len().saturating_mul(body.len()) > LONGEST {
+                if names.len().saturating_mul(body.len()) > MAX_TEXT_LENGTH {
                     return Err(
                         Problem::new("the elements stand for more than 268 MB of text")
                             .hint("name fewer hosts in the set"),
@@ -189,7 +199,8 @@ impl Expansion {
         }
     }
 
-    fn included(&mut self, source: &str, file: &str) -> Result<String, Problem> {
+    /// Returns the elements of an included file, and remembers the file.
+    fn include_file(&mut self, source: &str, file: &str) -> Result<String, Problem> {
         let folder = Path::new(source).parent().unwrap_or(Path::new(""));
         // SimGrid also searches it in the folder of the command.
         let beside = folder.join(file);
@@ -218,7 +229,7 @@ impl Expansion {
     }
 }
 
-/// Refuses a file outside the folder of the platform.
+/// Returns an error if a file is outside the folder of the platform.
 fn check_inside(folder: &Path, file: &Path, name: &str) -> Result<(), Problem> {
     let folder = if folder.as_os_str().is_empty() {
         Path::new(".")
@@ -238,7 +249,8 @@ fn check_inside(folder: &Path, file: &Path, name: &str) -> Result<(), Problem> {
     Err(problem.hint("copy it there, or allow it with `--include-outside`"))
 }
 
-/// Refuses an included file that is no XML, with the place in it; it may have several elements, or one that contains them.
+/// Returns an error, with line and column, if an included file is not XML. A file may have several elements, or one that contains
+/// them.
 fn check_content(path: &str, text: &str) -> Result<(), Problem> {
     let start = text.trim_start_matches('\u{feff}').trim_start();
     let mut mended = String::new();
@@ -253,8 +265,8 @@ fn check_content(path: &str, text: &str) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Lists the outermost elements that represent other elements, in their order.
-fn list<'a>(node: Node<'a, 'a>, found: &mut Vec<Node<'a, 'a>>) {
+/// Lists the outermost elements that stand for other elements, in the order of the text.
+fn list_replaceable<'a>(node: Node<'a, 'a>, found: &mut Vec<Node<'a, 'a>>) {
     let mut next = vec![node];
     while let Some(node) = next.pop() {
         if ELEMENTS.contains(&node.tag_name().name()) {
@@ -266,7 +278,8 @@ fn list<'a>(node: Node<'a, 'a>, found: &mut Vec<Node<'a, 'a>>) {
     }
 }
 
-/// Returns the elements of an included file: without declarations, and those of its `<platform>` if it has one.
+/// Returns the part of an included file that is inserted: without XML declarations, and only the elements inside `<platform>` if
+/// there is such an element.
 fn content(text: &str) -> &str {
     let mut rest = text.trim_start_matches('\u{feff}').trim();
     for _ in 0..text.len() {

@@ -1,24 +1,24 @@
-//! The texts of an export, with names as attributes and as parts of file names.
+//! Writes the names of a platform as attributes and as parts of file names for an export to SimGrid.
 
 use std::fmt::Write as _;
 
 use migsim_base::document::sha256;
 
-/// A platform in the format of `SimGrid`.
+/// A platform in the format of `SimGrid`, as the texts of its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Export {
-    /// The platform file.
+    /// Content of the platform file, in XML.
     pub xml: String,
-    /// The profiles that the platform refers to: file name and content.
+    /// Profile files that the platform file refers to: file name and content of each.
     pub profiles: Vec<(String, String)>,
-    /// Notes for the user on how `SimGrid` reads the platform.
+    /// Notes for the user about how `SimGrid` interprets the platform.
     pub notes: Vec<String>,
 }
 
-/// Maximum length of a name that is used unchanged in a file name \[B\]; file systems allow 255.
-const MOST_BYTES: usize = 200;
+/// Maximum length of a name that is used unchanged as part of a file name \[B\]; file systems allow 255.
+const MAX_NAME_LENGTH: usize = 200;
 
-/// Converts a name into a part of a file name that is safe on any system; different names stay different.
+/// Converts a name into a part of a file name that is safe on any operating system. Different names give different file names.
 pub(super) fn file_name(name: &str) -> String {
     let mut file = String::new();
     for letter in name.chars() {
@@ -28,15 +28,15 @@ pub(super) fn file_name(name: &str) -> String {
             file.push(letter);
         }
     }
-    if file.len() > MOST_BYTES {
+    if file.len() > MAX_NAME_LENGTH {
         let digest = sha256(name.as_bytes());
-        let (short, _) = file.split_at(file.floor_char_boundary(MOST_BYTES - digest.len()));
+        let (short, _) = file.split_at(file.floor_char_boundary(MAX_NAME_LENGTH - digest.len()));
         return format!("{short}%{digest}");
     }
     file
 }
 
-/// Converts a name into an attribute.
+/// Replaces the characters of a name that are not allowed in an XML attribute by entities.
 pub(crate) fn escape(name: &str) -> String {
     name.replace('&', "&amp;")
         .replace('<', "&lt;")
@@ -53,6 +53,6 @@ mod tests {
         assert_eq!(file_name("../a%b"), "..%2fa%25b");
         assert_ne!(file_name("a/b"), file_name("a%2fb"));
         let (one, two) = ("ü".repeat(300), "ü".repeat(301));
-        assert!(file_name(&one).len() <= MOST_BYTES + 1 && file_name(&one) != file_name(&two));
+        assert!(file_name(&one).len() <= MAX_NAME_LENGTH + 1 && file_name(&one) != file_name(&two));
     }
 }

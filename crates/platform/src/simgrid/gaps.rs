@@ -1,4 +1,5 @@
-//! Notes missing routes: SimGrid treats a route that a file does not write as one without links, which is often a mistake.
+//! Adds notes about routes that a SimGrid file does not define. SimGrid treats such a route as one without links, which is often
+//! a mistake in the file.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +7,13 @@ use super::tree::Builder;
 use crate::zones::{ITSELF, Member, Point, Routing, Table, ZoneId};
 use migsim_base::units::to_u32;
 
-/// A place where messages cross no link: the zone and two of its points; the same point twice is a host alone.
+/// A missing route: the zone, and the two hosts or routers between which messages would cross no link. If both are the same host,
+/// this host has no link at all.
 type Gap = (ZoneId, [Point; 2]);
 
 impl Builder<'_, '_, '_> {
-    /// Adds notes on the zones where hosts are not joined to gateways, or have no links of their own.
-    pub(super) fn note_gaps(&mut self) {
+    /// Adds notes about zones in which hosts have no route to a gateway, no links or no coordinates.
+    pub(super) fn note_missing_routes(&mut self) {
         if !self.reader.problems.is_empty() {
             return;
         }
@@ -22,25 +24,25 @@ impl Builder<'_, '_, '_> {
                 .or_default()
                 .push(host);
         }
-        let unwritten = self.unwritten(&hosts);
+        let unwritten = self.zones_with_missing_routes(&hosts);
         let message = "with routing `Full` has no route";
-        self.note_gap(message, "messages cross no link there", &unwritten);
-        let linkless = self.first_of_each(&hosts, |routing, local| match routing {
+        self.note_missing_route(message, "messages cross no link there", &unwritten);
+        let linkless = self.zones_with_host(&hosts, |routing, local| match routing {
             Routing::Star(star) => star.members[local].links.is_none(),
             _ => false,
         });
         let message = "with routing `Cluster` has no `<host_link>`";
-        self.note_gap(message, "such a host has no link of its own", &linkless);
-        let nowhere = self.first_of_each(&hosts, |routing, local| match routing {
+        self.note_missing_route(message, "such a host has no link of its own", &linkless);
+        let nowhere = self.zones_with_host(&hosts, |routing, local| match routing {
             Routing::Vivaldi(vivaldi) => vivaldi.members[local].is_none(),
             _ => false,
         });
         let message = "with routing `Vivaldi` has no coordinates";
-        self.note_gap(message, "such a host has no routes", &nowhere);
+        self.note_missing_route(message, "such a host has no routes", &nowhere);
     }
 
-    /// Adds a note on the first zone, with the number of the others.
-    fn note_gap(&mut self, what: &str, effect: &str, gaps: &[Gap]) {
+    /// Adds a note that describes the first of these missing routes and counts the other zones.
+    fn note_missing_route(&mut self, what: &str, effect: &str, gaps: &[Gap]) {
         let Some(&(zone, [from, to])) = gaps.first() else {
             return;
         };
@@ -61,15 +63,16 @@ impl Builder<'_, '_, '_> {
         self.reader.notes.push(note);
     }
 
-    /// Returns the zones with given routes where a message may need a route that is missing, each with the first gap.
-    fn unwritten(&self, hosts: &BTreeMap<ZoneId, Vec<Point>>) -> Vec<Gap> {
+    /// Returns the zones with routing `Full` in which a message may need a route that the file does not define, each zone with
+    /// the first missing route.
+    fn zones_with_missing_routes(&self, hosts: &BTreeMap<ZoneId, Vec<Point>>) -> Vec<Gap> {
         let mut gaps = Vec::new();
-        for (zone, gateways) in self.all_gateways() {
+        for (zone, gateways) in self.gateways_of_zones() {
             let Routing::Full(table) = &self.zones.zone(zone).routing else {
                 continue;
             };
             let is_missing = |(from, to): &(Point, Point)| {
-                from != to && table.find(self.local(*from), self.local(*to)).is_none()
+                from != to && table.find(self.number_in_zone(*from), self.number_in_zone(*to)).is_none()
             };
             let of_zone = hosts.get(&zone).map_or(&[][..], |hosts| &hosts[..]);
             let at_hosts = gateways.keys().flat_map(|&gateway| {
@@ -85,28 +88,30 @@ impl Builder<'_, '_, '_> {
         gaps
     }
 
-    /// Returns the zones with a host for which a condition holds, each with the first such host, as its number in the zone.
-    fn first_of_each(
+    /// Returns the zones that have a host for which `holds` is true, each zone with its first matching host. `holds` gets the
+    /// routing of the zone and the number of the host in the zone.
+    fn zones_with_host(
         &self,
         hosts: &BTreeMap<ZoneId, Vec<Point>>,
         holds: impl Fn(&Routing, usize) -> bool,
     ) -> Vec<Gap> {
         let first = |(&zone, hosts): (&ZoneId, &Vec<Point>)| {
             let routing = &self.zones.zone(zone).routing;
-            let is_it = |host: &&Point| holds(routing, self.local(**host) as usize);
+            let is_it = |host: &&Point| holds(routing, self.number_in_zone(**host) as usize);
             Some((zone, [*hosts.iter().find(is_it)?; 2]))
         };
         hosts.iter().filter_map(first).collect()
     }
 
-    /// Returns the number of a host or router in its zone.
-    fn local(&self, point: Point) -> u32 {
+    /// Returns the number of a host or router within its zone.
+    fn number_in_zone(&self, point: Point) -> u32 {
         let place = self.zones.place_of(Member::Point(point));
         place.map_or(0, |place| place.local)
     }
 
-    /// Returns the hosts and routers at which given routes enter and leave each zone, and whether a route between others may pass them.
-    fn all_gateways(&self) -> BTreeMap<ZoneId, BTreeMap<Point, bool>> {
+    /// Returns, for each zone, the hosts and routers at which defined routes enter or leave the zone. The value is true if
+    /// messages between other zones may cross the zone there.
+    fn gateways_of_zones(&self) -> BTreeMap<ZoneId, BTreeMap<Point, bool>> {
         let mut gateways: BTreeMap<ZoneId, BTreeMap<Point, bool>> = BTreeMap::new();
         let zones = self.zones.iter().enumerate();
         for (id, zone) in zones {
@@ -126,7 +131,7 @@ impl Builder<'_, '_, '_> {
         gateways
     }
 
-    /// Returns the name of a host or router; searches all of them.
+    /// Returns the name of a host or router. The search takes a time in proportion to their number.
     fn name_of(&self, point: Point) -> &str {
         let is_it = |(_, member): &(&String, &Member)| **member == Member::Point(point);
         let found = self.members.iter().find(is_it);

@@ -1,14 +1,15 @@
-//! Repairs texts that SimGrid's parser accepts although they are no XML. Lines and columns stay the same.
+//! Repairs texts that SimGrid's parser accepts although they are not valid XML. Lines and columns of the text do not change.
 
 use roxmltree::{Document, ParsingOptions};
 
 use migsim_base::document::line_column;
 use migsim_base::error::Problem;
 
-/// Maximum number of attributes of an element: the parser compares each with all others. SimGrid's elements have at most 22.
-const MOST_ATTRIBUTES: usize = 1000;
+/// Maximum number of attributes of an element. The XML parser compares each attribute with all others, so that more would take
+/// too long; SimGrid's elements have at most 22.
+const MAX_ATTRIBUTES: usize = 1000;
 
-/// Parses a file; `into` gets its repaired text if only `SimGrid` accepts it as XML.
+/// Parses the text of an XML file. If only `SimGrid` accepts the text as XML, a repaired text is written to `into` and parsed.
 pub(super) fn parse<'t>(
     source: &str,
     text: &'t str,
@@ -23,13 +24,14 @@ pub(super) fn parse<'t>(
     match Document::parse_with_options(text, options()) {
         Ok(document) => Ok(document),
         Err(error) => {
-            *into = mended(text);
-            Document::parse_with_options(into, options()).map_err(|_| not_xml(source, text, &error))
+            *into = repair(text);
+            Document::parse_with_options(into, options()).map_err(|_| invalid_xml_error(source, text, &error))
         }
     }
 }
 
-fn not_xml(source: &str, text: &str, error: &roxmltree::Error) -> Problem {
+/// Creates the error that a text is not valid XML, with line and column.
+fn invalid_xml_error(source: &str, text: &str, error: &roxmltree::Error) -> Problem {
     let full = error.to_string();
     let message = full.rfind(" at ").map_or(&*full, |end| &full[..end]);
     let (line, column) = match error {
@@ -42,7 +44,8 @@ fn not_xml(source: &str, text: &str, error: &roxmltree::Error) -> Problem {
         .at(line, column)
 }
 
-/// Refuses elements with too many attributes. The time is proportional to the text, which need not be XML.
+/// Returns an error if an element has too many attributes. The time is proportional to the length of the text, which need not be
+/// valid XML.
 fn check_attributes(source: &str, text: &str) -> Result<(), Problem> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -56,11 +59,11 @@ fn check_attributes(source: &str, text: &str) -> Result<(), Problem> {
             at = end.map_or(text.len(), |end| start + end + close.len());
             continue;
         }
-        let (end, attributes) = element(bytes, start);
-        if attributes > MOST_ATTRIBUTES {
+        let (end, attributes) = end_and_attribute_count(bytes, start);
+        if attributes > MAX_ATTRIBUTES {
             let name = text[start + 1..].split([' ', '\t', '\r', '\n']).next();
             let message = format!(
-                "element `<{}>` has more than {MOST_ATTRIBUTES} attributes",
+                "element `<{}>` has more than {MAX_ATTRIBUTES} attributes",
                 name.unwrap_or("")
             );
             let (line, column) = line_column(text, start);
@@ -71,8 +74,8 @@ fn check_attributes(source: &str, text: &str) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Returns the end of the element that begins here, and the number of its quoted values.
-fn element(bytes: &[u8], start: usize) -> (usize, usize) {
+/// Returns the position of the end of the element that begins at `start`, and the number of its quoted attribute values.
+fn end_and_attribute_count(bytes: &[u8], start: usize) -> (usize, usize) {
     if bytes.get(start + 1) == Some(&b'!') {
         return (start + 2, 0); // elements may stand in the declarations of entities
     }
@@ -95,8 +98,8 @@ fn element(bytes: &[u8], start: usize) -> (usize, usize) {
     (bytes.len(), attributes)
 }
 
-/// Replaces by blanks what XML forbids: a declaration that is not at the beginning, and `--` in comments.
-pub(super) fn mended(text: &str) -> String {
+/// Replaces by blanks what XML does not allow: a declaration that is not at the beginning of the text, and `--` in comments.
+pub(super) fn repair(text: &str) -> String {
     let mut mended = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest
@@ -132,7 +135,7 @@ pub(super) fn mended(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{check_attributes, mended};
+    use super::{check_attributes, repair};
 
     #[test]
     fn elements_with_too_many_attributes_are_refused_with_their_place() {
@@ -162,7 +165,7 @@ mod tests {
     fn comments_lose_their_dashes_and_a_late_declaration_goes() {
         let text = "\n<!-- a -- b --->\n<?xml version='1.0'\n?><a/><!--";
         assert_eq!(
-            mended(text),
+            repair(text),
             "\n<!-- a    b  -->\n                   \n  <a/><!--"
         );
     }

@@ -1,6 +1,6 @@
 //! Reads `SimGrid` platform files (XML), versions 3, 4 and 4.1.
 //!
-//! | read | how |
+//! | element | how it is read |
 //! | --- | --- |
 //! | `<zone>`, `<AS>` | nested, with routing `Full`, `Floyd`, `Dijkstra`, `DijkstraCache`, `Cluster`, `Vivaldi`, `None` or `RuleBased` ([`rules`]) |
 //! | `<cluster>`, `<cabinet>`, `<peer>`, `<host_link>`, `<backbone>` | with private links, loopback, limiter, and the topologies TORUS, `FAT_TREE` and DRAGONFLY |
@@ -11,14 +11,14 @@
 //! | `<prop>` | memory of hosts, sharing of `FATPIPE` links |
 //! | `<disk>`, `<storage>`, other `<prop>`, `<config>`, `<actor>` | ignored, with a note |
 //!
-//! Missing routes, which `SimGrid` treats as routes without links, are noted (`gaps`).
+//! Missing routes, which `SimGrid` treats as routes without links, are reported in notes (`gaps`).
 //!
 //! Elements that are not supported (WIFI) or unknown are errors. Routes are those of `SimGrid` 3.32 ([`Zones`](super::Zones)).
 //!
-//! The clusters are the zones that contain hosts. In a file of one zone of hosts, hosts form a cluster if their names differ only in the
-//! digits at the end (`Labtec-0`, `Labtec-1`: cluster `Labtec`). Host ids follow the order of clusters.
+//! Each zone that contains hosts becomes a cluster. If a file has only one zone of hosts, hosts form a cluster if their names
+//! differ only in the digits at the end (`Labtec-0`, `Labtec-1`: cluster `Labtec`). Host ids follow the order of clusters.
 //!
-//! Bandwidth and latency of a profile replace those of the link, a speed multiplies that of the host.
+//! The bandwidth and latency values of a profile replace those of the link; a speed value multiplies the speed of the host.
 
 mod cluster;
 mod config;
@@ -46,7 +46,7 @@ use std::sync::Arc;
 
 use super::zones::Routing;
 use super::{Grouping, LoadedPlatform, Platform, Routes};
-use expand::Expansion;
+use expand::Expander;
 use lenient::parse;
 use migsim_base::document::{limited, sha256};
 use migsim_base::error::{Error, Problem};
@@ -54,32 +54,33 @@ use migsim_base::memory::Limits;
 use tree::{Builder, Node};
 use xml::{Reader, Version};
 
-/// Reads a `SimGrid` platform; `source` is the path of the file, beside which profile files are searched.
+/// Reads a `SimGrid` platform; `source` is the path of the file, in whose folder profile files are searched.
 ///
 /// # Errors
-/// All problems of the file, each with its place; an unsupported element is a problem.
+/// All problems of the file, each with its line and column; an unsupported element is a problem.
 pub fn from_simgrid(source: &str, text: &str) -> Result<LoadedPlatform, Error> {
     from_simgrid_within(source, text, Limits::default())
 }
 
-/// Reads such a platform within limits of memory.
+/// Reads a `SimGrid` platform; refuses a platform that exceeds the memory limits.
 pub(super) fn from_simgrid_within(
     source: &str,
     text: &str,
     limits: Limits,
 ) -> Result<LoadedPlatform, Error> {
     from_translation(source, text, limits).map_err(|error| {
-        error.hinting("`migsim platform export ufrgs` prints a file of this format")
+        error.with_default_hint("`migsim platform export ufrgs` prints a file of this format")
     })
 }
 
-/// Reads a SimGrid platform from a text that is already translated to the present format; the caller adds the hints to the errors.
+/// Reads a platform from SimGrid XML that was translated from JSON. Unlike [`from_simgrid_within`], it adds no hint about the
+/// format to errors.
 pub(super) fn from_translation(
     source: &str,
     text: &str,
     limits: Limits,
 ) -> Result<LoadedPlatform, Error> {
-    let mut expansion = Expansion::new(limits.may_include_outside);
+    let mut expansion = Expander::new(limits.may_include_outside);
     read(source, text, limits, &mut expansion).map_err(|error| {
         let is_here = |problem: &Problem| problem.location.source.as_deref() == Some(source);
         let error = error.map(|problem| {
@@ -89,12 +90,13 @@ pub(super) fn from_translation(
                 problem
             }
         });
-        in_text(error, source, text)
+        limit_columns(error, source, text)
     })
 }
 
-/// Adjusts the places of problems to the text, where an element may represent longer ones.
-fn in_text(mut error: Error, source: &str, text: &str) -> Error {
+/// Limits the columns of problems to the lengths of the lines in the file. They can be larger, because an element may stand on
+/// its line for a longer text that replaces it.
+fn limit_columns(mut error: Error, source: &str, text: &str) -> Error {
     if let Error::Input(problems) = &mut error {
         let is_here = |problem: &&mut Problem| problem.location.source.as_deref() == Some(source);
         for problem in problems.iter_mut().filter(is_here) {
@@ -112,11 +114,11 @@ fn read(
     source: &str,
     text: &str,
     limits: Limits,
-    expansion: &mut Expansion,
+    expansion: &mut Expander,
 ) -> Result<LoadedPlatform, Error> {
     let content = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut expanded: Option<String> = None;
-    while let Some(next) = expansion.round(source, expanded.as_deref().unwrap_or(content))? {
+    while let Some(next) = expansion.expand_once(source, expanded.as_deref().unwrap_or(content))? {
         expanded = Some(next);
     }
     let content = expanded.as_deref().unwrap_or(content);
@@ -149,16 +151,16 @@ fn read(
     }
 }
 
-/// The text of a tree of zones in `SimGrid`'s format, without `<include>` and the like.
+/// The text of a tree of zones in `SimGrid`'s format, in which `<include>`, `<set>` and `<foreach>` are already replaced.
 #[derive(Clone, Debug)]
 pub struct TreeText {
-    /// The file as XML.
+    /// Content of the platform file, in XML.
     pub text: Arc<str>,
-    /// Whether the text is complete: of version 4, with all profiles inside the text.
+    /// Whether the text is a complete platform of version 4 that refers to no profile files.
     pub is_whole: bool,
 }
 
-/// Reads the version, the traces, and the one zone with its content.
+/// Reads the content of `<platform>`: the version, the traces, and the one zone with everything inside it.
 fn read_root<'a>(reader: &mut Reader<'a, '_>, root: Node<'a>, limits: Limits) -> Option<Platform> {
     if !root.has_tag_name("platform") {
         let message = format!(
@@ -169,14 +171,14 @@ fn read_root<'a>(reader: &mut Reader<'a, '_>, root: Node<'a>, limits: Limits) ->
         return None;
     }
     reader.check_attributes(root, &["version"]);
-    reader.version = match reader.required(root, "version")? {
+    reader.version = match reader.required_attribute(root, "version")? {
         "3" | "3.0" => Version::Three,
         "4" | "4.0" | "4.1" => Version::Four,
         other => {
             let problem = reader
                 .problem_at(root, "version", format!("unknown version `{other}`"))
-                .names_no("version", other);
-            reader.note(problem.known("versions", ["3", "4", "4.1"]));
+                .with_unknown_name("version", other);
+            reader.record(problem.known("versions", ["3", "4", "4.1"]));
             return None;
         }
     };
@@ -191,12 +193,12 @@ fn read_root<'a>(reader: &mut Reader<'a, '_>, root: Node<'a>, limits: Limits) ->
             "zone" | "AS" | "cluster" if zone.is_none() => zone = Some(child),
             "zone" | "AS" | "cluster" => {
                 let problem = reader.problem(child, "only one zone can stand outside of zones");
-                reader.note(problem.hint("put the zones into one with routing `Full`"));
+                reader.record(problem.hint("put the zones into one with routing `Full`"));
             }
             "trace" | "trace_connect" => {}
             "config" => reader.read_config(child),
-            name @ ("prop" | "random" | "actor" | "process") => reader.pass_over(name),
-            _ => reader.unknown_element(
+            name @ ("prop" | "random" | "actor" | "process") => reader.count_ignored(name),
+            _ => reader.report_unknown_element(
                 child,
                 &["zone", "cluster", "trace", "trace_connect", "config"],
             ),
@@ -207,14 +209,14 @@ fn read_root<'a>(reader: &mut Reader<'a, '_>, root: Node<'a>, limits: Limits) ->
         return None;
     };
     let mut builder = Builder::new(reader, limits);
-    builder.read(zone, None);
-    builder.connect();
-    builder.note_gaps();
+    builder.read_zone_or_cluster(zone, None);
+    builder.read_routes();
+    builder.note_missing_routes();
     builder.finish(zone)
 }
 
 impl<'a> Builder<'_, 'a, '_> {
-    /// Returns the platform; none if it has errors.
+    /// Returns the completed platform; `None` if the file has problems.
     fn finish(self, zone: Node<'a>) -> Option<Platform> {
         if self.hosts.is_empty() && self.reader.problems.is_empty() {
             self.reader.report(zone, "the zone has no hosts");

@@ -1,4 +1,5 @@
-//! Rewrites a tree of zones as one file of version 4.1, element by element. It serves trees of version 3 or with other files.
+//! Rewrites a tree of zones as one file of version 4.1 of SimGrid's format, element by element. It is used to export trees that
+//! are of version 3 or refer to other files.
 //!
 //! | read | written |
 //! | --- | --- |
@@ -20,19 +21,19 @@ use super::units::{self, BANDWIDTH, LATENCY, SPEED, Units};
 use super::xml::{Reader, Version};
 use migsim_base::error::Error;
 
-/// Elements with another name in version 4.
+/// Elements whose name differs between the versions: the name in version 3 and the name in version 4.
 const ELEMENTS: [(&str, &str); 3] = [
     ("AS", "zone"),
     ("ASroute", "zoneRoute"),
     ("bypassASroute", "bypassZoneRoute"),
 ];
-/// Attributes with another name in version 4.
+/// Attributes whose name differs between the versions: the name in version 3 and the name in version 4.
 const ATTRIBUTES: [(&str, &str); 3] = [
     ("power", "speed"),
     ("cores", "core"),
     ("availability_file", "speed_file"),
 ];
-/// Elements that have no effect on hosts, links and routes.
+/// Elements that are not written, because they have no effect on hosts, links and routes.
 const LEFT_OUT: [&str; 10] = [
     "random",
     "disk",
@@ -45,7 +46,7 @@ const LEFT_OUT: [&str; 10] = [
     "process",
     "config",
 ];
-/// Attributes whose value is a quantity, and the unit of a number without one.
+/// Attributes whose value is a quantity: the name, the units, and the unit that a number without a unit has.
 const QUANTITIES: [(&str, &Units, &str); 13] = [
     ("speed", &SPEED, "f"),
     ("power", &SPEED, "f"),
@@ -62,11 +63,12 @@ const QUANTITIES: [(&str, &Units, &str); 13] = [
     ("loopback_lat", &LATENCY, "s"),
 ];
 
-/// Rewrites the platform of a text without `<include>`; `source` is the path of its other files.
+/// Rewrites a platform as version 4.1; `text` contains no `<include>`, and `source` is the path of the file, in whose folder
+/// other files are searched.
 ///
 /// # Errors
-/// A file that it refers to cannot be read any more.
-pub(super) fn modern(source: &str, text: &str) -> Result<Export, Error> {
+/// A profile file that the platform refers to can no longer be read.
+pub(super) fn rewrite(source: &str, text: &str) -> Result<Export, Error> {
     let mut lenient = String::new();
     let document = parse(source, text, &mut lenient)?;
     let root = document.root_element();
@@ -91,8 +93,8 @@ pub(super) fn modern(source: &str, text: &str) -> Result<Export, Error> {
     let is_config = |node: &Node<'_>| node.has_tag_name("config");
     elements()
         .filter(is_config)
-        .for_each(|node| writer.config(node));
-    elements().for_each(|node| writer.element(node, 1));
+        .for_each(|node| writer.write_config(node));
+    elements().for_each(|node| writer.write_element(node, 1));
     writer.xml.push_str("</platform>\n");
     if !writer.reader.problems.is_empty() {
         return Err(Error::Input(writer.reader.problems));
@@ -105,28 +107,31 @@ pub(super) fn modern(source: &str, text: &str) -> Result<Export, Error> {
 }
 
 struct Modern<'a, 'input> {
+    /// Reader of the original file.
     reader: Reader<'a, 'input>,
+    /// The text written so far.
     xml: String,
-    /// Name and content of each profile file.
+    /// Name and content of each profile file that is written beside the platform.
     profiles: BTreeMap<String, String>,
 }
 
 impl<'a> Modern<'a, '_> {
-    fn element(&mut self, node: Node<'a>, depth: usize) {
+    /// Writes an element with its attributes and everything inside it, indented by `depth` spaces.
+    fn write_element(&mut self, node: Node<'a>, depth: usize) {
         let name = node.tag_name().name();
-        if LEFT_OUT.contains(&name) || is_of_one_zone(node) {
+        if LEFT_OUT.contains(&name) || is_route_to_itself(node) {
             return;
         }
         if name == "trace" {
-            return self.trace(node, depth);
+            return self.write_trace(node, depth);
         }
         let indent = " ".repeat(depth);
-        let _ = write!(self.xml, "{indent}<{}", renamed(&ELEMENTS, name));
+        let _ = write!(self.xml, "{indent}<{}", new_name(&ELEMENTS, name));
         for attribute in node.attributes() {
-            self.attribute(node, attribute.name(), attribute.value());
+            self.write_attribute(node, attribute.name(), attribute.value());
         }
         let mut children: Vec<Node<'a>> = node.children().filter(Node::is_element).collect();
-        children.sort_by_key(|child| place_of(child.tag_name().name()));
+        children.sort_by_key(|child| rank_in_zone(child.tag_name().name()));
         if children.is_empty() {
             self.xml.push_str("/>\n");
             return;
@@ -135,16 +140,17 @@ impl<'a> Modern<'a, '_> {
         let is_line = children.iter().all(|child| child.has_tag_name("link_ctn"));
         self.xml.push_str(if is_line { ">" } else { ">\n" });
         for child in children {
-            self.element(child, if is_line { 0 } else { depth + 1 });
+            self.write_element(child, if is_line { 0 } else { depth + 1 });
             if is_line {
                 self.xml.truncate(self.xml.trim_end().len());
             }
         }
         let indent = if is_line { "" } else { &indent };
-        let _ = writeln!(self.xml, "{indent}</{}>", renamed(&ELEMENTS, name));
+        let _ = writeln!(self.xml, "{indent}</{}>", new_name(&ELEMENTS, name));
     }
 
-    fn attribute(&mut self, node: Node<'a>, name: &'a str, value: &str) {
+    /// Writes an attribute under its name of version 4, with units added to numbers.
+    fn write_attribute(&mut self, node: Node<'a>, name: &'a str, value: &str) {
         let may_be_empty = matches!(name, "prefix" | "suffix" | "value");
         if matches!(name, "availability" | "state") || (value.trim().is_empty() && !may_be_empty) {
             return;
@@ -152,23 +158,23 @@ impl<'a> Modern<'a, '_> {
         let unit = QUANTITIES.iter().find(|(known, ..)| *known == name);
         let written = match (name, unit) {
             (_, Some((_, units, unit))) => with_unit(value, units, unit),
-            ("routing", _) => known_routing(value).to_owned(),
+            ("routing", _) => canonical_routing(value).to_owned(),
             ("symmetrical", _) => value.to_ascii_uppercase(),
             ("coordinates", _) => value.split_whitespace().collect::<Vec<_>>().join(" "),
             ("pstate", _) => value.trim().trim_end_matches(".0").to_owned(),
-            (_, _) if name.ends_with("_file") => self.file(node, name, value),
+            (_, _) if name.ends_with("_file") => self.add_profile_file(node, name, value),
             _ => match value {
                 "FULLDUPLEX" => "SPLITDUPLEX".to_owned(),
                 "POWER" if node.has_tag_name("trace_connect") => "SPEED".to_owned(),
                 _ => value.to_owned(),
             },
         };
-        let (name, written) = (renamed(&ATTRIBUTES, name), escape(&written));
+        let (name, written) = (new_name(&ATTRIBUTES, name), escape(&written));
         let _ = write!(self.xml, " {name}=\"{written}\"");
     }
 
-    /// Writes the file of a profile or of states; returns its name.
-    fn file(&mut self, node: Node<'a>, attribute: &'a str, value: &str) -> String {
+    /// Adds the profile or state file that an attribute refers to, unless it is already added; returns its new name.
+    fn add_profile_file(&mut self, node: Node<'a>, attribute: &'a str, value: &str) -> String {
         // A plain name is kept, so that an exported platform can be exported again without changes.
         let is_plain = !value.contains(['/', '\\', ':']);
         let name = if is_plain {
@@ -177,31 +183,31 @@ impl<'a> Modern<'a, '_> {
             file_name(value)
         };
         if !self.profiles.contains_key(&name)
-            && let Some(events) = self.reader.events_of(node, attribute)
+            && let Some(events) = self.reader.modern_events_in_file(node, attribute)
         {
-            self.profiles.insert(name.clone(), events.as_file());
+            self.profiles.insert(name.clone(), events.to_file_text());
         }
         name
     }
 
-    /// Writes an inline profile, or that of a file, as an inline one.
-    fn trace(&mut self, node: Node<'a>, depth: usize) {
+    /// Writes a `<trace>` with all its events; if the original refers to a file, its events are included.
+    fn write_trace(&mut self, node: Node<'a>, depth: usize) {
         let Some(id) = node.attribute("id") else {
             return;
         };
-        if let Some(events) = self.reader.inline_trace(id) {
+        if let Some(events) = self.reader.modern_events_of_trace(id) {
             let period = events.period().unwrap_or(0.0);
             let (indent, id) = (" ".repeat(depth), escape(id));
             let _ = write!(
                 self.xml,
                 "{indent}<trace id=\"{id}\" periodicity=\"{period}\">\n{}{indent}</trace>\n",
-                events.lines()
+                events.to_lines()
             );
         }
     }
 
-    /// Writes the settings that have a meaning here.
-    fn config(&mut self, node: Node<'a>) {
+    /// Writes the settings of a `<config>` that have a counterpart in migsim.
+    fn write_config(&mut self, node: Node<'a>) {
         let of = |prop: Node<'a>, name: &str| prop.attribute(name).unwrap_or("");
         let props = node.children().filter(Node::is_element);
         let kept: Vec<String> = props
@@ -220,19 +226,21 @@ impl<'a> Modern<'a, '_> {
     }
 }
 
-/// Whether the element is the route of a zone to itself, which no message takes and version 4 refuses.
-fn is_of_one_zone(node: Node<'_>) -> bool {
+/// Whether the element is the route of a zone to itself, which no message takes and version 4 does not allow.
+fn is_route_to_itself(node: Node<'_>) -> bool {
     matches!(node.tag_name().name(), "ASroute" | "zoneRoute")
         && node.attribute("src") == node.attribute("dst")
 }
 
-fn renamed<'n>(names: &[(&str, &'n str)], name: &'n str) -> &'n str {
+/// Returns the new name of an element or attribute; the same name if it did not change.
+fn new_name<'n>(names: &[(&str, &'n str)], name: &'n str) -> &'n str {
     let known = names.iter().find(|(old, _)| *old == name);
     known.map_or(name, |(_, new)| new)
 }
 
-/// Returns the rank of an element in its zone: the parser of `SimGrid` 4 requires the content of a zone before its links and routes.
-fn place_of(name: &str) -> usize {
+/// Returns the rank by which an element is sorted within its zone, since the parser of `SimGrid` 4 requires hosts and inner zones
+/// before links and routes.
+fn rank_in_zone(name: &str) -> usize {
     match name {
         "prop" => 0,
         "link" | "backbone" => 2,
@@ -243,14 +251,15 @@ fn place_of(name: &str) -> usize {
     }
 }
 
-fn known_routing(value: &str) -> &str {
+/// Returns the name of a routing with the capital letters that SimGrid requires.
+fn canonical_routing(value: &str) -> &str {
     let known = ROUTINGS
         .iter()
         .find(|known| known.eq_ignore_ascii_case(value));
     known.copied().unwrap_or(value)
 }
 
-/// Adds the unit to each number of a list.
+/// Adds the unit to each number without a unit in a list that is separated by commas.
 fn with_unit(value: &str, units: &Units, unit: &str) -> String {
     let one = |text: &str| match units::parse(text, units) {
         Ok((_, true)) => format!("{}{unit}", text.trim()),

@@ -1,7 +1,8 @@
-//! Profiles as text, in a file or in a `<trace>`.
+//! Reads and writes profiles in SimGrid's text format, which is used in files and inside `<trace>`.
 //!
-//! A line is `time value`; `#` and `%` begin comments. `PERIODICITY p` repeats the events with all times shifted by p. `LOOPAFTER x`
-//! repeats them x after the last event (`SimGrid` 3.32; versions before 3.26 treat both as `LOOPAFTER`).
+//! A line is `time value`; lines that begin with `#` or `%` are comments. `PERIODICITY p` repeats the events with all times
+//! shifted by p. `LOOPAFTER x` repeats them x after the last event (`SimGrid` 3.32; versions before 3.26 treat both as
+//! `LOOPAFTER`).
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,7 +13,7 @@ use crate::Profile;
 use migsim_base::document::{read_text, sha256};
 use migsim_base::error::Problem;
 
-/// The quantity that a profile varies.
+/// Quantity of a host or link that a profile changes over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Connection {
     Speed,
@@ -24,53 +25,58 @@ pub(super) enum Connection {
     LinkState,
 }
 
-/// The profiles of a platform file.
+/// The profiles of a platform file: inline traces, their connections to hosts and links, and profile files.
 #[derive(Debug, Default)]
 pub(super) struct Traces<'a> {
-    /// Inline profiles by name; `None` if one has errors.
+    /// Events of each `<trace>` by its id; `None` if the trace has errors.
     pub inline: BTreeMap<&'a str, Option<Events>>,
-    /// For each element and kind: its trace, and whether the element was found.
+    /// Each `<trace_connect>`, by the name of its host or link and the quantity: the XML element, the id of the trace, and
+    /// whether a host or link with this name was found.
     pub connected: BTreeMap<(&'a str, Connection), (Node<'a, 'a>, &'a str, bool)>,
-    /// Files by path as they were found: the events and the SHA-256.
+    /// Profile files by path: the events or the problem, and the SHA-256 of the file.
     pub files: BTreeMap<String, (Result<Events, Problem>, String)>,
 }
 
-/// Reads the events in a file, and the SHA-256 of the file.
+/// Reads a profile file; returns its events or the problem, and the SHA-256 of the file.
 pub(super) fn read_file(path: &str) -> (Result<Events, Problem>, String) {
     match read_text(path) {
         Err(problem) => (Err(problem), String::new()),
         Ok(text) => {
             let content = text.strip_prefix('\u{feff}').unwrap_or(&text);
-            let events = Events::read(content, None).map_err(|wrong| in_file(path, wrong));
+            let events = Events::read(content, None).map_err(|wrong| problem_in_file(path, wrong));
             (events, sha256(text.as_bytes()))
         }
     }
 }
 
-/// Creates the problem of a line of a file.
-pub(super) fn in_file(path: &str, (line, message): (usize, String)) -> Problem {
+/// Creates a problem that is located at a line of the file `path`.
+pub(super) fn problem_in_file(path: &str, (line, message): (usize, String)) -> Problem {
     Problem::new(message).source(path).at(line.max(1), 1)
 }
 
-/// Reads the profile in the text of a file; a problem has its line.
+/// Reads a profile from the text of a file in SimGrid's format; `path` names the file in messages.
 ///
 /// # Errors
-/// A line is no event of a profile.
+/// A line is not an event of a profile; the error contains the number of the line.
 pub fn read_profile(path: &str, text: &str) -> Result<Profile, Problem> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    parse(text, None).map_err(|wrong| in_file(path, wrong))
+    parse(text, None).map_err(|wrong| problem_in_file(path, wrong))
 }
 
-/// The events of a profile: times \[s\] and values with their lines, and the period of their repetition.
+/// The events of a profile in SimGrid's format, with the period after which they repeat.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Events {
+    /// Time \[s\] and value of each event.
     steps: Vec<(f64, f64)>,
+    /// Number of the line of each event, counted from 1.
     lines: Vec<usize>,
+    /// Time after which the events repeat \[s\]; `None` if they happen once.
     repeat: Option<f64>,
 }
 
 impl Events {
-    /// Reads events; an error has its line. Of two events at one time the second one is used.
+    /// Reads events from a text; `period` is used unless the text states one. Of two events at the same time, the second one
+    /// replaces the first. An error has the number of its line.
     pub(super) fn read(text: &str, period: Option<f64>) -> Result<Self, (usize, String)> {
         let (mut period, mut pause) = (period, None);
         let (mut steps, mut lines) = (Vec::<(f64, f64)>::new(), Vec::new());
@@ -115,20 +121,20 @@ impl Events {
         })
     }
 
-    /// Returns the capacity that the events describe; an error has its line.
+    /// Converts the events into a profile; an error has the number of its line.
     pub(super) fn profile(&self) -> Result<Profile, (usize, String)> {
-        let broken = (0..self.steps.len()).find(|&at| !is_step(&self.steps, at));
+        let broken = (0..self.steps.len()).find(|&at| !is_valid_step(&self.steps, at));
         let line = broken.map_or(1, |at| self.lines[at]);
         Profile::new(self.steps.clone(), self.repeat).map_err(|problem| (line, problem.message))
     }
 
-    /// Returns the time after which it repeats \[s\].
+    /// Returns the time after which the events repeat \[s\]; `None` if they happen once.
     pub(super) fn period(&self) -> Option<f64> {
         self.repeat.filter(|&period| period > 0.0)
     }
 
-    /// Returns its events, one per line.
-    pub(super) fn lines(&self) -> String {
+    /// Returns the events as text, one per line.
+    pub(super) fn to_lines(&self) -> String {
         let mut text = String::new();
         for (date, value) in &self.steps {
             let _ = writeln!(text, "{date} {value}");
@@ -136,41 +142,42 @@ impl Events {
         text
     }
 
-    /// Returns the text of an equivalent file.
-    pub(super) fn as_file(&self) -> String {
+    /// Returns the text of a profile file with these events and this period.
+    pub(super) fn to_file_text(&self) -> String {
         let period = self.period();
         let first = period.map_or_else(String::new, |period| format!("PERIODICITY {period}\n"));
-        first + &self.lines()
+        first + &self.to_lines()
     }
 
-    /// Whether the period ends before the last event, so that no round is whole.
-    pub(super) fn is_cut(&self) -> bool {
+    /// Whether the period ends before the last event, so that the events of a repetition are not complete.
+    pub(super) fn exceeds_period(&self) -> bool {
         let last = self.steps.last().map_or(0.0, |step| step.0);
         self.repeat
             .is_some_and(|repeat| repeat > 0.0 && repeat < last)
     }
 
-    /// Returns the same events, with the period as a pause after the last event.
-    pub(super) fn with_pause(mut self) -> Self {
+    /// Returns the same events with a longer period: they repeat one old period after the last event.
+    pub(super) fn with_period_after_last(mut self) -> Self {
         let last = self.steps.last().map_or(0.0, |step| step.0);
         self.repeat = self.repeat.map(|period| last + period);
         self
     }
 
-    /// Returns the time of the first event that switches something off.
+    /// Returns the time \[s\] of the first event that switches a host or link off (a value of 0 or less); `None` if there is
+    /// none.
     pub(super) fn first_failure(&self) -> Option<f64> {
         let off = self.steps.iter().find(|step| step.1 <= 0.0);
         off.map(|step| step.0.max(0.0))
     }
 }
 
-/// Reads a profile; an error has its line.
+/// Reads a profile from its text; an error has the number of its line.
 fn parse(text: &str, period: Option<f64>) -> Result<Profile, (usize, String)> {
     Events::read(text, period)?.profile()
 }
 
-/// Whether [`Profile::new`] accepts the step after the earlier ones.
-fn is_step(steps: &[(f64, f64)], at: usize) -> bool {
+/// Whether [`Profile::new`] accepts the step with index `at` after the step before it.
+fn is_valid_step(steps: &[(f64, f64)], at: usize) -> bool {
     let first = at.saturating_sub(1);
     Profile::new(steps[first..=at].to_vec(), None).is_ok()
 }
@@ -199,7 +206,7 @@ mod tests {
     #[test]
     fn of_two_steps_at_one_date_the_second_one_holds() {
         let profile = parse("0 1\n5 0.5\n5 0.25\n", None).unwrap();
-        assert_eq!(profile.once(), [(0.0, 1.0), (5.0, 0.25)]);
+        assert_eq!(profile.steps_without_repetition(), [(0.0, 1.0), (5.0, 0.25)]);
     }
 
     #[test]

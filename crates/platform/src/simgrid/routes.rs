@@ -1,25 +1,26 @@
-//! Reads the routes of zones, once all names are known.
+//! Reads the routes of all zones, after the names of all hosts, routers, zones and links are known.
 
 use std::collections::BTreeSet;
 
-use super::tree::{Builder, NamedLink, Node, Part};
+use super::tree::{Builder, NamedLink, Node, UnroutedZone};
 use crate::zones::{
-    Bypass, Dijkstra, Floyd, ITSELF, Member, Place, Point, Private, Routing, Table, ZoneId,
+    Bypass, Dijkstra, Floyd, ITSELF, Member, Place, Point, MemberLinks, Routing, Table, ZoneId,
 };
 use migsim_base::units::LinkId;
 
-/// A link of a route, and the link of the route back.
+/// A link of a route, and the link that the route back crosses instead.
 type Step = (LinkId, LinkId);
 
 impl<'a> Builder<'_, 'a, '_> {
-    /// Reads the routes of all zones.
-    pub(super) fn connect(&mut self) {
-        for part in std::mem::take(&mut self.parts) {
-            self.connect_zone(&part);
+    /// Reads the routes of all zones and stores them in these zones.
+    pub(super) fn read_routes(&mut self) {
+        for part in std::mem::take(&mut self.unrouted_zones) {
+            self.read_routes_of_zone(&part);
         }
     }
 
-    fn connect_zone(&mut self, part: &Part<'a>) {
+    /// Reads the routes, bypass routes and host links of one zone.
+    fn read_routes_of_zone(&mut self, part: &UnroutedZone<'a>) {
         let mut table = Table::default();
         let mut pairs = BTreeSet::new();
         let mut mentioned = Vec::new();
@@ -30,14 +31,14 @@ impl<'a> Builder<'_, 'a, '_> {
         for node in self.reader.elements(part.node) {
             match node.tag_name().name() {
                 "route" | "zoneRoute" | "ASroute" if is_written => {
-                    self.edge(node, part.zone, &mut table, &mut pairs, &mut mentioned);
+                    self.read_route(node, part.zone, &mut table, &mut pairs, &mut mentioned);
                 }
                 "route" | "zoneRoute" | "ASroute" => {
                     let message = format!("a zone with routing `{routing}` has no written routes");
                     self.reader.report(node, message);
                 }
-                "bypassRoute" | "bypassZoneRoute" | "bypassASroute" => self.bypass(node, part.zone),
-                "host_link" => self.host_link(node, part),
+                "bypassRoute" | "bypassZoneRoute" | "bypassASroute" => self.read_bypass(node, part.zone),
+                "host_link" => self.read_host_link(node, part),
                 _ => {}
             }
         }
@@ -45,14 +46,14 @@ impl<'a> Builder<'_, 'a, '_> {
         let zone = self.zones.zone_mut(part.zone);
         match routing.to_ascii_lowercase().as_str() {
             "full" => zone.routing = Routing::Full(table),
-            "floyd" if part.members > Floyd::MOST_MEMBERS => {
+            "floyd" if part.members > Floyd::MAX_MEMBERS => {
                 let message = format!("{} members are too many for routing `Floyd`", part.members);
                 let problem = self.reader.problem_at(part.node, "routing", message);
                 let hint = format!(
                     "up to {}; routing `Dijkstra` finds routes of as many links",
-                    Floyd::MOST_MEMBERS
+                    Floyd::MAX_MEMBERS
                 );
-                self.reader.note(problem.hint(hint));
+                self.reader.record(problem.hint(hint));
             }
             "floyd" => zone.routing = Routing::Floyd(Floyd::new(table, part.members)),
             "dijkstra" | "dijkstracache" => {
@@ -62,7 +63,7 @@ impl<'a> Builder<'_, 'a, '_> {
         }
     }
 
-    fn edge(
+    fn read_route(
         &mut self,
         node: Node<'a>,
         zone: ZoneId,
@@ -73,7 +74,7 @@ impl<'a> Builder<'_, 'a, '_> {
         let known = ["src", "dst", "gw_src", "gw_dst", "symmetrical"];
         self.reader.check_attributes(node, &known);
         let ends = ["src", "dst"].map(|attribute| self.member_of(node, attribute, zone));
-        let steps = self.steps(node);
+        let steps = self.read_links(node);
         let is_symmetrical = self.reader.is_symmetrical(node);
         let [Some((from, a)), Some((to, b))] = ends else {
             return;
@@ -92,15 +93,15 @@ impl<'a> Builder<'_, 'a, '_> {
         }
         if !is_new {
             let problem = self.reader.problem(node, "this route exists already");
-            self.reader.note(
+            self.reader.record(
                 problem.hint("a route includes the way back unless it has symmetrical=\"no\""),
             );
         }
     }
 
-    /// Finds a host, router or zone by its name.
-    fn named(&mut self, node: Node<'a>, attribute: &str) -> Option<Member> {
-        let name = self.reader.required(node, attribute)?;
+    /// Returns the host, router or zone that an attribute names; reports a problem and returns `None` if there is none.
+    fn member_named(&mut self, node: Node<'a>, attribute: &str) -> Option<Member> {
+        let name = self.reader.required_attribute(node, attribute)?;
         let member = self.members.get(name).copied();
         if member.is_none() {
             let what = if node.has_tag_name("route") {
@@ -108,19 +109,19 @@ impl<'a> Builder<'_, 'a, '_> {
             } else {
                 "zone"
             };
-            self.unknown(node, attribute, what, name);
+            self.report_unknown(node, attribute, what, name);
         }
         member
     }
 
-    /// Finds the member of a zone that an attribute names, and its number there.
+    /// Returns the member of a zone that an attribute names, and the number of the member in this zone.
     fn member_of(
         &mut self,
         node: Node<'a>,
         attribute: &str,
         zone: ZoneId,
     ) -> Option<(Member, u32)> {
-        let member = self.named(node, attribute)?;
+        let member = self.member_named(node, attribute)?;
         match self.zones.place_of(member) {
             Some(Place { zone: held, local }) if held == zone => Some((member, local)),
             _ => {
@@ -129,18 +130,18 @@ impl<'a> Builder<'_, 'a, '_> {
                 let message = format!("`{name}` does not stand in zone `{of}`");
                 let problem = self.reader.problem_at(node, attribute, message);
                 let hint = "a route joins what stands in the same zone; routes between zones are `<zoneRoute>`s";
-                self.reader.note(problem.hint(hint));
+                self.reader.record(problem.hint(hint));
                 None
             }
         }
     }
 
-    /// Returns the gateway of a member that is a zone; a host or router is its own gateway.
+    /// Returns the gateway through which a route enters or leaves a member that is a zone. A host or router is its own gateway.
     fn gateway(&mut self, node: Node<'a>, attribute: &str, member: Member) -> Option<Point> {
         let Member::Zone(zone) = member else {
             return Some(ITSELF);
         };
-        if self.reader.given(node, attribute).is_none() {
+        if self.reader.attribute(node, attribute).is_none() {
             let only = self.gateways.get(&zone).copied();
             if only.is_none() {
                 let name = &self.zones.zone(zone).name;
@@ -151,7 +152,7 @@ impl<'a> Builder<'_, 'a, '_> {
             }
             return only;
         }
-        let found = self.named(node, attribute)?;
+        let found = self.member_named(node, attribute)?;
         let depth = self.zones.depth(zone);
         match found {
             Member::Point(point)
@@ -164,17 +165,18 @@ impl<'a> Builder<'_, 'a, '_> {
                 let of = &self.zones.zone(zone).name;
                 let message = format!("gateway `{name}` is not a host or router in zone `{of}`");
                 let problem = self.reader.problem_at(node, attribute, message);
-                self.reader.note(problem);
+                self.reader.record(problem);
                 None
             }
         }
     }
 
-    fn bypass(&mut self, node: Node<'a>, zone: ZoneId) {
+    /// Reads a bypass route and adds it to its zone.
+    fn read_bypass(&mut self, node: Node<'a>, zone: ZoneId) {
         let known = ["src", "dst", "gw_src", "gw_dst", "symmetrical"];
         self.reader.check_attributes(node, &known);
-        let ends = ["src", "dst"].map(|attribute| self.named(node, attribute));
-        let steps = self.steps(node);
+        let ends = ["src", "dst"].map(|attribute| self.member_named(node, attribute));
+        let steps = self.read_links(node);
         let [Some(from), Some(to)] = ends else {
             return;
         };
@@ -193,7 +195,8 @@ impl<'a> Builder<'_, 'a, '_> {
         }
     }
 
-    fn host_link(&mut self, node: Node<'a>, part: &Part<'a>) {
+    /// Reads a `<host_link>`: the two links of a host in a zone with routing `Cluster`.
+    fn read_host_link(&mut self, node: Node<'a>, part: &UnroutedZone<'a>) {
         self.reader.check_attributes(node, &["id", "up", "down"]);
         let links = ["up", "down"].map(|attribute| self.single_link(node, attribute));
         let member = self.member_of(node, "id", part.zone);
@@ -203,55 +206,56 @@ impl<'a> Builder<'_, 'a, '_> {
             return;
         }
         if let ([Some(up), Some(down)], Some((_, local))) = (links, member) {
-            let member = Private {
+            let member = MemberLinks {
                 links: Some([up, down]),
                 backbone: part.backbone,
-                ..Private::default()
+                ..MemberLinks::default()
             };
             let zone = part.zone;
-            self.set_private(Place { zone, local }, member);
+            self.set_private_links(Place { zone, local }, member);
         }
     }
 
-    /// Returns a link that is not duplex, or one direction of a duplex link.
+    /// Returns the link that an attribute names; it must not be duplex, but can be one direction of a duplex link.
     fn single_link(&mut self, node: Node<'a>, attribute: &str) -> Option<LinkId> {
-        let name = self.reader.required(node, attribute)?;
+        let name = self.reader.required_attribute(node, attribute)?;
         match self.named_links.get(name) {
             Some(NamedLink::One(link)) => Some(*link),
             Some(NamedLink::Duplex(_)) => {
                 let message = format!("link `{name}` has two directions");
                 let problem = self.reader.problem_at(node, attribute, message);
                 self.reader
-                    .note(problem.hint(format!("name `{name}_UP` or `{name}_DOWN`")));
+                    .record(problem.hint(format!("name `{name}_UP` or `{name}_DOWN`")));
                 None
             }
             None => {
-                self.unknown(node, attribute, "link", name);
+                self.report_unknown(node, attribute, "link", name);
                 None
             }
         }
     }
 
-    /// Returns the links of a route.
-    fn steps(&mut self, node: Node<'a>) -> Vec<Step> {
+    /// Reads the links of a route, in order.
+    fn read_links(&mut self, node: Node<'a>) -> Vec<Step> {
         let mut steps = Vec::new();
         for child in self.reader.elements(node) {
             if child.tag_name().name() != "link_ctn" {
-                self.reader.unknown_element(child, &["link_ctn"]);
+                self.reader.report_unknown_element(child, &["link_ctn"]);
                 continue;
             }
             self.reader.check_attributes(child, &["id", "direction"]);
-            if let Some(name) = self.reader.required(child, "id") {
-                steps.extend(self.step(child, name));
+            if let Some(name) = self.reader.required_attribute(child, "id") {
+                steps.extend(self.read_link(child, name));
             }
         }
         steps
     }
 
-    fn step(&mut self, node: Node<'a>, name: &str) -> Option<Step> {
-        let direction = self.reader.given(node, "direction").unwrap_or("NONE");
+    /// Reads one link of a route, with its direction if the link is duplex.
+    fn read_link(&mut self, node: Node<'a>, name: &str) -> Option<Step> {
+        let direction = self.reader.attribute(node, "direction").unwrap_or("NONE");
         let Some(&link) = self.named_links.get(name) else {
-            self.unknown(node, "id", "link", name);
+            self.report_unknown(node, "id", "link", name);
             return None;
         };
         match (link, direction) {
@@ -263,21 +267,21 @@ impl<'a> Builder<'_, 'a, '_> {
                     format!("link `{name}` is duplex and the route does not say its direction");
                 let problem = self.reader.problem_at(node, "id", message);
                 self.reader
-                    .note(problem.hint("add direction=\"UP\" or direction=\"DOWN\""));
+                    .record(problem.hint("add direction=\"UP\" or direction=\"DOWN\""));
                 None
             }
             (NamedLink::One(_), "UP" | "DOWN") => {
                 let message = format!("link `{name}` has no directions");
                 let problem = self.reader.problem_at(node, "direction", message);
                 let hint = "leave `direction` out, or give the link sharing_policy=\"SPLITDUPLEX\"";
-                self.reader.note(problem.hint(hint));
+                self.reader.record(problem.hint(hint));
                 None
             }
             _ => {
                 let message = format!("unknown direction `{direction}`");
                 let problem = self.reader.problem_at(node, "direction", message);
                 self.reader
-                    .note(problem.known("directions", ["UP", "DOWN", "NONE"]));
+                    .record(problem.known("directions", ["UP", "DOWN", "NONE"]));
                 None
             }
         }

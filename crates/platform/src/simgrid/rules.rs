@@ -1,12 +1,13 @@
-//! Replaces the rules of a zone with routing `RuleBased` (version 3) by the routes that the rules describe, in a zone with routing `Full`.
+//! Replaces the rules of a zone with routing `RuleBased` (version 3) by the routes that the rules describe, in a zone with
+//! routing `Full`.
 //!
 //! | element | becomes |
 //! | --- | --- |
 //! | `<ASroute src="P" dst="Q">` | one route for each pair of zones whose names match the regular expressions P and Q |
 //! | `<route src="P" dst="Q">` | the same for hosts and routers; a host whose name matches both has this route to itself |
-//! | `$1src`, `$2dst` in gateways and links | the text of a group of P or Q; `$0src` is all that matched |
+//! | `$1src`, `$2dst` in gateways and links | the text of a group of P or Q; `$0src` is the whole match |
 //!
-//! The first rule that matches a pair is used, and `symmetrical` has no effect, as in `SimGrid`: the route back needs a rule of its own.
+//! The first rule that matches a pair is used. As in `SimGrid`, `symmetrical` has no effect: the route back needs another rule.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -15,15 +16,16 @@ use std::ops::Range;
 use regex_lite::{Captures, Regex};
 use roxmltree::Node;
 
-use super::expand::LONGEST;
+use super::expand::MAX_TEXT_LENGTH;
 use super::export::escape;
 use migsim_base::error::Problem;
 
-/// Replaces all rules of a text; returns none if no zone has rules. `at` adds the place of an element to a problem.
+/// Replaces all rules of a text by routes; returns the new text, or `None` if no zone has rules. `at` adds the line and column of
+/// an element to a problem.
 ///
 /// # Errors
-/// A pattern is no regular expression, or a `$` refers to a missing group; with the place of the rule.
-pub(super) fn without_rules(
+/// A pattern is not a regular expression, or a `$` refers to a missing group; the error has the line and column of the rule.
+pub(super) fn replace_rules(
     root: Node<'_, '_>,
     at: impl Fn(Node<'_, '_>, Problem) -> Problem,
 ) -> Result<Option<String>, Problem> {
@@ -34,12 +36,12 @@ pub(super) fn without_rules(
     let (mut new, mut done) = (String::new(), 0);
     let mut pairs = BTreeSet::new();
     for node in root.descendants().filter(Node::is_element) {
-        if let Some(value) = rule_based(node) {
+        if let Some(value) = routing_position(node) {
             new.extend([&text[done..value.start], "Full"]);
             done = value.end;
         }
-        let zone = node.parent().filter(|zone| rule_based(*zone).is_some());
-        if let Some(zone) = zone.filter(|_| kinds(node).is_some()) {
+        let zone = node.parent().filter(|zone| routing_position(*zone).is_some());
+        if let Some(zone) = zone.filter(|_| joined_elements(node).is_some()) {
             let range = node.range();
             new.push_str(&text[done..range.start]);
             let routes = Rule::new(node).and_then(|rule| rule.routes(zone, &mut pairs));
@@ -48,7 +50,7 @@ pub(super) fn without_rules(
             new.extend(text[range.clone()].chars().filter(|c| *c == '\n'));
             done = range.end;
         }
-        if new.len() > LONGEST {
+        if new.len() > MAX_TEXT_LENGTH {
             let problem = Problem::new("the rules stand for more than 268 MB of routes");
             return Err(at(node, problem.hint("put the hosts into clusters")));
         }
@@ -57,14 +59,14 @@ pub(super) fn without_rules(
     Ok((done > 0).then_some(new))
 }
 
-/// Returns the place of the word `RuleBased` in a zone with this routing.
-fn rule_based(zone: Node<'_, '_>) -> Option<Range<usize>> {
+/// Returns the position of the word `RuleBased` in the element of a zone with this routing; `None` for another routing.
+fn routing_position(zone: Node<'_, '_>) -> Option<Range<usize>> {
     let routing = zone.attribute_node("routing")?;
     (routing.value() == "RuleBased").then(|| routing.range_value())
 }
 
-/// Returns the kinds of elements that a rule joins; none if the element is no rule.
-fn kinds(rule: Node<'_, '_>) -> Option<&'static [&'static str]> {
+/// Returns the names of the elements between which a rule defines routes; `None` if the element is not a rule.
+fn joined_elements(rule: Node<'_, '_>) -> Option<&'static [&'static str]> {
     match rule.tag_name().name() {
         "route" => Some(&["host", "router"]),
         "ASroute" | "zoneRoute" => Some(&["AS", "zone", "cluster", "peer"]),
@@ -72,9 +74,11 @@ fn kinds(rule: Node<'_, '_>) -> Option<&'static [&'static str]> {
     }
 }
 
-/// A route for all pairs of names that match two patterns.
+/// A rule: it describes one route for each pair of members whose names match two patterns.
 struct Rule<'a, 'input> {
+    /// XML element of the rule.
     node: Node<'a, 'input>,
+    /// Patterns for the names of the origin and of the destination.
     patterns: [Regex; 2],
 }
 
@@ -95,13 +99,14 @@ impl<'a> Rule<'a, '_> {
         Ok(Rule { node, patterns })
     }
 
-    /// Writes the routes of pairs that no earlier rule matches.
+    /// Returns the XML text of the routes for all pairs that match this rule and no earlier one; `pairs` contains the pairs that
+    /// have a route.
     fn routes(
         &self,
         zone: Node<'a, 'a>,
         pairs: &mut BTreeSet<[usize; 2]>,
     ) -> Result<String, Problem> {
-        let kinds = kinds(self.node).unwrap_or(&[]);
+        let kinds = joined_elements(self.node).unwrap_or(&[]);
         let members = || {
             let is_member = |child: &Node<'_, '_>| kinds.contains(&child.tag_name().name());
             let members = zone.children().filter(is_member);
@@ -118,7 +123,7 @@ impl<'a> Rule<'a, '_> {
             for (b, target, dst) in &to {
                 let is_asked = a != b || self.node.has_tag_name("route");
                 if is_asked
-                    && routes.len() <= LONGEST
+                    && routes.len() <= MAX_TEXT_LENGTH
                     && pairs.insert([a, b].map(|id| id.get_usize()))
                 {
                     let route = self.route([source, target], [src, dst])?;
@@ -129,7 +134,7 @@ impl<'a> Rule<'a, '_> {
         Ok(routes)
     }
 
-    /// Writes the route of one pair, in this direction alone.
+    /// Returns the XML text of the route for one pair, in one direction.
     fn route(&self, ends: [&str; 2], groups: [&Captures<'_>; 2]) -> Result<String, Problem> {
         let tag = self.node.tag_name().name();
         let [source, target] = ends.map(escape);
@@ -154,7 +159,7 @@ impl<'a> Rule<'a, '_> {
     }
 }
 
-/// Replaces `$1src`, `$2dst` and the like by the groups of the patterns.
+/// Replaces `$1src`, `$2dst` and so on in a text by the groups that the patterns matched.
 fn with_groups(text: &str, groups: [&Captures<'_>; 2]) -> Result<String, Problem> {
     let mut parts = text.split('$');
     let mut new = parts.next().unwrap_or("").to_owned();

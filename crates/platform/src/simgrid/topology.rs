@@ -1,4 +1,4 @@
-//! Clusters with a topology: TORUS, `FAT_TREE`, DRAGONFLY.
+//! Reads clusters with a topology: TORUS, `FAT_TREE` or DRAGONFLY.
 
 use super::cluster::{HostLinks, Hosts};
 use super::tree::{Builder, Node};
@@ -6,17 +6,19 @@ use crate::assemble::{LinkParts, memory_of_hosts};
 use crate::zones::{Dragonfly, FatTree, Level, OwnLinks, Place, Routing, Torus};
 use migsim_base::units::{BytesPerSecond, LinkId};
 
-/// A topology, with the numbers of its hosts and links.
+/// A topology with the number of its hosts and links.
 #[derive(Debug)]
 struct Shape {
     routing: Routing,
+    /// Number of hosts.
     hosts: u32,
+    /// Number of links.
     links: u32,
 }
 
 impl<'a> Builder<'_, 'a, '_> {
-    /// Adds a cluster with a topology.
-    pub(super) fn topology(
+    /// Adds a cluster whose hosts are connected by a topology.
+    pub(super) fn add_topology(
         &mut self,
         node: Node<'a>,
         place: Option<Place>,
@@ -29,11 +31,11 @@ impl<'a> Builder<'_, 'a, '_> {
             has_loopback: links.loopback.is_some(),
             has_limiter: links.limiter.is_some(),
         };
-        let shape = match shape(node, first, own) {
+        let shape = match read_topology(node, first, own) {
             Ok(shape) => shape,
             Err((attribute, message, hint)) => {
                 let problem = self.reader.problem_at(node, attribute, message);
-                self.reader.note(problem.hint(hint));
+                self.reader.record(problem.hint(hint));
                 return;
             }
         };
@@ -45,7 +47,7 @@ impl<'a> Builder<'_, 'a, '_> {
             );
             let problem = self.reader.problem_at(node, "radical", message);
             self.reader
-                .note(problem.hint("give `radical` as many numbers as there are hosts"));
+                .record(problem.hint("give `radical` as many numbers as there are hosts"));
             return;
         }
         let name = hosts.host(0).name;
@@ -73,10 +75,10 @@ impl<'a> Builder<'_, 'a, '_> {
         let Some(zone) = self.add_zone(node, place, shape.routing) else {
             return;
         };
-        for (local, radical) in (0..shape.hosts).zip(hosts.radicals()) {
+        for (local, radical) in (0..shape.hosts).zip(hosts.numbers()) {
             self.add_host(node, hosts.host(radical), Place { zone, local });
         }
-        self.router_of(
+        self.add_cluster_router(
             node,
             hosts,
             Place {
@@ -87,10 +89,11 @@ impl<'a> Builder<'_, 'a, '_> {
     }
 }
 
-/// An error: the attribute, the message and the hint.
+/// An error in the attributes of a topology: the attribute, the message and the hint.
 type Wrong = (&'static str, String, &'static str);
 
-fn shape(node: Node<'_>, first: LinkId, links: OwnLinks) -> Result<Shape, Wrong> {
+/// Reads the topology of a `<cluster>`; `first` is the id that its first link will get.
+fn read_topology(node: Node<'_>, first: LinkId, links: OwnLinks) -> Result<Shape, Wrong> {
     let parameters = node.attribute("topo_parameters").unwrap_or("");
     let topology = node.attribute("topology").unwrap_or("");
     let (hint, found) = match topology {
@@ -126,8 +129,8 @@ fn shape(node: Node<'_>, first: LinkId, links: OwnLinks) -> Result<Shape, Wrong>
     })
 }
 
-/// Reads numbers from 1 on, separated by commas.
-fn numbers(text: &str) -> Result<Vec<u32>, String> {
+/// Parses a list of numbers of at least 1, separated by commas.
+fn parse_numbers(text: &str) -> Result<Vec<u32>, String> {
     let number = |word: &str| {
         let number = word.trim().parse().ok().filter(|&number| number > 0);
         number.ok_or_else(|| format!("`{}` is not a number of at least 1", word.trim()))
@@ -135,19 +138,20 @@ fn numbers(text: &str) -> Result<Vec<u32>, String> {
     text.split(',').map(number).collect()
 }
 
-/// Returns the parts between semicolons.
-fn parts<const N: usize>(text: &str) -> Result<[&str; N], String> {
+/// Splits a text at semicolons into exactly `N` parts.
+fn split_parts<const N: usize>(text: &str) -> Result<[&str; N], String> {
     let parts: Vec<&str> = text.split(';').collect();
     let count = parts.len();
     <[&str; N]>::try_from(parts).map_err(|_| format!("`{text}` has {count} parts, not {N}"))
 }
 
+/// Reads the parameters of a torus; `None` if it has too many hosts or links.
 fn torus(text: &str, first: LinkId, links: OwnLinks) -> Result<Option<Shape>, String> {
-    let dimensions = numbers(text)?;
+    let dimensions = parse_numbers(text)?;
     let hosts = dimensions
         .iter()
         .try_fold(1_u32, |product, size| product.checked_mul(*size));
-    let per_host = u64::from(links.own()) + u64::from(links.width()) * dimensions.len() as u64;
+    let per_host = u64::from(links.links_per_host()) + u64::from(links.links_per_connection()) * dimensions.len() as u64;
     let torus = Routing::Torus(Torus {
         dimensions,
         first,
@@ -163,16 +167,17 @@ fn torus(text: &str, first: LinkId, links: OwnLinks) -> Result<Option<Shape>, St
     Ok(shape)
 }
 
+/// Reads the parameters of a fat tree; `None` if it has too many hosts or links.
 fn fat_tree(text: &str, first: LinkId, links: OwnLinks) -> Result<Option<Shape>, String> {
-    let [levels, children, parents, cables] = parts(text)?;
-    let levels = numbers(levels)?[0] as usize;
+    let [levels, children, parents, cables] = split_parts(text)?;
+    let levels = parse_numbers(levels)?[0] as usize;
     let mut lists = Vec::new();
     for (what, list) in [
         ("children", children),
         ("parents", parents),
         ("cables", cables),
     ] {
-        let list = numbers(list)?;
+        let list = parse_numbers(list)?;
         if list.len() != levels {
             return Err(format!(
                 "{} numbers of {what} for {levels} levels",
@@ -191,7 +196,7 @@ fn fat_tree(text: &str, first: LinkId, links: OwnLinks) -> Result<Option<Shape>,
         first,
         links,
     };
-    let counts = tree.nodes(0).zip(tree.all_links());
+    let counts = tree.nodes(0).zip(tree.link_count());
     Ok(counts.map(|(hosts, links)| Shape {
         routing: Routing::FatTree(tree),
         hosts,
@@ -199,12 +204,13 @@ fn fat_tree(text: &str, first: LinkId, links: OwnLinks) -> Result<Option<Shape>,
     }))
 }
 
+/// Reads the parameters of a dragonfly; `None` if it has too many hosts or links.
 fn dragonfly(text: &str, first: LinkId, links: OwnLinks) -> Result<Option<Shape>, String> {
-    let parts: [&str; 4] = parts(text)?;
+    let parts: [&str; 4] = split_parts(text)?;
     let mut sizes = [0; 4];
     let mut cables = [1; 4];
     for (at, part) in parts.into_iter().enumerate() {
-        match (&numbers(part)?[..], at) {
+        match (&parse_numbers(part)?[..], at) {
             ([size, count], 0..3) => (sizes[at], cables[at]) = (*size, *count),
             ([size], 3) => sizes[at] = *size,
             _ => {
@@ -230,7 +236,7 @@ fn dragonfly(text: &str, first: LinkId, links: OwnLinks) -> Result<Option<Shape>
         first,
         links,
     };
-    let counts = dragonfly.members().zip(dragonfly.all_links());
+    let counts = dragonfly.members().zip(dragonfly.link_count());
     Ok(counts.map(|(hosts, links)| Shape {
         routing: Routing::Dragonfly(dragonfly),
         hosts,
@@ -238,7 +244,7 @@ fn dragonfly(text: &str, first: LinkId, links: OwnLinks) -> Result<Option<Shape>
     }))
 }
 
-/// Adds the links of a topology in the order of their numbers.
+/// Appends the links of a topology to `all`, in the order in which the topology numbers its links.
 fn add_links(all: &mut Vec<crate::Link>, id: &str, routing: &Routing, links: &HostLinks) {
     let own = |all: &mut Vec<_>, member: u32| {
         for (parts, kind) in [(&links.loopback, "loopback"), (&links.limiter, "limiter")] {

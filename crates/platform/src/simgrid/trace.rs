@@ -1,14 +1,14 @@
-//! The profiles of a file: files named by attributes, and `<trace>` elements connected to hosts and links.
+//! Reads the profiles of a platform file: files named in attributes, and `<trace>` elements connected to hosts and links.
 
 use std::path::Path;
 
 use roxmltree::Node;
 
-use super::profile::{Connection, Events, in_file, read_file};
+use super::profile::{Connection, Events, problem_in_file, read_file};
 use super::xml::{Reader, Version};
 use crate::Profile;
 
-/// The kinds of `<trace_connect>`.
+/// Values of the attribute `kind` of `<trace_connect>`.
 const KINDS: [&str; 6] = [
     "SPEED",
     "POWER",
@@ -19,7 +19,7 @@ const KINDS: [&str; 6] = [
 ];
 
 impl<'a> Reader<'a, '_> {
-    /// Reads a `<trace>` or `<trace_connect>`.
+    /// Reads a `<trace>` or `<trace_connect>` and stores it.
     pub(super) fn read_trace(&mut self, node: Node<'a, 'a>) {
         if node.has_tag_name("trace") {
             self.read_inline(node);
@@ -28,9 +28,10 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
+    /// Reads a `<trace>`; if two have the same id, the first one is used, as in SimGrid.
     fn read_inline(&mut self, node: Node<'a, 'a>) {
         self.check_attributes(node, &["id", "periodicity", "file"]);
-        let Some(id) = self.required(node, "id") else {
+        let Some(id) = self.required_attribute(node, "id") else {
             return;
         };
         if self.traces.inline.contains_key(id) {
@@ -39,7 +40,7 @@ impl<'a> Reader<'a, '_> {
             self.notes.push(note);
             return;
         }
-        let events = match self.given(node, "file") {
+        let events = match self.attribute(node, "file") {
             Some(_) => self.events_in_file(node, "file"),
             None => self.inline_events(node),
         };
@@ -48,6 +49,7 @@ impl<'a> Reader<'a, '_> {
             .insert(id, events.map(|(_, events)| events));
     }
 
+    /// Reads the events inside a `<trace>`.
     fn inline_events(&mut self, node: Node<'a, 'a>) -> Option<(Option<String>, Events)> {
         let text: String = node.children().filter_map(|child| child.text()).collect();
         let period = match node.attribute("periodicity") {
@@ -57,7 +59,7 @@ impl<'a> Reader<'a, '_> {
                 _ => {
                     let message = format!("periodicity `{number}` is not a number");
                     let problem = self.problem_at(node, "periodicity", message);
-                    self.note(problem);
+                    self.record(problem);
                     return None;
                 }
             },
@@ -71,11 +73,12 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
+    /// Reads a `<trace_connect>`, which connects a trace with a host or link.
     fn read_connection(&mut self, node: Node<'a, 'a>) {
         self.check_attributes(node, &["kind", "trace", "element"]);
-        let kind = self.required(node, "kind");
-        let trace = self.required(node, "trace");
-        let element = self.required(node, "element");
+        let kind = self.required_attribute(node, "kind");
+        let trace = self.required_attribute(node, "trace");
+        let element = self.required_attribute(node, "element");
         let (Some(kind), Some(trace), Some(element)) = (kind, trace, element) else {
             return;
         };
@@ -88,7 +91,7 @@ impl<'a> Reader<'a, '_> {
             _ => {
                 let message = format!("trace kind `{kind}` is not supported");
                 let problem = self.problem_at(node, "kind", message);
-                self.note(problem.known("kinds", KINDS));
+                self.record(problem.known("kinds", KINDS));
                 return;
             }
         };
@@ -98,7 +101,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// Reports connections to elements that do not exist.
+    /// Reports a problem for each `<trace_connect>` whose host or link does not exist.
     pub(super) fn check_connections(&mut self) {
         let unmet: Vec<_> = (self.traces.connected.iter())
             .filter(|(_, (_, _, met))| !met)
@@ -107,11 +110,12 @@ impl<'a> Reader<'a, '_> {
         for (element, node) in unmet {
             let message = format!("there is no host or link `{element}` for this kind of trace");
             let problem = self.problem_at(node, "element", message);
-            self.note(problem);
+            self.record(problem);
         }
     }
 
-    /// Returns the profile of a host or link: from the file that an attribute names, or from a connected trace.
+    /// Returns the profile of a host or link for one quantity, from the file that an attribute names or from a connected trace;
+    /// `None` if there is neither.
     pub(super) fn profile(
         &mut self,
         node: Node<'a, 'a>,
@@ -120,8 +124,8 @@ impl<'a> Reader<'a, '_> {
         kind: Connection,
     ) -> Option<Profile> {
         let (file, mut events) = self.events(node, element, attribute, kind)?;
-        if self.version == Version::Three && events.is_cut() {
-            events = events.with_pause();
+        if self.version == Version::Three && events.exceeds_period() {
+            events = events.with_period_after_last();
             self.notes.push(format!(
                 "the profile of `{element}` is longer than its period: it begins again one period after its last event, as in SimGrid before 3.26"
             ));
@@ -129,7 +133,7 @@ impl<'a> Reader<'a, '_> {
         let profile = match (events.profile(), file) {
             (Ok(profile), _) => profile,
             (Err(wrong), Some(file)) => {
-                self.note(in_file(&file, wrong));
+                self.record(problem_in_file(&file, wrong));
                 return None;
             }
             (Err((_, message)), None) => {
@@ -137,16 +141,17 @@ impl<'a> Reader<'a, '_> {
                 return None;
             }
         };
-        if kind == Connection::Bandwidth && profile.least() <= 0.0 {
+        if kind == Connection::Bandwidth && profile.minimum() <= 0.0 {
             let message = format!("the bandwidth profile of link `{element}` has a value of 0");
             let problem = self.problem_at(node, attribute, message);
-            self.note(problem);
+            self.record(problem);
             return None;
         }
         Some(profile)
     }
 
-    /// Returns the time of the first failure of a host or link \[s\], by the file or trace of its state; none if it never fails.
+    /// Returns the time of the first failure of a host or link \[s\], from the file or trace of its state; `None` if it never
+    /// fails.
     pub(super) fn first_failure(
         &mut self,
         node: Node<'a, 'a>,
@@ -157,7 +162,7 @@ impl<'a> Reader<'a, '_> {
         events.first_failure()
     }
 
-    /// Returns the events of a host or link, with the file that contains them.
+    /// Returns the events of a host or link for one quantity, and the path of the file if they come from a file.
     fn events(
         &mut self,
         node: Node<'a, 'a>,
@@ -170,7 +175,7 @@ impl<'a> Reader<'a, '_> {
             entry.2 = true;
             (entry.0, entry.1)
         });
-        match (self.given(node, attribute), connected) {
+        match (self.attribute(node, attribute), connected) {
             (None, None) => None,
             (Some(_), None) => self.events_in_file(node, attribute),
             (None, Some((connection, trace))) => {
@@ -179,15 +184,15 @@ impl<'a> Reader<'a, '_> {
                 }
                 let problem = self
                     .problem_at(connection, "trace", format!("unknown trace `{trace}`"))
-                    .names_no("trace", trace);
+                    .with_unknown_name("trace", trace);
                 let names: Vec<&str> = self.traces.inline.keys().copied().collect();
-                self.note(problem.known("traces", names));
+                self.record(problem.known("traces", names));
                 None
             }
             (Some(_), Some(_)) => {
                 let message = format!("`{element}` has a trace and the attribute `{attribute}`");
                 let problem = self.problem_at(node, attribute, message);
-                self.note(problem);
+                self.record(problem);
                 None
             }
         }
@@ -209,33 +214,34 @@ impl<'a> Reader<'a, '_> {
             Ok(events) => Some((Some(path), events.clone())),
             Err(problem) if problem.location.line_column.is_some() => {
                 let problem = problem.clone();
-                self.note(problem);
+                self.record(problem);
                 None
             }
             Err(problem) => {
                 let problem = self.problem_at(node, attribute, problem.message.clone());
-                self.note(problem);
+                self.record(problem);
                 None
             }
         }
     }
 
-    /// Returns the events in the file that an attribute names, as version 4 reads them.
-    pub(super) fn events_of(&mut self, node: Node<'a, 'a>, attribute: &str) -> Option<Events> {
+    /// Returns the events in the file that an attribute names, converted to the rules of version 4.
+    pub(super) fn modern_events_in_file(&mut self, node: Node<'a, 'a>, attribute: &str) -> Option<Events> {
         let (_, events) = self.events_in_file(node, attribute)?;
-        Some(self.as_now(events))
+        Some(self.to_version_4(events))
     }
 
-    /// Returns the events of an inline trace, as version 4 reads them.
-    pub(super) fn inline_trace(&self, id: &str) -> Option<Events> {
+    /// Returns the events of the `<trace>` with this id, converted to the rules of version 4.
+    pub(super) fn modern_events_of_trace(&self, id: &str) -> Option<Events> {
         let events = self.traces.inline.get(id)?.clone()?;
-        Some(self.as_now(events))
+        Some(self.to_version_4(events))
     }
 
-    /// Converts a profile of version 3 that is longer than its period: it repeats one period after its last event.
-    fn as_now(&self, events: Events) -> Events {
-        if self.version == Version::Three && events.is_cut() {
-            events.with_pause()
+    /// Converts events to the rules of version 4. In version 3, events that last longer than their period repeat one period after
+    /// the last event.
+    fn to_version_4(&self, events: Events) -> Events {
+        if self.version == Version::Three && events.exceeds_period() {
+            events.with_period_after_last()
         } else {
             events
         }
@@ -246,7 +252,7 @@ impl<'a> Reader<'a, '_> {
         !self.traces.files.is_empty()
     }
 
-    /// Returns the profile files that were read, with their SHA-256.
+    /// Returns the profile files that were read: path and SHA-256 of each.
     pub(super) fn profile_files(self) -> Vec<(String, String)> {
         (self.traces.files.into_iter())
             .map(|(path, (_, hash))| (path, hash))

@@ -1,8 +1,8 @@
-//! Reads the tree of zones: hosts, routers and links; the routes between them follow once all names are known.
+//! Reads the tree of zones with their hosts, routers and links. Routes are read afterwards, when all names are known.
 
 use std::collections::BTreeMap;
 
-use super::config::{FATPIPE, MEMORY};
+use super::config::{FATPIPE_PROPERTY, MEMORY_PROPERTY};
 use super::profile::Connection;
 use super::xml::Reader;
 use crate::assemble::{LinkParts, check_size};
@@ -12,13 +12,13 @@ use migsim_base::document::MOST_PROBLEMS;
 use migsim_base::memory::Limits;
 use migsim_base::units::{Bytes, ClusterId, LinkId, Seconds};
 
-/// An element of the file.
+/// An XML element of the platform file.
 pub(super) type Node<'a> = roxmltree::Node<'a, 'a>;
 
-/// Maximum depth of nested zones.
-const MOST_DEPTH: u32 = 64;
+/// Maximum depth to which zones may be nested.
+const MAX_DEPTH: u32 = 64;
 
-/// The names of the routings of zones.
+/// Names of the supported routings of zones.
 pub(super) const ROUTINGS: [&str; 7] = [
     "Full",
     "Floyd",
@@ -29,7 +29,7 @@ pub(super) const ROUTINGS: [&str; 7] = [
     "None",
 ];
 
-/// The elements of a zone.
+/// Names of the elements that a zone may contain, for messages.
 const ELEMENTS: [&str; 12] = [
     "zone",
     "cluster",
@@ -45,41 +45,50 @@ const ELEMENTS: [&str; 12] = [
     "bypassRoute",
 ];
 
-/// A link by its name.
+/// What the name of a link refers to: a single link, or both directions of a duplex link.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum NamedLink {
-    /// A link for both directions.
+    /// A link that is not duplex, or one direction of a duplex link.
     One(LinkId),
-    /// The first direction of a duplex link.
+    /// A duplex link, given by its first direction; the second direction has the next id.
     Duplex(LinkId),
 }
 
-/// A zone whose routes are not read yet.
+/// A zone whose hosts and links are already read, but whose routes are not.
 #[derive(Debug)]
-pub(super) struct Part<'a> {
+pub(super) struct UnroutedZone<'a> {
+    /// Number of the zone.
     pub(super) zone: ZoneId,
+    /// XML element of the zone.
     pub(super) node: Node<'a>,
+    /// Number of members of the zone: hosts, routers and inner zones.
     pub(super) members: u32,
+    /// Backbone link, if the zone has routing `Cluster` and a backbone.
     pub(super) backbone: Option<LinkId>,
 }
 
-/// A platform under construction.
+/// A platform under construction, with everything read from the file so far.
 #[derive(Debug)]
 pub(super) struct Builder<'r, 'a, 'input> {
     pub(super) reader: &'r mut Reader<'a, 'input>,
     pub(super) zones: Zones,
+    /// Hosts in the order in which they were read.
     pub(super) hosts: Vec<Host>,
-    /// The number of each host in the zones.
+    /// Number of each host among all hosts and routers.
     pub(super) points: Vec<Point>,
     pub(super) links: Vec<Link>,
+    /// Hosts, routers and zones by name.
     pub(super) members: BTreeMap<String, Member>,
+    /// Links by name.
     pub(super) named_links: BTreeMap<String, NamedLink>,
-    pub(super) parts: Vec<Part<'a>>,
-    /// The gateway of each zone that has only one.
+    /// Zones whose routes must still be read.
+    pub(super) unrouted_zones: Vec<UnroutedZone<'a>>,
+    /// Gateway of each zone that has only one host or router, which routes need not name.
     pub(super) gateways: BTreeMap<ZoneId, Point>,
+    /// The earliest failure of a host or link so far.
     pub(super) failure: Option<Failure>,
     pub(super) limits: Limits,
-    /// Number of hosts, and of bytes, of elements that represent several hosts.
+    /// Number of hosts, and their estimated memory \[B\], in elements that stand for several hosts.
     total: (u64, u64),
 }
 
@@ -93,7 +102,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
             links: Vec::new(),
             members: BTreeMap::new(),
             named_links: BTreeMap::new(),
-            parts: Vec::new(),
+            unrouted_zones: Vec::new(),
             gateways: BTreeMap::new(),
             failure: None,
             limits,
@@ -101,16 +110,17 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         }
     }
 
-    /// Reads a zone or cluster with its content.
-    pub(super) fn read(&mut self, node: Node<'a>, place: Option<Place>) {
+    /// Reads a zone or cluster with everything inside it; `place` is its place in the zone that contains it, `None` for the
+    /// outermost zone.
+    pub(super) fn read_zone_or_cluster(&mut self, node: Node<'a>, place: Option<Place>) {
         if node.has_tag_name("cluster") {
             self.cluster(node, place);
         } else {
-            self.zone(node, place);
+            self.read_zone(node, place);
         }
     }
 
-    /// Adds a zone of this name; returns none if there is one already.
+    /// Adds a zone with the name in the attribute `id`; returns its number, or `None` if the name is not valid.
     pub(super) fn add_zone(
         &mut self,
         node: Node<'a>,
@@ -123,19 +133,20 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         Some(zone)
     }
 
-    /// Registers a name; hosts, routers and zones share one set of names.
+    /// Registers a name, and reports a problem if it is already used. Names of hosts, routers and zones must differ.
     pub(super) fn register(&mut self, node: Node<'a>, what: &str, name: &str, member: Member) {
         if self.members.insert(name.to_owned(), member).is_some() {
             let message = format!("{what} `{name}` is defined twice");
             let problem = self.reader.problem_at(node, "id", message);
             self.reader
-                .note(problem.hint("hosts, routers and zones need different names"));
+                .record(problem.hint("hosts, routers and zones need different names"));
         }
     }
 
-    fn zone(&mut self, node: Node<'a>, place: Option<Place>) {
+    /// Reads a zone with everything inside it.
+    fn read_zone(&mut self, node: Node<'a>, place: Option<Place>) {
         self.reader.check_attributes(node, &["id", "routing"]);
-        let routing = self.reader.required(node, "routing").unwrap_or("Full");
+        let routing = self.reader.required_attribute(node, "routing").unwrap_or("Full");
         let known = ROUTINGS
             .iter()
             .find(|known| known.eq_ignore_ascii_case(routing));
@@ -145,13 +156,13 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
                     .problem_at(node, "routing", "routing `Wifi` is not supported");
             let hint =
                 "wireless links need a rate for each host; use routing `Cluster` with fixed links";
-            self.reader.note(problem.hint(hint));
+            self.reader.record(problem.hint(hint));
             return;
         }
         let Some(&routing) = known else {
             let message = format!("unknown routing `{routing}`");
             let problem = self.reader.problem_at(node, "routing", message);
-            self.reader.note(problem.known("routings", ROUTINGS));
+            self.reader.record(problem.known("routings", ROUTINGS));
             return;
         };
         let empty = match routing {
@@ -162,35 +173,36 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         let Some(zone) = self.add_zone(node, place, empty) else {
             return;
         };
-        if self.zones.depth(zone) > MOST_DEPTH {
-            let message = format!("zones are nested more than {MOST_DEPTH} deep");
+        if self.zones.depth(zone) > MAX_DEPTH {
+            let message = format!("zones are nested more than {MAX_DEPTH} deep");
             self.reader.report(node, message);
             return;
         }
-        let mut part = Part {
+        let mut part = UnroutedZone {
             zone,
             node,
             members: 0,
             backbone: None,
         };
         let mut inner = Vec::new();
-        let before = self.zones.points();
+        let before = self.zones.point_count();
         for child in self.reader.elements(node) {
-            self.element(child, &mut part, &mut inner);
+            self.read_element(child, &mut part, &mut inner);
         }
         // If the zone has only one host or router, routes need not name it as their gateway.
-        if self.zones.points() == before + 1 {
+        if self.zones.point_count() == before + 1 {
             self.gateways.insert(zone, before);
         }
         self.add_backbone(&part);
-        self.parts.push(part);
+        self.unrouted_zones.push(part);
         for (child, place) in inner {
-            self.read(child, Some(place));
+            self.read_zone_or_cluster(child, Some(place));
         }
     }
 
-    /// Reads an element of a zone; inner zones are listed for later, so that the hosts of a zone are consecutive.
-    fn element(&mut self, node: Node<'a>, part: &mut Part<'a>, inner: &mut Vec<(Node<'a>, Place)>) {
+    /// Reads an element of a zone. Inner zones are appended to `inner` and read later, so that the hosts of a zone are
+    /// consecutive.
+    fn read_element(&mut self, node: Node<'a>, part: &mut UnroutedZone<'a>, inner: &mut Vec<(Node<'a>, Place)>) {
         let place = Place {
             zone: part.zone,
             local: part.members,
@@ -200,47 +212,47 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
                 inner.push((node, place));
                 part.members += 1;
             }
-            "host" => part.members += u32::from(self.host(node, place)),
-            "router" => part.members += u32::from(self.router(node, place)),
+            "host" => part.members += u32::from(self.read_host(node, place)),
+            "router" => part.members += u32::from(self.read_router(node, place)),
             "peer" => part.members += u32::from(self.peer(node, place)),
             "cabinet" => part.members += self.cabinet(node, place),
-            "link" => self.link(node),
+            "link" => self.read_link_element(node),
             "backbone" => part.backbone = self.backbone(node),
-            "prop" if node.attribute("id") == Some(FATPIPE) => self.fatpipe(node, part.zone),
+            "prop" if node.attribute("id") == Some(FATPIPE_PROPERTY) => self.read_fatpipe_rule(node, part.zone),
             "disk" | "storage" | "storage_type" | "mount" | "prop" | "model_prop" | "gpu"
             | "random" => {
-                self.reader.pass_over(node.tag_name().name());
+                self.reader.count_ignored(node.tag_name().name());
             }
             // Profiles are read before, routes afterwards.
             "trace" | "trace_connect" | "route" | "zoneRoute" | "ASroute" | "bypassRoute"
             | "bypassZoneRoute" | "bypassASroute" | "host_link" => {}
-            _ => self.reader.unknown_element(node, &ELEMENTS),
+            _ => self.reader.report_unknown_element(node, &ELEMENTS),
         }
     }
 
-    /// Reads the rule for links that are not shared, which holds for the whole file.
-    fn fatpipe(&mut self, node: Node<'a>, zone: ZoneId) {
+    /// Reads the property that sets the rule for links that are not shared. It holds for the whole file.
+    fn read_fatpipe_rule(&mut self, node: Node<'a>, zone: ZoneId) {
         self.reader.check_attributes(node, &["id", "value"]);
         if zone != 0 {
-            let message = format!("property `{FATPIPE}` is not in the outermost zone");
+            let message = format!("property `{FATPIPE_PROPERTY}` is not in the outermost zone");
             let problem = self.reader.problem_at(node, "id", message);
             let hint = "it holds for all links of the file: move it to the outermost zone";
-            self.reader.note(problem.hint(hint));
+            self.reader.record(problem.hint(hint));
         }
-        match self.reader.required(node, "value") {
-            Some("whole") => self.zones.are_pipes_whole = true,
-            Some("simgrid") => self.zones.are_pipes_whole = false,
+        match self.reader.required_attribute(node, "value") {
+            Some("whole") => self.zones.unshared_links_have_full_bandwidth = true,
+            Some("simgrid") => self.zones.unshared_links_have_full_bandwidth = false,
             Some(other) => {
-                let message = format!("unknown value `{other}` of property `{FATPIPE}`");
+                let message = format!("unknown value `{other}` of property `{FATPIPE_PROPERTY}`");
                 let problem = self.reader.problem_at(node, "value", message);
                 self.reader
-                    .note(problem.known("values", ["simgrid", "whole"]));
+                    .record(problem.known("values", ["simgrid", "whole"]));
             }
             None => {}
         }
     }
 
-    /// Adds a host.
+    /// Adds a host and registers its name; returns its number among all hosts and routers.
     pub(super) fn add_host(&mut self, node: Node<'a>, host: Host, place: Place) -> Point {
         let point = self.zones.add_point(place);
         self.register(node, "host", &host.name, Member::Point(point));
@@ -249,7 +261,8 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         point
     }
 
-    fn host(&mut self, node: Node<'a>, place: Place) -> bool {
+    /// Reads a `<host>`; returns whether the element is valid.
+    fn read_host(&mut self, node: Node<'a>, place: Place) -> bool {
         let known = [
             "id",
             "speed",
@@ -273,12 +286,12 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         let cores = self.reader.cores(node);
         let file = self
             .reader
-            .either(node, ["speed_file", "availability_file"]);
+            .either_attribute(node, ["speed_file", "availability_file"]);
         let attribute = file.map_or("speed_file", |(attribute, _)| attribute);
         let profile = self
             .reader
             .profile(node, name, attribute, Connection::Speed);
-        self.state(node, name, Connection::HostState);
+        self.read_state(node, name, Connection::HostState);
         let (Some(speed), Some(cores)) = (speed, cores) else {
             return false;
         };
@@ -292,25 +305,26 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
             loads: Vec::new(),
         };
         self.add_host(node, host, place);
-        self.place_by_coordinates(node, place);
+        self.set_coordinates(node, place);
         true
     }
 
-    /// Records the first time at which a host or link fails.
-    pub(super) fn state(&mut self, node: Node<'a>, name: &'a str, kind: Connection) {
+    /// Reads the state of a host or link over time, and records the first time at which it is off as a failure.
+    pub(super) fn read_state(&mut self, node: Node<'a>, name: &'a str, kind: Connection) {
         if self
             .reader
-            .given(node, "state")
+            .attribute(node, "state")
             .is_some_and(|state| state.eq_ignore_ascii_case("off"))
         {
-            self.fails(name, 0.0);
+            self.record_failure(name, 0.0);
         }
         if let Some(date) = self.reader.first_failure(node, name, kind) {
-            self.fails(name, date);
+            self.record_failure(name, date);
         }
     }
 
-    fn fails(&mut self, name: &str, date: f64) {
+    /// Records a failure of the host or link `name` at the time `date` \[s\], unless an earlier failure is known.
+    fn record_failure(&mut self, name: &str, date: f64) {
         let is_first = self
             .failure
             .as_ref()
@@ -323,17 +337,18 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         }
     }
 
-    fn router(&mut self, node: Node<'a>, place: Place) -> bool {
+    /// Reads a `<router>`; returns whether the element is valid.
+    fn read_router(&mut self, node: Node<'a>, place: Place) -> bool {
         self.reader.check_attributes(node, &["id", "coordinates"]);
         let Some(name) = self.reader.name(node, "id") else {
             return false;
         };
         self.add_router(node, name, place);
-        self.place_by_coordinates(node, place);
+        self.set_coordinates(node, place);
         true
     }
 
-    /// Adds a router.
+    /// Adds a router and registers its name; returns its number among all hosts and routers.
     pub(super) fn add_router(&mut self, node: Node<'a>, name: &str, place: Place) -> Point {
         let point = self.zones.add_point(place);
         self.register(node, "router", name, Member::Point(point));
@@ -345,7 +360,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         point
     }
 
-    /// Adds a link, or both directions of a duplex link, under a given name.
+    /// Adds a link, or both directions of a duplex link, and registers its name; returns the id of the first direction.
     pub(super) fn add_link(&mut self, node: Node<'a>, name: &str, parts: LinkParts) -> LinkId {
         let is_duplex = parts.is_duplex;
         let id = parts.add_to(&mut self.links, name.to_owned());
@@ -359,20 +374,20 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
             let message = format!("link `{name}` is defined twice");
             if self.named_links.insert(name, link).is_some() {
                 let problem = self.reader.problem_at(node, "id", message);
-                self.reader.note(problem);
+                self.reader.record(problem);
             }
         }
         id
     }
 
-    /// Reads the sharing of a link: whether flows share it, and whether it is duplex.
-    pub(super) fn sharing(
+    /// Reads the sharing policy of a link: whether flows share the bandwidth, and whether the link is duplex.
+    pub(super) fn read_sharing(
         &mut self,
         node: Node<'a>,
         attribute: &str,
         default: &str,
     ) -> Option<(bool, bool)> {
-        let policy = self.reader.given(node, attribute).unwrap_or(default);
+        let policy = self.reader.attribute(node, attribute).unwrap_or(default);
         match policy {
             "SHARED" => Some((true, false)),
             "FATPIPE" => Some((false, false)),
@@ -381,20 +396,21 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
                 let message = "sharing policy `WIFI` is not supported";
                 let problem = self.reader.problem_at(node, attribute, message);
                 let hint = "wireless links need a rate for each host; use a SHARED link with the rate of the slowest";
-                self.reader.note(problem.hint(hint));
+                self.reader.record(problem.hint(hint));
                 None
             }
             _ => {
                 let message = format!("unknown sharing policy `{policy}`");
                 let problem = self.reader.problem_at(node, attribute, message);
                 self.reader
-                    .note(problem.known("policies", ["SHARED", "SPLITDUPLEX", "FATPIPE"]));
+                    .record(problem.known("policies", ["SHARED", "SPLITDUPLEX", "FATPIPE"]));
                 None
             }
         }
     }
 
-    fn link(&mut self, node: Node<'a>) {
+    /// Reads a `<link>` and adds it.
+    fn read_link_element(&mut self, node: Node<'a>) {
         let known = [
             "id",
             "bandwidth",
@@ -407,14 +423,14 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         ];
         self.reader.check_attributes(node, &known);
         self.count_ignored_children(node);
-        let Some((is_shared, is_duplex)) = self.sharing(node, "sharing_policy", "SHARED") else {
+        let Some((is_shared, is_duplex)) = self.read_sharing(node, "sharing_policy", "SHARED") else {
             return;
         };
         let Some(name) = self.reader.name(node, "id") else {
             return;
         };
         let bandwidth = self.reader.bandwidth(node, "bandwidth");
-        let latency = match self.reader.given(node, "latency") {
+        let latency = match self.reader.attribute(node, "latency") {
             Some(_) => self.reader.latency(node, "latency"),
             None => Some(Seconds::default()),
         };
@@ -424,12 +440,12 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         let latencies = self
             .reader
             .profile(node, name, "latency_file", Connection::Latency);
-        self.state(node, name, Connection::LinkState);
+        self.read_state(node, name, Connection::LinkState);
         if !is_shared && (bandwidths.is_some() || latencies.is_some()) {
             let message = format!("link `{name}` is FATPIPE and has a profile");
             let problem = self.reader.problem_at(node, "sharing_policy", message);
             let hint = "links that are not shared keep their capacity and delay";
-            self.reader.note(problem.hint(hint));
+            self.reader.record(problem.hint(hint));
         }
         if let (Some(bandwidth), Some(latency)) = (bandwidth, latency) {
             let parts = LinkParts {
@@ -444,34 +460,35 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         }
     }
 
-    /// Returns the memory of each host of an element, if it has that property.
+    /// Returns the memory of each host of an element, if the element has the property `migsim.memory`.
     pub(super) fn memory(&mut self, node: Node<'a>) -> Option<Bytes> {
-        let is_memory = |child: &Node<'a>| child.attribute("id") == Some(MEMORY);
+        let is_memory = |child: &Node<'a>| child.attribute("id") == Some(MEMORY_PROPERTY);
         let prop = node.children().find(is_memory)?;
         self.reader.check_attributes(prop, &["id", "value"]);
-        let value = self.reader.required(prop, "value")?;
+        let value = self.reader.required_attribute(prop, "value")?;
         match Bytes::parse(value) {
             Ok(memory) => Some(memory),
             Err(error) => {
                 let problem = self.reader.problem_at(prop, "value", error.to_string());
-                self.reader.note(problem);
+                self.reader.record(problem);
                 None
             }
         }
     }
 
-    /// Counts the content of an element that has no meaning here.
+    /// Counts the elements inside `node` that are ignored, and reports unknown ones.
     pub(super) fn count_ignored_children(&mut self, node: Node<'a>) {
         for child in self.reader.elements(node) {
             match child.tag_name().name() {
-                "prop" if child.attribute("id") == Some(MEMORY) => {}
-                name @ ("prop" | "disk" | "mount" | "storage") => self.reader.pass_over(name),
-                _ => self.reader.unknown_element(child, &["prop", "disk"]),
+                "prop" if child.attribute("id") == Some(MEMORY_PROPERTY) => {}
+                name @ ("prop" | "disk" | "mount" | "storage") => self.reader.count_ignored(name),
+                _ => self.reader.report_unknown_element(child, &["prop", "disk"]),
             }
         }
     }
 
-    /// Counts hosts and their memory; reports a problem and returns false if they are too many.
+    /// Adds to the number of hosts and the estimated memory; reports a problem and returns false if the platform becomes too
+    /// large.
     pub(super) fn has_room(&mut self, node: Node<'a>, hosts: u64, bytes: u64) -> bool {
         self.total.0 = self.total.0.saturating_add(hosts);
         self.total.1 = self.total.1.saturating_add(bytes);
@@ -481,19 +498,19 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
             Err(problem) => {
                 let hint = problem.hint.unwrap_or_default();
                 let problem = self.reader.problem(node, problem.message);
-                self.reader.note(problem.hint(hint));
+                self.reader.record(problem.hint(hint));
                 false
             }
         }
     }
 
-    /// Reports that there is no `what` of this name; lists the existing names if they are printed.
-    pub(super) fn unknown(&mut self, node: Node<'a>, attribute: &str, what: &str, name: &str) {
+    /// Reports a problem that there is no `what` named `name`. Existing names are suggested only if the problem will be printed.
+    pub(super) fn report_unknown(&mut self, node: Node<'a>, attribute: &str, what: &str, name: &str) {
         let message = format!("unknown {what} `{name}`");
         let problem = self
             .reader
             .problem_at(node, attribute, message)
-            .names_no(what, name);
+            .with_unknown_name(what, name);
         let is_printed = self.reader.problems.len() < MOST_PROBLEMS;
         let problem = match what {
             _ if !is_printed => problem,
@@ -503,6 +520,6 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
                 self.members.keys().map(String::as_str),
             ),
         };
-        self.reader.note(problem);
+        self.reader.record(problem);
     }
 }

@@ -1,35 +1,35 @@
-//! The units of `SimGrid`: `1.5Gf`, `125MBps`, `100us`.
+//! Parses quantities with the units of `SimGrid`: `1.5Gf`, `125MBps`, `100us`.
 
-/// The units of one quantity.
+/// The units in which one quantity can be written.
 #[derive(Debug)]
 pub(super) struct Units {
-    /// The name of the quantity in messages.
+    /// Name of the quantity, for messages.
     pub(super) quantity: &'static str,
-    /// Names and factors of the units.
+    /// Each unit without prefix, and its factor to the SI unit of the quantity.
     bases: &'static [(&'static str, f64)],
-    /// Whether the units take the prefixes k, M, G, Ki, Mi, Gi, and so on.
-    prefixes: bool,
-    /// Some units, for messages.
-    known: &'static str,
+    /// Whether the units can have a prefix: k, M, G, Ki, Mi, Gi, and so on.
+    has_prefixes: bool,
+    /// List of the most common units, for messages.
+    examples: &'static str,
 }
 
-/// Speeds in floating point operations per second, which count as instructions here.
+/// Units of speeds in floating-point operations per second, each of which counts as one instruction.
 pub(super) const SPEED: Units = Units {
     quantity: "speed",
     bases: &[("f", 1.0), ("flops", 1.0)],
-    prefixes: true,
-    known: "f, kf, Mf, Gf, Tf",
+    has_prefixes: true,
+    examples: "f, kf, Mf, Gf, Tf",
 };
 
-/// Bandwidths in bytes per second.
+/// Units of bandwidths, converted to bytes per second.
 pub(super) const BANDWIDTH: Units = Units {
     quantity: "bandwidth",
     bases: &[("Bps", 1.0), ("bps", 0.125)],
-    prefixes: true,
-    known: "Bps, kBps, MBps, GBps, KiBps, MiBps, GiBps, bps, kbps, Mbps, Gbps",
+    has_prefixes: true,
+    examples: "Bps, kBps, MBps, GBps, KiBps, MiBps, GiBps, bps, kbps, Mbps, Gbps",
 };
 
-/// Durations in seconds.
+/// Units of durations, converted to seconds.
 pub(super) const LATENCY: Units = Units {
     quantity: "latency",
     bases: &[
@@ -43,8 +43,8 @@ pub(super) const LATENCY: Units = Units {
         ("d", 86400.0),
         ("w", 604_800.0),
     ],
-    prefixes: false,
-    known: "ps, ns, us, ms, s, m, h, d, w",
+    has_prefixes: false,
+    examples: "ps, ns, us, ms, s, m, h, d, w",
 };
 
 const PREFIXES: &[(&str, f64)] = &[
@@ -75,10 +75,11 @@ const PREFIXES: &[(&str, f64)] = &[
 ];
 
 impl Units {
+    /// Returns the factor of a unit, with its prefix, to the SI unit of the quantity; `None` if the unit is unknown.
     fn factor(&self, unit: &str) -> Option<f64> {
         self.bases.iter().find_map(|(base, factor)| {
             let prefix = unit.strip_suffix(base)?;
-            let known = if self.prefixes {
+            let known = if self.has_prefixes {
                 PREFIXES
             } else {
                 &PREFIXES[..1]
@@ -89,7 +90,8 @@ impl Units {
     }
 }
 
-/// Reads a number with a unit, or without one (in the base unit); returns whether it had none.
+/// Parses a quantity and converts it to its SI unit; a number without a unit is already in that unit. Also returns whether the
+/// unit was missing.
 pub(super) fn parse(text: &str, units: &Units) -> Result<(f64, bool), String> {
     let quantity = units.quantity;
     let text = text.trim();
@@ -103,12 +105,12 @@ pub(super) fn parse(text: &str, units: &Units) -> Result<(f64, bool), String> {
         Some(factor) => Ok((number * factor, false)),
         None => Err(format!(
             "unknown unit `{unit}` for a {quantity} (known units: {})",
-            units.known
+            units.examples
         )),
     }
 }
 
-/// Splits the longest number from the beginning of a text.
+/// Splits a text into the longest number at its beginning and the unit after it; `None` if the text does not begin with a number.
 fn split(text: &str) -> Option<(f64, &str)> {
     let digits = |c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-');
     let end = text.find(|c| !digits(c)).unwrap_or(text.len());

@@ -1,4 +1,5 @@
-//! Writes a platform as `SimGrid` XML, version 4.1, for `SimGrid` 3.x and 4.x and for [`from_simgrid`](super::from_simgrid).
+//! Writes a platform as `SimGrid` XML, version 4.1, which `SimGrid` 3.x and 4.x and [`from_simgrid`](super::from_simgrid) can
+//! read.
 //!
 //! | form | when | size |
 //! | --- | --- | --- |
@@ -7,26 +8,27 @@
 //! | the same tree in version 4 (`modern.rs`) | the text is of version 3, or refers to other files | unchanged |
 //! | hosts, links and a `<route>` per pair of hosts (routing `Full`) | otherwise, nested zones included | hosts² |
 //!
-//! `SimGrid` has neither the memory of hosts nor links that give each flow their whole capacity. Both are written as properties, which it
-//! ignores: `migsim.memory` and `migsim.network.fatpipe`. If the platform gives the latency of a pair of clusters, each pair gets a link
-//! with the latency of the whole route, which is `FATPIPE` and faster than any other link. The other links then have no latency.
+//! `SimGrid` knows neither the memory of hosts nor links that give each flow their whole bandwidth. Both are written as
+//! properties, which `SimGrid` ignores: `migsim.memory` and `migsim.network.fatpipe`. If the platform states latencies for pairs
+//! of clusters, each pair gets a link with the latency of the whole route. This link is `FATPIPE` and faster than any other link,
+//! and the other links then have no latency.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 
-use super::config::{FATPIPE, MEMORY};
+use super::config::{FATPIPE_PROPERTY, MEMORY_PROPERTY};
 use super::export::{Export, escape, file_name};
-use super::modern::modern;
-use crate::model::{LOOPBACK, NO_BOTTLENECK};
+use super::modern::rewrite;
+use crate::model::{LOOPBACK_SUFFIX, NO_BOTTLENECK};
 use crate::{Cluster, Host, Link, LoadedPlatform, Platform, Profile, Route, Routes};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{ClusterId, HostId, LinkId};
 use migsim_base::words::counted;
 
-/// Maximum number of hosts that are written with a route for each pair.
-const MOST_HOSTS_OF_ROUTES: usize = 3000;
+/// Maximum number of hosts of a platform that is written with one route for each pair of hosts.
+const MAX_HOSTS_WITH_ROUTES: usize = 3000;
 
-/// Writes a platform for `SimGrid`.
+/// Converts a platform into a file for `SimGrid`.
 ///
 /// ```
 /// let platform = migsim_platform::open("ufrgs")?.platform;
@@ -37,7 +39,8 @@ const MOST_HOSTS_OF_ROUTES: usize = 3000;
 /// ```
 ///
 /// # Errors
-/// There are too many hosts for a route per pair, or some latencies are given per pair of clusters and others have profiles.
+/// There are too many hosts for a route per pair; or some latencies are stated per pair of clusters and others have profiles; or
+/// latencies are distances of coordinates.
 pub fn to_simgrid(platform: &Platform) -> Result<Export, Error> {
     let mut writer = Writer {
         platform,
@@ -45,17 +48,17 @@ pub fn to_simgrid(platform: &Platform) -> Result<Export, Error> {
         xml: String::new(),
         profiles: Vec::new(),
     };
-    let is_small = platform.hosts.len() <= MOST_HOSTS_OF_ROUTES;
+    let is_small = platform.hosts.len() <= MAX_HOSTS_WITH_ROUTES;
     match clusters_of_switches(platform) {
-        Some(access) if !is_small => writer.clusters(access),
-        _ if is_small => writer.full()?,
+        Some(access) if !is_small => writer.write_clusters(access),
+        _ if is_small => writer.write_hosts_and_routes()?,
         _ => {
             let problem = Problem::new(format!(
                 "{} hosts are too many for a route per pair",
                 platform.hosts.len()
             ));
             let hint = format!(
-                "up to {MOST_HOSTS_OF_ROUTES}; more if all clusters are switches of equal hosts without profiles and without latencies of pairs"
+                "up to {MAX_HOSTS_WITH_ROUTES}; more if all clusters are switches of equal hosts without profiles and without latencies of pairs"
             );
             return Err(problem.hint(hint).into());
         }
@@ -68,10 +71,11 @@ pub fn to_simgrid(platform: &Platform) -> Result<Export, Error> {
     })
 }
 
-/// Writes a platform for `SimGrid`; a tree of zones is written as it was read or translated, with its whole structure.
+/// Converts a loaded platform into a file for `SimGrid`. A tree of zones keeps its whole structure: its text is written as it was
+/// read or translated.
 ///
 /// # Errors
-/// As [`to_simgrid`], or a file that the platform refers to cannot be read any more.
+/// The errors of [`to_simgrid`], or a file that the platform refers to can no longer be read.
 pub fn to_simgrid_as_read(loaded: &LoadedPlatform) -> Result<Export, Error> {
     match (&loaded.platform.routes, &loaded.tree) {
         (Routes::Zoned { .. }, Some(tree)) if tree.is_whole => Ok(Export {
@@ -79,14 +83,14 @@ pub fn to_simgrid_as_read(loaded: &LoadedPlatform) -> Result<Export, Error> {
             profiles: Vec::new(),
             notes: Vec::new(),
         }),
-        (Routes::Zoned { .. }, Some(tree)) => modern(&loaded.source, &tree.text),
+        (Routes::Zoned { .. }, Some(tree)) => rewrite(&loaded.source, &tree.text),
         _ => to_simgrid(&loaded.platform),
     }
 }
 
-/// Returns the access links by host, if all clusters can be written as `<cluster>`.
+/// Returns the access link of each host if all clusters of the platform can be written as `<cluster>`; otherwise `None`.
 fn clusters_of_switches(platform: &Platform) -> Option<&[Option<LinkId>]> {
-    let access = platform.access()?;
+    let access = platform.access_links()?;
     let has_latencies = match &platform.routes {
         Routes::Clustered { pairs, .. } => {
             pairs.iter().flatten().any(|path| path.latency.is_some())
@@ -98,7 +102,7 @@ fn clusters_of_switches(platform: &Platform) -> Option<&[Option<LinkId>]> {
     let is_plain = access.iter().all(|id| id.is_some_and(|id| link(id).is_shared && !link(id).is_duplex))
         && !has_latencies
         && platform.loopbacks.is_empty() // those of `<cluster>` are not shared
-        && (0..platform.clusters.len()).all(|c| between(platform, c, c).is_none_or(|route| route.middle.is_empty()))
+        && (0..platform.clusters.len()).all(|c| route_between(platform, c, c).is_none_or(|route| route.middle.is_empty()))
         && platform.hosts.iter().all(|host| host.speed_profile.is_none())
         && (platform.links.iter()).all(|link| link.bandwidth_profile.is_none() && link.latency_profile.is_none())
         // `<cluster>` generates its hosts, which are equal.
@@ -116,8 +120,9 @@ fn clusters_of_switches(platform: &Platform) -> Option<&[Option<LinkId>]> {
     is_plain.then_some(access)
 }
 
-/// Returns the route from the first host of a cluster to the last host of another cluster, or of the same one.
-fn between(platform: &Platform, a: usize, b: usize) -> Option<Route<'_>> {
+/// Returns the route from the first host of cluster `a` to the last host of cluster `b`; `None` if both are the same host or
+/// there is no route.
+fn route_between(platform: &Platform, a: usize, b: usize) -> Option<Route<'_>> {
     let (from, to) = (
         platform.clusters[a].hosts.start,
         platform.clusters[b].hosts.end - 1,
@@ -127,78 +132,86 @@ fn between(platform: &Platform, a: usize, b: usize) -> Option<Route<'_>> {
         .flatten()
 }
 
-/// Returns the end of the element of a host, with its memory as a property, since SimGrid has none.
-fn inside(element: &str, host: &Host) -> String {
+/// Returns the text that closes the element of a host or cluster. It contains the memory of the host as a property, since SimGrid
+/// has no attribute for memory.
+fn element_end(element: &str, host: &Host) -> String {
     host.memory.map_or_else(
         || "/>".to_owned(),
-        |memory| format!("><prop id=\"{MEMORY}\" value=\"{memory}\"/></{element}>"),
+        |memory| format!("><prop id=\"{MEMORY_PROPERTY}\" value=\"{memory}\"/></{element}>"),
     )
 }
 
 struct Writer<'a> {
     platform: &'a Platform,
-    /// Whether latencies are written per pair of clusters instead of per link.
+    /// Whether latencies are written for pairs of clusters instead of for each link.
     has_pair_latencies: bool,
+    /// The text of the platform file so far.
     xml: String,
+    /// Profile files that the platform file refers to: file name and content.
     profiles: Vec<(String, String)>,
 }
 
 impl Writer<'_> {
-    fn line(&mut self, text: fmt::Arguments<'_>) {
+    /// Appends a line of text.
+    fn write_line(&mut self, text: fmt::Arguments<'_>) {
         writeln!(self.xml, "{text}").expect("a string can be written to");
     }
 
-    fn begin(&mut self) {
+    /// Writes the beginning of the file, up to the outermost zone.
+    fn write_begin(&mut self) {
         // The names of hosts and links have no control characters, but this name may.
         let name = escape(&self.platform.name.replace(char::is_control, " "));
-        self.line(format_args!("<?xml version=\"1.0\"?>"));
-        self.line(format_args!(
+        self.write_line(format_args!("<?xml version=\"1.0\"?>"));
+        self.write_line(format_args!(
             "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">"
         ));
-        self.line(format_args!("<platform version=\"4.1\">"));
-        self.line(format_args!(" <zone id=\"{name}\" routing=\"Full\">"));
-        if self.has_whole_pipes() {
-            self.line(format_args!("  <prop id=\"{FATPIPE}\" value=\"whole\"/>"));
+        self.write_line(format_args!("<platform version=\"4.1\">"));
+        self.write_line(format_args!(" <zone id=\"{name}\" routing=\"Full\">"));
+        if self.needs_fatpipe_property() {
+            self.write_line(format_args!("  <prop id=\"{FATPIPE_PROPERTY}\" value=\"whole\"/>"));
         }
     }
 
-    /// Whether the file has links that are not shared and give each flow their whole capacity.
-    fn has_whole_pipes(&self) -> bool {
-        let has_pipes = self.has_pair_latencies || self.has_unshared();
-        has_pipes && self.platform.has_whole_pipes()
+    /// Whether the file has links that are not shared and give each flow the whole bandwidth, so that the property for this rule
+    /// must be written.
+    fn needs_fatpipe_property(&self) -> bool {
+        let has_pipes = self.has_pair_latencies || self.has_unshared_links();
+        has_pipes && self.platform.unshared_links_have_full_bandwidth()
     }
 
-    /// Returns notes for the user on the file.
+    /// Returns notes for the user about how `SimGrid` interprets the file.
     fn notes(&self) -> Vec<String> {
         let unshared = (self.platform.links.iter())
             .filter(|link| !link.is_shared)
             .count();
-        let are_whole = self.platform.has_whole_pipes();
+        let are_whole = self.platform.unshared_links_have_full_bandwidth();
         let note = (unshared > 0 && are_whole).then(|| {
             let links = counted(unshared, "link");
             format!(
-                "{links} with the sharing policy `FATPIPE`: migsim gives each flow the whole bandwidth, as property `{FATPIPE}` of the file asks; \
+                "{links} with the sharing policy `FATPIPE`: migsim gives each flow the whole bandwidth, as property `{FATPIPE_PROPERTY}` of the file asks; \
                  SimGrid gives less to some flows, as migsim does with `--net fatpipe=simgrid`"
             )
         });
         note.into_iter().collect()
     }
 
-    /// Whether some links of the platform are not shared.
-    fn has_unshared(&self) -> bool {
+    /// Whether the platform has any link that is not shared.
+    fn has_unshared_links(&self) -> bool {
         self.platform.links.iter().any(|link| !link.is_shared)
     }
 
-    fn end(&mut self) {
-        self.line(format_args!(" </zone>"));
-        self.line(format_args!("</platform>"));
+    /// Writes the end of the file.
+    fn write_end(&mut self) {
+        self.write_line(format_args!(" </zone>"));
+        self.write_line(format_args!("</platform>"));
     }
 
-    /// The latency that is written for a link \[s\]: none where pairs of clusters have latencies, but inside a host.
+    /// Returns the latency that is written for a link \[s\]. It is 0 if latencies are written for pairs of clusters, except for
+    /// the loopback of a host.
     fn latency_of(&self, link: LinkId) -> f64 {
         let platform = self.platform;
         let link = &platform.links[link.index()];
-        let is_inside = || link.name.ends_with(LOOPBACK) && !platform.loopbacks.is_empty();
+        let is_inside = || link.name.ends_with(LOOPBACK_SUFFIX) && !platform.loopbacks.is_empty();
         if self.has_pair_latencies && !is_inside() {
             0.0
         } else {
@@ -206,28 +219,29 @@ impl Writer<'_> {
         }
     }
 
-    fn link(&mut self, name: &str, link: &Link, (sharing, latency): (&str, f64)) {
-        let bandwidth = self.profile(
+    /// Writes a link with its profiles.
+    fn write_link(&mut self, name: &str, link: &Link, (sharing, latency): (&str, f64)) {
+        let bandwidth = self.add_profile_file(
             "bandwidth_file",
             name,
             "bandwidth",
             link.bandwidth_profile.as_ref(),
         );
-        let profile = self.profile(
+        let profile = self.add_profile_file(
             "latency_file",
             name,
             "latency",
             link.latency_profile.as_ref(),
         );
-        self.line(format_args!(
+        self.write_line(format_args!(
             "  <link id=\"{}\" bandwidth=\"{}Bps\" latency=\"{latency}s\" sharing_policy=\"{sharing}\"{bandwidth}{profile}/>",
             escape(name),
             link.bandwidth.get(),
         ));
     }
 
-    /// Writes the file of a profile; returns the attribute that names it.
-    fn profile(
+    /// Adds the file of a profile; returns the attribute that refers to this file, or an empty text if there is no profile.
+    fn add_profile_file(
         &mut self,
         attribute: &str,
         owner: &str,
@@ -242,9 +256,10 @@ impl Writer<'_> {
         format!(" {attribute}=\"{}\"", escape(&file))
     }
 
-    fn clusters(&mut self, access: &[Option<LinkId>]) {
+    /// Writes the whole platform in the form with one `<cluster>` for each cluster.
+    fn write_clusters(&mut self, access: &[Option<LinkId>]) {
         let platform = self.platform;
-        self.begin();
+        self.write_begin();
         for (index, cluster) in platform.clusters.iter().enumerate() {
             let host = &platform.hosts[cluster.hosts.start as usize];
             let link = access[cluster.hosts.start as usize].expect("every host has an access link");
@@ -252,8 +267,8 @@ impl Writer<'_> {
             let Cluster { name, hosts } = cluster;
             let name = escape(name);
             // A `<cluster>` has no loopback by default; this one is that of the network models.
-            let end = inside("cluster", host);
-            self.line(format_args!(
+            let end = element_end("cluster", host);
+            self.write_line(format_args!(
                 "  <cluster id=\"{name}\" prefix=\"{name}-\" suffix=\"\" radical=\"0-{}\" speed=\"{}f\" core=\"{}\" bw=\"{}Bps\" lat=\"{}s\" \
                  sharing_policy=\"SHARED\" loopback_bw=\"10GBps\" loopback_lat=\"0s\" router_id=\"router-{index}\"{end}",
                 hosts.len() - 1,
@@ -265,17 +280,17 @@ impl Writer<'_> {
         }
         // A `<cluster>` generates the access links of its hosts.
         let made: BTreeSet<LinkId> = access.iter().copied().flatten().collect();
-        self.links(&made);
+        self.write_links(&made);
         for a in 0..platform.clusters.len() {
             for b in 0..platform.clusters.len() {
-                self.zone_route(a, b);
+                self.write_zone_route(a, b);
             }
         }
-        self.end();
+        self.write_end();
     }
 
-    /// Writes the route between two clusters, once for both directions if they are the reverse of each other.
-    fn zone_route(&mut self, a: usize, b: usize) {
+    /// Writes the route between two clusters; one element serves both directions if they use the same links in reverse order.
+    fn write_zone_route(&mut self, a: usize, b: usize) {
         let platform = self.platform;
         let first = |cluster: usize| HostId(platform.clusters[cluster].hosts.start);
         let (Some(there), Some(back)) = (
@@ -294,16 +309,17 @@ impl Writer<'_> {
             " symmetrical=\"NO\""
         };
         let [from, to] = [a, b].map(|cluster| escape(&platform.clusters[cluster].name));
-        let links = self.links_of(there.middle.iter().copied());
-        self.line(format_args!(
+        let links = self.route_links(there.middle.iter().copied());
+        self.write_line(format_args!(
             "  <zoneRoute src=\"{from}\" dst=\"{to}\" gw_src=\"router-{a}\" gw_dst=\"router-{b}\"{symmetrical}>{links}</zoneRoute>"
         ));
     }
 
-    fn links_of(&self, links: impl Iterator<Item = LinkId>) -> String {
+    /// Returns the XML elements for the links of a route.
+    fn route_links(&self, links: impl Iterator<Item = LinkId>) -> String {
         links.fold(String::new(), |mut text, link| {
-            let first = self.platform.undirected(link);
-            let (name, direction) = match self.duplex(first) {
+            let first = self.platform.first_direction(link);
+            let (name, direction) = match self.duplex_name(first) {
                 Some(name) if link == first => (name, " direction=\"UP\""),
                 Some(name) => (name, " direction=\"DOWN\""),
                 None => (&*self.platform.links[link.index()].name, ""),
@@ -315,8 +331,9 @@ impl Writer<'_> {
         })
     }
 
-    /// Returns the common name of a duplex link and of its second direction, if one `SPLITDUPLEX` link represents both.
-    fn duplex(&self, first: LinkId) -> Option<&str> {
+    /// Returns the common name of the two directions of a duplex link, if one `SPLITDUPLEX` link can represent both; otherwise
+    /// `None`.
+    fn duplex_name(&self, first: LinkId) -> Option<&str> {
         let up = &self.platform.links[first.index()];
         if !up.is_duplex || !up.is_shared {
             return None;
@@ -331,8 +348,9 @@ impl Writer<'_> {
         is_one.then_some(name)
     }
 
-    /// Writes the links except those that are `made` otherwise; a duplex link is one element.
-    fn links(&mut self, made: &BTreeSet<LinkId>) {
+    /// Writes all links except those in `made`, which the elements of clusters create; both directions of a duplex link are one
+    /// element if possible.
+    fn write_links(&mut self, made: &BTreeSet<LinkId>) {
         let platform = self.platform;
         let mut ids = (0..platform.links.len()).map(LinkId::from_index);
         while let Some(id) = ids.next() {
@@ -340,21 +358,22 @@ impl Writer<'_> {
             if made.contains(&id) {
                 continue;
             }
-            if let Some(name) = self.duplex(id).map(str::to_owned) {
+            if let Some(name) = self.duplex_name(id).map(str::to_owned) {
                 ids.next();
-                self.link(&name, link, ("SPLITDUPLEX", self.latency_of(id)));
+                self.write_link(&name, link, ("SPLITDUPLEX", self.latency_of(id)));
             } else {
                 let sharing = if link.is_shared { "SHARED" } else { "FATPIPE" };
-                self.link(&link.name, link, (sharing, self.latency_of(id)));
+                self.write_link(&link.name, link, (sharing, self.latency_of(id)));
             }
         }
     }
 
-    fn full(&mut self) -> Result<(), Error> {
+    /// Writes the whole platform in the form with hosts, links and one route for each pair of hosts.
+    fn write_hosts_and_routes(&mut self) -> Result<(), Error> {
         let platform = self.platform;
         let count = platform.clusters.len();
         let pairs = || (0..count).flat_map(|a| (0..count).map(move |b| (a, b)));
-        let route = |(a, b): (usize, usize)| between(platform, a, b);
+        let route = |(a, b): (usize, usize)| route_between(platform, a, b);
         self.has_pair_latencies = pairs()
             .filter_map(route)
             .any(|route| route.latency.is_some());
@@ -379,11 +398,11 @@ impl Writer<'_> {
                 .hint("SimGrid adds up the latencies of links: leave out one of the two")
                 .into());
         }
-        self.begin();
+        self.write_begin();
         for host in &platform.hosts {
-            self.host(host);
+            self.write_host(host);
         }
-        self.links(&BTreeSet::new());
+        self.write_links(&BTreeSet::new());
         let mut latencies = vec![String::new(); count * count];
         let with_latencies = if self.has_pair_latencies { count } else { 0 };
         for (a, b) in (0..with_latencies).flat_map(|a| (0..count).map(move |b| (a, b))) {
@@ -393,31 +412,32 @@ impl Writer<'_> {
                     platform.clusters[a].name, platform.clusters[b].name
                 );
                 let (id, latency) = (escape(&name), platform.latency(&route).get());
-                self.line(format_args!(
+                self.write_line(format_args!(
                     "  <link id=\"{id}\" bandwidth=\"{NO_BOTTLENECK:e}Bps\" latency=\"{latency}s\" sharing_policy=\"FATPIPE\"/>"
                 ));
                 latencies[a * count + b] = format!("<link_ctn id=\"{id}\"/>");
             }
         }
         for a in (0..platform.hosts.len()).map(HostId::from_index) {
-            self.own_loopback(a);
+            self.write_loopback(a);
             for b in (a.index() + 1..platform.hosts.len()).map(HostId::from_index) {
-                self.routes(a, b, &latencies);
+                self.write_routes(a, b, &latencies);
             }
         }
-        self.end();
+        self.write_end();
         Ok(())
     }
 
-    fn host(&mut self, host: &Host) {
-        let profile = self.profile(
+    /// Writes a host with its profile and memory.
+    fn write_host(&mut self, host: &Host) {
+        let profile = self.add_profile_file(
             "speed_file",
             &host.name,
             "speed",
             host.speed_profile.as_ref(),
         );
-        let end = inside("host", host);
-        self.line(format_args!(
+        let end = element_end("host", host);
+        self.write_line(format_args!(
             "  <host id=\"{}\" speed=\"{}f\" core=\"{}\"{profile}{end}",
             escape(&host.name),
             host.speed.get(),
@@ -425,19 +445,21 @@ impl Writer<'_> {
         ));
     }
 
-    /// Writes the route of a host to itself, unless it is the loopback of the network model.
-    fn own_loopback(&mut self, host: HostId) {
+    /// Writes the route of a host to itself, if the platform defines one; otherwise the loopback of the network model is used.
+    fn write_loopback(&mut self, host: HostId) {
         let platform = self.platform;
         if let Some(route) = platform.route(host, host) {
-            let links = self.links_of(route.links());
+            let links = self.route_links(route.links());
             let name = escape(&platform.hosts[host.index()].name);
-            self.line(format_args!(
+            self.write_line(format_args!(
                 "  <route src=\"{name}\" dst=\"{name}\">{links}</route>"
             ));
         }
     }
 
-    fn routes(&mut self, a: HostId, b: HostId, latencies: &[String]) {
+    /// Writes the routes between two hosts in both directions, as one element if the route back is the reverse. `latencies` has
+    /// the latency link of each pair of clusters.
+    fn write_routes(&mut self, a: HostId, b: HostId, latencies: &[String]) {
         let platform = self.platform;
         let (there, back) = (platform.route(a, b), platform.route(b, a));
         let is_symmetric = match (&there, &back) {
@@ -456,9 +478,9 @@ impl Writer<'_> {
             };
             let [origin, target]: [ClusterId; 2] = [from, to].map(|host| platform.cluster_of(host));
             let latency = &latencies[origin.index() * platform.clusters.len() + target.index()];
-            let links = self.links_of(route.links());
+            let links = self.route_links(route.links());
             let [from, to] = [from, to].map(|host| escape(&platform.hosts[host.index()].name));
-            self.line(format_args!(
+            self.write_line(format_args!(
                 "  <route src=\"{from}\" dst=\"{to}\"{symmetrical}>{latency}{links}</route>"
             ));
         }
@@ -565,7 +587,7 @@ mod tests {
         let loaded = from_simgrid(&source, &once.xml).unwrap();
         let twice = to_simgrid_as_read(&loaded).unwrap();
         let again = from_simgrid(&source, &twice.xml).unwrap();
-        assert!(loaded.platform.has_whole_pipes() && again.platform.has_whole_pipes());
+        assert!(loaded.platform.unshared_links_have_full_bandwidth() && again.platform.unshared_links_have_full_bandwidth());
         let memory = |platform: &Platform| platform.hosts[1].memory.map(Bytes::get);
         assert_eq!(
             (memory(&ours), memory(&again.platform)),
@@ -576,7 +598,7 @@ mod tests {
             !from_simgrid(&source, &foreign)
                 .unwrap()
                 .platform
-                .has_whole_pipes()
+                .unshared_links_have_full_bandwidth()
         );
     }
 
@@ -590,11 +612,11 @@ mod tests {
         };
         let prop = |id: &str, value: &str| format!(r#"<prop id="{id}" value="{value}"/>"#);
         let error = |text: &str| from_simgrid("p.xml", text).unwrap_err().to_string();
-        let value = error(&file(&prop(FATPIPE, "all"), "", ""));
+        let value = error(&file(&prop(FATPIPE_PROPERTY, "all"), "", ""));
         assert!(value.contains("unknown value `all` of property"), "{value}");
-        let place = error(&file("", &prop(FATPIPE, "whole"), ""));
+        let place = error(&file("", &prop(FATPIPE_PROPERTY, "whole"), ""));
         assert!(place.contains("is not in the outermost zone"), "{place}");
-        let memory = error(&file("", "", &prop(MEMORY, "64")));
+        let memory = error(&file("", "", &prop(MEMORY_PROPERTY, "64")));
         assert!(memory.contains("`64` has no unit"), "{memory}");
     }
 }

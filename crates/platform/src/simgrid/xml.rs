@@ -1,4 +1,4 @@
-//! Attributes and elements with positions, and the problems of a file.
+//! Reads attributes and elements of an XML file with their positions, and collects the problems of the file.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -12,40 +12,43 @@ use migsim_base::document::MOST_PROBLEMS;
 use migsim_base::error::Problem;
 use migsim_base::units::{BytesPerSecond, InstructionsPerSecond, Seconds};
 
-/// The version of the format.
+/// Version of SimGrid's platform format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Version {
-    /// Speeds are called `power`.
+    /// Version 3, in which speeds are called `power`.
     Three,
-    /// Numbers without a unit are noted.
+    /// Versions 4 and 4.1. Numbers without a unit are counted and reported in a note.
     Four,
 }
 
-/// Whether a host, link or zone may have this name.
-pub(super) fn is_name(name: &str) -> bool {
+/// Whether a text is allowed as the name of a host, link or zone.
+pub(super) fn is_valid_name(name: &str) -> bool {
     let is_bad = |c: char| c.is_control() || c == ',';
     !name.is_empty() && name.trim() == name && !name.contains(is_bad) && !name.contains("..")
 }
 
-/// The file being read.
+/// A SimGrid file that is being read, with the problems and notes so far.
 #[derive(Debug)]
 pub(super) struct Reader<'a, 'input> {
+    /// Path of the file, for messages and to find profile files.
     pub(super) source: &'a str,
+    /// The parsed XML document.
     document: &'a Document<'input>,
     pub(super) version: Version,
-    /// Ignored elements: their description, and how often they occur.
-    pub(super) passed_over: BTreeMap<String, usize>,
-    /// Number of values without a unit.
-    pub(super) bare_numbers: usize,
-    /// Further notes for the user.
+    /// Number of ignored elements by name, for a note.
+    pub(super) ignored_elements: BTreeMap<String, usize>,
+    /// Number of values that are written without a unit.
+    pub(super) numbers_without_unit: usize,
+    /// Notes for the user, except those about ignored elements and missing units.
     pub(super) notes: Vec<String>,
-    /// The settings of an experiment in the file: key and value.
+    /// Settings of an experiment that the file contains (`<config>`), translated into keys and values of migsim.
     pub(super) settings: Vec<(String, String)>,
     pub(super) problems: Vec<Problem>,
+    /// Profiles of the file: traces, connections and profile files.
     pub(super) traces: Traces<'a>,
 }
 
-/// A function that makes a quantity from its number in SI units, and the range of this number.
+/// A function that creates a quantity from a number in the SI unit, and the range of valid numbers.
 type Ranged<T> = (fn(f64) -> Option<T>, RangeInclusive<f64>);
 
 impl<'a, 'input> Reader<'a, 'input> {
@@ -54,8 +57,8 @@ impl<'a, 'input> Reader<'a, 'input> {
             source,
             document,
             version: Version::Four,
-            passed_over: BTreeMap::new(),
-            bare_numbers: 0,
+            ignored_elements: BTreeMap::new(),
+            numbers_without_unit: 0,
             notes: Vec::new(),
             settings: Vec::new(),
             problems: Vec::new(),
@@ -63,19 +66,20 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
     }
 
-    pub(super) fn note(&mut self, problem: Problem) {
+    /// Records a problem, unless it is already recorded.
+    pub(super) fn record(&mut self, problem: Problem) {
         if self.problems.len() >= MOST_PROBLEMS || !self.problems.contains(&problem) {
             self.problems.push(problem);
         }
     }
 
-    /// Creates the problem of an element.
+    /// Creates a problem that is located at an element.
     pub(super) fn problem(&self, node: Node<'_, '_>, message: impl Into<String>) -> Problem {
-        self.at(node.range().start, message)
+        self.problem_at_offset(node.range().start, message)
             .key(node.tag_name().name())
     }
 
-    /// Creates the problem of the value of an attribute, or of its element if it has none.
+    /// Creates a problem that is located at the value of an attribute, or at the element if the attribute is missing.
     pub(super) fn problem_at(
         &self,
         node: Node<'_, '_>,
@@ -84,13 +88,14 @@ impl<'a, 'input> Reader<'a, 'input> {
     ) -> Problem {
         match node.attribute_node(attribute) {
             Some(found) => self
-                .at(found.range_value().start, message)
+                .problem_at_offset(found.range_value().start, message)
                 .key(format!("{}.{attribute}", node.tag_name().name())),
             None => self.problem(node, message),
         }
     }
 
-    fn at(&self, offset: usize, message: impl Into<String>) -> Problem {
+    /// Creates a problem that is located at a byte offset of the file.
+    fn problem_at_offset(&self, offset: usize, message: impl Into<String>) -> Problem {
         if self.problems.len() >= MOST_PROBLEMS {
             return Problem::new(message); // it is only counted
         }
@@ -100,21 +105,23 @@ impl<'a, 'input> Reader<'a, 'input> {
             .at(place.row as usize, place.col as usize)
     }
 
+    /// Records a problem that is located at an element.
     pub(super) fn report(&mut self, node: Node<'_, '_>, message: impl Into<String>) {
         let problem = self.problem(node, message);
-        self.note(problem);
+        self.record(problem);
     }
 
-    pub(super) fn unknown_element(&mut self, node: Node<'_, '_>, known: &[&str]) {
+    /// Records the problem that an element is not supported at this place; `known` are the names of supported elements.
+    pub(super) fn report_unknown_element(&mut self, node: Node<'_, '_>, known: &[&str]) {
         let message = format!(
             "element `<{}>` is not supported here",
             node.tag_name().name()
         );
         let problem = self.problem(node, message);
-        self.note(problem.known("elements", known.iter().copied()));
+        self.record(problem.known("elements", known.iter().copied()));
     }
 
-    /// Returns the elements in `node`; text between them is a problem.
+    /// Returns the elements directly inside `node`; text between them is recorded as a problem.
     pub(super) fn elements(&mut self, node: Node<'a, 'a>) -> Vec<Node<'a, 'a>> {
         for child in node.children() {
             if child.is_text() && !child.text().unwrap_or("").trim().is_empty() {
@@ -124,17 +131,19 @@ impl<'a, 'input> Reader<'a, 'input> {
         node.children().filter(Node::is_element).collect()
     }
 
+    /// Records a problem for each attribute that is not among the `known` ones.
     pub(super) fn check_attributes(&mut self, node: Node<'_, '_>, known: &[&str]) {
         for attribute in node.attributes() {
             if !known.contains(&attribute.name()) {
                 let message = format!("attribute `{}` is not supported", attribute.name());
                 let problem = self.problem_at(node, attribute.name(), message);
-                self.note(problem.known("attributes", known.iter().copied()));
+                self.record(problem.known("attributes", known.iter().copied()));
             }
         }
     }
 
-    pub(super) fn required(&mut self, node: Node<'a, 'a>, name: &str) -> Option<&'a str> {
+    /// Returns the value of an attribute; records a problem if the attribute is missing.
+    pub(super) fn required_attribute(&mut self, node: Node<'a, 'a>, name: &str) -> Option<&'a str> {
         let value = node.attribute(name);
         if value.is_none() {
             self.report(node, format!("attribute `{name}` is missing"));
@@ -142,13 +151,14 @@ impl<'a, 'input> Reader<'a, 'input> {
         value
     }
 
-    /// Returns the one of two attributes that is present and not empty (the name of version 4, the name of version 3).
-    pub(super) fn either(
+    /// Returns name and value of an attribute that has a name in version 4 and another one in version 3. Records a problem if
+    /// both are present; `None` if neither is.
+    pub(super) fn either_attribute(
         &mut self,
         node: Node<'a, 'a>,
         names: [&'static str; 2],
     ) -> Option<(&'static str, &'a str)> {
-        let both = names.map(|name| self.given(node, name));
+        let both = names.map(|name| self.attribute(node, name));
         if let [Some(_), Some(_)] = both {
             let message = format!("attributes `{}` and `{}` mean the same", names[0], names[1]);
             self.report(node, message);
@@ -156,25 +166,26 @@ impl<'a, 'input> Reader<'a, 'input> {
         (names.into_iter().zip(both)).find_map(|(name, value)| Some((name, value?)))
     }
 
-    /// Returns an attribute that is present and not empty.
+    /// Returns the value of an attribute; `None` if the attribute is missing or empty.
     #[expect(clippy::unused_self, reason = "attributes are asked of the reader")]
-    pub(super) fn given(&self, node: Node<'a, 'a>, name: &str) -> Option<&'a str> {
+    pub(super) fn attribute(&self, node: Node<'a, 'a>, name: &str) -> Option<&'a str> {
         node.attribute(name)
             .filter(|value| !value.trim().is_empty())
     }
 
-    /// Counts an element that has no meaning here.
-    pub(super) fn pass_over(&mut self, what: &str) {
-        *self.passed_over.entry(what.to_owned()).or_default() += 1;
+    /// Counts an element that is ignored, for a note.
+    pub(super) fn count_ignored(&mut self, what: &str) {
+        *self.ignored_elements.entry(what.to_owned()).or_default() += 1;
     }
 
-    /// Returns a name: not empty, no space at its ends, no comma, no `..`.
+    /// Returns the value of an attribute that is a name; records a problem if the name is empty or has a space at its ends, a
+    /// comma or `..`.
     pub(super) fn name(&mut self, node: Node<'a, 'a>, attribute: &str) -> Option<&'a str> {
-        let name = self.required(node, attribute)?;
-        if !is_name(name) {
+        let name = self.required_attribute(node, attribute)?;
+        if !is_valid_name(name) {
             let problem = self.problem_at(node, attribute, format!("`{name}` cannot be a name"));
             let hint = "a name is not empty and has no space at its ends, no comma and no `..`";
-            self.note(problem.hint(hint));
+            self.record(problem.hint(hint));
         }
         Some(name)
     }
@@ -186,54 +197,56 @@ impl<'a, 'input> Reader<'a, 'input> {
         units: &units::Units,
         (make, range): Ranged<T>,
     ) -> Option<T> {
-        let text = self.required(node, attribute)?;
-        let value = self.parsed(text, units).and_then(|value| {
+        let text = self.required_attribute(node, attribute)?;
+        let value = self.parse_quantity(text, units).and_then(|value| {
             make(value).ok_or_else(|| out_of_range(units.quantity, text, &range))
         });
         match value {
             Ok(value) => Some(value),
             Err(message) => {
                 let problem = self.problem_at(node, attribute, message);
-                self.note(problem);
+                self.record(problem);
                 None
             }
         }
     }
 
-    fn parsed(&mut self, text: &str, units: &units::Units) -> Result<f64, String> {
+    /// Parses a quantity and converts it to SI units; counts it if the unit is missing.
+    fn parse_quantity(&mut self, text: &str, units: &units::Units) -> Result<f64, String> {
         if text.contains("$rand(") {
             return Err(format!(
                 "`{text}` is random in each run of SimGrid: write a number instead"
             ));
         }
         let (value, is_bare) = units::parse(text, units)?;
-        self.bare_numbers += usize::from(is_bare && value != 0.0);
+        self.numbers_without_unit += usize::from(is_bare && value != 0.0);
         Ok(value)
     }
 
-    /// Returns the speed in effect: of a list with a speed per power state, that of the state `pstate`.
+    /// Returns the speed of one core of a host. If the file lists a speed for each power state, the attribute `pstate` selects
+    /// one.
     pub(super) fn speed(&mut self, node: Node<'a, 'a>) -> Option<InstructionsPerSecond> {
-        let Some((name, list)) = self.either(node, ["speed", "power"]) else {
-            self.required(node, "speed");
+        let Some((name, list)) = self.either_attribute(node, ["speed", "power"]) else {
+            self.required_attribute(node, "speed");
             return None;
         };
         let mut speeds = Vec::new();
         for text in list.split(',') {
-            match self.parsed(text, &units::SPEED) {
+            match self.parse_quantity(text, &units::SPEED) {
                 Ok(speed) => speeds.push((speed, text.trim())),
                 Err(message) => {
                     let problem = self.problem_at(node, name, message);
-                    self.note(problem);
+                    self.record(problem);
                     return None;
                 }
             }
         }
-        let state = self.given(node, "pstate").unwrap_or("0");
+        let state = self.attribute(node, "pstate").unwrap_or("0");
         let index = state.trim().trim_end_matches(".0").parse::<usize>().ok();
         let Some(&(speed, text)) = index.and_then(|index| speeds.get(index)) else {
             let message = format!("there is no power state `{state}`");
             let problem = self.problem_at(node, "pstate", message);
-            self.note(problem.hint(format!("states are counted from 0 to {}", speeds.len() - 1)));
+            self.record(problem.hint(format!("states are counted from 0 to {}", speeds.len() - 1)));
             return None;
         };
         let found = InstructionsPerSecond::new(speed);
@@ -241,7 +254,7 @@ impl<'a, 'input> Reader<'a, 'input> {
             let message = out_of_range("speed", text, &InstructionsPerSecond::RANGE);
             let problem = self.problem_at(node, name, message);
             let hint = "each host needs a speed above 0: messages do not depend on it";
-            self.note(if speed == 0.0 {
+            self.record(if speed == 0.0 {
                 problem.hint(hint)
             } else {
                 problem
@@ -250,6 +263,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         found
     }
 
+    /// Returns the bandwidth in an attribute; records a problem if the value is not valid.
     pub(super) fn bandwidth(&mut self, node: Node<'a, 'a>, name: &str) -> Option<BytesPerSecond> {
         self.quantity(
             node,
@@ -259,22 +273,25 @@ impl<'a, 'input> Reader<'a, 'input> {
         )
     }
 
+    /// Returns the latency in an attribute; records a problem if the value is not valid.
     pub(super) fn latency(&mut self, node: Node<'a, 'a>, name: &str) -> Option<Seconds> {
         self.quantity(node, name, &units::LATENCY, (Seconds::new, Seconds::RANGE))
     }
 
+    /// Returns the number of cores of a host; 1 if no attribute states it.
     pub(super) fn cores(&mut self, node: Node<'a, 'a>) -> Option<u32> {
-        let Some((name, text)) = self.either(node, ["core", "cores"]) else {
+        let Some((name, text)) = self.either_attribute(node, ["core", "cores"]) else {
             return Some(1);
         };
         let cores = text.trim().parse().ok().filter(|&cores| cores > 0);
         if cores.is_none() {
             let problem = self.problem_at(node, name, format!("`{text}` is not a number of cores"));
-            self.note(problem);
+            self.record(problem);
         }
         cores
     }
 
+    /// Whether a route also serves the opposite direction (the attribute `symmetrical`, by default yes).
     pub(super) fn is_symmetrical(&mut self, node: Node<'a, 'a>) -> bool {
         let text = node.attribute("symmetrical").unwrap_or("yes");
         match text.to_ascii_lowercase().as_str() {
@@ -283,13 +300,14 @@ impl<'a, 'input> Reader<'a, 'input> {
             _ => {
                 let message = format!("`{text}` is neither yes nor no");
                 let problem = self.problem_at(node, "symmetrical", message);
-                self.note(problem);
+                self.record(problem);
                 true
             }
         }
     }
 
-    /// Reads the settings of a `<config>`, and notes those that may change times.
+    /// Reads the settings of a `<config>`. A setting that may change simulated times is used or reported in a note; others are
+    /// ignored.
     pub(super) fn read_config(&mut self, node: Node<'a, 'a>) {
         for prop in self.elements(node) {
             let (key, value) = (
@@ -298,7 +316,7 @@ impl<'a, 'input> Reader<'a, 'input> {
             );
             match config::meaning(key, value) {
                 Meaning::Setting(ours, taken) => {
-                    let flag = config::flag(ours, &taken);
+                    let flag = config::network_flag(ours, &taken);
                     self.notes.push(format!(
                         "the file sets `{key}` = `{value}`: used as `{flag}`, unless the experiment sets another value"
                     ));
@@ -307,20 +325,20 @@ impl<'a, 'input> Reader<'a, 'input> {
                 Meaning::None => self.notes.push(format!(
                     "the file sets `{key}` = `{value}`, for which migsim has no setting: times of SimGrid may differ"
                 )),
-                Meaning::Harmless => self.pass_over("config"),
+                Meaning::Harmless => self.count_ignored("config"),
             }
         }
     }
 
-    /// Returns all notes for the user on the file.
+    /// Returns all notes for the user about the file, including those about missing units and ignored elements.
     pub(super) fn all_notes(&self) -> Vec<String> {
         let mut notes = self.notes.clone();
-        if self.bare_numbers > 0 && self.version == Version::Four {
-            let numbers = migsim_base::words::counted(self.bare_numbers, "number");
+        if self.numbers_without_unit > 0 && self.version == Version::Four {
+            let numbers = migsim_base::words::counted(self.numbers_without_unit, "number");
             notes.push(format!("{numbers} without unit: taken in f, Bps and s"));
         }
-        if !self.passed_over.is_empty() {
-            let kinds = self.passed_over.iter();
+        if !self.ignored_elements.is_empty() {
+            let kinds = self.ignored_elements.iter();
             let kinds: Vec<String> = kinds
                 .map(|(what, count)| format!("{count} `<{what}>`"))
                 .collect();
@@ -333,6 +351,7 @@ impl<'a, 'input> Reader<'a, 'input> {
     }
 }
 
+/// Returns the message that a quantity is out of its range.
 fn out_of_range(quantity: &str, text: &str, range: &RangeInclusive<f64>) -> String {
     let (least, most) = (range.start(), range.end());
     format!(

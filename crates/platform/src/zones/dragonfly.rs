@@ -1,57 +1,69 @@
-//! A dragonfly: groups of chassis of blades of hosts (Kim, Dally, Scott and Abts 2008), with minimal routes. The blades of a chassis
-//! are connected all to all. So are the blades of equal number in the chassis of a group, and the groups.
+//! The dragonfly topology: groups of chassis of blades of hosts (Kim, Dally, Scott and Abts 2008), with minimal routes. All
+//! blades of a chassis are connected with each other. So are the blades with the same number in all chassis of a group, and all
+//! groups.
 //!
 //! ```text
 //!  host ─local─ blade ─green─ blade of the chassis ─black─ same blade of another chassis ─blue─ another group
 //! ```
 //!
-//! Blade n of the first chassis of a group is connected to group n, so there are at most as many groups as blades in a chassis.
+//! Blade n of the first chassis of a group is connected to group n. A dragonfly therefore has at most as many groups as a chassis
+//! has blades.
 
-use super::Way;
+use super::PartialRoute;
 use super::torus::OwnLinks;
 use migsim_base::units::LinkId;
 
-/// A dragonfly of hosts. Its links are, in this order: own links of the hosts (loopback, limiter), limiters of the blades, then local,
-/// green, black and blue links.
+/// A dragonfly of hosts. Its links have consecutive ids in this order: loopbacks and limiters of the hosts, limiters of the
+/// blades, then local, green, black and blue links.
 #[derive(Clone, Debug)]
 pub(crate) struct Dragonfly {
+    /// Number of groups.
     pub(crate) groups: u32,
+    /// Number of chassis in each group.
     pub(crate) chassis: u32,
+    /// Number of blades in each chassis.
     pub(crate) blades: u32,
+    /// Number of hosts on each blade.
     pub(crate) hosts: u32,
-    /// Bandwidth of the blue, black and green links, as multiples of that of a local link.
+    /// Bandwidths of the blue, black and green links, as multiples of the bandwidth of a local link.
     pub(crate) cables: [u32; 3],
+    /// Id of the first link of the topology.
     pub(crate) first: LinkId,
+    /// Kinds of links that each host has.
     pub(crate) links: OwnLinks,
 }
 
-/// A blade.
+/// The position of a blade in the dragonfly; all numbers are counted from 0.
 #[expect(clippy::struct_field_names, reason = "its number in the chassis")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Blade {
+    /// Number of the group.
     group: u32,
+    /// Number of the chassis in the group.
     chassis: u32,
+    /// Number of the blade in the chassis.
     blade: u32,
 }
 
-/// Returns the number of pairs of `n` things.
-fn pairs(n: u64) -> u64 {
+/// Returns the number of unordered pairs of `n` elements.
+fn pair_count(n: u64) -> u64 {
     n * n.saturating_sub(1) / 2
 }
 
-/// Returns the number of the pair (a, b) of n things, a < b.
-fn pair(n: u32, a: u32, b: u32) -> u32 {
+/// Returns the index of the pair (a, b), a < b, in the list of all pairs of `n` elements.
+fn pair_index(n: u32, a: u32, b: u32) -> u32 {
     a * n - a * (a + 1) / 2 + (b - a - 1)
 }
 
 impl Dragonfly {
-    /// Returns the number of its hosts.
+    /// Returns the number of hosts; `None` if it is 2^32 or more.
     pub(crate) fn members(&self) -> Option<u32> {
         let factors = [self.groups, self.chassis, self.blades, self.hosts];
         factors.into_iter().try_fold(1_u32, u32::checked_mul)
     }
 
-    /// Returns the numbers of own links of hosts and limiters of blades, then of the connections of each kind: local, green, black, blue.
+    /// Returns the number of loopbacks and limiters, then the number of connections of each kind: local, green, black, blue.
+    /// `None` if a number is too large.
     pub(crate) fn counts(&self) -> Option<[u64; 5]> {
         let [groups, chassis, blades] = [self.groups, self.chassis, self.blades].map(u64::from);
         let members = u64::from(self.members()?);
@@ -62,31 +74,32 @@ impl Dragonfly {
         };
         let counts = [
             members
-                .checked_mul(u64::from(self.links.own()))?
+                .checked_mul(u64::from(self.links.links_per_host()))?
                 .checked_add(limiters)?,
             members,
-            (groups * chassis).checked_mul(pairs(blades))?,
-            (groups * blades).checked_mul(pairs(chassis))?,
-            pairs(groups),
+            (groups * chassis).checked_mul(pair_count(blades))?,
+            (groups * blades).checked_mul(pair_count(chassis))?,
+            pair_count(groups),
         ];
         Some(counts)
     }
 
-    /// Returns the number of links; none beyond 2^32.
-    pub(crate) fn all_links(&self) -> Option<u32> {
+    /// Returns the number of links; `None` if it is 2^32 or more.
+    pub(crate) fn link_count(&self) -> Option<u32> {
         let [own, connections @ ..] = self.counts()?;
         let mut count = own;
         for connections in connections {
-            count = count.checked_add(connections.checked_mul(u64::from(self.links.width()))?)?;
+            count = count.checked_add(connections.checked_mul(u64::from(self.links.links_per_connection()))?)?;
         }
         u32::try_from(count).ok()
     }
 
-    /// Returns the link of a connection of a kind (0: local, 1: green, 2: black, 3: blue), in its second direction if `is_back`.
+    /// Returns the link for a connection of the given kind (0: local, 1: green, 2: black, 3: blue); `is_back` selects the second
+    /// direction of a duplex link.
     fn link(&self, kind: usize, index: u32, is_back: bool) -> LinkId {
         let counts = self.counts().unwrap_or_default();
         let before: u64 = counts[1..=kind].iter().sum();
-        let width = self.links.width();
+        let width = self.links.links_per_connection();
         #[expect(
             clippy::cast_possible_truncation,
             reason = "all links are fewer than 2^32"
@@ -95,11 +108,12 @@ impl Dragonfly {
         LinkId(self.first.0 + own + (before + index) * width + u32::from(is_back).min(width - 1))
     }
 
+    /// Returns the link between a host and its blade, in the direction to the host if `is_down`.
     fn local(&self, member: u32, is_down: bool) -> LinkId {
         self.link(0, member, is_down)
     }
 
-    /// Returns the link between two blades of a chassis.
+    /// Returns the green link from a blade to blade `to` of the same chassis.
     fn green(&self, at: Blade, to: u32) -> LinkId {
         let (a, b) = (at.blade.min(to), at.blade.max(to));
         let chassis = at.group * self.chassis + at.chassis;
@@ -107,28 +121,30 @@ impl Dragonfly {
             clippy::cast_possible_truncation,
             reason = "all links are fewer than 2^32"
         )]
-        let index = chassis * pairs(u64::from(self.blades)) as u32 + pair(self.blades, a, b);
+        let index = chassis * pair_count(u64::from(self.blades)) as u32 + pair_index(self.blades, a, b);
         self.link(1, index, at.blade > to)
     }
 
-    /// Returns the link between blades of equal number in two chassis.
+    /// Returns the black link from a blade to the blade with the same number in chassis `to` of the group.
     fn black(&self, at: Blade, to: u32) -> LinkId {
         let (a, b) = (at.chassis.min(to), at.chassis.max(to));
         #[expect(
             clippy::cast_possible_truncation,
             reason = "all links are fewer than 2^32"
         )]
-        let before = at.group * pairs(u64::from(self.chassis)) as u32;
-        let index = (before + pair(self.chassis, a, b)) * self.blades + at.blade;
+        let before = at.group * pair_count(u64::from(self.chassis)) as u32;
+        let index = (before + pair_index(self.chassis, a, b)) * self.blades + at.blade;
         self.link(2, index, at.chassis > to)
     }
 
+    /// Returns the blue link from one group to another.
     fn blue(&self, from: u32, to: u32) -> LinkId {
         let (a, b) = (from.min(to), from.max(to));
-        self.link(3, pair(self.groups, a, b), from > to)
+        self.link(3, pair_index(self.groups, a, b), from > to)
     }
 
-    fn blade(&self, member: u32) -> Blade {
+    /// Returns the blade of a host.
+    fn blade_of(&self, member: u32) -> Blade {
         let blade = member / self.hosts;
         Blade {
             group: blade / (self.chassis * self.blades),
@@ -137,18 +153,21 @@ impl Dragonfly {
         }
     }
 
+    /// Returns the limiter of a blade, if the topology has limiters.
     fn limiter_of_blade(&self, at: Blade) -> Option<LinkId> {
-        let hosts = self.members().unwrap_or(0) * self.links.own();
+        let hosts = self.members().unwrap_or(0) * self.links.links_per_host();
         let index = (at.group * self.chassis + at.chassis) * self.blades + at.blade;
         (self.links.has_limiter).then_some(LinkId(self.first.0 + hosts + index))
     }
 
+    /// Returns the limiter of a host, if the topology has limiters.
     fn limiter_of_host(&self, member: u32) -> Option<LinkId> {
-        let own = member * self.links.own() + u32::from(self.links.has_loopback);
+        let own = member * self.links.links_per_host() + u32::from(self.links.has_loopback);
         (self.links.has_limiter).then_some(LinkId(self.first.0 + own))
     }
 
-    pub(super) fn route(&self, from: u32, to: u32, way: &mut Way) -> bool {
+    /// Appends the links of the route between two members to `way`; returns true, since every route exists.
+    pub(super) fn route(&self, from: u32, to: u32, way: &mut PartialRoute) -> bool {
         let members = self.members().unwrap_or(0);
         // The gateway is a router without links.
         if from >= members || to >= members {
@@ -156,22 +175,22 @@ impl Dragonfly {
         }
         if from == to && self.links.has_loopback {
             way.links
-                .push(LinkId(self.first.0 + from * self.links.own()));
+                .push(LinkId(self.first.0 + from * self.links.links_per_host()));
             return true;
         }
-        let target = self.blade(to);
+        let target = self.blade_of(to);
         way.links.extend(self.limiter_of_host(from));
         way.links.push(self.local(from, false));
-        self.between_blades(self.blade(from), target, way);
+        self.add_links_between_blades(self.blade_of(from), target, way);
         way.links.extend(self.limiter_of_blade(target));
         way.links.push(self.local(to, true));
         way.links.extend(self.limiter_of_host(to));
         true
     }
 
-    /// Adds the links between two blades: green to the blade that leads to the group, black to the first chassis, blue; then green and
-    /// black to the target.
-    fn between_blades(&self, origin: Blade, target: Blade, way: &mut Way) {
+    /// Appends the links between two blades. Between groups, a message crosses a green link to the blade that leads to the other
+    /// group, a black link to the first chassis, and the blue link; then a green and a black link to the target.
+    fn add_links_between_blades(&self, origin: Blade, target: Blade, way: &mut PartialRoute) {
         if origin == target {
             return;
         }
@@ -207,9 +226,10 @@ impl Dragonfly {
         }
     }
 
+    /// Calls `mark` for every link, with whether the link is a loopback.
     pub(super) fn each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
-        let count = self.all_links().unwrap_or(0);
-        let own = self.links.own();
+        let count = self.link_count().unwrap_or(0);
+        let own = self.links.links_per_host();
         for at in 0..count {
             let is_loopback =
                 self.links.has_loopback && at < self.members().unwrap_or(0) * own && at % own == 0;

@@ -1,18 +1,22 @@
-//! A fat tree: levels of switches above the hosts, with several parents and parallel cables.
+//! The fat-tree topology: levels of switches above the hosts, with several parents and parallel cables.
 //!
-//! A message climbs until its destination is below, and then descends. On the way up the cable is the number of the destination modulo the
-//! number of cables (d-mod-k). Of parallel cables on the way down, the number of the origin determines which is tried first.
+//! A message goes up until its destination is below the switch, and then goes down. On the way up, the number of the cable is the
+//! number of the destination modulo the number of cables (d-mod-k). Among parallel cables on the way down, the number of the
+//! origin determines which one is tried first.
 
-use super::Way;
+use super::PartialRoute;
 use super::torus::OwnLinks;
 use migsim_base::units::LinkId;
 
-/// A fat tree of hosts. Its links are, in this order: own links of the hosts (loopback, limiter), limiters of the switches, then the cables
-/// of each level.
+/// A fat tree of hosts. Its links have consecutive ids in this order: loopbacks and limiters of the hosts, limiters of the
+/// switches, then the cables of each level.
 #[derive(Clone, Debug)]
 pub(crate) struct FatTree {
+    /// Connections between consecutive levels, from the hosts up.
     pub(crate) levels: Vec<Level>,
+    /// Id of the first link of the topology.
     pub(crate) first: LinkId,
+    /// Kinds of links that each host has.
     pub(crate) links: OwnLinks,
 }
 
@@ -23,19 +27,21 @@ pub(crate) struct Level {
     pub(crate) children: u32,
     /// Number of switches above each node.
     pub(crate) parents: u32,
-    /// Number of cables between a node and each of its switches.
+    /// Number of parallel cables between a node and each switch above it.
     pub(crate) cables: u32,
 }
 
-/// A host (level 0) or switch, given by one digit for each level.
+/// A host (level 0) or a switch, identified by its level and one digit for each level of switches.
 #[derive(Clone, Debug, PartialEq)]
 struct Node {
+    /// Level of the node: 0 for a host, 1 for the lowest switches.
     level: usize,
+    /// Position of the node within its level, as one digit for each level of switches.
     digits: Vec<u32>,
 }
 
 impl FatTree {
-    /// Returns the number of nodes of a level, hosts being level 0; none beyond 2^32.
+    /// Returns the number of nodes of a level (hosts are level 0); `None` if it is 2^32 or more.
     pub(crate) fn nodes(&self, level: usize) -> Option<u32> {
         let factors = (self.levels.iter().enumerate()).map(|(index, one)| {
             if index < level {
@@ -47,10 +53,10 @@ impl FatTree {
         factors.into_iter().try_fold(1_u32, u32::checked_mul)
     }
 
-    /// Returns the number of own links and limiters, which come before the cables.
-    fn own(&self) -> u32 {
+    /// Returns the number of loopbacks and limiters, whose ids precede the ids of the cables.
+    fn links_before_cables(&self) -> u32 {
         let hosts = self.nodes(0).unwrap_or(0);
-        hosts * self.links.own()
+        hosts * self.links.links_per_host()
             + if self.links.has_limiter {
                 self.switches()
             } else {
@@ -65,13 +71,13 @@ impl FatTree {
             .sum()
     }
 
-    /// Returns the number of links; none beyond 2^32.
-    pub(crate) fn all_links(&self) -> Option<u32> {
+    /// Returns the number of links; `None` if it is 2^32 or more.
+    pub(crate) fn link_count(&self) -> Option<u32> {
         let nodes: Option<Vec<u32>> = (0..=self.levels.len())
             .map(|level| self.nodes(level))
             .collect();
         let nodes = nodes?;
-        let mut count = u64::from(nodes[0]) * u64::from(self.links.own());
+        let mut count = u64::from(nodes[0]) * u64::from(self.links.links_per_host());
         if self.links.has_limiter {
             count += nodes[1..]
                 .iter()
@@ -81,12 +87,13 @@ impl FatTree {
         for (level, nodes) in self.levels.iter().zip(&nodes) {
             let cables = u64::from(level.parents).checked_mul(u64::from(level.cables))?;
             let links = cables.checked_mul(u64::from(*nodes))?;
-            count = count.checked_add(links.checked_mul(u64::from(self.links.width()))?)?;
+            count = count.checked_add(links.checked_mul(u64::from(self.links.links_per_connection()))?)?;
         }
         u32::try_from(count).ok()
     }
 
-    /// Returns the digits of a node: for a level at or below its own, its index among the switches; for a higher level, its index among the children.
+    /// Returns the node with the number `position` within its level. Its digit for a connection between levels counts switches
+    /// above (`parents`) below the level of the node, and nodes below (`children`) from this level up.
     fn node(&self, level: usize, mut position: u32) -> Node {
         let digits = (self.levels.iter().enumerate()).map(|(index, one)| {
             let base = if index < level {
@@ -104,6 +111,7 @@ impl FatTree {
         }
     }
 
+    /// Returns the number of a node within its level.
     fn position(&self, node: &Node) -> u32 {
         let (mut position, mut stride) = (0, 1);
         for (index, (one, digit)) in self.levels.iter().zip(&node.digits).enumerate() {
@@ -117,19 +125,21 @@ impl FatTree {
         position
     }
 
-    /// Returns the cable `port` of a node to the level above; `is_down` for its direction down.
+    /// Returns the cable with the number `port` from a node to the level above; `is_down` selects the second direction of a
+    /// duplex cable.
     fn cable(&self, node: &Node, port: u32, is_down: bool) -> LinkId {
         let cables = |level: usize| self.levels[level].parents * self.levels[level].cables;
         let below: u32 = (0..node.level)
             .map(|level| self.nodes(level).unwrap_or(0) * cables(level))
             .sum();
         let index = below + self.position(node) * cables(node.level) + port;
-        let width = self.links.width();
-        LinkId(self.first.0 + self.own() + index * width + u32::from(is_down).min(width - 1))
+        let width = self.links.links_per_connection();
+        LinkId(self.first.0 + self.links_before_cables() + index * width + u32::from(is_down).min(width - 1))
     }
 
+    /// Returns the limiter of a host or switch, if the topology has limiters.
     fn limiter(&self, node: &Node) -> Option<LinkId> {
-        let own = self.links.own();
+        let own = self.links.links_per_host();
         let index = if node.level == 0 {
             self.position(node) * own + u32::from(self.links.has_loopback)
         } else {
@@ -139,12 +149,13 @@ impl FatTree {
         (self.links.has_limiter).then_some(LinkId(self.first.0 + index))
     }
 
-    /// Whether the host lies below the switch.
+    /// Whether the host `host` lies below the switch `node`.
     fn is_above(node: &Node, host: &Node) -> bool {
         node.level > 0 && node.digits[node.level..] == host.digits[node.level..]
     }
 
-    pub(super) fn route(&self, from: u32, to: u32, way: &mut Way) -> bool {
+    /// Appends the links of the route between two members to `way`; returns whether there is a route.
+    pub(super) fn route(&self, from: u32, to: u32, way: &mut PartialRoute) -> bool {
         let hosts = self.nodes(0).unwrap_or(0);
         // The gateway is a router without links.
         if from >= hosts || to >= hosts {
@@ -152,7 +163,7 @@ impl FatTree {
         }
         if from == to && self.links.has_loopback {
             way.links
-                .push(LinkId(self.first.0 + from * self.links.own()));
+                .push(LinkId(self.first.0 + from * self.links.links_per_host()));
             return true;
         }
         let target = self.node(0, to);
@@ -176,7 +187,9 @@ impl FatTree {
         true
     }
 
-    fn descend(&self, mut at: Node, target: &Node, from: u32, way: &mut Way) {
+    /// Appends the links from a switch down to the host `target`; `from` is the number of the origin, which selects among
+    /// parallel cables.
+    fn descend(&self, mut at: Node, target: &Node, from: u32, way: &mut PartialRoute) {
         while at != *target {
             let level = self.levels[at.level - 1];
             // The children are numbered through the cables; a step down continues where the previous one stopped.
@@ -200,9 +213,10 @@ impl FatTree {
         }
     }
 
+    /// Calls `mark` for every link, with whether the link is a loopback.
     pub(super) fn each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
-        let count = self.all_links().unwrap_or(0);
-        let own = self.links.own();
+        let count = self.link_count().unwrap_or(0);
+        let own = self.links.links_per_host();
         for at in 0..count {
             let is_loopback =
                 self.links.has_loopback && at < self.nodes(0).unwrap_or(0) * own && at % own == 0;

@@ -1,48 +1,53 @@
-//! Routes of the fewest links over given routes, with `SimGrid`'s ties.
+//! Finds routes with the fewest links in a zone by combining routes of its table. Among equally short routes, the same one is
+//! chosen as in `SimGrid`.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::OnceLock;
 
-use super::{Table, Way};
+use super::{Table, PartialRoute};
 use migsim_base::units::to_u32;
 
-/// Maximum number of members for which the results of Dijkstra's algorithm are kept by origin.
-const MOST_KEPT: usize = 16_384;
-/// Value that stands for no member.
-const NONE: u32 = u32::MAX;
+/// Maximum number of members of a zone for which the results of Dijkstra's algorithm are stored for each origin.
+const MAX_STORED_ORIGINS: usize = 16_384;
+/// Value that stands for no member of the zone.
+const NO_MEMBER: u32 = u32::MAX;
 
-/// Floyd-Warshall: intermediate members are tried in the order of the file, and only a shorter route replaces another one.
+/// Routes by the algorithm of Floyd and Warshall. Intermediate members are tried in the order of the file, and only a shorter
+/// route replaces another one.
 #[derive(Clone, Debug)]
 pub(crate) struct Floyd {
+    /// Routes that the file defines between members of the zone.
     pub(crate) table: Table,
+    /// Number of members of the zone.
     members: u32,
-    /// Entry `a * members + b`: the member before b on the route from a; computed when first needed.
-    before: OnceLock<Box<[u32]>>,
+    /// For each pair (a, b) of members, at index `a * members + b`: the member before b on the route from a. Computed when first
+    /// needed.
+    predecessors: OnceLock<Box<[u32]>>,
 }
 
 impl Floyd {
-    /// Maximum number of members: the table of pairs takes 16 MB and seconds to compute.
-    pub(crate) const MOST_MEMBERS: u32 = 2048;
+    /// Maximum number of members of a zone with this routing. The table of pairs then takes 16 MB and seconds to compute.
+    pub(crate) const MAX_MEMBERS: u32 = 2048;
 
     pub(crate) fn new(table: Table, members: u32) -> Self {
         Self {
             table,
             members,
-            before: OnceLock::new(),
+            predecessors: OnceLock::new(),
         }
     }
 
-    /// Returns the members on the route, including both ends.
+    /// Returns the members on the route, including both ends; `None` if there is no route.
     pub(super) fn path(&self, from: u32, to: u32) -> Option<Vec<u32>> {
-        let before = self.before.get_or_init(|| self.solve());
+        let before = self.predecessors.get_or_init(|| self.compute_predecessors());
         let row = &before[from as usize * self.members as usize..][..self.members as usize];
         let mut path = vec![to];
         let mut at = to;
         loop {
             at = row[at as usize];
             // Routes without links may contain cycles.
-            if at == NONE || path.len() > self.members as usize {
+            if at == NO_MEMBER || path.len() > self.members as usize {
                 return None;
             }
             path.push(at);
@@ -53,10 +58,11 @@ impl Floyd {
         }
     }
 
-    fn solve(&self) -> Box<[u32]> {
+    /// Computes the predecessors of all pairs of members.
+    fn compute_predecessors(&self) -> Box<[u32]> {
         let n = self.members as usize;
-        let mut cost = vec![NONE; n * n];
-        let mut before = vec![NONE; n * n].into_boxed_slice();
+        let mut cost = vec![NO_MEMBER; n * n];
+        let mut before = vec![NO_MEMBER; n * n].into_boxed_slice();
         for member in 0..n {
             // The loopback of the network model counts as one link.
             cost[member * n + member] = 1;
@@ -71,13 +77,13 @@ impl Floyd {
             let last = before[c * n..][..n].to_vec();
             for a in 0..n {
                 let first = cost[a * n + c];
-                if first == NONE {
+                if first == NO_MEMBER {
                     continue;
                 }
                 let costs = &mut cost[a * n..][..n];
                 let befores = &mut before[a * n..][..n];
                 for b in 0..n {
-                    if through[b] != NONE && first + through[b] < costs[b] {
+                    if through[b] != NO_MEMBER && first + through[b] < costs[b] {
                         costs[b] = first + through[b];
                         befores[b] = last[b];
                     }
@@ -88,29 +94,32 @@ impl Floyd {
     }
 }
 
-/// Dijkstra: of equally near members the one that routes mention first comes next, and only a shorter route replaces another one.
+/// Routes by the algorithm of Dijkstra. Among equally near members, the one that the file mentions first in its routes is visited
+/// first, and only a shorter route replaces another one.
 #[derive(Clone, Debug)]
 pub(crate) struct Dijkstra {
+    /// Routes that the file defines between members of the zone.
     pub(crate) table: Table,
-    /// The order in which routes first mention the members.
+    /// Rank of each member in the order in which the routes of the file first mention the members.
     rank: Vec<u32>,
-    /// For each origin the member before each; computed when first needed.
-    before: Vec<OnceLock<Box<[u32]>>>,
+    /// For each origin, the member before each member on the route from the origin. Computed when first needed; empty if the zone
+    /// has too many members.
+    predecessors: Vec<OnceLock<Box<[u32]>>>,
 }
 
 impl Dijkstra {
-    /// Creates the routes; `mentioned` lists the members in the order in which routes mention them.
+    /// Creates the routing. `mentioned` lists members in the order in which routes mention them, with repetitions.
     pub(crate) fn new(table: Table, members: u32, mentioned: &[u32]) -> Self {
-        let mut rank = vec![NONE; members as usize];
+        let mut rank = vec![NO_MEMBER; members as usize];
         let mut next = 0;
         for &member in mentioned {
             let rank = &mut rank[member as usize];
-            if *rank == NONE {
+            if *rank == NO_MEMBER {
                 *rank = next;
                 next += 1;
             }
         }
-        let kept = if rank.len() > MOST_KEPT {
+        let kept = if rank.len() > MAX_STORED_ORIGINS {
             0
         } else {
             rank.len()
@@ -118,27 +127,27 @@ impl Dijkstra {
         Self {
             table,
             rank,
-            before: vec![OnceLock::new(); kept],
+            predecessors: vec![OnceLock::new(); kept],
         }
     }
 
-    /// Returns the members on the route, including both ends.
+    /// Returns the members on the route, including both ends; `None` if there is no route.
     pub(super) fn path(&self, from: u32, to: u32) -> Option<Vec<u32>> {
         if from == to {
             return Some(vec![from, to]);
         }
         let made;
-        let before = if let Some(kept) = self.before.get(from as usize) {
-            kept.get_or_init(|| self.solve(from))
+        let before = if let Some(kept) = self.predecessors.get(from as usize) {
+            kept.get_or_init(|| self.compute_predecessors(from))
         } else {
-            made = self.solve(from);
+            made = self.compute_predecessors(from);
             &made
         };
         let mut path = vec![to];
         let mut at = to;
         while at != from {
             at = before[at as usize];
-            if at == NONE {
+            if at == NO_MEMBER {
                 return None;
             }
             path.push(at);
@@ -147,9 +156,10 @@ impl Dijkstra {
         Some(path)
     }
 
-    fn solve(&self, from: u32) -> Box<[u32]> {
-        let mut cost = vec![NONE; self.rank.len()];
-        let mut before = vec![NONE; self.rank.len()].into_boxed_slice();
+    /// Computes the member before each member on the route from `from`.
+    fn compute_predecessors(&self, from: u32) -> Box<[u32]> {
+        let mut cost = vec![NO_MEMBER; self.rank.len()];
+        let mut before = vec![NO_MEMBER; self.rank.len()].into_boxed_slice();
         let mut heap = BinaryHeap::new();
         cost[from as usize] = 0;
         heap.push(Reverse((0, self.rank[from as usize], from)));
@@ -157,7 +167,7 @@ impl Dijkstra {
             if reached > cost[at as usize] {
                 continue;
             }
-            for ((_, to), edge) in self.table.from(at) {
+            for ((_, to), edge) in self.table.edges_from(at) {
                 let next = reached + edge.len();
                 if next < cost[*to as usize] {
                     cost[*to as usize] = next;
@@ -169,8 +179,9 @@ impl Dijkstra {
         before
     }
 
-    /// Reverses the order of the links of each edge, as `SimGrid` does; leaves them if zones are crossed between them.
-    pub(super) fn turn_edges(&self, path: &[u32], way: &mut Way) {
+    /// Reverses the order of the links of each route of the table along a path, as `SimGrid` does. If the path also crosses inner
+    /// zones, the links remain unchanged.
+    pub(super) fn reverse_edges(&self, path: &[u32], way: &mut PartialRoute) {
         let edges = path
             .windows(2)
             .filter_map(|pair| self.table.find(pair[0], pair[1]));

@@ -1,4 +1,4 @@
-//! The tree of zones of a platform, in which routes are found on demand.
+//! The tree of zones of a platform, in which routes between hosts are computed on demand.
 //!
 //! ```text
 //!  top (Full) ─┬─ A (Floyd) ─── hosts, routers        a1 ─> d2:  a1 ─> gateway of A to D   (inside A)
@@ -6,10 +6,12 @@
 //!              └─ D (Torus) ─── hosts                            gateway of D from A ─> d2 (inside D)
 //! ```
 //!
-//! A zone connects its *members*: hosts, routers and zones. The route between two hosts consists of the route between the two members that
-//! contain them in the nearest common zone, and the routes to and from the gateways, each found in the same way. The rules are those of
-//! `SimGrid` 3.32, including all ties. Memory is proportional to hosts, links and given routes; Floyd adds a number per pair of members and
-//! Dijkstra one per member and used origin, both when first needed.
+//! A zone connects its *members*: hosts, routers and zones. The route between two hosts lies in the nearest zone that contains
+//! both. It consists of the route between the two members of this zone that contain the hosts, and the routes between the hosts
+//! and the gateways of these members, each found in the same way. The rules are those of `SimGrid` 3.32, including the choice
+//! among equally short routes. Memory is proportional to the number of hosts, links and routes in the file. In addition, Floyd
+//! stores a number for each pair of members, and Dijkstra one for each member and each origin that is used; both are computed
+//! when first needed.
 
 mod dragonfly;
 mod fat_tree;
@@ -26,109 +28,119 @@ pub(super) use dragonfly::Dragonfly;
 pub(super) use fat_tree::{FatTree, Level};
 pub(super) use graph::{Dijkstra, Floyd};
 pub use outline::{Inside, WrittenRoute, ZoneOutline};
-pub(super) use star::{Private, Star};
+pub(super) use star::{MemberLinks, Star};
 pub(super) use table::Table;
 pub(super) use torus::{OwnLinks, Torus};
-pub(super) use vivaldi::{Placed, Vivaldi};
+pub(super) use vivaldi::{LocatedMember, Vivaldi};
 
 use migsim_base::units::LinkId;
 
-/// The number of a zone; the root has 0, and a zone has a larger number than the zone that contains it.
+/// Number of a zone, counted from 0. The root zone has 0, and a zone has a larger number than the zone that contains it.
 pub(super) type ZoneId = u32;
-/// The number of a host or router, in the order in which they were added.
+/// Number of a host or router, counted from 0 in the order in which hosts and routers were added.
 pub(super) type Point = u32;
 
-/// Value for no gateway: the member is a host or router, which is its own gateway.
+/// Value that stands for no gateway: the member is a host or router, which is its own gateway.
 pub(super) const ITSELF: Point = Point::MAX;
 
-/// The nested zones of a platform.
+/// The tree of zones of a platform.
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_field_names, reason = "the zones are what it holds")]
 pub struct Zones {
+    /// All zones, by number.
     zones: Vec<Zone>,
+    /// Place of each host and router, by number.
     points: Vec<Place>,
-    /// Whether each flow has the whole capacity of a link that is not shared, as in a platform in JSON.
-    pub(super) are_pipes_whole: bool,
+    /// Whether each flow gets the whole bandwidth of a link that is not shared, as in a JSON platform of clusters; otherwise
+    /// SimGrid's rule for `FATPIPE` holds.
+    pub(super) unshared_links_have_full_bandwidth: bool,
 }
 
-/// A zone.
+/// A zone: its members and the rule for the routes between them.
 #[derive(Clone, Debug)]
 pub(super) struct Zone {
     pub(super) name: String,
-    /// The zone that contains it, and its number there; the root has none.
+    /// Zone that contains this one, and the number of this zone among its members; `None` for the root zone.
     pub(super) place: Option<Place>,
+    /// Rule for the routes between members, with its data.
     pub(super) routing: Routing,
-    /// Routes that replace the routes found by the rule of the zone.
+    /// Bypass routes, by origin and destination: routes that replace the routes found by the rule of the zone.
     pub(super) bypasses: BTreeMap<(Member, Member), Bypass>,
+    /// Number of zones that contain this one.
     depth: u32,
 }
 
-/// The place of a host, router or zone: the zone that contains it, and its number among the members.
+/// Place of a host, router or zone in the tree: the zone that contains it, and its number among the members of this zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
+    /// Number of the zone that contains the host, router or zone.
     pub(super) zone: ZoneId,
+    /// Number of the host, router or zone among the members of that zone, counted from 0.
     pub(super) local: u32,
 }
 
-/// A member of a zone.
+/// A member of a zone: a host, a router or an inner zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Member {
     /// A host or router.
     Point(Point),
-    /// A zone.
+    /// An inner zone.
     Zone(ZoneId),
 }
 
-/// A route that replaces another one.
+/// A bypass: a route that replaces the one found by the rule of a zone, in one direction.
 #[derive(Clone, Debug)]
 pub(super) struct Bypass {
+    /// Links of the bypass, in the order in which a message crosses them.
     pub(super) links: Box<[LinkId]>,
-    /// The gateways of origin and destination.
+    /// Gateways at which the bypass leaves the origin and enters the destination.
     pub(super) gateways: [Point; 2],
 }
 
 /// The rule by which a zone finds the route between two of its members.
 #[derive(Clone, Debug)]
 pub(super) enum Routing {
-    /// There are no routes.
+    /// There are no routes between members.
     Nothing,
-    /// Every route is given.
+    /// Every route between two members is defined in the file.
     Full(Table),
-    /// Routes of the fewest links, by the algorithm of Floyd and Warshall.
+    /// Routes that combine the routes of the file so that they have the fewest links (algorithm of Floyd and Warshall).
     Floyd(Floyd),
-    /// Routes of the fewest links, by the algorithm of Dijkstra.
+    /// Routes that combine the routes of the file so that they have the fewest links (algorithm of Dijkstra).
     Dijkstra(Dijkstra),
-    /// Each member has links of its own, joined by a backbone.
+    /// Each member has an outgoing and an incoming link, and a backbone joins these links.
     Star(Star),
-    /// Members have coordinates; delays are distances.
+    /// Members have coordinates, and the latency between two members is their distance.
     Vivaldi(Vivaldi),
-    /// A grid whose rows are rings.
+    /// A torus: a grid in which each row is closed to a ring.
     Torus(Torus),
-    /// Levels of switches, with routes by d-mod-k.
+    /// A fat tree: levels of switches above the hosts, with d-mod-k routing.
     FatTree(FatTree),
-    /// Groups of chassis of blades.
+    /// A dragonfly: groups that consist of chassis, which consist of blades with hosts.
     Dragonfly(Dragonfly),
 }
 
-/// The links of a route under construction, and the delay that belongs to no link \[s\].
+/// A route under construction: the links so far, and the latency that does not come from links.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Way {
+pub(super) struct PartialRoute {
+    /// Links of the route so far, in the order in which a message crosses them.
     pub(super) links: Vec<LinkId>,
+    /// Latency from coordinates \[s\], in addition to the latencies of the links.
     pub(super) distance: f64,
-    /// Whether some part of it has no links because none are given.
+    /// Whether some part of the route has no links because the file defines none.
     pub(super) has_gap: bool,
-    /// Number of crossings of the loopback of the network model.
+    /// Number of times the route crosses the loopback of the network model.
     pub(super) loopbacks: u32,
 }
 
-/// The gateways of a route: those of the two members, or the members themselves.
+/// Gateways at which a route leaves its origin and enters its destination, as numbers of hosts or routers.
 type Gateways = [Point; 2];
 
-/// Maximum number of gateways of a route; a longer route is a cycle.
-const MOST_STEPS: u32 = 256;
+/// Maximum number of steps from gateway to gateway in a route; a route with more steps is a cycle.
+const MAX_STEPS: u32 = 256;
 
 impl Zones {
-    /// Adds a zone inside another one, or the root.
+    /// Adds a zone at a place in another zone, or the root zone if there is no place; returns its number.
     pub(super) fn add_zone(
         &mut self,
         name: String,
@@ -147,14 +159,14 @@ impl Zones {
         id
     }
 
-    /// Adds a host or router.
+    /// Adds a host or router; returns its number.
     pub(super) fn add_point(&mut self, place: Place) -> Point {
         self.points.push(place);
         Point::try_from(self.points.len() - 1).expect("fewer than 2^32 points")
     }
 
-    /// Returns the number of hosts and routers.
-    pub(super) fn points(&self) -> Point {
+    /// Returns the number of hosts and routers added so far.
+    pub(super) fn point_count(&self) -> Point {
         Point::try_from(self.points.len()).expect("fewer than 2^32 points")
     }
 
@@ -166,6 +178,7 @@ impl Zones {
         &mut self.zones[zone as usize]
     }
 
+    /// Returns all zones, in the order of their numbers.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Zone> {
         self.zones.iter()
     }
@@ -175,7 +188,7 @@ impl Zones {
         self.points[point as usize].zone
     }
 
-    /// Returns the place of a member; none for the root.
+    /// Returns the place of a member in the tree; `None` for the root zone.
     pub(super) fn place_of(&self, member: Member) -> Option<Place> {
         match member {
             Member::Point(point) => Some(self.points[point as usize]),
@@ -183,7 +196,7 @@ impl Zones {
         }
     }
 
-    /// Returns the zone of this depth on the path from `zone` (included) to the root.
+    /// Returns the zone of depth `depth` on the path from `zone` (included) to the root zone.
     pub(super) fn ancestor(&self, mut zone: ZoneId, depth: u32) -> ZoneId {
         while self.zone(zone).depth > depth {
             zone = self.zone(zone).place.map_or(0, |place| place.zone);
@@ -191,7 +204,7 @@ impl Zones {
         zone
     }
 
-    /// Returns the given routes of a zone.
+    /// Returns the routes that the file defines in a zone; `None` if its routing does not use such a table.
     pub(super) fn table(&self, zone: ZoneId) -> Option<&Table> {
         match &self.zone(zone).routing {
             Routing::Full(table) => Some(table),
@@ -201,19 +214,20 @@ impl Zones {
         }
     }
 
-    /// Returns the depth of a zone; the root has 0.
+    /// Returns the depth of a zone: the number of zones that contain it.
     pub(super) fn depth(&self, zone: ZoneId) -> u32 {
         self.zone(zone).depth
     }
 
-    /// Whether messages inside a host take a route of its zone instead of the loopback of the network model.
+    /// Whether messages inside a host take a route that its zone defines instead of the loopback of the network model.
     pub(super) fn has_own_loopback(&self, host: Point) -> bool {
         let zone = self.zone(self.zone_of(host));
         // SimGrid refuses messages inside a host of a torus without such links.
-        let has_links = !matches!(&zone.routing, Routing::Torus(torus) if torus.links.own() == 0);
+        let has_links = !matches!(&zone.routing, Routing::Torus(torus) if torus.links.links_per_host() == 0);
         has_links && self.has_route_to_itself(host)
     }
 
+    /// Whether the zone of a host has a route from the host to itself.
     fn has_route_to_itself(&self, host: Point) -> bool {
         let place = self.points[host as usize];
         let local = place.local;
@@ -225,33 +239,34 @@ impl Zones {
         }
     }
 
-    /// Returns the route between two hosts; none if there is none.
-    pub(super) fn route(&self, from: Point, to: Point) -> Option<Way> {
-        let mut way = Way::default();
+    /// Returns the route between two hosts; `None` if there is none.
+    pub(super) fn route(&self, from: Point, to: Point) -> Option<PartialRoute> {
+        let mut way = PartialRoute::default();
         let mut steps = 0;
-        let is_found = self.go(from, to, &mut way, &mut steps);
+        let is_found = self.add_route(from, to, &mut way, &mut steps);
         // SimGrid refuses a message that crosses no link and has no delay.
         let is_nothing = way.has_gap && way.links.is_empty() && way.distance <= 0.0;
         (is_found && !is_nothing).then_some(way)
     }
 
-    /// Adds the route between two points; returns whether there is one.
-    fn go(&self, from: Point, to: Point, way: &mut Way, steps: &mut u32) -> bool {
+    /// Appends the route between two hosts or routers to `way`; returns whether there is one. `steps` counts the calls, to stop
+    /// at a cycle.
+    fn add_route(&self, from: Point, to: Point, way: &mut PartialRoute, steps: &mut u32) -> bool {
         *steps += 1;
-        if *steps > MOST_STEPS {
+        if *steps > MAX_STEPS {
             return false;
         }
-        let (common, members) = self.common(from, to);
-        if let Some(((a, b), bypass)) = self.bypass(common, from, to) {
-            return (a == Member::Point(from) || self.reach(from, bypass.gateways[0], way, steps))
+        let (common, members) = self.common_zone(from, to);
+        if let Some(((a, b), bypass)) = self.find_bypass(common, from, to) {
+            return (a == Member::Point(from) || self.add_route_at_bypass(from, bypass.gateways[0], way, steps))
                 && {
                     way.links.extend_from_slice(&bypass.links);
-                    b == Member::Point(to) || self.reach(bypass.gateways[1], to, way, steps)
+                    b == Member::Point(to) || self.add_route_at_bypass(bypass.gateways[1], to, way, steps)
                 };
         }
         let are_members = [from, to].map(|point| self.zone_of(point)) == [common; 2];
-        let mut between = Way::default();
-        let gateways = match self.local(common, members, &mut between, steps) {
+        let mut between = PartialRoute::default();
+        let gateways = match self.add_links_between_members(common, members, &mut between, steps) {
             Some(gateways) => gateways,
             // Between hosts and routers of a zone where every route is given, a missing route has no links, as in SimGrid.
             None if are_members && matches!(self.zone(common).routing, Routing::Full(_)) => {
@@ -260,8 +275,8 @@ impl Zones {
             }
             None => return false,
         };
-        let [out, into] = self.gateways(common, gateways, [from, to]);
-        (out == from || self.go(from, out, way, steps)) && {
+        let [out, into] = self.resolve_gateways(common, gateways, [from, to]);
+        (out == from || self.add_route(from, out, way, steps)) && {
             let is_inside = (out, into) == (from, to);
             if is_inside && matches!(self.zone(common).routing, Routing::Dijkstra(_)) {
                 // SimGrid puts the links in a zone of Dijkstra before all others; no time depends on this order.
@@ -271,22 +286,22 @@ impl Zones {
             way.distance += between.distance;
             way.has_gap |= between.has_gap;
             way.loopbacks += between.loopbacks;
-            into == to || self.go(into, to, way, steps)
+            into == to || self.add_route(into, to, way, steps)
         }
     }
 
-    /// Adds the route to a gateway of a bypass. If the gateway is the origin or the target itself, the route crosses its own loopback or
-    /// that of the network model.
-    fn reach(&self, from: Point, to: Point, way: &mut Way, steps: &mut u32) -> bool {
+    /// Appends the route to or from a gateway of a bypass. If the gateway is the origin or the destination of the message, the
+    /// route crosses the loopback of this host, or else that of the network model.
+    fn add_route_at_bypass(&self, from: Point, to: Point, way: &mut PartialRoute, steps: &mut u32) -> bool {
         if from != to {
-            return self.go(from, to, way, steps);
+            return self.add_route(from, to, way, steps);
         }
         if !self.has_route_to_itself(from) {
             way.loopbacks += 1;
             return true;
         }
         let links = way.links.len();
-        if !self.go(from, to, way, steps) {
+        if !self.add_route(from, to, way, steps) {
             // A zone without routes has no loopback; the loopback of a torus may have no links.
             way.links.truncate(links);
             return !matches!(self.zone(self.zone_of(from)).routing, Routing::Nothing);
@@ -294,8 +309,8 @@ impl Zones {
         true
     }
 
-    /// Returns the gateways of a route between two members of a zone; a host or router is its own gateway.
-    fn gateways(&self, zone: ZoneId, gateways: Gateways, ends: [Point; 2]) -> Gateways {
+    /// Replaces a gateway by the end of the route itself if this end is a host or router directly in the zone.
+    fn resolve_gateways(&self, zone: ZoneId, gateways: Gateways, ends: [Point; 2]) -> Gateways {
         [0, 1].map(|end| {
             let is_member = self.zone_of(ends[end]) == zone;
             if is_member || gateways[end] == ITSELF {
@@ -306,8 +321,8 @@ impl Zones {
         })
     }
 
-    /// Returns the nearest zone that contains both points, and the numbers of its two members that contain them.
-    fn common(&self, from: Point, to: Point) -> (ZoneId, [u32; 2]) {
+    /// Returns the nearest zone that contains two hosts or routers, and the numbers of its two members that contain them.
+    fn common_zone(&self, from: Point, to: Point) -> (ZoneId, [u32; 2]) {
         let (mut a, mut b) = (self.points[from as usize], self.points[to as usize]);
         let up = |place: Place| {
             let zone = self.zone(place.zone);
@@ -325,8 +340,9 @@ impl Zones {
         (a.zone, [a.local, b.local])
     }
 
-    /// Returns the route that replaces the one found by the rule of `zone` between two points, with the members that it joins.
-    fn bypass(&self, zone: ZoneId, from: Point, to: Point) -> Option<((Member, Member), &Bypass)> {
+    /// Returns the bypass of `zone` that holds for two hosts or routers, with the members that the bypass joins; `None` if there
+    /// is none.
+    fn find_bypass(&self, zone: ZoneId, from: Point, to: Point) -> Option<((Member, Member), &Bypass)> {
         let bypasses = &self.zone(zone).bypasses;
         if bypasses.is_empty() {
             return None;
@@ -337,7 +353,7 @@ impl Zones {
             return find(Member::Point(from), Member::Point(to));
         }
         // The zones around each point up to the common one are tried, the innermost first; the nearest pair is used.
-        let [a, b] = [a, b].map(|inner| self.below(inner, zone));
+        let [a, b] = [a, b].map(|inner| self.zones_up_to_member(inner, zone));
         for most in 0..a.len().max(b.len()) {
             for other in 0..=most {
                 for (i, j) in [(other, most), (most, other)] {
@@ -352,8 +368,8 @@ impl Zones {
         None
     }
 
-    /// Returns the zones from `inner` up to the member of `outer`; `outer` itself if both are equal.
-    fn below(&self, inner: ZoneId, outer: ZoneId) -> Vec<ZoneId> {
+    /// Returns the zones from `inner` up to the member of `outer` that contains it; only `outer` if both are equal.
+    fn zones_up_to_member(&self, inner: ZoneId, outer: ZoneId) -> Vec<ZoneId> {
         let mut zones = vec![inner];
         let mut at = inner;
         while let Some(place) = self
@@ -367,12 +383,13 @@ impl Zones {
         zones
     }
 
-    /// Adds the links between two members of a zone; returns their gateways, or none if there is no route.
-    fn local(
+    /// Appends the links between two members of a zone to `way`, by the rule of the zone; returns the gateways of the members, or
+    /// `None` if there is no route.
+    fn add_links_between_members(
         &self,
         zone: ZoneId,
         [a, b]: [u32; 2],
-        way: &mut Way,
+        way: &mut PartialRoute,
         steps: &mut u32,
     ) -> Option<Gateways> {
         let no_gateways = [ITSELF; 2];
@@ -385,12 +402,12 @@ impl Zones {
             }
             Routing::Floyd(floyd) => {
                 let path = floyd.path(a, b)?;
-                self.along(&floyd.table, &path, way, steps)
+                self.add_links_along_path(&floyd.table, &path, way, steps)
             }
             Routing::Dijkstra(dijkstra) => {
                 let path = dijkstra.path(a, b)?;
-                let gateways = self.along(&dijkstra.table, &path, way, steps)?;
-                dijkstra.turn_edges(&path, way);
+                let gateways = self.add_links_along_path(&dijkstra.table, &path, way, steps)?;
+                dijkstra.reverse_edges(&path, way);
                 Some(gateways)
             }
             Routing::Star(star) => {
@@ -404,12 +421,13 @@ impl Zones {
         }
     }
 
-    /// Adds the links of the edges along a path, and the routes between gateways by which consecutive edges enter and leave a zone.
-    fn along(
+    /// Appends the links along a path of members. Where consecutive routes of the table use different gateways of an inner zone,
+    /// the route between these gateways is added.
+    fn add_links_along_path(
         &self,
         table: &Table,
         path: &[u32],
-        way: &mut Way,
+        way: &mut PartialRoute,
         steps: &mut u32,
     ) -> Option<Gateways> {
         let mut gateways = [ITSELF; 2];
@@ -418,7 +436,7 @@ impl Zones {
             let [out, into] = edge.gateways;
             if at == 0 {
                 gateways[0] = out;
-            } else if gateways[1] != out && !self.go(gateways[1], out, way, steps) {
+            } else if gateways[1] != out && !self.add_route(gateways[1], out, way, steps) {
                 return None;
             }
             way.links.extend_from_slice(table.links(&edge));
@@ -427,7 +445,7 @@ impl Zones {
         Some(gateways)
     }
 
-    /// Calls `mark` with every link that some route may cross, and whether it serves only messages inside a host.
+    /// Calls `mark` for every link that some route may cross, with whether the link serves only messages inside a host.
     pub fn each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
         for zone in &self.zones {
             for bypass in zone.bypasses.values() {
@@ -447,7 +465,7 @@ impl Zones {
         }
     }
 
-    /// Returns its memory \[B\], without the tables that are computed on demand.
+    /// Returns the memory of the tree \[B\], without tables that are computed on demand.
     pub(super) fn memory(&self) -> usize {
         let of_zone = |zone: &Zone| match &zone.routing {
             Routing::Full(table) => table.memory(),

@@ -1,57 +1,58 @@
-//! The tree of zones as a list, for output.
+//! Lists the zones of a platform with numbers of their hosts and routes, for output.
 
 use std::collections::BTreeMap;
 
 use super::{ITSELF, Point, Routing, Table, ZoneId, Zones};
 use migsim_base::units::{LinkId, to_u32};
 
-/// A zone with its place in the tree.
+/// A zone in the list for output, with numbers of its hosts, routers and inner zones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ZoneOutline<'a> {
-    /// The number of the zone.
+    /// Number of the zone.
     pub id: ZoneId,
-    /// The name of the zone in the file.
+    /// Name of the zone in the file.
     pub name: &'a str,
-    /// Number of zones that contain it.
+    /// Number of zones that contain this zone.
     pub depth: u32,
-    /// The routing of the zone, in `SimGrid`'s notation.
+    /// Name of the routing of the zone in `SimGrid`.
     pub routing: &'static str,
-    /// Number of hosts directly in it.
+    /// Number of hosts directly in this zone.
     pub own_hosts: usize,
-    /// The number of hosts in it or in the zones below it.
+    /// Number of hosts in this zone and in all zones inside it.
     pub all_hosts: usize,
-    /// Number of zones directly in it.
+    /// Number of zones directly in this zone.
     pub zones: usize,
-    /// Number of routers directly in it.
+    /// Number of routers directly in this zone.
     pub routers: usize,
-    /// Number of routes that replace routes found by its rule.
+    /// Number of bypass routes, which replace routes found by the rule of this zone.
     pub bypasses: usize,
 }
 
-/// A member of a zone.
+/// A member of a zone: an inner zone, a host or a router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Inside {
-    /// A zone directly below it.
+    /// A zone directly inside the zone.
     Zone(ZoneId),
-    /// A host or router.
+    /// A host or router, by its number.
     Point(Point),
 }
 
-/// A given route of a zone.
+/// A route that the file defines between two members of a zone.
 #[derive(Clone, Debug)]
 pub struct WrittenRoute<'a> {
-    /// The first member of the route.
+    /// Member at which the route begins.
     pub from: Inside,
-    /// The last member of the route.
+    /// Member at which the route ends.
     pub to: Inside,
-    /// The links of the route, in order.
+    /// Links of the route, in the order in which a message crosses them.
     pub links: &'a [LinkId],
-    /// The host or router at which it leaves and enters a zone.
+    /// Hosts or routers at which the route leaves its first member and enters its last member; `None` for a member that is a host
+    /// or router.
     pub gateways: [Option<Point>; 2],
 }
 
 impl Routing {
-    /// Returns the name in `SimGrid`'s files.
+    /// Returns the name of the routing in `SimGrid`'s files.
     fn name(&self) -> &'static str {
         match self {
             Self::Nothing => "None",
@@ -68,7 +69,8 @@ impl Routing {
 }
 
 impl Zones {
-    /// Returns all zones, each before the zones below it. `hosts` are the points of the hosts; other points are routers.
+    /// Returns all zones, each before the zones inside it. `hosts` are the numbers of the hosts; all other numbers belong to
+    /// routers.
     pub fn outline(&self, hosts: &[Point]) -> Vec<ZoneOutline<'_>> {
         let mut own = vec![0; self.zones.len()];
         for &host in hosts {
@@ -110,17 +112,18 @@ impl Zones {
         list
     }
 
-    /// Returns the zone that contains a host or router.
+    /// Returns the number of the zone that contains a host or router.
     pub fn zone_at(&self, point: Point) -> ZoneId {
         self.zone_of(point)
     }
 
-    /// Returns the given routes of a zone, except routes from a member to itself.
-    pub fn written(&self, zone: ZoneId) -> Vec<WrittenRoute<'_>> {
+    /// Returns the routes that the file defines in a zone, except routes from a member to itself.
+    pub fn written_routes(&self, zone: ZoneId) -> Vec<WrittenRoute<'_>> {
         let table = self.table(zone);
         table.map_or_else(Vec::new, |table| self.routes_of(zone, table))
     }
 
+    /// Returns the routes in the table of a zone, except routes from a member to itself.
     fn routes_of<'t>(&self, zone: ZoneId, table: &'t Table) -> Vec<WrittenRoute<'t>> {
         let zones = self.zones.iter().enumerate().filter_map(|(at, inner)| {
             let place = inner.place.filter(|place| place.zone == zone)?;

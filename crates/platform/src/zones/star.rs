@@ -1,32 +1,36 @@
-//! A zone whose members have links of their own, joined by a backbone: `SimGrid`'s flat `<cluster>` and routing `Cluster`.
+//! A zone in which each member has an outgoing and an incoming link, joined by a backbone: `SimGrid`'s flat `<cluster>` and the
+//! routing `Cluster`.
 //!
-//! The route from a to b is: limiter of a, link up of a, backbone, link down of b, limiter of b. A link that occurs twice is crossed once.
-//! A member without links of its own adds none, and then the backbone is not crossed either.
+//! The route from a to b crosses the limiter of a, the outgoing link of a, the backbone, the incoming link of b and the limiter
+//! of b. A link that occurs twice is crossed once. For a member without an outgoing and incoming link, these links, its limiter
+//! and its backbone are left out.
 
-use super::Way;
+use super::PartialRoute;
 use migsim_base::units::LinkId;
 
-/// Members with links of their own.
+/// The members of a zone, with the links of each.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Star {
-    pub(crate) members: Vec<Private>,
+    /// Links of each member, by its number in the zone.
+    pub(crate) members: Vec<MemberLinks>,
 }
 
-/// The links of a member.
+/// The links that belong to one member of a zone.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Private {
-    /// Its links up and down, if it has them; without them only the loopback of the member has an effect.
+pub(crate) struct MemberLinks {
+    /// Outgoing and incoming link of the member; `None` if it has neither, and then only its loopback is used.
     pub(crate) links: Option<[LinkId; 2]>,
-    /// The link between all links up and down.
+    /// Link that joins the outgoing and incoming links of all members.
     pub(crate) backbone: Option<LinkId>,
-    /// The link for messages from the member to itself.
+    /// Link for messages from the member to itself.
     pub(crate) loopback: Option<LinkId>,
-    /// The link that all messages of the member cross.
+    /// Link that all messages from and to the member cross, which limits their total rate.
     pub(crate) limiter: Option<LinkId>,
 }
 
 impl Star {
-    pub(super) fn route(&self, from: u32, to: u32, way: &mut Way) {
+    /// Appends the links of the route between two members to `way`.
+    pub(super) fn route(&self, from: u32, to: u32, way: &mut PartialRoute) {
         let [a, b] = [from, to].map(|member| self.members[member as usize]);
         if let Some(loopback) = a.loopback.filter(|_| from == to) {
             way.links.push(loopback);
@@ -42,6 +46,7 @@ impl Star {
         }
     }
 
+    /// Calls `mark` for every link, with whether the link is a loopback.
     pub(super) fn each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
         for member in &self.members {
             let others = [member.backbone, member.limiter].into_iter().flatten();
@@ -55,6 +60,7 @@ impl Star {
         }
     }
 
+    /// Returns the memory of the links of all members \[B\].
     pub(super) fn memory(&self) -> usize {
         size_of_val(&self.members[..])
     }

@@ -1,36 +1,38 @@
-//! The given routes of a zone: for each pair of members the links between them and the gateways.
+//! The table of routes that a file defines in a zone: for each pair of members with a route, the links between the two members
+//! and the gateways.
 
 use std::ops::Range;
 
 use super::Point;
 use migsim_base::units::{LinkId, to_u32};
 
-/// The given routes of a zone, by origin and destination.
+/// The routes that a file defines in a zone, by origin and destination.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
-    /// Pairs `(from, to)` and their routes, sorted once all are added.
+    /// Pairs `(from, to)` of member numbers and the route of each pair; sorted by pair after all routes are added.
     edges: Vec<((u32, u32), Edge)>,
+    /// Links of all routes, one route after the other.
     links: Vec<LinkId>,
 }
 
-/// A given route.
+/// A route that the file defines between two members.
 #[derive(Clone, Debug)]
 pub(crate) struct Edge {
-    /// The range of its links in the table.
+    /// Range of the links of the route in the list of all links.
     links: Range<u32>,
-    /// The gateways of origin and destination.
+    /// Gateways at which the route leaves its origin and enters its destination.
     pub(crate) gateways: [Point; 2],
 }
 
 impl Edge {
-    /// Returns the number of its links.
+    /// Returns the number of links of the route.
     pub(super) fn len(&self) -> u32 {
         self.links.end - self.links.start
     }
 }
 
 impl Table {
-    /// Adds a route; [`Self::sort`] must follow.
+    /// Adds a route between two members. [`Self::sort`] must be called after the last one.
     pub(crate) fn add(
         &mut self,
         from: u32,
@@ -47,7 +49,8 @@ impl Table {
         self.edges.push(((from, to), edge));
     }
 
-    /// Sorts the routes; returns the pairs that occur twice, by the order in which they were added (the second route is dropped).
+    /// Sorts the routes by pair of members, and removes the second of two routes for the same pair; returns the pairs with a
+    /// removed route.
     pub(crate) fn sort(&mut self) -> Vec<(u32, u32)> {
         self.edges.sort_by_key(|edge| edge.0);
         let mut twice = Vec::new();
@@ -63,17 +66,18 @@ impl Table {
         twice
     }
 
+    /// Returns the route from one member to another; `None` if the file does not define one.
     pub(crate) fn find(&self, from: u32, to: u32) -> Option<Edge> {
         let found = self.edges.binary_search_by_key(&(from, to), |edge| edge.0);
         Some(self.edges[found.ok()?].1.clone())
     }
 
-    /// Returns the links of a route, in order.
+    /// Returns the links of a route, in the order in which a message crosses them.
     pub(crate) fn links(&self, edge: &Edge) -> &[LinkId] {
         &self.links[edge.links.start as usize..edge.links.end as usize]
     }
 
-    /// Returns all routes: origin, destination, and the route.
+    /// Returns all routes as (origin, destination, route).
     pub(crate) fn edges(&self) -> impl Iterator<Item = (u32, u32, &Edge)> {
         self.edges
             .iter()
@@ -81,12 +85,13 @@ impl Table {
     }
 
     /// Returns the routes that begin at a given member of the zone (a host, a router or an inner zone).
-    pub(super) fn from(&self, from: u32) -> &[((u32, u32), Edge)] {
+    pub(super) fn edges_from(&self, from: u32) -> &[((u32, u32), Edge)] {
         let start = self.edges.partition_point(|edge| edge.0.0 < from);
         let count = self.edges[start..].partition_point(|edge| edge.0.0 == from);
         &self.edges[start..start + count]
     }
 
+    /// Calls `mark` for every link of a route, with whether the route leads from a member to itself.
     pub(super) fn each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
         for ((from, to), edge) in &self.edges {
             self.links(edge)
@@ -95,6 +100,7 @@ impl Table {
         }
     }
 
+    /// Returns the memory of the table \[B\].
     pub(super) fn memory(&self) -> usize {
         size_of_val(&self.edges[..]) + size_of_val(&self.links[..])
     }

@@ -1,65 +1,73 @@
-//! A torus: members in a grid of any number of dimensions, each row a ring.
+//! The torus topology: members in a grid of any number of dimensions, in which each row is closed to a ring.
 //!
-//! A message follows one dimension after the other, in each the shorter direction (seen from its origin).
+//! A message follows one dimension after the other. In each dimension it takes the shorter direction, as seen from its origin.
 
-use super::Way;
+use super::PartialRoute;
 use migsim_base::units::LinkId;
 
-/// A torus of hosts. The links of member m begin at `first + m · (links of a member)`: loopback, limiter, then one link (or one up and one
-/// down) to the next member in each dimension.
+/// A torus of hosts. The links of member m have consecutive ids that begin at `first + m · (links of a member)`: loopback,
+/// limiter, then one link (or one up and one down) to the next member in each dimension.
 #[derive(Clone, Debug)]
 pub(crate) struct Torus {
+    /// Number of members in each dimension.
     pub(crate) dimensions: Vec<u32>,
+    /// Id of the first link of the topology.
     pub(crate) first: LinkId,
+    /// Kinds of links that each host has.
     pub(crate) links: OwnLinks,
 }
 
-/// The own links of the members of a topology.
+/// Which links the hosts of a topology have, in addition to the connections of the topology.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OwnLinks {
+    /// Whether connections are duplex: two links, one for each direction.
     pub(crate) is_duplex: bool,
+    /// Whether each host has a loopback link.
     pub(crate) has_loopback: bool,
+    /// Whether each host, blade or switch has a limiter, a link that all its messages cross.
     pub(crate) has_limiter: bool,
 }
 
 impl OwnLinks {
-    /// Returns the number of links of a connection: one, or one for each direction.
-    pub(crate) fn width(self) -> u32 {
+    /// Returns the number of links of a connection: 1, or 2 if connections are duplex.
+    pub(crate) fn links_per_connection(self) -> u32 {
         1 + u32::from(self.is_duplex)
     }
 
-    /// Returns the number of loopbacks and limiters of a member.
-    pub(crate) fn own(self) -> u32 {
+    /// Returns the number of loopbacks and limiters of each host: 0, 1 or 2.
+    pub(crate) fn links_per_host(self) -> u32 {
         u32::from(self.has_loopback) + u32::from(self.has_limiter)
     }
 }
 
 impl Torus {
-    /// Returns the number of its members.
+    /// Returns the number of members of the torus.
     pub(crate) fn members(&self) -> u32 {
         self.dimensions.iter().product()
     }
 
-    /// Returns the number of links of each member.
+    /// Returns the number of links that belong to each member.
     fn per_member(&self) -> u32 {
-        self.links.own() + self.links.width() * u32::try_from(self.dimensions.len()).unwrap_or(0)
+        self.links.links_per_host() + self.links.links_per_connection() * u32::try_from(self.dimensions.len()).unwrap_or(0)
     }
 
+    /// Returns the link with index `at` among the links of a member.
     fn link(&self, member: u32, at: u32) -> LinkId {
         LinkId(self.first.0 + member * self.per_member() + at)
     }
 
-    pub(super) fn route(&self, from: u32, to: u32, way: &mut Way) -> bool {
+    /// Appends the links of the route between two members to `way`; returns whether there is a route.
+    pub(super) fn route(&self, from: u32, to: u32, way: &mut PartialRoute) -> bool {
         // The gateway is a router without links.
         if from >= self.members() || to >= self.members() {
             return true;
         }
         if from == to {
             // The first own link is the loopback, or else the limiter.
-            if self.links.own() > 0 {
+            if self.links.links_per_host() > 0 {
                 way.links.push(self.link(from, 0));
             }
-            return self.links.own() > 0;
+            return self.links.links_per_host() > 0;
         }
         let limiter = |member: u32| {
             let limiter = self.link(member, u32::from(self.links.has_loopback));
@@ -81,8 +89,8 @@ impl Torus {
                 };
                 way.links.extend(limiter(at));
                 let (lower, is_back) = if is_right { (at, 0) } else { (next, 1) };
-                let width = self.links.width();
-                let own = self.links.own() + dimension * width + is_back.min(width - 1);
+                let width = self.links.links_per_connection();
+                let own = self.links.links_per_host() + dimension * width + is_back.min(width - 1);
                 way.links.push(self.link(lower, own));
                 at = next;
             }
@@ -92,6 +100,7 @@ impl Torus {
         true
     }
 
+    /// Calls `mark` for every link, with whether the link is a loopback.
     pub(super) fn each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
         let count = self.members() * self.per_member();
         for at in 0..count {

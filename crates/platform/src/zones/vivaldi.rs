@@ -1,30 +1,34 @@
-//! A zone of network coordinates: the delay is the distance. A peer has a link up and a link down, a host or router with coordinates none.
+//! A zone of network coordinates, in which the latency between two members is a distance. A peer has an outgoing and an incoming
+//! link; a host or router with coordinates has no links.
 //!
 //! `latency [ms] = √(Δx² + Δy²) + |h₁| + |h₂|` (Dabek, Cox, Kaashoek and Morris 2004: a plane and a height).
 
-use super::Way;
+use super::PartialRoute;
 use migsim_base::units::LinkId;
 
-/// A position in the plane and a height \[ms\].
+/// Coordinates of a member: x and y in the plane, and a height, each in ms.
 pub(crate) type Coordinates = [f64; 3];
 
-/// Members with coordinates.
+/// The members of a zone of network coordinates.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Vivaldi {
-    /// The members; a member without coordinates has no routes.
-    pub(crate) members: Vec<Option<Placed>>,
+    /// Coordinates and links of each member, by its number in the zone; a member without coordinates has no routes.
+    pub(crate) members: Vec<Option<LocatedMember>>,
 }
 
-/// A member with coordinates.
+/// A member of a zone of network coordinates.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Placed {
-    /// Its links up and down; without them only the distance delays its messages.
+pub(crate) struct LocatedMember {
+    /// Outgoing and incoming link of the member; if `None`, its messages are delayed only by the distance.
     pub(crate) links: Option<[LinkId; 2]>,
-    pub(crate) at: Coordinates,
+    /// Coordinates of the member.
+    pub(crate) coordinates: Coordinates,
 }
 
 impl Vivaldi {
-    pub(super) fn route(&self, from: u32, to: u32, way: &mut Way) -> bool {
+    /// Appends the links of the route between two members to `way` and adds their distance; returns whether both have
+    /// coordinates.
+    pub(super) fn route(&self, from: u32, to: u32, way: &mut PartialRoute) -> bool {
         let [a, b] = [from, to].map(|member| self.members[member as usize]);
         let (Some(from), Some(to)) = (a, b) else {
             return false;
@@ -35,18 +39,20 @@ impl Vivaldi {
         );
         way.has_gap |= up.is_none() && down.is_none();
         way.links.extend(up.into_iter().chain(down));
-        let (a, b) = (from.at, to.at);
+        let (a, b) = (from.coordinates, to.coordinates);
         let plane = ((a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2)).sqrt();
         way.distance += (plane + a[2].abs() + b[2].abs()) / 1000.0;
         true
     }
 
+    /// Calls `mark` for every link of a member; none of them is a loopback.
     pub(super) fn each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
         let members = self.members.iter().flatten();
         let links = members.filter_map(|member| member.links).flatten();
         links.for_each(|link| mark(link, false));
     }
 
+    /// Returns the memory of the members \[B\].
     pub(super) fn memory(&self) -> usize {
         size_of_val(&self.members[..])
     }

@@ -1,65 +1,67 @@
-//! A call as a pure function: from the reports of the processes to potentials, order, candidates and moves.
+//! A rescheduling call as a pure function: computes the potentials of migration, the order of processes, the candidates and the
+//! moves from the reports of the processes.
 
-use super::destination::{Move, destinations};
-use super::heuristic::{Heuristic, chosen};
-use super::potential::{Report, Set, Terms, occupancy, set_indices, terms};
-use super::ranking::{Wish, exchange_sort, wishes};
+use super::destination::{Move, assign_destinations};
+use super::heuristic::{Heuristic, chosen_processes};
+use super::potential::{Report, Set, Terms, occupancy, potential_terms, set_indices};
+use super::ranking::{Wish, exchange_sort, preferred_sets};
 
-/// A rescheduling call.
+/// The input of a rescheduling call of the authors' program.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
-    /// The Sets, at least one.
+    /// The Sets (clusters) of the run, at least one.
     pub sets: &'a [Set],
-    /// The report of each process.
+    /// The report of each process about the supersteps since the last call, by process number.
     pub reports: &'a [Report],
-    /// The heuristic that chooses candidates.
+    /// The heuristic that chooses the candidates of the call.
     pub heuristic: Heuristic,
-    /// x of the heuristic percentage, a share.
+    /// x of the heuristic `percentage`: a process is a candidate if its potential of migration is above x times the largest; in
+    /// \[0, 1\].
     pub x: f64,
-    /// Whether earlier calls made each process a candidate; these marks are never cleared.
-    pub marked: &'a [bool],
+    /// Whether each process was a candidate of an earlier call; the program never clears these marks.
+    pub was_candidate: &'a [bool],
     /// Whether each process must stay where it is; empty if all may move.
     pub pinned: &'a [bool],
-    /// Whether moves happen (scenario iii) or are only decided (scenario ii).
+    /// Whether the moves are carried out (scenario iii) or only decided (scenario ii).
     pub moves_happen: bool,
 }
 
-/// The outcome of a call.
+/// The result of a rescheduling call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// ISet(j), the index of each cluster.
-    pub indices: Vec<f64>,
-    /// The terms of PM(i,j), by process and then by Set.
+    /// ISet(j), the computing power index of each Set j: 1 for the most powerful Set, less for the others.
+    pub set_indices: Vec<f64>,
+    /// The terms of PM(i,j), the potential of migration of process i to Set j, by process and then by Set.
     pub terms: Vec<Vec<Terms>>,
-    /// The processes in decreasing order of PM, each with the Set that it prefers.
+    /// The processes in decreasing order of their potential of migration, each with the Set that it prefers.
     pub order: Vec<Wish>,
     /// Whether each process is a candidate of this call or of an earlier one.
     pub candidates: Vec<bool>,
-    /// The moves, in the order in which managers decide them.
+    /// The moves, in the order in which the managers of the Sets decide them.
     pub moves: Vec<Move>,
 }
 
 impl Call<'_> {
-    /// Decides the call.
+    /// Computes the result of the call.
     pub fn decide(&self) -> Answer {
         let occupancy = occupancy(self.sets, self.reports);
         let indices = set_indices(self.sets, &occupancy);
-        let of_report = |report: &Report| terms(report, self.sets, &indices);
+        let of_report = |report: &Report| potential_terms(report, self.sets, &indices);
         let terms: Vec<Vec<Terms>> = self.reports.iter().map(of_report).collect();
-        let wishes = wishes(&terms);
+        let wishes = preferred_sets(&terms);
         let mut order = wishes.clone();
         exchange_sort(&mut order);
-        let mut candidates = self.marked.to_vec();
-        for process in chosen(self.heuristic, self.x, &order, &terms) {
+        let mut candidates = self.was_candidate.to_vec();
+        for process in chosen_processes(self.heuristic, self.x, &order, &terms) {
             candidates[process] = true;
         }
         let is_pinned = |process: usize| self.pinned.get(process).copied().unwrap_or(false);
         let movers = candidates.iter().enumerate();
         let movers = movers.map(|(process, is_candidate)| *is_candidate && !is_pinned(process));
         let movers: Vec<bool> = movers.collect();
-        let moves = destinations(self.reports, &wishes, &movers, occupancy, self.moves_happen);
+        let moves = assign_destinations(self.reports, &wishes, &movers, occupancy, self.moves_happen);
         Answer {
-            indices,
+            set_indices: indices,
             terms,
             order,
             candidates,
@@ -102,7 +104,7 @@ mod tests {
             reports: &reports,
             heuristic: Heuristic::One,
             x: 0.0,
-            marked: &marked,
+            was_candidate: &marked,
             pinned,
             moves_happen,
         };
@@ -114,8 +116,8 @@ mod tests {
         let answer = decide([false; 3], &[], true);
         // Power: 1/3 + 1/2 against 2/1 + 2/1, so that ISet is 5/24 and 1.
         let expected = (1.0 / 3.0 + 0.5) / 4.0;
-        assert!((answer.indices[0] - expected).abs() < 1e-15);
-        assert_eq!(answer.indices[1], 1.0);
+        assert!((answer.set_indices[0] - expected).abs() < 1e-15);
+        assert_eq!(answer.set_indices[1], 1.0);
         // p0 for Set 1: 0.5. p1 and p2: 1. At home: p0 0.5 · 5/24 + 0.25 = 0.354, p1 and p2 5/24 + 0.25 - 1 s of Mem.
         let potentials = |process: usize| answer.terms[process].iter().map(Terms::potential);
         let found: Vec<f64> = (0..3).flat_map(potentials).collect();
@@ -153,7 +155,7 @@ mod tests {
                 reports,
                 heuristic: Heuristic::One,
                 x: 0.0,
-                marked: &marked[..reports.len()],
+                was_candidate: &marked[..reports.len()],
                 pinned: &[],
                 moves_happen,
             };
@@ -179,7 +181,7 @@ mod tests {
             reports: &reports,
             heuristic: Heuristic::Percentage,
             x: 0.0,
-            marked: &[false; 3],
+            was_candidate: &[false; 3],
             pinned: &[false, false, true],
             moves_happen: true,
         };

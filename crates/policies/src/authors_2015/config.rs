@@ -1,4 +1,4 @@
-//! The options of the edition: the parameters of the program, and the Sets as its deployments declare them.
+//! The options of the policy `authors-2015`: the parameters of the authors' program, and its Sets (clusters).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,36 +9,41 @@ use crate::View;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{InstructionsPerSecond, Seconds};
 
-/// A Set, as a deployment of the program declares it to its manager.
+/// A Set (cluster), as a deployment file of the program describes it to the manager of the Set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeclaredSet {
-    /// The name of its cluster.
+    /// The name of the cluster of the platform that is this Set.
     pub cluster: String,
-    /// The number of hosts that the manager knows: the first hosts of the cluster; at least 1.
+    /// The number of hosts that the manager of the Set knows, at least 1. They are the first hosts of the cluster.
     pub hosts: u32,
-    /// The power that the manager assumes for each of these hosts.
+    /// The computing power that the manager assumes for each host of the Set.
     pub power: InstructionsPerSecond,
 }
 
-/// All options of the edition `authors-2015`; their defaults are the values of the recorded runs.
+/// The options of the policy `authors-2015`; their defaults are the values of the recorded runs of the program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Authors2015Config {
-    /// The heuristic that chooses candidates.
+    /// The heuristic that chooses the processes that may migrate (candidates).
     pub heuristic: Heuristic,
-    /// α: supersteps between calls, at least 1. It never changes: the published program computes a new value but does not use it.
+    /// α, the number of supersteps from one rescheduling call to the next, at least 1. It is constant, since the program computes
+    /// a new α but does not use it.
     pub alpha: u32,
-    /// x of the heuristic percentage: PM must be above x times the largest; in [0, 1].
+    /// x of the heuristic `percentage`: a process is a candidate if its potential of migration is above x times the largest one;
+    /// in \[0, 1\].
     pub x: f64,
-    /// D: share of the mean within which a time counts as balanced, from 0 to 10. It only affects the record of a call.
+    /// D, the largest deviation from the mean time of a superstep at which a process counts as balanced, as a share of the mean;
+    /// from 0 to 10. It affects only the record of a call, not its decision.
     pub d: f64,
-    /// δ and β: margin within which a measured value supports its pattern, in [0, 1].
+    /// Largest relative difference between a measured value and the aged value at which the measured value counts as regular (δ
+    /// and β of the papers); in \[0, 1\].
     pub pattern_margin: f64,
-    /// The latency from a manager to itself. With this latency, Mem penalises a process that stays. All other latencies are multiplied by 0
-    /// bytes.
+    /// The latency from the manager of a Set to itself. It determines the term Mem, by which the program penalises a process that
+    /// stays in its Set; the program multiplies all other latencies by 0 bytes.
     pub own_latency: Seconds,
-    /// The Sets in the order of their numbers. If empty, each cluster is a Set, with all its hosts and the speed of its first host.
+    /// The Sets (clusters) in the order of their numbers. If the list is empty, each cluster of the platform is a Set with all
+    /// its hosts and the speed of its first host.
     pub sets: Vec<DeclaredSet>,
 }
 
@@ -57,7 +62,7 @@ impl Default for Authors2015Config {
 }
 
 impl Authors2015Config {
-    /// Returns the errors of all values that are out of range, each with its key in the options.
+    /// Returns an error for each option that is out of range, with the key of the option.
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         let mut check = |key: String, is_right: bool, value: String, range: &str| {
@@ -85,19 +90,19 @@ impl Authors2015Config {
     }
 }
 
-/// The Sets of a run, with the clusters to which they belong.
+/// The Sets (clusters) of a run, and the clusters of the platform to which they belong.
 #[derive(Clone, Debug)]
 pub(super) struct Deployment {
     pub(super) sets: Vec<Set>,
-    /// The index of the cluster of each Set.
+    /// The index of the cluster of the platform, for each Set.
     clusters: Vec<usize>,
 }
 
 impl Deployment {
-    /// Finds the Sets on the platform of a run.
+    /// Finds the cluster of each declared Set on the platform of a run.
     ///
     /// # Errors
-    /// A declared Set has no cluster or more hosts than its cluster, or two Sets have the same cluster.
+    /// No cluster has the name of a declared Set, a Set has more hosts than its cluster, or two Sets have the same cluster.
     pub(super) fn new(config: &Authors2015Config, view: &View<'_>) -> Result<Self, Error> {
         let platform = view.platform;
         let (mut sets, mut clusters) = (Vec::new(), Vec::new());
@@ -142,11 +147,11 @@ impl Deployment {
         Ok(Self { sets, clusters })
     }
 
-    /// Returns the Set of each process, and its host in the Set.
+    /// Returns for each process the index of its Set, and the index of its host within that Set.
     ///
     /// # Errors
-    /// A process is in a cluster that is no Set.
-    pub(super) fn places(&self, view: &View<'_>) -> Result<Vec<(usize, usize)>, Error> {
+    /// A process is in a cluster that is not declared as a Set.
+    pub(super) fn process_places(&self, view: &View<'_>) -> Result<Vec<(usize, usize)>, Error> {
         let place = |process: usize| {
             let cluster = view.cluster_of(process).index();
             let set = self.clusters.iter().position(|&one| one == cluster);
@@ -163,8 +168,8 @@ impl Deployment {
         (0..view.processes()).map(place).collect()
     }
 
-    /// Returns the index of the cluster of a Set.
-    pub(super) fn cluster(&self, set: usize) -> usize {
+    /// Returns the index of the platform's cluster that is the Set `set`.
+    pub(super) fn cluster_of_set(&self, set: usize) -> usize {
         self.clusters[set]
     }
 }

@@ -1,26 +1,27 @@
-//! Destinations: each manager takes the candidates that prefer its Set, in increasing order of their numbers, and gives each the host with
-//! the fewest processes.
+//! Choice of destinations: the manager of each Set takes the candidates that prefer this Set, in increasing order of process
+//! numbers, and assigns each one to the host with the fewest processes.
 
 use super::potential::Report;
 use super::ranking::Wish;
 
-/// A move that the managers decided.
+/// A migration that the manager of a Set decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Move {
-    /// The process, counted from 0.
+    /// The number of the process, counted from 0.
     pub process: usize,
-    /// The index of its new Set.
+    /// The index of the Set to which the process moves.
     pub set: usize,
-    /// The index of the new host of the process in that Set.
+    /// The index of the process's new host within that Set.
     pub host: usize,
 }
 
-/// Assigns a host to each process in `movers` that prefers another Set than its own; Set 0 decides first.
+/// Returns a host for each process in `movers` that prefers a Set other than its present one; the manager of Set 0 decides first.
 ///
-/// `occupancy` has the number of processes on each declared host. If moves happen, a process that moves leaves its host at once and counts
-/// twice on the new one: as a process that is there and as one that was sent there (a slip). Otherwise it counts once more, on the new host
-/// alone. No host is ever full.
-pub(super) fn destinations(
+/// `occupancy` is the number of processes on each declared host. If `moves_happen`, a process that moves is subtracted from its
+/// old host immediately and counts twice on the new host: once as resident and once as sent (an error of the original program).
+/// Otherwise it counts once on the new host and also remains counted on the old one. A host has no limit for its number of
+/// processes.
+pub(super) fn assign_destinations(
     reports: &[Report],
     wishes: &[Wish],
     movers: &[bool],

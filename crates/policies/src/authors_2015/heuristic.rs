@@ -1,4 +1,5 @@
-//! The heuristics: they choose the candidates of a call from the order of the processes and the terms of PM.
+//! The heuristics, which choose the candidates of a call from the order of the processes and the terms of their potentials of
+//! migration (PM).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,25 +7,26 @@ use serde::{Deserialize, Serialize};
 use super::potential::Terms;
 use super::ranking::Wish;
 
-/// The heuristic that chooses candidates.
+/// The heuristic that chooses the candidates for migration in a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Heuristic {
-    /// The first process in the order.
+    /// Chooses the first process of the order, which has the largest potential of migration (PM).
     One,
-    /// Every process whose PM is above x times the PM of the first process.
+    /// Chooses every process whose potential of migration (PM) is above x times the largest PM.
     Percentage,
-    /// Every process in a cube around the first process, in the space of (Comp, Comm, Mem).
+    /// Chooses every process inside a cube around the first process of the order, in the space of the terms (Comp, Comm, Mem).
     MigCube,
-    /// Every process near a line in all three planes of the space of (Comp, Comm, Mem).
+    /// Chooses every process near a line through two processes, in all three planes of the space of the terms (Comp, Comm, Mem).
     MigHull,
 }
 
-/// A point in the space of (Comp, Comm, Mem).
+/// A point in the space of the terms (Comp, Comm, Mem) of the potential of migration \[s\].
 type Point = [f64; 3];
 
-/// Finds the processes that a heuristic chooses. `order` is the sorted order; `terms` has the terms of each process for each Set.
-pub(super) fn chosen(
+/// Returns the numbers of the processes that a heuristic chooses. `order` is sorted by decreasing potential of migration; `terms`
+/// has the terms of each process for each Set.
+pub(super) fn chosen_processes(
     heuristic: Heuristic,
     x: f64,
     order: &[Wish],
@@ -39,26 +41,31 @@ pub(super) fn chosen(
             let limit = x * first.potential;
             order.iter().map(|wish| wish.potential > limit).collect()
         }
-        Heuristic::MigCube => in_cube(&points(order, terms, last_set)),
-        Heuristic::MigHull => near_line(order, &points(order, terms, largest_terms)),
+        Heuristic::MigCube => is_in_cube(&process_points(order, terms, last_set_terms)),
+        Heuristic::MigHull => is_near_line(order, &process_points(order, terms, largest_terms)),
     };
     let chosen = order.iter().zip(is_chosen);
     let chosen = chosen.filter_map(|(wish, is_chosen)| is_chosen.then_some(wish.process));
     chosen.collect()
 }
 
-/// Returns the points of the processes, in their order.
-fn points(order: &[Wish], terms: &[Vec<Terms>], point: fn(&[Terms]) -> Point) -> Vec<Point> {
+/// Returns the point of each process in the order, computed by `point` from the terms of the process for all Sets.
+fn process_points(
+    order: &[Wish],
+    terms: &[Vec<Terms>],
+    point: fn(&[Terms]) -> Point,
+) -> Vec<Point> {
     let of_wish = |wish: &Wish| point(&terms[wish.process]);
     order.iter().map(of_wish).collect()
 }
 
-/// Returns the point of `MigCube`: the terms for the last Set, whichever Set the process prefers (a slip).
-fn last_set(terms: &[Terms]) -> Point {
+/// Returns the point of a process for `MigCube`: its terms for the last Set, whichever Set the process prefers (an error of the
+/// original program).
+fn last_set_terms(terms: &[Terms]) -> Point {
     terms.last().map_or([0.0; 3], |terms| terms.metrics)
 }
 
-/// Returns the point of `MigHull`: the maximum of each term over the Sets, at least 0.
+/// Returns the point of a process for `MigHull`: the maximum of each term over all Sets, at least 0.
 fn largest_terms(terms: &[Terms]) -> Point {
     [0, 1, 2].map(|axis| {
         let values = terms.iter().map(|terms| terms.metrics[axis]);
@@ -66,8 +73,9 @@ fn largest_terms(terms: &[Terms]) -> Point {
     })
 }
 
-/// Finds the points in the cube around the first one, including the surface. Half the edge is the mean distance of the other points to the first.
-fn in_cube(points: &[Point]) -> Vec<bool> {
+/// Returns whether each point lies in the cube around the first point or on its surface. Half the edge of the cube is the mean
+/// distance of the other points from the first.
+fn is_in_cube(points: &[Point]) -> Vec<bool> {
     let first = points[0];
     let away = |point: &Point| [0, 1, 2].map(|axis: usize| point[axis] - first[axis]);
     let others = points.len().saturating_sub(1);
@@ -89,33 +97,39 @@ fn in_cube(points: &[Point]) -> Vec<bool> {
     points.iter().map(is_inside).collect()
 }
 
-/// Finds the points near the line of `MigHull` in all three planes.
+/// Returns whether each point is near the line of `MigHull` in all three planes.
 ///
-/// The ends of the line are a slip: the numbers of the first two processes of the order (from 0) are taken as positions in the order. A point
-/// is near the line in a plane if its cross product with the line, or with the reversed line, is in `[0, limit)`.
-fn near_line(order: &[Wish], points: &[Point]) -> Vec<bool> {
+/// The line ends at the wrong points (an error of the original program): the numbers of the first two processes of the order,
+/// counted from 0, are used as positions in the order. A point is near the line in a plane if its cross product with the line, or
+/// with the reversed line, is in `[0, limit)`.
+fn is_near_line(order: &[Wish], points: &[Point]) -> Vec<bool> {
     let Some(second) = order.get(1) else {
         return vec![true; points.len()];
     };
     let ends = [points[order[0].process], points[second.process]];
-    let planes = [[0, 1], [0, 2], [1, 2]].into_iter().zip(limits(points));
+    let planes = [[0, 1], [0, 2], [1, 2]]
+        .into_iter()
+        .zip(plane_limits(points));
     let planes: Vec<([usize; 2], f64)> = planes.collect();
     let is_near = |point: &Point| {
         planes.iter().all(|&(plane, limit)| {
             let on_plane = |point: &Point| plane.map(|axis: usize| point[axis]);
             let [start, end, point] = [&ends[0], &ends[1], point].map(on_plane);
             let near = 0.0..limit;
-            near.contains(&cross(start, end, point)) || near.contains(&cross(end, start, point))
+            near.contains(&cross_product(start, end, point))
+                || near.contains(&cross_product(end, start, point))
         })
     };
     points.iter().map(is_near).collect()
 }
 
-/// Returns the limits of the planes xy, xz and yz: standard deviations \[s\], with which cross products \[s²\] are compared (a slip).
+/// Returns the limits of the cross products in the planes xy, xz and yz. They are standard deviations \[s\], although cross
+/// products have the unit s² (an error of the original program).
 ///
-/// Each plane should have the larger of its two deviations; instead, all three are written into the limit of the first plane (a slip).
-fn limits(points: &[Point]) -> [f64; 3] {
-    let [x, y, z] = deviations(points);
+/// The limit of each plane should be the larger standard deviation of its two coordinates. Instead, the program writes all three
+/// values into the limit of the first plane (another error).
+fn plane_limits(points: &[Point]) -> [f64; 3] {
+    let [x, y, z] = standard_deviations(points);
     let mut xy = x;
     for (larger, smaller) in [(y, x), (z, x), (z, y)] {
         if larger > smaller {
@@ -125,8 +139,9 @@ fn limits(points: &[Point]) -> [f64; 3] {
     [xy, x, y]
 }
 
-/// Returns the standard deviations of the coordinates, with division by the number of points.
-fn deviations(points: &[Point]) -> [f64; 3] {
+/// Returns the standard deviation of each coordinate of the points \[s\]; the variance is the sum of squares divided by the
+/// number of points.
+fn standard_deviations(points: &[Point]) -> [f64; 3] {
     let count = points.len() as f64;
     [0, 1, 2].map(|axis| {
         let mean = points.iter().map(|point| point[axis]).sum::<f64>() / count;
@@ -135,8 +150,8 @@ fn deviations(points: &[Point]) -> [f64; 3] {
     })
 }
 
-/// Returns the cross product of the line from `start` to `end` and the line from `start` to `point`.
-fn cross(start: [f64; 2], end: [f64; 2], point: [f64; 2]) -> f64 {
+/// Returns the cross product of the vector from `start` to `end` and the vector from `start` to `point` \[s²\].
+fn cross_product(start: [f64; 2], end: [f64; 2], point: [f64; 2]) -> f64 {
     (end[0] - start[0]) * (point[1] - start[1]) - (end[1] - start[1]) * (point[0] - start[0])
 }
 
@@ -159,8 +174,11 @@ mod tests {
     #[test]
     fn the_percentage_is_of_the_first_potential_and_strict() {
         let (order, terms) = case(&[[2.0, 0.0, 0.0], [1.5, 0.0, 0.0], [1.0, 0.0, 0.0]]);
-        assert_eq!(chosen(Heuristic::Percentage, 0.5, &order, &terms), [0, 1]);
-        assert_eq!(chosen(Heuristic::One, 0.5, &order, &terms), [0]);
+        assert_eq!(
+            chosen_processes(Heuristic::Percentage, 0.5, &order, &terms),
+            [0, 1]
+        );
+        assert_eq!(chosen_processes(Heuristic::One, 0.5, &order, &terms), [0]);
     }
 
     #[test]
@@ -172,7 +190,10 @@ mod tests {
             [3.0, 0.0, 0.0],
             [2.0, 0.0, 0.0],
         ]);
-        assert_eq!(chosen(Heuristic::MigCube, 0.0, &order, &terms), [0, 1, 2]);
+        assert_eq!(
+            chosen_processes(Heuristic::MigCube, 0.0, &order, &terms),
+            [0, 1, 2]
+        );
     }
 
     #[test]
@@ -183,17 +204,20 @@ mod tests {
             let metrics = [computation, 0.0, 0.0];
             terms.push(Terms { metrics });
         }
-        assert_eq!(chosen(Heuristic::MigCube, 0.0, &order, &terms), [0, 2]);
+        assert_eq!(
+            chosen_processes(Heuristic::MigCube, 0.0, &order, &terms),
+            [0, 2]
+        );
     }
 
     #[test]
     fn two_of_the_three_larger_deviations_end_in_the_first_limit() {
         // Deviations 1, 2 and 3: the first limit is 1, then 2, then 3, then 3 again.
         let points = [[1.0, 2.0, 3.0], [3.0, 6.0, 9.0]];
-        assert_eq!(limits(&points), [3.0, 1.0, 2.0]);
+        assert_eq!(plane_limits(&points), [3.0, 1.0, 2.0]);
         // 3, 1 and 2: first 3, and 2 since z is above y.
         let points = [[3.0, 1.0, 2.0], [9.0, 3.0, 6.0]];
-        assert_eq!(limits(&points), [2.0, 3.0, 1.0]);
+        assert_eq!(plane_limits(&points), [2.0, 3.0, 1.0]);
     }
 
     #[test]
@@ -203,6 +227,9 @@ mod tests {
         // Order p2, p0, p1: numbers 2 and 0, so that the line goes from the third of the order, p1, to the first, p2.
         order.rotate_right(1);
         // Plane xy, from (3, 9) to (1, 0): p0 at (4, 0) has -2 · -9 + 9 · 1 = 27, and the reversed line has -27; the limit is s_y = 4.2.
-        assert_eq!(chosen(Heuristic::MigHull, 0.0, &order, &terms), [2, 1]);
+        assert_eq!(
+            chosen_processes(Heuristic::MigHull, 0.0, &order, &terms),
+            [2, 1]
+        );
     }
 }

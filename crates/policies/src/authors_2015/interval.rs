@@ -1,57 +1,63 @@
-//! The measures of the supersteps since the last call: aged values, patterns, and times on Sets that a process has left.
+//! The measures of the supersteps since the last call: aged values, patterns, and communication times on each Set.
 //!
 //! ```text
 //! aged(x)   = sum of x_k / 2^(n-k+1) over the n supersteps of the interval: from zero, the last superstep has weight 1/2
 //! pattern   = 1 at first; +1/n for each x_k for which the aged value is within the margin, else -1/n; at most 1; below 0 it becomes 0.0005
 //! ```
-//! Both restart at each call. A pattern compares the final aged value with each measured value, of bytes and of instructions.
+//! An aged value is a mean in which recent supersteps weigh more; a pattern rates how regular a quantity is, from 0.0005 to 1.
+//! Both restart at each call. A pattern compares the final aged value with the measured value of each superstep, for received
+//! bytes and for instructions.
 //!
-//! Bytes and times are counted for the Set in which the process is. The time on a Set that a process has left is never cleared (a slip).
-//! Its last value enters each superstep of all later intervals, while the bytes of that Set are 0.
+//! Bytes and times are counted for the Set in which the process is. The communication time on a Set that a process has left is
+//! never cleared (an error of the original program): its last value enters the aged time of every later superstep, while the
+//! bytes of that Set are 0.
 
 use crate::View;
 use migsim_base::units::{Bytes, Seconds};
 
-/// Minimum of a pattern.
-const LEAST_PATTERN: f64 = 0.0005;
+/// Value that replaces a pattern (measure of regularity) below 0.
+const MIN_PATTERN: f64 = 0.0005;
 
-/// The measures of a process in the interval.
+/// The measures of one process since the last call.
 #[derive(Clone, Debug, Default)]
 struct Process {
-    /// Instructions of each superstep; the patterns compare all of them at the call.
+    /// The instructions of each superstep since the last call. All are kept because the pattern compares each of them with the
+    /// aged value.
     instructions: Vec<f64>,
     bytes: Vec<f64>,
-    /// Aged time of computation \[s\].
+    /// The aged computation time of the process \[s\].
     computation: f64,
-    /// Aged time of communication on each Set \[s\].
+    /// The aged communication time of the process on each Set \[s\].
     communication: Vec<f64>,
-    /// Last time of communication on each Set, over all calls \[s\].
-    last: Vec<f64>,
+    /// The most recently measured communication time of the process on each Set \[s\]; it is kept across calls.
+    last_communication: Vec<f64>,
 }
 
-/// The supersteps since the last call.
+/// The measures of all processes since the last call.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Interval {
     processes: Vec<Process>,
-    /// Number of processes whose time lies outside mean · (1 ± D), for each superstep.
-    outside: Vec<usize>,
+    /// Number of processes whose time lies outside mean · (1 ± D), for each superstep since the last call.
+    outside_counts: Vec<usize>,
 }
 
-/// The report of a process about the interval.
+/// The aged measures and patterns of a process, from which its report at a call is built.
 #[derive(Clone, Debug)]
 pub(super) struct Aged {
     pub(super) computation_pattern: f64,
     pub(super) computation: Seconds,
-    /// The pattern for its own Set; the pattern is 1 for all other Sets, which have no bytes.
+    /// The pattern (regularity) of communication for the Set of the process, from 0.0005 to 1. For all other Sets the pattern is
+    /// 1, since they have no bytes.
     pub(super) communication_pattern: f64,
     pub(super) communication: Vec<Seconds>,
     pub(super) bytes: Bytes,
 }
 
 impl Interval {
-    /// Adds the measures of a superstep; `set_of` is the Set of each process.
+    /// Adds the measures of the superstep that has just ended. `d` is the tolerance D, `sets` the number of Sets, and `set_of`
+    /// the Set of each process.
     pub(super) fn observe(&mut self, view: &View<'_>, d: f64, sets: usize, set_of: &[usize]) {
-        let received = received(view);
+        let received = received_bytes(view);
         self.processes
             .resize_with(view.processes(), Process::default);
         let mut times = Vec::with_capacity(view.processes());
@@ -63,40 +69,45 @@ impl Interval {
                 0.0
             };
             times.push(Seconds::of(computation + communication));
-            state.computation = age(state.computation, computation);
+            state.computation = age_value(state.computation, computation);
             state.instructions.push(view.measures.work[process].get());
             state.bytes.push(received[process].map_or(0.0, Bytes::get));
-            state.last.resize(sets, 0.0);
+            state.last_communication.resize(sets, 0.0);
             state.communication.resize(sets, 0.0);
-            state.last[set_of[process]] = communication;
-            for (aged, last) in state.communication.iter_mut().zip(&state.last) {
-                *aged = age(*aged, *last);
+            state.last_communication[set_of[process]] = communication;
+            for (aged, last) in state
+                .communication
+                .iter_mut()
+                .zip(&state.last_communication)
+            {
+                *aged = age_value(*aged, *last);
             }
         }
-        self.outside.push(outside(&times, d));
+        self.outside_counts.push(count_outside(&times, d));
     }
 
-    /// Returns the number of processes outside mean · (1 ± D), for each superstep.
-    pub(super) fn outside(&self) -> &[usize] {
-        &self.outside
+    /// Returns the number of processes whose time lies outside mean · (1 ± D), for each superstep since the last call.
+    pub(super) fn outside_counts(&self) -> &[usize] {
+        &self.outside_counts
     }
 
-    /// Returns the report of a process.
-    pub(super) fn aged(&self, process: usize, margin: f64) -> Aged {
+    /// Returns the aged measures and patterns of a process. `margin` is the relative difference up to which a measured value
+    /// counts as regular.
+    pub(super) fn aged_measures(&self, process: usize, margin: f64) -> Aged {
         let state = &self.processes[process];
         let communication = state.communication.iter().copied();
         Aged {
-            computation_pattern: pattern(&state.instructions, margin),
+            computation_pattern: regularity_pattern(&state.instructions, margin),
             computation: Seconds::of(state.computation),
-            communication_pattern: pattern(&state.bytes, margin),
+            communication_pattern: regularity_pattern(&state.bytes, margin),
             communication: communication.map(Seconds::of).collect(),
-            bytes: Bytes::of(aged(&state.bytes)),
+            bytes: Bytes::of(aged_value(&state.bytes)),
         }
     }
 
-    /// Restarts the interval after a call; the last times of communication stay.
+    /// Restarts the interval after a call. The last communication time on each Set is kept.
     pub(super) fn restart(&mut self) {
-        self.outside.clear();
+        self.outside_counts.clear();
         for state in &mut self.processes {
             state.instructions.clear();
             state.bytes.clear();
@@ -106,8 +117,8 @@ impl Interval {
     }
 }
 
-/// Returns the bytes that each process received in a superstep; none if it received no message.
-fn received(view: &View<'_>) -> Vec<Option<Bytes>> {
+/// Returns the bytes that each process received in the superstep; `None` for a process that received no message.
+fn received_bytes(view: &View<'_>) -> Vec<Option<Bytes>> {
     let mut received = vec![None; view.processes()];
     for message in view.messages {
         let bytes: &mut Option<Bytes> = &mut received[message.to.index()];
@@ -116,27 +127,28 @@ fn received(view: &View<'_>) -> Vec<Option<Bytes>> {
     received
 }
 
-/// Counts the times of a superstep that lie outside mean · (1 ± D).
-pub fn outside(times: &[Seconds], d: f64) -> usize {
+/// Returns how many of the processes' times in a superstep lie outside mean · (1 ± D).
+pub fn count_outside(times: &[Seconds], d: f64) -> usize {
     let mean = times.iter().map(|time| time.get()).sum::<f64>() / times.len() as f64;
     let stable = mean * (1.0 - d)..=mean * (1.0 + d);
     let is_outside = |time: &&Seconds| !stable.contains(&time.get());
     times.iter().filter(is_outside).count()
 }
 
-/// Computes the aged value after one more measure. Halving is exact, so that the sum is that of `x_k / 2^(n-k+1)`, term by term.
-pub fn age(aged: f64, value: f64) -> f64 {
+/// Returns the aged value after one more measured value: the mean of both. Halving is exact, so that the result equals the sum of
+/// `x_k / 2^(n-k+1)` bit by bit.
+pub fn age_value(aged: f64, value: f64) -> f64 {
     f64::midpoint(aged, value)
 }
 
-/// Returns the aged value of the measures of an interval.
-fn aged(values: &[f64]) -> f64 {
-    values.iter().copied().fold(0.0, age)
+/// Returns the aged value of a sequence of measured values, in the order of the supersteps.
+fn aged_value(values: &[f64]) -> f64 {
+    values.iter().copied().fold(0.0, age_value)
 }
 
-/// Returns the pattern of the measures of an interval.
-fn pattern(values: &[f64], margin: f64) -> f64 {
-    let (aged, step) = (aged(values), 1.0 / values.len() as f64);
+/// Returns the pattern (regularity) of a sequence of measured values, from 0.0005 to 1.
+fn regularity_pattern(values: &[f64], margin: f64) -> f64 {
+    let (aged, step) = (aged_value(values), 1.0 / values.len() as f64);
     let mut pattern = 1.0_f64;
     for value in values {
         let is_near = (value * (1.0 - margin)..=value * (1.0 + margin)).contains(&aged);
@@ -146,11 +158,7 @@ fn pattern(values: &[f64], margin: f64) -> f64 {
             pattern - step
         };
     }
-    if pattern < 0.0 {
-        LEAST_PATTERN
-    } else {
-        pattern
-    }
+    if pattern < 0.0 { MIN_PATTERN } else { pattern }
 }
 
 #[cfg(test)]
@@ -186,7 +194,7 @@ mod tests {
         for communication in [0.5, 1.0] {
             step(&mut interval, communication, 0);
         }
-        let report = interval.aged(1, 0.3);
+        let report = interval.aged_measures(1, 0.3);
         // 1/4 + 1/2 of a second, 16 + 32 B, and 0.5 / 4 + 1.0 / 2 on Set 0.
         assert_eq!(report.computation, Seconds::of(0.75));
         assert_eq!(report.bytes, Bytes::of(48.0));
@@ -200,11 +208,14 @@ mod tests {
             [1.0; 2]
         );
         // p0 received nothing, so its communication is not counted: 1 s and 1.5 s, then 1 s and 2 s.
-        assert_eq!(interval.aged(0, 0.3).communication, [Seconds::default(); 2]);
-        assert_eq!(interval.outside(), [0, 2]);
+        assert_eq!(
+            interval.aged_measures(0, 0.3).communication,
+            [Seconds::default(); 2]
+        );
+        assert_eq!(interval.outside_counts(), [0, 2]);
         interval.restart();
         step(&mut interval, 2.0, 1);
-        let report = interval.aged(1, 0.3);
+        let report = interval.aged_measures(1, 0.3);
         // After the move to Set 1 the last second on Set 0 stays, and counts as if it had been measured again.
         assert_eq!(report.communication, [Seconds::of(0.5), Seconds::of(1.0)]);
         // After one superstep the aged value is half of the measured value, outside its margin.
@@ -214,8 +225,8 @@ mod tests {
     #[test]
     fn a_pattern_falls_with_each_measure_that_the_aged_value_misses() {
         // Aged: 1/8 + 1/4 + 4/2 = 2.375, within 4 · (1 ± 0.5) and not within 1 · (1 ± 0.5).
-        let found = pattern(&[1.0, 1.0, 4.0], 0.5);
+        let found = regularity_pattern(&[1.0, 1.0, 4.0], 0.5);
         assert!((found - 2.0 / 3.0).abs() < 1e-15, "{found}");
-        assert_eq!(pattern(&[0.0; 4], 0.3), 1.0);
+        assert_eq!(regularity_pattern(&[0.0; 4], 0.3), 1.0);
     }
 }

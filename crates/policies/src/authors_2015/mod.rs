@@ -1,4 +1,5 @@
-//! `MigBSP` as the authors' own simulation program of 2015 decides it, including its errors, which are called slips here.
+//! The policy `MigBSP` as the authors' own simulation program of 2015 decides it, including the program's errors, which are
+//! called slips here.
 //!
 //! ```text
 //! observe ──> interval     aged times and bytes, patterns; a call every α supersteps
@@ -7,29 +8,32 @@
 //!         ├─> heuristic    candidates: one, percentage, migcube, or mighull
 //!         └─> destination  the host of the Set with the fewest processes
 //! ```
-//! Source: the simulation program of `MigBSP`'s authors, `migcubemighull/heuristics`, 2015. This edition was written from a description of
-//! what the program computes, and no line of the program is here. PM is the potential of migration, α the number of supersteps between
-//! calls, D the tolerance of the stability test.
+//! PM(i,j) is the potential of migration of process i to Set (cluster) j, α the number of supersteps between rescheduling calls,
+//! and D the tolerance of the stability test. Source: the simulation program of `MigBSP`'s authors, `migcubemighull/heuristics`,
+//! 2015. This policy was written from a description of what the program computes; it contains no line of the program.
 //!
 //! ## What it is for
 //!
-//! It serves to check and to predict. [Stored calls](../../results/authors-2015.md) of the program are decided again: each PM to the last
-//! bit, and each order, candidate and host. Do not use it as a policy of your own: it keeps the slips listed below because the program has
-//! them, and no other policy here has them.
+//! The policy serves to check recorded runs of the program and to predict new ones. It decides the program's [stored
+//! calls](../../results/authors-2015.md) again and reproduces each PM to the last bit, and each order, candidate and host. Do not
+//! use it as a policy for your own experiments: it keeps the slips listed below because the program has them, and no other policy
+//! of migsim has them.
 //!
 //! ## What it does
 //!
-//! - A call comes after every α supersteps. The program computes a new α but does not use it.
-//! - Times and bytes age from zero, the last superstep with weight 1/2. Patterns start at 1 in each call.
-//! - The Set index ISet(j) sums `power / (processes + 1)` over the declared hosts of Set j, and divides by the largest sum. A process counts
-//!   on its own host. External load is ignored.
-//! - Each process prefers the Set with its largest PM above 0. Its own Set competes.
+//! - A rescheduling call takes place after every α supersteps. The program computes a new α but does not use it.
+//! - Aged times and bytes start from zero at each call, and the last superstep has weight 1/2. Patterns (measures of regularity)
+//!   start at 1.
+//! - The Set index ISet(j) is the sum of `power / (processes + 1)` over the declared hosts of Set j, divided by the largest such
+//!   sum. A process is also counted on its own host. External load is ignored.
+//! - Each process prefers the Set with the largest PM above 0. The Set in which the process already is competes with the others.
 //! - `one` chooses the first process in the order, `percentage` each process whose PM is above x times that of the first.
-//! - `migcube` chooses the processes in a cube around the first one, in the space of (Comp, Comm, Mem). Half the edge is the mean distance of
-//!   the other processes to the first.
+//! - `migcube` chooses the processes in a cube around the first one, in the space of (Comp, Comm, Mem). Half the edge is the mean
+//!   distance of the other processes to the first.
 //! - `mighull` chooses the processes near a line through two of them, in all three planes of that space.
-//! - Managers decide in increasing order of their Sets, and each takes its candidates in increasing order. There is no test whether a move
-//!   pays, a move has no price, and a host is never full.
+//! - The managers of the Sets decide in increasing order of Sets, and each takes its candidates in increasing order of process
+//!   numbers. The program does not test whether a move pays, a move costs nothing, and a host has no limit for its number of
+//!   processes.
 //!
 //! ## Its slips, and what they do
 //!
@@ -43,13 +47,15 @@
 //! | the last Set of `migcube` | The coordinates are those of the last Set, whichever Set a process prefers. |
 //! | the variables of `mighull` | Numbers of processes are used as positions in the order. Two of three limits are written into the wrong variable. A cross product \[s²\] is compared with a standard deviation \[s\]. Of 60 processes 59 or 60 are chosen. |
 //!
-//! The program itself gains about 40 % with these slips on its own cases, since its first moves empty slow hosts that up to four processes share.
+//! Despite these slips the program itself gains about 40 % on its own cases, since its first moves empty slow hosts that up to
+//! four processes share.
 //!
 //! ## Differences of a run here
 //!
-//! The program measures the time of communication from posting the own message to the end of the receive. Here it is the time from the end
-//! of the computation to the barrier, and 0 if the process received nothing. Patterns compare instructions and received bytes. If no PM is
-//! above 0, the program would send uninitialised memory; here the process stays.
+//! The program measures the communication time of a process from posting its message to the end of its receive. In migsim it is
+//! the time from the end of the computation to the barrier, or 0 if the process received nothing. Patterns compare instructions
+//! and received bytes. If no PM of a process is above 0, the program would send uninitialised memory; in migsim the process
+//! stays.
 
 mod call;
 mod config;
@@ -67,41 +73,41 @@ pub use call::{Answer, Call};
 pub use config::{Authors2015Config, DeclaredSet};
 pub use destination::Move;
 pub use heuristic::Heuristic;
-pub use interval::{age, outside};
+pub use interval::{age_value, count_outside};
 pub use potential::{Report, Set, Terms};
 pub use ranking::Wish;
 
 use self::config::Deployment;
 use self::interval::Interval;
-use super::migbsp::{ALPHA, ALPHAS, LISTED_PAIRS};
+use super::migbsp::{ALPHA_FLAG, ALPHA_RANGE, MAX_LISTED_PAIRS};
 use crate::{Candidate, Decision, Migration, Policy, PolicyOptions, View};
 use migsim_base::error::Error;
 use migsim_base::plugin::OptionFlag;
 use migsim_base::random::Stream;
 use migsim_base::units::{ClusterId, HostId, ProcessId};
 
-/// Number of calls, from the first on, whose record has every term of every potential of migration (PM).
+/// Number of calls, from the first one, whose record lists every term of every potential of migration (PM).
 const EXPLAINED_CALLS: u32 = 64;
 
-/// Size of the terms of a PM(i,j) as JSON \[B\].
-const RECORD: f64 = 900.0;
+/// Size of the record of the terms of one PM(i,j) as JSON \[B\], for the estimate of the memory of a run.
+const TERMS_RECORD_SIZE: f64 = 900.0;
 
-/// The policy of the authors' program of 2015.
+/// The policy `authors-2015`, with its state: it decides as the authors' simulation program of 2015.
 #[derive(Debug)]
 pub struct Authors2015 {
     config: Authors2015Config,
-    /// The Sets, once a platform was observed.
+    /// The Sets (clusters) of the run; `None` until the first superstep is observed.
     deployment: Option<Deployment>,
     interval: Interval,
-    /// Whether each process was ever a candidate.
-    marked: Vec<bool>,
-    calls: u32,
-    /// A contradiction between the Sets and the platform, which the next call reports.
-    failure: Option<Error>,
+    /// Whether each process was a candidate of any call so far.
+    was_candidate: Vec<bool>,
+    call_count: u32,
+    /// An error that was found at a barrier because the declared Sets contradict the platform; the next call returns it.
+    pending_error: Option<Error>,
 }
 
 impl Authors2015 {
-    /// Creates the policy with these options.
+    /// Creates the policy with its options.
     ///
     /// # Errors
     /// Options are out of range; the error names all of them.
@@ -114,19 +120,19 @@ impl Authors2015 {
             config,
             deployment: None,
             interval: Interval::default(),
-            marked: Vec::new(),
-            calls: 0,
-            failure: None,
+            was_candidate: Vec::new(),
+            call_count: 0,
+            pending_error: None,
         })
     }
 
-    /// Adds the measures of a superstep to the Sets in which the processes are.
+    /// Adds the measures of the superstep that has just ended. Communication counts for the Set in which the process is.
     fn observe(&mut self, view: &View<'_>) -> Result<(), Error> {
         let deployment = match self.deployment.take() {
             Some(deployment) => deployment,
             None => Deployment::new(&self.config, view)?,
         };
-        let places = deployment.places(view)?;
+        let places = deployment.process_places(view)?;
         let sets: Vec<usize> = places.iter().map(|&(set, _)| set).collect();
         let count = deployment.sets.len();
         self.interval.observe(view, self.config.d, count, &sets);
@@ -134,11 +140,13 @@ impl Authors2015 {
         Ok(())
     }
 
-    /// Returns the reports of all processes.
-    fn reports(&self, deployment: &Deployment, view: &View<'_>) -> Result<Vec<Report>, Error> {
-        let places = deployment.places(view)?.into_iter().enumerate();
+    /// Returns the reports of all processes, which a call evaluates.
+    fn process_reports(&self, deployment: &Deployment, view: &View<'_>) -> Result<Vec<Report>, Error> {
+        let places = deployment.process_places(view)?.into_iter().enumerate();
         let report = |(process, (set, host))| {
-            let aged = self.interval.aged(process, self.config.pattern_margin);
+            let aged = self
+                .interval
+                .aged_measures(process, self.config.pattern_margin);
             let mut communication_patterns = vec![1.0; deployment.sets.len()];
             communication_patterns[set] = aged.communication_pattern;
             Report {
@@ -154,27 +162,32 @@ impl Authors2015 {
         Ok(places.map(report).collect())
     }
 
-    /// Returns the decision record.
-    fn explain(
+    /// Returns the decision record of a call, by key: α, the Set indices, the largest PM and, in the first calls, all terms of
+    /// PM.
+    fn decision_record(
         &self,
         answer: &Answer,
         deployment: &Deployment,
         view: &View<'_>,
     ) -> Map<String, Value> {
-        let name = |set: usize| &view.platform.clusters[deployment.cluster(set)].name;
+        let name = |set: usize| &view.platform.clusters[deployment.cluster_of_set(set)].name;
         let mut fields = Map::new();
         let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
         put("alpha", json!(self.config.alpha));
-        put("outside_d", json!(self.interval.outside()));
-        let indices = answer.indices.iter().enumerate();
+        put("outside_d", json!(self.interval.outside_counts()));
+        let indices = answer.set_indices.iter().enumerate();
         let indices = indices.map(|(set, index)| (name(set).clone(), json!(index)));
         put("set_indices", Value::Object(indices.collect()));
         let largest = answer.order.first().map(|wish| wish.potential);
         put("largest_potential_s", json!(largest));
-        let kept = self.marked.iter().filter(|is_marked| **is_marked).count();
+        let kept = self
+            .was_candidate
+            .iter()
+            .filter(|is_marked| **is_marked)
+            .count();
         put("candidates_of_earlier_calls", json!(kept));
-        if self.calls < EXPLAINED_CALLS
-            && answer.terms.len() * deployment.sets.len() <= LISTED_PAIRS
+        if self.call_count < EXPLAINED_CALLS
+            && answer.terms.len() * deployment.sets.len() <= MAX_LISTED_PAIRS
         {
             let terms = answer.terms.iter().enumerate().flat_map(|(process, sets)| {
                 sets.iter().enumerate().map(move |(set, terms)| {
@@ -195,14 +208,15 @@ impl Authors2015 {
     }
 }
 
-/// Returns the candidates with their verdicts, and the migrations in the order in which managers decide them.
-fn verdicts(
+/// Returns the candidates with the reason for or against their moves, and the migrations in the order in which managers decide
+/// them.
+fn candidates_and_migrations(
     answer: &Answer,
     deployment: &Deployment,
     view: &View<'_>,
 ) -> (Vec<Candidate>, Vec<Migration>) {
     let host = |one: &Move| {
-        let cluster = &view.platform.clusters[deployment.cluster(one.set)];
+        let cluster = &view.platform.clusters[deployment.cluster_of_set(one.set)];
         HostId(
             cluster.hosts.start + u32::try_from(one.host).expect("hosts have numbers of 32 bits"),
         )
@@ -220,7 +234,7 @@ fn verdicts(
         let own = view.cluster_of(wish.process);
         let wanted = wish
             .set
-            .map(|set| ClusterId::from_index(deployment.cluster(set)));
+            .map(|set| ClusterId::from_index(deployment.cluster_of_set(set)));
         let reason = match (to, wanted) {
             (Some(_), _) => "it prefers this cluster, and there is no test whether the move pays",
             (None, None) => "no PM is above 0",
@@ -247,8 +261,8 @@ fn verdicts(
 }
 
 impl PolicyOptions for Authors2015Config {
-    const FLAGS: &'static [OptionFlag] = &[ALPHA];
-    const RANGES: &'static [(&'static str, &'static str)] = &[ALPHAS, ("x", "0.1..1.0:0.05")];
+    const FLAGS: &'static [OptionFlag] = &[ALPHA_FLAG];
+    const RANGES: &'static [(&'static str, &'static str)] = &[ALPHA_RANGE, ("x", "0.1..1.0:0.05")];
     const SHARES: &'static [&'static str] = &["d"];
 
     fn moves_between_clusters(&self) -> bool {
@@ -262,8 +276,8 @@ impl PolicyOptions for Authors2015Config {
 
 impl Policy for Authors2015 {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
-        self.failure = self.observe(view).err();
-        self.failure.is_some() || self.is_call_planned(view.superstep)
+        self.pending_error = self.observe(view).err();
+        self.pending_error.is_some() || self.is_call_planned(view.superstep)
     }
 
     fn is_call_planned(&self, superstep: usize) -> bool {
@@ -271,26 +285,26 @@ impl Policy for Authors2015 {
     }
 
     fn decide(&mut self, view: &View<'_>, _: &mut Stream) -> Result<Decision, Error> {
-        self.failure.take().map_or(Ok(()), Err)?;
+        self.pending_error.take().map_or(Ok(()), Err)?;
         let Some(deployment) = self.deployment.take() else {
             return Ok(Decision::default()); // no superstep was seen
         };
-        let reports = self.reports(&deployment, view)?;
-        self.marked.resize(reports.len(), false);
+        let reports = self.process_reports(&deployment, view)?;
+        self.was_candidate.resize(reports.len(), false);
         let call = Call {
             sets: &deployment.sets,
             reports: &reports,
             heuristic: self.config.heuristic,
             x: self.config.x,
-            marked: &self.marked,
+            was_candidate: &self.was_candidate,
             pinned: view.pinned,
             moves_happen: view.migrations_happen,
         };
         let answer = call.decide();
-        let explanation = self.explain(&answer, &deployment, view);
-        let (candidates, migrations) = verdicts(&answer, &deployment, view);
-        self.marked = answer.candidates;
-        self.calls = self.calls.saturating_add(1);
+        let explanation = self.decision_record(&answer, &deployment, view);
+        let (candidates, migrations) = candidates_and_migrations(&answer, &deployment, view);
+        self.was_candidate = answer.candidates;
+        self.call_count = self.call_count.saturating_add(1);
         self.deployment = Some(deployment);
         Ok(Decision {
             migrations,
@@ -304,17 +318,18 @@ impl Policy for Authors2015 {
         self.interval.restart();
     }
 
-    /// Counts the times on each Set, the terms of a call, and the records of the first calls as JSON.
+    /// Returns the memory that the policy needs in a run \[B\]: for the times on each Set, the terms of a call, and the records
+    /// of the first calls as JSON.
     fn memory(&self, pairs: f64, supersteps: f64) -> f64 {
         let calls = (supersteps / f64::from(self.config.alpha)).floor();
         let records = calls.min(f64::from(EXPLAINED_CALLS));
-        let listed = if pairs > LISTED_PAIRS as f64 {
+        let listed = if pairs > MAX_LISTED_PAIRS as f64 {
             0.0
         } else {
             pairs
         };
         let state = 3.0 * size_of::<f64>() as f64 + size_of::<Terms>() as f64;
-        pairs * state + listed * records * RECORD
+        pairs * state + listed * records * TERMS_RECORD_SIZE
     }
 
     fn uses_seed(&self) -> bool {

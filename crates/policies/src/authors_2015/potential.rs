@@ -1,4 +1,4 @@
-//! The Set index and the terms of PM(i,j).
+//! The Set index ISet(j) and the terms of PM(i,j), the potential of migration of process i to Set (cluster) j.
 //!
 //! ```text
 //! ISet(j)   = S(j) / max_j S(j),   S(j) = sum over the declared hosts k of Set j of power(j) / (processes on k + 1)
@@ -7,57 +7,59 @@
 //! Mem(i,j)  = latency(own Set to j) · aged bytes(i,j)
 //! PM(i,j)   = Comp(i,j) + Comm(i,j) - Mem(i,j)
 //! ```
-//! Bytes are counted for the Set in which the process itself is, so that Mem(i,j) is 0 for every other Set: only the latency of a Set to
-//! itself counts, and the term penalises staying.
+//! Pcomp and Pcomm are the patterns (regularity) of computation and communication, CTP and BTP the aged times of computation and
+//! communication. Bytes are counted for the Set in which the process itself is, so that Mem(i,j) is 0 for every other Set: only
+//! the latency of a Set to itself counts, and the term penalises staying.
 
 use migsim_base::units::{Bytes, InstructionsPerSecond, Seconds};
 
-/// A Set (cluster), as its manager knows it.
+/// A Set (cluster) with the data that its manager knows about it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Set {
     /// The number of declared hosts of the Set.
     pub hosts: usize,
-    /// The power of each of them.
+    /// The computing power of each declared host of the Set.
     pub power: InstructionsPerSecond,
     /// The latency from the manager of the Set to itself.
     pub own_latency: Seconds,
 }
 
-/// The report of a process at a call.
+/// The aged measures and patterns of a process, which the manager of its Set evaluates at a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// The index of the Set in which the process is.
     pub set: usize,
-    /// The index of the process's host in that Set. For a host that is not declared: any number from the number of declared hosts on.
+    /// The index of the process's host in that Set. An undeclared host has an index that is not less than the number of declared
+    /// hosts.
     pub host: usize,
     /// Pcomp(i), the regularity of the computation of the process, from 0.0005 to 1.
     pub computation_pattern: f64,
-    /// CTP(i), the aged computation time of the process.
+    /// CTP(i), the aged computation time of the process in a superstep.
     pub computation: Seconds,
     /// Pcomm(i,j) for each Set, from 0.0005 to 1.
     pub communication_patterns: Vec<f64>,
-    /// BTP(i,j) for each Set, the aged communication time of the process.
+    /// BTP(i,j) for each Set j, the aged communication time of the process in a superstep.
     pub communication: Vec<Seconds>,
     /// The aged bytes that the process received; they are counted for the Set in which the process is.
     pub bytes: Bytes,
 }
 
-/// The terms of PM(i,j) \[s\]; the program treats Mem as a time.
+/// The terms of PM(i,j), the potential of migration of process i to Set j \[s\]. The program treats Mem as a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Terms {
-    /// Comp(i,j), Comm(i,j) and Mem(i,j) \[s\].
+    /// The terms Comp(i,j), Comm(i,j) and Mem(i,j) of the potential of migration \[s\], in this order.
     pub metrics: [f64; 3],
 }
 
 impl Terms {
-    /// Returns PM(i,j) \[s\].
+    /// Returns PM(i,j), the potential of migration \[s\]: Comp + Comm - Mem.
     pub fn potential(&self) -> f64 {
         let [computation, communication, memory] = self.metrics;
         computation + communication - memory
     }
 }
 
-/// Counts the processes on each declared host of each Set.
+/// Returns the number of processes on each declared host, by Set and then by host.
 pub(super) fn occupancy(sets: &[Set], reports: &[Report]) -> Vec<Vec<usize>> {
     let mut occupancy: Vec<Vec<usize>> = sets.iter().map(|set| vec![0; set.hosts]).collect();
     for report in reports {
@@ -68,7 +70,7 @@ pub(super) fn occupancy(sets: &[Set], reports: &[Report]) -> Vec<Vec<usize>> {
     occupancy
 }
 
-/// Computes ISet(j) of each Set from the processes on its hosts.
+/// Returns ISet(j), the computing power index of each Set, from the number of processes on its hosts.
 pub(super) fn set_indices(sets: &[Set], occupancy: &[Vec<usize>]) -> Vec<f64> {
     let power = |(set, hosts): (&Set, &Vec<usize>)| {
         let shares = hosts.iter();
@@ -82,8 +84,8 @@ pub(super) fn set_indices(sets: &[Set], occupancy: &[Vec<usize>]) -> Vec<f64> {
     powers.iter().map(|power| power / largest).collect()
 }
 
-/// Computes the terms of PM(i,j) of a process for each Set.
-pub(super) fn terms(report: &Report, sets: &[Set], indices: &[f64]) -> Vec<Terms> {
+/// Returns the terms of the potential of migration PM(i,j) of a process, for each Set. `indices` are the values ISet(j).
+pub(super) fn potential_terms(report: &Report, sets: &[Set], indices: &[f64]) -> Vec<Terms> {
     let one = |(set, index): (usize, &f64)| {
         let computation = report.computation_pattern * report.computation.get() * index;
         let communication = report.communication_patterns[set] * report.communication[set].get();

@@ -1,22 +1,24 @@
-//! The order of processes: the Set that each prefers, and the program's sort by decreasing PM, which decides ties.
+//! The order of processes: the Set that each process prefers, and the program's sort by decreasing potential of migration (PM),
+//! which also decides ties.
 
 use super::potential::Terms;
 
-/// A process with the Set that it prefers.
+/// A process, the Set that it prefers, and its potential of migration (PM) to that Set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wish {
-    /// The process, counted from 0.
+    /// The number of the process, counted from 0.
     pub process: usize,
-    /// The Set to which the process has its largest PM above 0; of equal PM the first Set; none if no PM is above 0.
+    /// The index of the Set to which the process has its largest PM above 0; the first such Set in case of ties. `None` if no PM
+    /// is above 0.
     ///
-    /// In that case the program sends uninitialised memory; it never happened in a recorded run.
+    /// In the case `None` the program sends uninitialised memory; this never happened in a recorded run.
     pub set: Option<usize>,
-    /// The PM to this Set \[s\]; 0 if there is no such Set.
+    /// The PM of the process to the preferred Set \[s\]; 0 if there is no preferred Set.
     pub potential: f64,
 }
 
-/// Finds the Set that each process prefers.
-pub(super) fn wishes(terms: &[Vec<Terms>]) -> Vec<Wish> {
+/// Returns for each process the Set that it prefers, from the terms of PM by process and Set.
+pub(super) fn preferred_sets(terms: &[Vec<Terms>]) -> Vec<Wish> {
     let prefer = |(process, sets): (usize, &Vec<Terms>)| {
         let mut wish = Wish {
             process,
@@ -33,8 +35,9 @@ pub(super) fn wishes(terms: &[Vec<Terms>]) -> Vec<Wish> {
     terms.iter().enumerate().map(prefer).collect()
 }
 
-/// Sorts by decreasing PM as the program does: each pair of positions once in each direction, n² comparisons. The sort is not stable, and
-/// the order of equal PM decides which process is a candidate.
+/// Sorts the processes by decreasing PM with the algorithm of the program, which compares each pair of positions once in each
+/// direction (n² comparisons). The sort is not stable: the resulting order of processes with equal PM decides which process is a
+/// candidate.
 pub(super) fn exchange_sort(wishes: &mut [Wish]) {
     for i in 0..wishes.len() {
         for j in 0..wishes.len() {
@@ -68,7 +71,7 @@ mod tests {
         let terms = |computation: f64, memory: f64| Terms {
             metrics: [computation, 0.0, memory],
         };
-        let found = wishes(&[
+        let found = preferred_sets(&[
             vec![terms(1.0, 2.0), terms(0.5, 0.0), terms(0.5, 0.0)],
             vec![terms(1.0, 2.0), terms(0.0, 0.0), terms(0.0, 0.0)],
         ]);

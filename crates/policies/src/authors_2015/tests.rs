@@ -81,7 +81,7 @@ fn one_moves_one_process_more_at_each_call_since_marks_stay() {
     assert_eq!(moved(&first), [(0, HostId(2))]);
     // p0 has 15/32 s there and stays. p1 has 15/16 s, is the first, and goes to the host of fast that is empty.
     let second = call(&mut policy, &mut placement, 4);
-    let marks = second.explained()["candidates_of_earlier_calls"].as_u64();
+    let marks = second.explanation_json()["candidates_of_earlier_calls"].as_u64();
     assert_eq!(marks, Some(1));
     assert_eq!(moved(&second), [(1, HostId(3))]);
     let third = call(&mut policy, &mut placement, 8);

@@ -1,4 +1,4 @@
-//! The cases of a file.
+//! The cases of a file for `migsim decide`: the barriers and load histories that a policy or trigger has to decide.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -9,30 +9,30 @@ use super::snapshot::{Raw, Snapshot};
 use migsim_base::document::{Document, from_value};
 use migsim_base::error::{Error, Problem};
 
-/// A case of a question.
+/// A named case of a file: a barrier or a load history for which decisions are computed.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The name of the case; by default its number in the file, from 1.
+    /// The name of the case; by default its number in the file, counted from 1.
     pub name: String,
-    /// The content of the case.
+    /// The content of the case, by the kind of question.
     pub content: Content,
 }
 
-/// The content of a case.
+/// The content of a case, which determines the question that is answered.
 #[derive(Clone, Debug)]
 pub enum Content {
-    /// A barrier.
+    /// The state at a barrier, for which strategies decide the placement of processes.
     Barrier(Box<Snapshot>),
-    /// The loads between balancing steps.
+    /// The load of each processor in each superstep, for which triggers decide when to balance.
     History(History),
-    /// Maxima and averages since the last balancing step.
+    /// The maximum and average times since the last balancing, from which the meta-balancer plans the next balancing.
     Measured(Measured),
-    /// A load that grows steadily.
+    /// A load that grows steadily, for which the best supersteps to balance are computed.
     Growth(Growth),
 }
 
-/// The keys that distinguish the kinds of cases.
-const KINDS: [(&str, &str); 4] = [
+/// For each kind of case: a key that only this kind has, and a description of its keys for error messages.
+const CASE_KINDS: [(&str, &str); 4] = [
     (
         "speeds",
         "a barrier has `speeds`, `current`, and `work` or `time`",
@@ -51,17 +51,17 @@ const KINDS: [(&str, &str); 4] = [
     ),
 ];
 
-/// The name of a case.
+/// The key `name` of a case.
 #[derive(Deserialize)]
 struct Named {
     #[serde(default)]
     name: Option<String>,
 }
 
-/// Returns the cases of a document, or only those named in `wanted` if it is not empty.
+/// Returns the cases of a document: those whose names are in `wanted`, or all if `wanted` is empty.
 ///
 /// # Errors
-/// A case is of no known kind or has values out of range, or a wanted name does not exist.
+/// A case is of no known kind or has values out of range, or a name in `wanted` does not exist.
 pub fn cases(document: &Document, wanted: &[String]) -> Result<Vec<Case>, Error> {
     let (list, prefix) = match &document.value {
         Value::Array(list) => (list.iter().collect(), ""),
@@ -79,13 +79,14 @@ pub fn cases(document: &Document, wanted: &[String]) -> Result<Vec<Case>, Error>
             prefix => format!("{prefix}[{at}]"),
         };
         let name = match value {
-            Value::Object(object) => name_of(object),
+            Value::Object(object) => case_name(object),
             _ => None,
         };
         let name = name.unwrap_or_else(|| (at + 1).to_string());
         names.push(name.clone());
         if wanted.is_empty() || wanted.contains(&name) {
-            let content = content(value, &place).map_err(|error| placed(document, error))?;
+            let content =
+                parse_content(value, &place).map_err(|error| with_positions(document, error))?;
             found.push(Case { name, content });
         }
     }
@@ -98,7 +99,7 @@ pub fn cases(document: &Document, wanted: &[String]) -> Result<Vec<Case>, Error>
     Ok(found)
 }
 
-fn name_of(object: &Map<String, Value>) -> Option<String> {
+fn case_name(object: &Map<String, Value>) -> Option<String> {
     let named: Named = serde_json::from_value(Value::Object(
         object
             .iter()
@@ -110,8 +111,8 @@ fn name_of(object: &Map<String, Value>) -> Option<String> {
     named.name
 }
 
-/// Adds to problems the line and column of their keys.
-fn placed(document: &Document, error: Error) -> Error {
+/// Adds the line and column of the document to the problems of an error, found by their keys.
+fn with_positions(document: &Document, error: Error) -> Error {
     error.map(|problem| {
         let key = problem.location.key.clone().unwrap_or_default();
         let place = document.problem(&key, "").location;
@@ -122,44 +123,44 @@ fn placed(document: &Document, error: Error) -> Error {
     })
 }
 
-/// Reads a case; `place` is the path of its value.
-fn content(value: &Value, place: &str) -> Result<Content, Error> {
-    let kind = KINDS.iter().find(|(key, _)| value.get(key).is_some());
+/// Converts a JSON value into the content of a case, after checks; `place` is the path of the value in the document.
+fn parse_content(value: &Value, place: &str) -> Result<Content, Error> {
+    let kind = CASE_KINDS.iter().find(|(key, _)| value.get(key).is_some());
     match kind.map(|(key, _)| *key) {
         Some("speeds") => {
-            let raw: Raw = typed(value, place)?;
+            let raw: Raw = parse_typed(value, place)?;
             Ok(Content::Barrier(Box::new(raw.checked(place)?)))
         }
         Some("increments") => Ok(Content::History(
-            typed::<History>(value, place)?.checked(place)?,
+            parse_typed::<History>(value, place)?.checked(place)?,
         )),
         Some("strategy_cost") => Ok(Content::Measured(
-            typed::<Measured>(value, place)?.checked(place)?,
+            parse_typed::<Measured>(value, place)?.checked(place)?,
         )),
         Some(_) => Ok(Content::Growth(
-            typed::<Growth>(value, place)?.checked(place)?,
+            parse_typed::<Growth>(value, place)?.checked(place)?,
         )),
         None => {
             let problem = Problem::new("a case is neither a barrier nor a history");
-            let kinds: Vec<&str> = KINDS.iter().map(|(_, kind)| *kind).collect();
+            let kinds: Vec<&str> = CASE_KINDS.iter().map(|(_, kind)| *kind).collect();
             Err(problem.key(place).hint(kinds.join("; ")).into())
         }
     }
 }
 
-/// Converts a case into a typed value, without its additional keys.
-fn typed<T: DeserializeOwned>(value: &Value, place: &str) -> Result<T, Error> {
+/// Converts a case into a typed value, ignoring the additional keys that each case may have; `place` is its path in the document.
+fn parse_typed<T: DeserializeOwned>(value: &Value, place: &str) -> Result<T, Error> {
     let mut value = value.clone();
     if let Value::Object(object) = &mut value {
-        for key in BESIDE {
+        for key in ADDITIONAL_KEYS {
             object.shift_remove(*key);
         }
     }
     from_value(&value, place)
 }
 
-/// Additional keys of a case: its name, comments, and the decisions of other programs.
-const BESIDE: &[&str] = &[
+/// Keys that each case may have in addition: its name, comments, and the decisions of other programs.
+const ADDITIONAL_KEYS: &[&str] = &[
     "name",
     "note",
     "description",

@@ -1,4 +1,4 @@
-//! The policies of a question and their options.
+//! The selection of policies or triggers, with their options, for which `migsim decide` computes decisions.
 
 use serde_json::{Map, Value, json};
 
@@ -6,51 +6,52 @@ use crate::strategy::{PriceOptions, Variant};
 use migsim_base::error::{Error, Problem};
 use migsim_base::plugin;
 
-/// A policy with options, and its name in the output.
+/// A policy or trigger with its options, and its name in the output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
-    /// The name of the policy in the table.
+    /// The name of the policy or trigger in its table, without a variant.
     pub entry: &'static str,
-    /// The name of the policy with its variant, or with the given options: `greedy/charm-8`.
+    /// The name in the output: the policy with its variant, such as `greedy/charm-8`, or with the given options.
     pub name: String,
-    /// The options of the policy.
+    /// The options of the policy or trigger, as JSON.
     pub options: Value,
-    /// The original program that makes the same decisions; empty if there is none.
+    /// The original program that makes the same decisions as this variant; empty if there is none.
     pub original: &'static str,
 }
 
-/// The policies and options of a question.
+/// The user's selection of policies and options in a question to `migsim decide`.
 #[derive(Clone, Debug)]
-pub struct Asked {
-    /// The policies, or triggers, with their variants if any; empty for all.
-    pub named: Vec<String>,
-    /// Keys and values of options, and of the price of a call (`price.latency`).
+pub struct Selection {
+    /// The names of the selected policies or triggers, with variants if any; empty for all.
+    pub names: Vec<String>,
+    /// Keys and values of options of the policies, and of the cost model of a call (keys such as `price.latency`).
     pub settings: Vec<(String, Value)>,
-    /// The seed of policies that use random numbers.
+    /// The seed of the random numbers, for policies that use them.
     pub seed: u64,
 }
 
-impl Default for Asked {
+impl Default for Selection {
     fn default() -> Self {
         Self {
-            named: Vec::new(),
+            names: Vec::new(),
             settings: Vec::new(),
             seed: 1,
         }
     }
 }
 
-/// The prefix of settings that belong to the price of a call instead of a policy.
-pub(super) const PRICE: &str = "price";
+/// Prefix of the keys of settings that belong to the cost model of a call instead of a policy.
+pub(super) const PRICE_PREFIX: &str = "price";
 
-/// The names in a table with their variants, as a question may give them.
+/// A policy or trigger of a table, with the names of its variants.
 struct Known {
     entry: &'static str,
     original: &'static str,
     variants: &'static [Variant],
 }
 
-/// Returns the policies of `table` in question: those in `named` (`greedy`, `greedy/charm-8`) with the options of `settings`, or all.
+/// Returns the selected policies of `table`: those with the given names (`greedy`, `greedy/charm-8`) and the options of
+/// `settings`, or all if no name is given.
 ///
 /// # Errors
 /// A name or a variant is unknown, or options are given without a policy.
@@ -58,9 +59,11 @@ pub(super) fn choices<K>(
     table: &plugin::Table<K>,
     known: impl Fn(&plugin::Entry<K>) -> (&'static str, &'static [Variant]),
     section: &str,
-    Asked {
-        named, settings, ..
-    }: &Asked,
+    Selection {
+        names: named,
+        settings,
+        ..
+    }: &Selection,
 ) -> Result<Vec<Choice>, Error> {
     let known = |entry: &plugin::Entry<K>| {
         let (original, variants) = known(entry);
@@ -78,7 +81,10 @@ pub(super) fn choices<K>(
             let problem = problem.source(format!("--set {key}={value}"));
             return Err(problem.hint("name one with `--policy`").into());
         }
-        return Ok(table.iter().flat_map(|entry| all(&known(entry))).collect());
+        return Ok(table
+            .iter()
+            .flat_map(|entry| default_and_variants(&known(entry)))
+            .collect());
     }
     let mut chosen = Vec::new();
     for name in named {
@@ -90,36 +96,38 @@ pub(super) fn choices<K>(
         let found = known(
             table
                 .find(entry)
-                .map_err(|error| error.placed(&format!("--policy {name}")))?,
+                .map_err(|error| error.with_default_source(&format!("--policy {name}")))?,
         );
-        chosen.push(one(&found, variant, section, &own)?);
+        chosen.push(choice_with_settings(&found, variant, section, &own)?);
     }
     Ok(chosen)
 }
 
-/// Whether a setting belongs to the price of a call.
+/// Whether a setting belongs to the cost model of a call (`price.*`).
 pub(super) fn is_price(key: &str) -> bool {
-    key.split_once('.').is_some_and(|(first, _)| first == PRICE)
+    key.split_once('.')
+        .is_some_and(|(first, _)| first == PRICE_PREFIX)
 }
 
-/// Returns the price of a call under `settings`.
+/// Returns the cost model of a call, as the keys `price.*` of `settings` define it.
 pub(super) fn price_options(settings: &[(String, Value)]) -> Result<PriceOptions, Error> {
     let mut options = Map::new();
     for (key, value) in settings.iter().filter(|(key, _)| is_price(key)) {
-        options.insert(key[PRICE.len() + 1..].to_owned(), value.clone());
+        options.insert(key[PRICE_PREFIX.len() + 1..].to_owned(), value.clone());
     }
-    let options: PriceOptions = migsim_base::document::from_value(&Value::Object(options), PRICE)?;
+    let options: PriceOptions =
+        migsim_base::document::from_value(&Value::Object(options), PRICE_PREFIX)?;
     options.check().map_err(|error| {
         error.map(|problem| {
             let key = problem.location.key.clone().unwrap_or_default();
-            problem.key(format!("{PRICE}.{key}"))
+            problem.key(format!("{PRICE_PREFIX}.{key}"))
         })
     })?;
     Ok(options)
 }
 
-/// Returns a policy without options, and all its variants.
-fn all(known: &Known) -> Vec<Choice> {
+/// Returns a policy with its default options, followed by all its variants.
+fn default_and_variants(known: &Known) -> Vec<Choice> {
     let plain = Choice {
         entry: known.entry,
         name: known.entry.to_owned(),
@@ -135,14 +143,15 @@ fn all(known: &Known) -> Vec<Choice> {
     std::iter::once(plain).chain(variants).collect()
 }
 
-/// Returns a policy with a variant and settings; settings that equal a variant get its name.
-fn one(
+/// Returns a policy with a variant and further settings. If the resulting options equal those of a variant, the policy gets the
+/// name of that variant.
+fn choice_with_settings(
     known: &Known,
     variant: Option<&str>,
     section: &str,
     settings: &[(&str, &Value)],
 ) -> Result<Choice, Error> {
-    let mut choices = all(known);
+    let mut choices = default_and_variants(known);
     let at = match variant {
         None => 0,
         Some(name) => {

@@ -1,16 +1,18 @@
-//! Histories of loads: the supersteps at which triggers balance, the plan of the meta-balancer, and the best supersteps.
+//! Histories of loads without a simulation: when triggers balance, what the meta-balancer plans, and which supersteps are best
+//! for balancing.
 
 use serde::Deserialize;
 
 use super::check::{Check, Range};
-use crate::trigger::{Observed, Plan, Sample, Trigger, WhenOptimum, plan, when_optimum};
+use crate::trigger::{Observed, Plan, Sample, Trigger, WhenOptimum, plan_next_balancing, when_optimum};
 use migsim_base::error::Error;
 use migsim_base::units::Seconds;
 
-/// The growth of each processor's deviation from the average per superstep, and the deviation that a balancing leaves.
+/// A load history: the average time of each superstep, and how the deviation of each processor from this average grows.
 ///
-/// The time of p in superstep t is `max(0, average_t + deviation_p)`. A balancing before t > 0 costs `balancing_cost` and sets the
-/// deviations to `residual`, their values at the start; otherwise `increments_t` is added to them.
+/// The time of processor p in superstep t is `max(0, average_t + deviation_p)`. A balancing before t > 0 costs `balancing_cost`
+/// and resets the deviations to `residual`, which are also the deviations at the start; otherwise `increments_t` is added to the
+/// deviations.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct History {
@@ -24,7 +26,8 @@ pub struct History {
     iterations: Option<usize>,
 }
 
-/// Maxima and averages since the last balancing.
+/// The maximum and average time of a processor in each superstep since the last balancing, with the data that the meta-balancer
+/// needs for its plan.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measured {
@@ -36,7 +39,8 @@ pub struct Measured {
     first_ratio: f64,
 }
 
-/// A load that grows by `growth_per_iteration` per superstep on one processor; after a balancing all processors have equal loads.
+/// A load that grows by `growth_per_iteration` in each superstep on one processor. A balancing distributes the total load equally
+/// over all processors.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Growth {
@@ -48,56 +52,57 @@ pub struct Growth {
     step: f64,
 }
 
-/// The effect of a trigger on a history.
+/// The supersteps at which a trigger balances in a load history, and the resulting total time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Told {
+pub struct TriggerOutcome {
     /// The supersteps before which the trigger balances, counted from 0.
-    pub balances: Vec<usize>,
-    /// The time of all supersteps and balancings \[s\].
-    pub total: f64,
+    pub balancings: Vec<usize>,
+    /// The total time of all supersteps and balancings \[s\].
+    pub total_time: f64,
 }
 
 impl History {
-    /// Returns the history if its values are valid; `place` is the path of the case.
+    /// Returns the history after checking its values, or an error that names all invalid ones; `place` is the path of the case in
+    /// the document.
     pub(super) fn checked(self, place: &str) -> Result<Self, Error> {
         let (steps, processors) = (self.average.len(), self.residual.len());
         let mut check = Check::new(place);
         if processors == 0 {
-            check.add(
+            check.add_problem(
                 "residual",
                 "there are no processors".into(),
                 "`residual` has a value per processor",
             );
         }
-        check.list("average", &self.average, None, Range::NotNegative);
-        check.list("residual", &self.residual, None, Range::Any);
-        check.length("increments", self.increments.len(), steps);
+        check.check_list("average", &self.average, None, Range::NotNegative);
+        check.check_list("residual", &self.residual, None, Range::Any);
+        check.check_length("increments", self.increments.len(), steps);
         for (at, row) in self.increments.iter().enumerate() {
-            check.list(
+            check.check_list(
                 &format!("increments[{at}]"),
                 row,
                 Some(processors),
                 Range::Any,
             );
         }
-        check.value("balancing_cost", self.balancing_cost, Range::NotNegative);
+        check.check_value("balancing_cost", self.balancing_cost, Range::NotNegative);
         for (key, said, found) in [
             ("processors", self.processors, processors),
             ("iterations", self.iterations, steps),
         ] {
             if let Some(said) = said.filter(|said| *said != found) {
-                check.add(
+                check.add_problem(
                     key,
                     format!("`{key}` is {said}, and the lists have {found}"),
                     "leave it out, or mend it",
                 );
             }
         }
-        check.done()?;
+        check.finish()?;
         Ok(self)
     }
 
-    /// Returns the times of the processors in superstep `step` with these deviations.
+    /// Returns the time of each processor in superstep `step` with the deviations `deviation` \[s\].
     fn times(&self, step: usize, deviation: &[f64]) -> Vec<f64> {
         let average = self.average[step];
         deviation
@@ -106,11 +111,11 @@ impl History {
             .collect()
     }
 
-    /// Returns the best supersteps to balance before: no trigger takes less time. `None` for histories that are too long, since the search
-    /// takes time proportional to the square of the supersteps.
+    /// Returns the supersteps before which balancing minimises the total time; no trigger can take less. `None` if the history is
+    /// too long, since the search takes time proportional to the square of the number of supersteps.
     pub fn optimum(&self) -> Option<WhenOptimum> {
         let (steps, processors) = (self.average.len() as u64, self.residual.len() as u64);
-        if steps.saturating_mul(steps).saturating_mul(processors) > MOST_WORK {
+        if steps.saturating_mul(steps).saturating_mul(processors) > MAX_SEARCH_WORK {
             return None;
         }
         let mut made = 0;
@@ -127,35 +132,35 @@ impl History {
                         *deviation += more;
                     }
                 }
-                largest(&self.times(step, &deviation))
+                largest_time(&self.times(step, &deviation))
             },
         );
         Some(best)
     }
 }
 
-/// Maximum of supersteps squared times processors in the search for the best supersteps.
-const MOST_WORK: u64 = 2_000_000_000;
+/// Maximum of (supersteps)² · processors in the search for the best supersteps to balance.
+const MAX_SEARCH_WORK: u64 = 2_000_000_000;
 
-fn largest(times: &[f64]) -> f64 {
+fn largest_time(times: &[f64]) -> f64 {
     times.iter().copied().fold(0.0, f64::max)
 }
 
-/// Plays a history under a trigger.
-pub fn tell(history: &History, trigger: &mut dyn Trigger) -> Told {
+/// Returns the supersteps at which a trigger balances in a load history, with the total time.
+pub fn simulate_trigger(history: &History, trigger: &mut dyn Trigger) -> TriggerOutcome {
     let mut deviation = history.residual.clone();
-    let mut told = Told {
-        balances: Vec::new(),
-        total: 0.0,
+    let mut told = TriggerOutcome {
+        balancings: Vec::new(),
+        total_time: 0.0,
     };
     let mut last: Option<Observed> = None;
     for step in 0..history.average.len() {
         let is_due = last.is_some_and(|observed| trigger.is_due(&observed));
         if is_due {
-            told.balances.push(step);
+            told.balancings.push(step);
             trigger.on_outcome(1); // a balancing is taken to move somebody
             deviation.clone_from(&history.residual);
-            told.total += history.balancing_cost;
+            told.total_time += history.balancing_cost;
         } else if step > 0 {
             for (deviation, more) in deviation.iter_mut().zip(&history.increments[step]) {
                 *deviation += more;
@@ -164,35 +169,36 @@ pub fn tell(history: &History, trigger: &mut dyn Trigger) -> Told {
         let times = history.times(step, &deviation);
         last = Some(Observed {
             superstep: step,
-            max: Seconds::of(largest(&times)),
+            max: Seconds::of(largest_time(&times)),
             avg: Seconds::of(times.iter().sum::<f64>() / times.len() as f64),
             min: Seconds::of(times.iter().copied().fold(f64::INFINITY, f64::min)),
-            price: Seconds::of(history.balancing_cost),
+            balancing_cost: Seconds::of(history.balancing_cost),
             is_first_after_balancing: is_due,
         });
-        told.total += largest(&times);
+        told.total_time += largest_time(&times);
     }
     told
 }
 
 impl Measured {
-    /// Returns the samples if their values are valid.
+    /// Returns the samples after checking their values, or an error that names all invalid ones; `place` is the path of the case
+    /// in the document.
     pub(super) fn checked(self, place: &str) -> Result<Self, Error> {
         let mut check = Check::new(place);
-        check.list("max", &self.max, None, Range::NotNegative);
-        check.list("avg", &self.avg, Some(self.max.len()), Range::NotNegative);
+        check.check_list("max", &self.max, None, Range::NotNegative);
+        check.check_list("avg", &self.avg, Some(self.max.len()), Range::NotNegative);
         for (key, value) in [
             ("strategy_cost", self.strategy_cost),
             ("migration_cost", self.migration_cost),
             ("first_ratio", self.first_ratio),
         ] {
-            check.value(key, value, Range::NotNegative);
+            check.check_value(key, value, Range::NotNegative);
         }
-        check.done()?;
+        check.finish()?;
         Ok(self)
     }
 
-    /// Returns the plan of the meta-balancer; `None` without enough samples.
+    /// Returns the meta-balancer's plan of the next balancing, or `None` if there are too few samples.
     pub fn plan(&self) -> Option<Plan> {
         let pairs = self.max.iter().zip(&self.avg);
         let samples: Vec<Sample> = pairs
@@ -202,41 +208,43 @@ impl Measured {
             })
             .collect();
         let price = Seconds::of(self.strategy_cost + self.migration_cost);
-        plan(&samples, price, self.previous_period, self.first_ratio)
+        plan_next_balancing(&samples, price, self.previous_period, self.first_ratio)
     }
 }
 
-/// Maximum number of supersteps of a growing load: the optimum takes time and memory proportional to their square.
-const MOST_STEPS: u32 = 20_000;
+/// Maximum number of supersteps of a growing load, since the optimum takes time and memory proportional to the square of this
+/// number.
+const MAX_GROWTH_STEPS: u32 = 20_000;
 
 impl Growth {
-    /// Returns the load if its values are valid.
+    /// Returns the growing load after checking its values, or an error that names all invalid ones; `place` is the path of the
+    /// case in the document.
     pub(super) fn checked(self, place: &str) -> Result<Self, Error> {
         let mut check = Check::new(place);
         if self.processors == 0 {
-            check.add(
+            check.add_problem(
                 "processors",
                 "there are no processors".into(),
                 "it must be at least 1",
             );
         }
-        if self.iterations > MOST_STEPS {
+        if self.iterations > MAX_GROWTH_STEPS {
             let message = format!("`iterations` is {}", self.iterations);
-            check.add("iterations", message, "it may be at most 20000");
+            check.add_problem("iterations", message, "it may be at most 20000");
         }
         for (key, value) in [
             ("balancing_cost", self.balancing_cost),
             ("initial_total_work", self.initial_total_work),
             ("growth_per_iteration", self.step),
         ] {
-            check.value(key, value, Range::NotNegative);
+            check.check_value(key, value, Range::NotNegative);
         }
-        check.done()?;
+        check.finish()?;
         Ok(self)
     }
 }
 
-/// Returns the best supersteps to balance a growing load before.
+/// Returns the supersteps before which a growing load should be balanced to minimise the total time.
 pub fn optimum_of_growth(growth: &Growth) -> WhenOptimum {
     let processors = f64::from(growth.processors);
     let average =

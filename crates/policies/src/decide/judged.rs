@@ -1,84 +1,90 @@
-//! The decisions of strategies at a barrier, for comparison.
+//! The decisions of strategies at the barrier of a file, and their evaluation for comparison.
 
 use serde_json::{Value, json};
 
-use super::choice::{Asked, Choice, choices, is_price, price_options};
-use super::history::{History, Told, tell};
+use super::choice::{Choice, Selection, choices, is_price, price_options};
+use super::history::{History, TriggerOutcome, simulate_trigger};
 use super::snapshot::Snapshot;
 use crate::EXEC_PREFIX;
-use crate::exec::ask_once;
-use crate::strategy::{self, Assignment, bound, optimum};
+use crate::exec::request_assignment_once;
+use crate::strategy::{self, Assignment, lower_bound, optimum};
 use crate::trigger;
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::{Purpose, Stream};
 use migsim_base::units::Seconds;
 
-/// The decisions of the strategies at a barrier.
+/// The decisions of all selected strategies at one barrier, with bounds for comparison.
 #[derive(Clone, Debug)]
 pub struct Verdict {
-    /// The largest host time with the present placement.
-    pub before: Seconds,
-    /// A lower bound of the largest host time of any assignment.
-    pub bound: Seconds,
-    /// The largest host time of the best assignment; `None` if there are too many assignments to try.
-    pub optimum: Option<Seconds>,
-    /// The decision of each strategy, in the order of the table, then of each program and of each policy of the run.
-    pub judged: Vec<Judged>,
-    /// The strategies that could not decide, with the reason.
-    pub silent: Vec<(String, String)>,
+    /// The largest time of a host in a superstep with the placement before the decision.
+    pub max_time_before: Seconds,
+    /// A lower bound of the largest host time, which no assignment can undercut.
+    pub lower_bound: Seconds,
+    /// The largest host time of the best possible assignment; `None` if there are too many assignments to try.
+    pub optimal_time: Option<Seconds>,
+    /// The decision of each strategy: first the strategies in the order of the table, then programs, then the recorded decisions
+    /// of the run's policies.
+    pub decisions: Vec<StrategyDecision>,
+    /// The name of each strategy that could not decide at this barrier, with the reason.
+    pub undecided: Vec<(String, String)>,
 }
 
-/// The decision of a strategy.
+/// The decision of one strategy at a barrier, with its evaluation.
 #[derive(Clone, Debug)]
-pub struct Judged {
-    /// The strategy and its options.
+pub struct StrategyDecision {
+    /// The strategy with its options.
     pub choice: Choice,
-    /// The decision.
+    /// The host of each process that the strategy chose.
     pub assignment: Assignment,
-    /// The number of processes that move.
-    pub moves: usize,
-    /// The largest host time after the decision.
-    pub max: Seconds,
-    /// The cost of the call, including moves.
-    pub price: Seconds,
+    /// The number of processes that the decision moves to another host.
+    pub move_count: usize,
+    /// The largest time of a host in a superstep with the new assignment.
+    pub max_host_time: Seconds,
+    /// The predicted cost of the call, including the moves.
+    pub call_cost: Seconds,
 }
 
-/// Maximum number of assignments among which an optimum is searched.
-const MOST_ASSIGNMENTS: u64 = 1_000_000;
+/// Maximum number of possible assignments up to which the best one is searched by trying all.
+const MAX_ASSIGNMENTS: u64 = 1_000_000;
 
-/// Returns the decisions of the strategies of `table` in question at a barrier.
+/// Returns the decisions of the selected strategies of `table` at a barrier.
 ///
 /// # Errors
-/// A name or an option is wrong, or a strategy that was named cannot decide.
-pub fn judge(
+/// A name or an option is wrong, or a strategy that was selected by name cannot decide.
+pub fn decide_all(
     table: &strategy::Table,
     snapshot: &Snapshot,
-    asked: &Asked,
+    asked: &Selection,
 ) -> Result<Verdict, Error> {
     let instance = snapshot.instance();
     let price = price_options(&asked.settings)?;
     let mut verdict = Verdict {
-        before: instance.max_time(&instance.current),
-        bound: Seconds::of(bound(&instance)),
-        optimum: optimum(&instance, MOST_ASSIGNMENTS).map(|(time, _)| Seconds::of(time)),
-        judged: Vec::new(),
-        silent: Vec::new(),
+        max_time_before: instance.max_time(&instance.current),
+        lower_bound: Seconds::of(lower_bound(&instance)),
+        optimal_time: optimum(&instance, MAX_ASSIGNMENTS).map(|(time, _)| Seconds::of(time)),
+        decisions: Vec::new(),
+        undecided: Vec::new(),
     };
     let known = |entry: &strategy::Entry| ("", entry.variants());
     let mut asked_now = asked.clone();
-    let is_decided = |name: &String| snapshot.decided().iter().any(|(one, _)| one == name);
+    let is_decided = |name: &String| {
+        snapshot
+            .recorded_decisions()
+            .iter()
+            .any(|(one, _)| one == name)
+    };
     let is_program = |name: &mut String| name.starts_with(EXEC_PREFIX) && !is_decided(name);
-    let programs: Vec<String> = asked_now.named.extract_if(.., is_program).collect();
-    let asks_programs_alone = asked_now.named.is_empty() && !programs.is_empty();
+    let programs: Vec<String> = asked_now.names.extract_if(.., is_program).collect();
+    let asks_programs_alone = asked_now.names.is_empty() && !programs.is_empty();
     let strategies = if asks_programs_alone {
         None
     } else {
-        without_decided(snapshot, &asked_now)?
+        without_recorded(snapshot, &asked_now)?
     };
-    let judged = |choice: Choice, assignment: Assignment| Judged {
-        moves: snapshot.moved(&assignment.hosts).len(),
-        max: instance.max_time(&assignment.hosts),
-        price: price.price(&instance, &assignment),
+    let judged = |choice: Choice, assignment: Assignment| StrategyDecision {
+        move_count: snapshot.moves_to(&assignment.hosts).len(),
+        max_host_time: instance.max_time(&assignment.hosts),
+        call_cost: price.price(&instance, &assignment),
         choice,
         assignment,
     };
@@ -91,13 +97,13 @@ pub fn judge(
         let mut random = Stream::new(asked.seed, Purpose::Policy);
         let assignment = match strategy.assign(&instance, &mut random) {
             Ok(assignment) => assignment,
-            Err(error) if asked.named.is_empty() => {
-                verdict.silent.push((choice.name, error.first_line()));
+            Err(error) if asked.names.is_empty() => {
+                verdict.undecided.push((choice.name, error.first_line()));
                 continue;
             }
             Err(error) => return Err(error),
         };
-        verdict.judged.push(judged(choice, assignment));
+        verdict.decisions.push(judged(choice, assignment));
     }
     let named = |name: &String| Choice {
         entry: "",
@@ -106,34 +112,38 @@ pub fn judge(
         original: "",
     };
     for program in &programs {
-        let assignment = ask_once(&program[EXEC_PREFIX.len()..], &instance)?;
-        verdict.judged.push(judged(named(program), assignment));
+        let assignment = request_assignment_once(&program[EXEC_PREFIX.len()..], &instance)?;
+        verdict.decisions.push(judged(named(program), assignment));
     }
     // The decisions of the policies of the run, as far as they are in question.
-    let is_asked = |name: &String| asked.named.is_empty() || asked.named.contains(name);
-    for (name, hosts) in snapshot.decided().iter().filter(|(name, _)| is_asked(name)) {
+    let is_asked = |name: &String| asked.names.is_empty() || asked.names.contains(name);
+    for (name, hosts) in snapshot
+        .recorded_decisions()
+        .iter()
+        .filter(|(name, _)| is_asked(name))
+    {
         let assignment = Assignment {
             hosts: hosts.clone(),
             ..Assignment::default()
         };
-        verdict.judged.push(judged(named(name), assignment));
+        verdict.decisions.push(judged(named(name), assignment));
     }
     Ok(verdict)
 }
 
-/// Returns the question without the policies whose decision the barrier has; `None` if no other policy is in question.
-fn without_decided(snapshot: &Snapshot, asked: &Asked) -> Result<Option<Asked>, Error> {
+/// Returns the selection without the policies whose decisions are recorded in the barrier; `None` if no other policy is selected.
+fn without_recorded(snapshot: &Snapshot, asked: &Selection) -> Result<Option<Selection>, Error> {
     let has = |name: &String| {
         snapshot
-            .decided()
+            .recorded_decisions()
             .iter()
             .any(|(decided, _)| decided == name)
     };
-    let Some(decided) = asked.named.iter().find(|name| has(name)) else {
+    let Some(decided) = asked.names.iter().find(|name| has(name)) else {
         return Ok(Some(asked.clone()));
     };
     let named: Vec<String> = asked
-        .named
+        .names
         .iter()
         .filter(|name| !has(name))
         .cloned()
@@ -153,26 +163,26 @@ fn without_decided(snapshot: &Snapshot, asked: &Asked) -> Result<Option<Asked>, 
             .hint(hint)
             .into());
     }
-    Ok((!named.is_empty()).then(|| Asked {
-        named,
+    Ok((!named.is_empty()).then(|| Selection {
+        names: named,
         ..asked.clone()
     }))
 }
 
-/// Returns the supersteps at which the triggers of `table` in question balance in a history.
+/// Returns for each selected trigger of `table` the supersteps at which it balances in a load history.
 ///
 /// # Errors
 /// A name or an option is wrong.
-pub fn judge_triggers(
+pub fn simulate_triggers(
     table: &trigger::Table,
     history: &History,
-    asked: &Asked,
-) -> Result<Vec<(Choice, Told)>, Error> {
+    asked: &Selection,
+) -> Result<Vec<(Choice, TriggerOutcome)>, Error> {
     let known = |entry: &trigger::Entry| (entry.original(), entry.variants());
     let chosen = choices(table, known, "policy.trigger", asked)?;
     let tell = |choice: Choice| {
         let mut trigger = table.find(choice.entry)?.build(&choice.options)?;
-        let told = tell(history, &mut *trigger);
+        let told = simulate_trigger(history, &mut *trigger);
         trigger.failure().map_or(Ok(()), Err)?;
         Ok((choice, told))
     };

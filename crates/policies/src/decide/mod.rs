@@ -2,13 +2,13 @@
 //!
 //! | a case has | question | answer |
 //! |---|---|---|
-//! | `speeds`, `current`, `work` or `time` | the placement of processes at this barrier | [`Judged`] per strategy |
-//! | `average`, `residual`, `increments` | the supersteps at which triggers balance | [`Told`] per trigger |
+//! | `speeds`, `current`, `work` or `time` | the placement of processes at this barrier | the decision and largest host time of each strategy |
+//! | `average`, `residual`, `increments` | the supersteps at which triggers balance | these supersteps and the total time, for each trigger |
 //! | `max`, `avg`, `strategy_cost` | the plan of the meta-balancer | [`crate::trigger::Plan`] |
 //! | `initial_total_work`, `growth_per_iteration` | the best supersteps to balance at | [`crate::trigger::WhenOptimum`] |
 //!
-//! A file has one case, a list of cases, or `{"cases": [...]}`. Numbers have no units, as in the recorded decisions of the original
-//! programs: seconds on a host of speed 1, bytes, bytes per second.
+//! A file has one case, a list of cases, or `{"cases": [...]}`. Numbers have no units, as in the recorded decisions of the
+//! original programs: times are seconds on a host of speed 1, and amounts of data are bytes or bytes per second.
 
 mod case;
 mod check;
@@ -18,7 +18,7 @@ mod judged;
 mod snapshot;
 
 pub use case::{Case, Content, cases};
-pub use choice::{Asked, Choice};
-pub use history::{Growth, History, Measured, Told, optimum_of_growth, tell};
-pub use judged::{Judged, Verdict, judge, judge_triggers};
+pub use choice::{Choice, Selection};
+pub use history::{Growth, History, Measured, TriggerOutcome, optimum_of_growth, simulate_trigger};
+pub use judged::{StrategyDecision, Verdict, decide_all, simulate_triggers};
 pub use snapshot::Snapshot;

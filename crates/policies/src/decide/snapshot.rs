@@ -1,4 +1,4 @@
-//! A barrier read from a file.
+//! The state at a barrier that is read from a file, with checks of its values.
 
 use serde::Deserialize;
 
@@ -7,7 +7,7 @@ use crate::strategy::{Instance, Paths, Row};
 use migsim_base::error::Error;
 use migsim_base::units::{Bytes, BytesPerSecond, Seconds};
 
-/// The keys of a barrier.
+/// The JSON keys of a barrier in a file, before checks.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Raw {
@@ -37,12 +37,12 @@ pub(super) struct Raw {
     processes: Vec<u64>,
     #[serde(default)]
     decisions: Vec<Decided>,
-    /// The superstep that ended at the barrier, from 1; not used here.
+    /// The number of the superstep that ended at the barrier, counted from 1; it is accepted but not used.
     #[serde(default, rename = "superstep")]
     _superstep: Option<u64>,
 }
 
-/// A host of a platform: its name, and the number of the barrier's hosts that are its cores.
+/// A host of the platform: its name, and how many consecutive hosts of the barrier are its cores.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct HostName {
@@ -50,7 +50,7 @@ struct HostName {
     cores: u64,
 }
 
-/// The decision of a policy of the run.
+/// The decision that a policy made in the run from which the barrier was recorded.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Decided {
@@ -58,7 +58,7 @@ struct Decided {
     assignment: Vec<u64>,
 }
 
-/// One value for all pairs of hosts, or a row per host.
+/// A latency or bandwidth between hosts: one value for all pairs, or a matrix with a row for each source host.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 enum Grid {
@@ -67,13 +67,13 @@ enum Grid {
 }
 
 impl Grid {
-    fn check(&self, check: &mut Check<'_>, key: &str, hosts: usize, range: Range) {
+    fn check_values(&self, check: &mut Check<'_>, key: &str, hosts: usize, range: Range) {
         match self {
-            Self::All(value) => check.value(key, *value, range),
+            Self::All(value) => check.check_value(key, *value, range),
             Self::Rows(rows) => {
-                check.length(key, rows.len(), hosts);
+                check.check_length(key, rows.len(), hosts);
                 for (at, row) in rows.iter().enumerate() {
-                    check.list(&format!("{key}[{at}]"), row, Some(hosts), range);
+                    check.check_list(&format!("{key}[{at}]"), row, Some(hosts), range);
                 }
             }
         }
@@ -87,21 +87,22 @@ impl Grid {
     }
 }
 
-/// A barrier that was read and checked.
+/// The state at a barrier that was read from a file and checked.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     instance: Instance<'static>,
     links: Option<Links>,
-    /// The names of the platform's hosts, and for each core the number of its host; empty if the barrier has no names.
+    /// The names of the platform's hosts; empty if the barrier does not name them.
     names: Vec<String>,
+    /// The index of the platform's host to which each core belongs; empty if the barrier does not name hosts.
     host_of: Vec<usize>,
-    /// The number of each process, counted from 1.
+    /// The number of each process in the run, counted from 1.
     processes: Vec<u64>,
-    /// The policies of the run, with the new host of each process.
-    decided: Vec<(String, Vec<usize>)>,
+    /// The name of each policy whose decision was recorded, with the new host of each process.
+    recorded_decisions: Vec<(String, Vec<usize>)>,
 }
 
-/// Latency and bandwidth between hosts.
+/// The latency and bandwidth of each pair of hosts at the barrier.
 #[derive(Clone, Debug)]
 struct Links {
     latency: Grid,
@@ -119,7 +120,7 @@ impl Paths for Links {
 }
 
 impl Snapshot {
-    /// Returns the barrier as strategies see it.
+    /// Returns the state at the barrier in the form in which strategies receive it.
     pub fn instance(&self) -> Instance<'_> {
         Instance {
             paths: self.links.as_ref().map(|links| links as &dyn Paths),
@@ -127,54 +128,56 @@ impl Snapshot {
         }
     }
 
-    /// Returns the number of hosts of the platform if the barrier names them. Each host of the barrier is then a core of a host of the
-    /// platform.
-    pub fn named_hosts(&self) -> Option<usize> {
+    /// Returns the number of the platform's hosts if the barrier names them, else `None`. If they are named, each host of the
+    /// barrier is a core of a host of the platform.
+    pub fn named_host_count(&self) -> Option<usize> {
         (!self.names.is_empty()).then_some(self.names.len())
     }
 
-    /// Returns the policies of the run, each with the new host of each process.
-    pub fn decided(&self) -> &[(String, Vec<usize>)] {
-        &self.decided
+    /// Returns the name of each policy whose decision was recorded, with the new host of each process.
+    pub fn recorded_decisions(&self) -> &[(String, Vec<usize>)] {
+        &self.recorded_decisions
     }
 
-    /// Returns the processes that `hosts` moves: number from 1, names of the old and new host. Moves between cores of one host are left out.
-    pub fn moved(&self, hosts: &[usize]) -> Vec<(u64, String, String)> {
+    /// Returns the processes that move if `hosts` is their new assignment, each with its number from 1 and the names of its old
+    /// and new host. Moves between cores of one host are omitted.
+    pub fn moves_to(&self, hosts: &[usize]) -> Vec<(u64, String, String)> {
         let pairs = self.instance.current.iter().zip(hosts).enumerate();
-        let pairs = pairs.filter(|(_, (old, new))| self.host(**old) != self.host(**new));
+        let pairs = pairs.filter(|(_, (old, new))| self.host_of(**old) != self.host_of(**new));
         let moved = pairs.map(|(process, (&old, &new))| {
             let number = self.processes.get(process).copied();
             let number = number.unwrap_or(process as u64 + 1);
-            (number, self.name(old), self.name(new))
+            (number, self.host_name(old), self.host_name(new))
         });
         moved.collect()
     }
 
-    /// Returns the host of a core; without names each core is a host.
-    fn host(&self, core: usize) -> usize {
+    /// Returns the index of the platform's host to which a core belongs. If the barrier does not name hosts, each core is a host.
+    fn host_of(&self, core: usize) -> usize {
         self.host_of.get(core).copied().unwrap_or(core)
     }
 
-    fn name(&self, core: usize) -> String {
-        let name = self.names.get(self.host(core));
+    fn host_name(&self, core: usize) -> String {
+        let name = self.names.get(self.host_of(core));
         name.cloned().unwrap_or_else(|| format!("host {core}"))
     }
 }
 
-fn seconds(list: &[f64]) -> Vec<Seconds> {
+fn to_seconds(list: &[f64]) -> Vec<Seconds> {
     list.iter().map(|&value| Seconds::of(value)).collect()
 }
 
 impl Raw {
-    /// Returns the barrier if its values are valid; `place` is the path of the case.
+    /// Returns the state at the barrier after checking its values, or an error that names all invalid ones; `place` is the path
+    /// of the case in the document.
     pub(super) fn checked(self, place: &str) -> Result<Snapshot, Error> {
         let hosts = self.speeds.len();
         let mut check = Check::new(place);
         self.check(&mut check);
-        check.done()?;
+        check.finish()?;
         let index = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         let current: Vec<usize> = self.current.iter().map(|&host| index(host)).collect();
-        let [time, work] = self.loads(&current);
+        let [time, work] = self.times_and_works(&current);
         let rows = self
             .communication
             .iter()
@@ -185,7 +188,7 @@ impl Raw {
                 bytes: Bytes::of(bytes),
             });
         let instance = Instance {
-            background: seconds(&self.background.unwrap_or_else(|| vec![0.0; hosts])),
+            background: to_seconds(&self.background.unwrap_or_else(|| vec![0.0; hosts])),
             communication: rows.collect(),
             memory: self.memory.iter().map(|&bytes| Bytes::of(bytes)).collect(),
             host_memory: self
@@ -221,21 +224,22 @@ impl Raw {
             names: self.hosts.into_iter().map(|host| host.name).collect(),
             host_of,
             processes: self.processes,
-            decided,
+            recorded_decisions: decided,
         })
     }
 
-    /// Returns time and work of each process; one of the two may be missing in the file.
-    fn loads(&self, current: &[usize]) -> [Vec<Seconds>; 2] {
+    /// Returns the time and the work of each process. If one of the two is missing in the file, it is computed from the other by
+    /// the speed of the host.
+    fn times_and_works(&self, current: &[usize]) -> [Vec<Seconds>; 2] {
         let scaled = |list: &[f64], scale: fn(f64, f64) -> f64| {
             let pairs = list.iter().zip(current);
             let scaled = pairs.map(|(&value, &host)| Seconds::of(scale(value, self.speeds[host])));
             scaled.collect::<Vec<_>>()
         };
         match (&self.time, &self.work) {
-            (Some(time), Some(work)) => [seconds(time), seconds(work)],
-            (None, Some(work)) => [scaled(work, |work, speed| work / speed), seconds(work)],
-            (Some(time), None) => [seconds(time), scaled(time, |time, speed| time * speed)],
+            (Some(time), Some(work)) => [to_seconds(time), to_seconds(work)],
+            (None, Some(work)) => [scaled(work, |work, speed| work / speed), to_seconds(work)],
+            (Some(time), None) => [to_seconds(time), scaled(time, |time, speed| time * speed)],
             (None, None) => [Vec::new(), Vec::new()],
         }
     }
@@ -243,31 +247,31 @@ impl Raw {
     fn check(&self, check: &mut Check<'_>) {
         let (hosts, processes) = (self.speeds.len(), self.current.len());
         if hosts == 0 {
-            check.add(
+            check.add_problem(
                 "speeds",
                 "there are no hosts".into(),
                 "`speeds` has a value per host",
             );
         }
-        check.list("speeds", &self.speeds, None, Range::Positive);
+        check.check_list("speeds", &self.speeds, None, Range::Positive);
         if let Some(list) = &self.background {
-            check.list("background", list, Some(hosts), Range::NotNegative);
+            check.check_list("background", list, Some(hosts), Range::NotNegative);
         }
         for (key, list) in [("work", &self.work), ("time", &self.time)] {
             if let Some(list) = list {
-                check.list(key, list, Some(processes), Range::NotNegative);
+                check.check_list(key, list, Some(processes), Range::NotNegative);
             }
         }
         if self.work.is_none() && self.time.is_none() {
             let hint =
                 "`work` are seconds on a host of speed 1, `time` seconds on the present host";
-            check.add("", "a barrier has neither `work` nor `time`".into(), hint);
+            check.add_problem("", "a barrier has neither `work` nor `time`".into(), hint);
         }
         for (at, &host) in self.current.iter().enumerate() {
             if host >= hosts as u64 {
                 let message =
                     format!("process {at} is on host {host}, and there are {hosts} hosts");
-                check.add(
+                check.add_problem(
                     &format!("current[{at}]"),
                     message,
                     "hosts are counted from 0",
@@ -276,12 +280,12 @@ impl Raw {
         }
         self.check_communication(check);
         if !self.memory.is_empty() {
-            check.list("memory", &self.memory, Some(processes), Range::NotNegative);
+            check.check_list("memory", &self.memory, Some(processes), Range::NotNegative);
         }
         if !self.host_memory.is_empty() {
-            check.length("host_memory", self.host_memory.len(), hosts);
+            check.check_length("host_memory", self.host_memory.len(), hosts);
             for (at, limit) in self.host_memory.iter().enumerate() {
-                check.value(
+                check.check_value(
                     &format!("host_memory[{at}]"),
                     limit.unwrap_or(0.0),
                     Range::NotNegative,
@@ -289,21 +293,21 @@ impl Raw {
             }
         }
         if !self.clusters.is_empty() {
-            check.length("clusters", self.clusters.len(), hosts);
+            check.check_length("clusters", self.clusters.len(), hosts);
             for (at, &cluster) in self.clusters.iter().enumerate() {
                 if cluster >= hosts as u64 {
                     let message = format!("`clusters[{at}]` is {cluster}");
                     let hint =
                         "clusters are counted from 0, and there are no more of them than hosts";
-                    check.add(&format!("clusters[{at}]"), message, hint);
+                    check.add_problem(&format!("clusters[{at}]"), message, hint);
                 }
             }
         }
         self.check_names(check);
         match (&self.latency, &self.bandwidth) {
             (Some(latency), Some(bandwidth)) => {
-                latency.check(check, "latency", hosts, Range::NotNegative);
-                bandwidth.check(check, "bandwidth", hosts, Range::Positive);
+                latency.check_values(check, "latency", hosts, Range::NotNegative);
+                bandwidth.check_values(check, "bandwidth", hosts, Range::Positive);
             }
             (None, None) => {}
             (latency, _) => {
@@ -312,7 +316,7 @@ impl Raw {
                 } else {
                     ["bandwidth", "latency"]
                 };
-                check.add(
+                check.add_problem(
                     given,
                     format!("`{given}` stands without `{missing}`"),
                     "give both, or none",
@@ -321,7 +325,7 @@ impl Raw {
         }
     }
 
-    /// Collects messages between processes that do not exist, and amounts below 0.
+    /// Adds problems for messages between processes that do not exist, and for negative numbers of messages or bytes.
     fn check_communication(&self, check: &mut Check<'_>) {
         let processes = self.current.len();
         for (at, (from, to, messages, bytes)) in self.communication.iter().enumerate() {
@@ -330,19 +334,19 @@ impl Raw {
                     let message = format!(
                         "row {at} names process {process}, and there are {processes} processes"
                     );
-                    check.add(
+                    check.add_problem(
                         &format!("communication[{at}]"),
                         message,
                         "processes are counted from 0",
                     );
                 }
             }
-            check.value(
+            check.check_value(
                 &format!("communication[{at}][2]"),
                 *messages,
                 Range::NotNegative,
             );
-            check.value(
+            check.check_value(
                 &format!("communication[{at}][3]"),
                 *bytes,
                 Range::NotNegative,
@@ -350,24 +354,24 @@ impl Raw {
         }
     }
 
-    /// Collects problems with names of hosts, numbers of processes and decisions.
+    /// Adds problems for invalid names of hosts, numbers of processes and recorded decisions.
     fn check_names(&self, check: &mut Check<'_>) {
         let (hosts, processes) = (self.speeds.len(), self.current.len());
         let cores = self.hosts.iter().map(|host| host.cores);
         let cores = cores.fold(0_u64, u64::saturating_add);
         if !self.hosts.is_empty() && cores != hosts as u64 {
             let message = format!("`hosts` have {cores} cores, and `speeds` has {hosts} values");
-            check.add("hosts", message, "`speeds` has a value per core");
+            check.add_problem("hosts", message, "`speeds` has a value per core");
         }
         if !self.processes.is_empty() {
-            check.length("processes", self.processes.len(), processes);
+            check.check_length("processes", self.processes.len(), processes);
         }
         for (at, one) in self.decisions.iter().enumerate() {
             let key = format!("decisions[{at}].assignment");
-            check.length(&key, one.assignment.len(), processes);
+            check.check_length(&key, one.assignment.len(), processes);
             if let Some(host) = one.assignment.iter().find(|host| **host >= hosts as u64) {
                 let message = format!("a process goes to host {host}, and there are {hosts} hosts");
-                check.add(&key, message, "hosts are counted from 0");
+                check.add_problem(&key, message, "hosts are counted from 0");
             }
         }
     }

@@ -1,21 +1,24 @@
-//! A program as a policy, in any language: it reads a barrier as a line of JSON and answers with the host of each process.
+//! A policy that is an external program in any language: it receives each barrier as a line of JSON and answers with the new host
+//! of each process.
 //!
 //! ```text
 //! to the program      {"superstep": 8, "speeds": [1e9, ...], "current": [0, 0, 1, ...], "work": [...], ...}
 //! from the program    {"assignment": [0, 1, 1, ...]}
 //! ```
-//! The first line is that of `migsim snapshot`: each core is a host of its own, with a number from 0, and `current` has the core of each
-//! process. The answer is one line with the new core of each process. It may have `operations`, the number of elementary operations of the
-//! decision, and `words`, a remark that `migsim explain` shows. A [trigger](super::trigger) decides when the program is called.
+//! The line to the program has the format of `migsim snapshot`: each core of the platform appears as a host, numbered from 0, and
+//! `current` has the core of each process. The answer is one line with the new core of each process. It may also have
+//! `operations`, the number of elementary operations of the decision, and `words`, a remark that `migsim explain` shows. A
+//! [trigger](super::trigger) decides when the program is called.
 //!
-//! The program is started at the first call of a run and answers all calls of that run, so that it may keep a state. At the end of the run
-//! its input is closed. If the answers depend on nothing but the input, the run can be repeated. The cost of a decision is declared: the
-//! real computing time of the program never affects a run.
+//! The program is started at the first call of a run and answers all calls of that run, so that it may keep a state. At the end
+//! of the run its input is closed. If the answers depend only on the input, the run can be repeated with the same result. The
+//! simulated cost of a decision is declared by `operations`: the real computing time of the program never affects a run.
 //!
-//! `--policy 'exec:python3 mylb.py'` stands for the name `exec` and the option `command`. Spaces separate the arguments, except between
-//! double quotes. In a list of policies, a command with commas needs quotes: `--policies 'never,exec:./mylb "1,2"'`. A file that names a
-//! program does not start it, unless the command line allows that (`--allow-exec`). `migsim decide FILE --policy 'exec:./mylb'` asks a
-//! program about a barrier from a file. It gets all fields but `superstep` and `hosts`.
+//! `--policy 'exec:python3 mylb.py'` stands for the name `exec` and the option `command`. Spaces separate the arguments, except
+//! between double quotes. In a list of policies, a command with commas needs quotes: `--policies 'never,exec:./mylb "1,2"'`. A
+//! file that names a program does not start it, unless the command line allows that (`--allow-exec`). `migsim decide FILE
+//! --policy 'exec:./mylb'` calls a program once for a barrier from a file. The program then receives all fields but `superstep`
+//! and `hosts`.
 
 mod program;
 
@@ -27,8 +30,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Number, Value};
 
 use self::program::Program;
-use super::balancer::decide_by;
-use super::probe::{barrier, json_of};
+use super::balancer::decide_with;
+use super::probe::{barrier_to_json, instance_to_json};
 use super::strategy::{Assignment, Instance};
 use super::window::Window;
 use super::{Decision, Policy, PolicyOptions, View};
@@ -36,16 +39,16 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::random::Stream;
 use migsim_base::units::Seconds;
 
-/// The name of the policy.
+/// The name of the policy that calls an external program.
 pub const EXEC: &str = "exec";
 
-/// The prefix of a name that is followed by a command: `exec:./mylb`.
+/// Prefix of a policy's name that is followed by the command of an external program, as in `exec:./mylb`.
 pub const PREFIX: &str = "exec:";
 
-/// Maximum number of characters of an answer that an error quotes.
-const QUOTED: usize = 200;
+/// Maximum number of characters of an invalid answer that an error message quotes.
+const MAX_QUOTED_CHARS: usize = 200;
 
-/// Whether settings in JSON may name a program: any text or key contains the word `exec`.
+/// Whether settings in JSON may cause an external program to be started: any text or key contains the word `exec`.
 pub fn may_name_program(settings: &Value) -> bool {
     let has_word = |text: &str| {
         let mut words = text.split(|letter: char| !letter.is_alphanumeric());
@@ -61,18 +64,18 @@ pub fn may_name_program(settings: &Value) -> bool {
     }
 }
 
-/// The options of the policy.
+/// The options of the policy `exec`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ExecOptions {
-    /// The program and its arguments, separated by spaces; an argument with spaces or commas is between double quotes.
+    /// The program and its arguments, separated by spaces. An argument with spaces or commas must be in double quotes.
     pub command: String,
-    /// The elementary operations of a decision, 10 instructions each, unless the answer has `operations`. The real computing time of the
-    /// program does not count.
+    /// The simulated cost of a decision in elementary operations of 10 instructions each, unless the answer of the program has
+    /// `operations`. The real computing time of the program does not count.
     #[serde(deserialize_with = "whole")]
     #[schemars(with = "u64")]
     pub operations: u64,
-    /// The maximum time to wait for an answer.
+    /// The maximum real time to wait for an answer of the program.
     pub timeout: Seconds,
 }
 
@@ -110,16 +113,16 @@ impl PolicyOptions for ExecOptions {
     }
 }
 
-/// The policy that calls a program.
+/// The policy `exec`, with its state.
 #[derive(Debug)]
 struct Exec {
     options: ExecOptions,
-    /// The program, once it has been started.
+    /// The running program; `None` until the first call.
     program: Option<Program>,
     window: Window,
 }
 
-/// The answer of the program.
+/// The answer of the program to a barrier, in JSON.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Answer {
@@ -130,13 +133,13 @@ struct Answer {
     words: Option<String>,
 }
 
-/// Reads a number of operations, also as a float without a fraction (`1e9`).
-fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-    /// Maximum whole number up to which floats have no gaps.
-    const MOST: f64 = 9_007_199_254_740_992.0;
+/// Reads a number of operations from JSON; a float without a fraction (`1e9`) is also accepted.
+fn deserialize_operations<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    /// Largest whole number (2^53) up to which a float represents every whole number exactly.
+    const MAX_EXACT_FLOAT: f64 = 9_007_199_254_740_992.0;
     let number = Number::deserialize(deserializer)?;
     let float = number.as_f64().filter(|float| float.fract() == 0.0);
-    let float = float.filter(|float| (0.0..=MOST).contains(float));
+    let float = float.filter(|float| (0.0..=MAX_EXACT_FLOAT).contains(float));
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -147,31 +150,31 @@ fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     (number.as_u64().or(of_float)).ok_or_else(|| D::Error::custom(message()))
 }
 
-/// Reads such a number if it is present.
-fn some_whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
-    whole(deserializer).map(Some)
+/// Reads a number of operations that is present in JSON, for an optional field.
+fn deserialize_some_operations<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    deserialize_operations(deserializer).map(Some)
 }
 
 impl Policy for Exec {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
-        self.window.note(view, true);
+        self.window.observe(view, true);
         false
     }
 
     fn decide(&mut self, view: &View<'_>, _: &mut Stream) -> Result<Decision, Error> {
         let (options, program) = (&self.options, &mut self.program);
         let assign = |instance: &Instance<'_>| {
-            let asked = barrier(instance, view).to_string();
-            let answered = ask(options, program, asked);
+            let asked = barrier_to_json(instance, view).to_string();
+            let answered = request_answer(options, program, asked);
             let assigned =
-                answered.and_then(|answer| assignment(&answer, instance, options.operations));
+                answered.and_then(|answer| parse_assignment(&answer, instance, options.operations));
             assigned.map_err(|problem| {
                 let command = &options.command;
                 let place = format!("{command}, call after superstep {}", view.superstep + 1);
                 Error::Run(problem.source(place))
             })
         };
-        decide_by(view, &mut self.window, true, assign)
+        decide_with(view, &mut self.window, true, assign)
     }
 
     fn uses_seed(&self) -> bool {
@@ -182,19 +185,20 @@ impl Policy for Exec {
 /// Starts the program of a command and returns its assignment for an instance outside a run.
 ///
 /// # Errors
-/// As a call of the policy.
-pub(super) fn ask_once(command: &str, instance: &Instance<'_>) -> Result<Assignment, Error> {
+/// The program cannot be started, does not answer in time, or gives an invalid answer.
+pub(super) fn request_assignment_once(command: &str, instance: &Instance<'_>) -> Result<Assignment, Error> {
     let options = ExecOptions {
         command: command.to_owned(),
         ..ExecOptions::default()
     };
-    let answered = ask(&options, &mut None, json_of(instance).to_string());
-    let assigned = answered.and_then(|answer| assignment(&answer, instance, options.operations));
+    let answered = request_answer(&options, &mut None, instance_to_json(instance).to_string());
+    let assigned = answered.and_then(|answer| parse_assignment(&answer, instance, options.operations));
     assigned.map_err(|problem| Error::Run(problem.source(format!("--policy {PREFIX}{command}"))))
 }
 
-/// Starts the program if it does not run, and sends it the barrier.
-fn ask(
+/// Sends a barrier to the program and returns its answer; `asked` is the line of JSON. The program is started first if it is not
+/// running.
+fn request_answer(
     options: &ExecOptions,
     program: &mut Option<Program>,
     asked: String,
@@ -206,14 +210,15 @@ fn ask(
     program.ask(asked, Duration::from_secs_f64(options.timeout.get()))
 }
 
-/// Returns the assignment of an answer, after checks.
-fn assignment(
+/// Converts an answer of the program into an assignment, after checks. `operations` is the cost of the decision if the answer has
+/// none.
+fn parse_assignment(
     answer: &str,
     instance: &Instance<'_>,
     operations: u64,
 ) -> Result<Assignment, Problem> {
     let read: Answer = serde_json::from_str(answer).map_err(|error| {
-        let quoted: String = answer.chars().take(QUOTED).collect();
+        let quoted: String = answer.chars().take(MAX_QUOTED_CHARS).collect();
         let message = format!("the policy answered `{quoted}`: {error}");
         Problem::new(message).hint("an answer is one line: {\"assignment\": [0, 1, ...]}")
     })?;
@@ -233,7 +238,7 @@ fn assignment(
     let places = read.assignment.iter().enumerate().map(host);
     let places = places.collect::<Result<_, _>>()?;
     let mut assignment = Assignment::central(places, read.operations.unwrap_or(operations));
-    assignment.words.extend(read.words);
+    assignment.remarks.extend(read.words);
     Ok(assignment)
 }
 

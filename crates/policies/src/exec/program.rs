@@ -1,10 +1,12 @@
-//! A started program that answers each line with a line.
+//! A started program that answers each line of input with one line of output.
 //!
-//! Three threads connect the run and the program: one writes its input, one reads its answers, one keeps the end of its error output. So a
-//! program that reads nothing, writes nothing or writes too much blocks no run for longer than the time limit.
+//! Three threads connect the run and the program: one writes the program's input, one reads its answers, and one keeps the end of
+//! its error output. Therefore a program that reads nothing, writes nothing or writes too much cannot block a run for longer than
+//! the time limit.
 //!
-//! The program leads a process group of its own, so that stopping it also stops the programs that it has started. A guard in the group, a
-//! shell that waits for an input that never comes, kills the group when this process ends. So a run that is killed leaves no program.
+//! The program leads its own process group (of the operating system), so that stopping it also stops the programs that it has
+//! started. A guard in this group, a shell that waits for an input that never comes, kills the group when the simulator's process
+//! ends. Therefore a run that is killed leaves no program behind.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -17,32 +19,32 @@ use std::time::Duration;
 use migsim_base::error::Problem;
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// Maximum size of an answer \[B\].
-const MOST_ANSWER: u64 = 64 << 20;
+/// Maximum size of an answer of the external program \[B\].
+const MAX_ANSWER_SIZE: u64 = 64 << 20;
 
-/// Maximum size of the error output of a program that an error message quotes \[B\].
-const MOST_WORDS: usize = 400;
+/// Maximum size of the part of a program's error output that an error message quotes \[B\].
+const MAX_ERROR_OUTPUT: usize = 400;
 
-/// Maximum number of checks whether a program has ended after its input was closed, and the pause between two checks.
-const FAREWELL: (u32, Duration) = (100, Duration::from_millis(5));
+/// Maximum number of checks whether a program has ended after its input was closed, and the real time between two checks.
+const END_CHECKS: (u32, Duration) = (100, Duration::from_millis(5));
 
-/// A started program.
+/// A started external program, with the channels to the threads that write its input and read its output.
 #[derive(Debug)]
 pub(super) struct Program {
     child: Child,
-    /// The lines for its input; none once it is closed.
+    /// Channel to the thread that writes the lines of the program's input; `None` after the input was closed.
     input: Option<SyncSender<String>>,
-    /// Its output lines; an empty line stands for the end.
+    /// Channel from the thread that reads the lines of the program's output; an empty line stands for the end of the output.
     answers: Receiver<io::Result<String>>,
-    words: Arc<Mutex<Vec<u8>>>,
-    /// The thread that keeps the error output.
+    error_output: Arc<Mutex<Vec<u8>>>,
+    /// The thread that keeps the end of the program's error output.
     listener: Option<JoinHandle<()>>,
-    /// The shell that kills the process group when its input is closed; none without a shell.
+    /// The shell that kills the process group when the shell's input is closed; `None` if it could not be started.
     guard: Option<Child>,
 }
 
 impl Program {
-    /// Starts the program of a command.
+    /// Starts the program of a command, with the threads that write its input and read its output.
     ///
     /// # Errors
     /// The program does not exist, or may not be started.
@@ -51,7 +53,7 @@ impl Program {
             let message = format!("cannot start the policy `{command}`: {error}");
             Problem::new(message).hint("name an executable file by its path: `exec:./mylb`")
         };
-        let mut parts = words(command).into_iter();
+        let mut parts = split_words(command).into_iter();
         let mut child = Command::new(parts.next().unwrap_or_default())
             .args(parts)
             .process_group(0)
@@ -60,7 +62,7 @@ impl Program {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(cannot)?;
-        let guard = guard(&child);
+        let guard = start_guard(&child);
         let (input, lines) = sync_channel::<String>(1);
         if let Some(mut stdin) = child.stdin.take() {
             thread::spawn(move || {
@@ -74,7 +76,7 @@ impl Program {
             thread::spawn(move || {
                 let mut stdout = BufReader::new(stdout);
                 loop {
-                    let line = line_of(&mut stdout);
+                    let line = read_line(&mut stdout);
                     let is_end = !matches!(&line, Ok(line) if !line.is_empty());
                     if said.send(line).is_err() || is_end {
                         return;
@@ -85,19 +87,19 @@ impl Program {
         let words = Arc::default();
         let listener = child.stderr.take().map(|stderr| {
             let kept = Arc::clone(&words);
-            thread::spawn(move || keep_words(stderr, &kept))
+            thread::spawn(move || keep_error_output(stderr, &kept))
         });
         Ok(Self {
             child,
             input: Some(input),
             answers,
-            words,
+            error_output: words,
             listener,
             guard,
         })
     }
 
-    /// Sends a line, and waits for the answer.
+    /// Sends a line to the program and returns the line that it answers, waiting at most for the time `limit`.
     ///
     /// # Errors
     /// The answer is too late, too long or missing, or the program has written a line without a request.
@@ -105,7 +107,7 @@ impl Program {
         if let Ok(Ok(early)) = self.answers.try_recv()
             && !early.is_empty()
         {
-            let message = format!("the policy printed a line too many: `{}`", short(&early));
+            let message = format!("the policy printed a line too many: `{}`", shortened(&early));
             return Err(self.problem(&message));
         }
         line.push('\n');
@@ -129,9 +131,9 @@ impl Program {
         }
     }
 
-    /// Creates a problem with the end of the program's error output.
+    /// Returns a problem with this message and the last part of the program's error output.
     fn problem(&self, message: &str) -> Problem {
-        let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
+        let words = self.error_output.lock().unwrap_or_else(PoisonError::into_inner);
         let words = String::from_utf8_lossy(&words).trim().to_owned();
         if words.is_empty() {
             return Problem::new(message);
@@ -139,7 +141,7 @@ impl Program {
         Problem::new(format!("{message}; its last words: {words}"))
     }
 
-    /// Ends the program and the rest of its process group.
+    /// Ends the program and all other processes of its process group, and returns the exit status of the program as a text.
     fn end(&mut self) -> String {
         let status = self.stop();
         if let Some(mut guard) = self.guard.take() {
@@ -148,10 +150,11 @@ impl Program {
         status
     }
 
-    /// Closes its input, waits briefly for its end, and stops it if it does not end.
+    /// Closes the program's input, waits briefly for the program to end, and kills its process group if it does not. Returns the
+    /// exit status as a text.
     fn stop(&mut self) -> String {
         self.input = None;
-        let (looks, pause) = FAREWELL;
+        let (looks, pause) = END_CHECKS;
         for _ in 0..looks {
             let is_heard = self.listener.as_ref().is_none_or(JoinHandle::is_finished);
             match self.child.try_wait() {
@@ -176,8 +179,8 @@ impl Drop for Program {
     }
 }
 
-/// Starts the guard in the process group of a program; none if that fails.
-fn guard(leader: &Child) -> Option<Child> {
+/// Starts the shell that kills the process group of `leader` when the simulator ends; returns `None` if it cannot be started.
+fn start_guard(leader: &Child) -> Option<Child> {
     let mut command = Command::new("sh");
     command.args(["-c", "read -r line; kill -KILL 0"]);
     command.process_group(i32::try_from(leader.id()).ok()?);
@@ -185,8 +188,8 @@ fn guard(leader: &Child) -> Option<Child> {
     command.stderr(Stdio::null()).spawn().ok()
 }
 
-/// Splits a command at spaces, except between double quotes.
-fn words(command: &str) -> Vec<String> {
+/// Splits a command into words at spaces, except between double quotes.
+fn split_words(command: &str) -> Vec<String> {
     let (mut words, mut word, mut is_quoted) = (Vec::new(), None, false);
     for letter in command.chars() {
         match letter {
@@ -202,28 +205,28 @@ fn words(command: &str) -> Vec<String> {
     words
 }
 
-/// Returns the start of a text.
-fn short(text: &str) -> String {
-    text.trim_end().chars().take(MOST_WORDS).collect()
+/// Returns the first characters of a text, for a quotation in an error message.
+fn shortened(text: &str) -> String {
+    text.trim_end().chars().take(MAX_ERROR_OUTPUT).collect()
 }
 
-/// Reads the next line of an output; returns an empty one at its end.
-fn line_of(output: &mut impl BufRead) -> io::Result<String> {
+/// Reads the next line of an output; returns an empty text at the end of the output.
+fn read_line(output: &mut impl BufRead) -> io::Result<String> {
     let mut line = Vec::new();
-    output.take(MOST_ANSWER).read_until(b'\n', &mut line)?;
-    if line.len() as u64 == MOST_ANSWER {
-        return Err(io::Error::other(format!("is longer than {MOST_ANSWER} B")));
+    output.take(MAX_ANSWER_SIZE).read_until(b'\n', &mut line)?;
+    if line.len() as u64 == MAX_ANSWER_SIZE {
+        return Err(io::Error::other(format!("is longer than {MAX_ANSWER_SIZE} B")));
     }
     String::from_utf8(line).map_err(|_| io::Error::other("is not UTF-8"))
 }
 
-/// Keeps the end of the error output of a program.
-fn keep_words(mut output: impl Read, kept: &Mutex<Vec<u8>>) {
+/// Reads the error output of a program until it ends, and keeps its last part in `kept`.
+fn keep_error_output(mut output: impl Read, kept: &Mutex<Vec<u8>>) {
     let mut buffer = [0; 4096];
     while let Ok(count @ 1..) = output.read(&mut buffer) {
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.extend_from_slice(&buffer[..count]);
-        let surplus = kept.len().saturating_sub(MOST_WORDS);
+        let surplus = kept.len().saturating_sub(MAX_ERROR_OUTPUT);
         kept.drain(..surplus);
     }
 }
@@ -235,9 +238,9 @@ mod tests {
     #[test]
     fn spaces_divide_a_command_except_between_quotes() {
         assert_eq!(
-            words("  ./mylb --levels \"1, 2\"  a\"b c\" \"\""),
+            split_words("  ./mylb --levels \"1, 2\"  a\"b c\" \"\""),
             ["./mylb", "--levels", "1, 2", "ab c", ""]
         );
-        assert_eq!(words(" "), [""; 0]);
+        assert_eq!(split_words(" "), [""; 0]);
     }
 }

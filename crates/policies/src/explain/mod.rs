@@ -1,13 +1,14 @@
-//! The explanations of a policy after the run, made from its decision records ([`super::Explain`]).
+//! The explanations of a policy's decisions after the run, written from the decision records ([`super::Explain`]).
 //!
 //! ```text
 //! trigger    whether a call was due, and the reason
 //! selection  which processes were candidates
-//! placement  the destination of each candidate, and the verdict
-//! outcome    the price, and the effect of the moves   (the same for all policies: migsim_output)
+//! placement  the destination of each candidate, and whether it was accepted
+//! outcome    the cost of the call, and the effect of the moves   (the same for all policies: migsim_output)
 //! ```
-//! `migsim explain`, the page of a run and traces use a [`Narrator`]. All its methods have defaults, which list a record unchanged. Each
-//! number of a [`Sentence`] is a [`Quantity`] with a name and a definition ([`Meaning`]); the words and the JSON are both written from it.
+//! `migsim explain`, the page of a run and traces use a [`Narrator`]. All its methods have defaults, which list a record
+//! unchanged. Each number of a [`Sentence`] is a [`Quantity`] with a name and a definition ([`Meaning`]); both the words and the
+//! JSON are written from these quantities.
 
 pub mod meanings;
 mod narrator;
@@ -18,13 +19,13 @@ mod record;
 mod scene;
 mod sentence;
 
-pub(crate) use narrator::saving;
+pub(crate) use narrator::describe_saving;
 pub use narrator::{Narrator, Plain};
-pub use numbers::{duration, ratio};
-pub(crate) use plain::asked;
-pub use plain::{REASON, listed, no_call};
+pub use numbers::{format_duration, ratio};
+pub(crate) use plain::describe_requested_call;
+pub use plain::{REASON_KEY, list_explanation, describe_no_call};
 pub use quantity::{Meaning, Quantity, Unit};
-pub use record::{Decided, Judged, Record};
-pub use scene::{Interval, Quiet, Scene, Score, ScoreWords, Short};
+pub use record::{RecordedMigration, RecordedCandidate, Record};
+pub use scene::{Interval, NoMoveReason, ExplainContext, Score, ScoreWords, Shortfall};
 pub use sentence::say;
 pub use sentence::{Sentence, definitions};

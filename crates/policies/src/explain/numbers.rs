@@ -1,7 +1,7 @@
-//! Numbers in the sentences of `migsim explain`.
+//! Formatting of numbers in the sentences of `migsim explain`.
 
-/// Formats a duration \[s\] in a suitable unit.
-pub fn duration(seconds: f64) -> String {
+/// Returns a duration given in seconds as a text in a suitable unit, such as ms.
+pub fn format_duration(seconds: f64) -> String {
     match seconds.abs() {
         0.0 => "0 s".into(),
         1.0.. => format!("{seconds:.3} s"),
@@ -10,7 +10,7 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// Returns the factor by which `go` takes longer than `stay`; 1 if `stay` takes no time.
+/// Returns `go` divided by `stay`, the factor by which a time grows; 1 if `stay` is 0.
 pub fn ratio(go: f64, stay: f64) -> f64 {
     let ratio = go / stay;
     if stay > 0.0 && ratio.is_finite() {
@@ -26,7 +26,7 @@ mod tests {
 
     #[test]
     fn durations_have_the_unit_that_suits_them() {
-        let shown = [12.5, -0.00076, 2e-6, 0.0].map(duration);
+        let shown = [12.5, -0.00076, 2e-6, 0.0].map(format_duration);
         assert_eq!(shown, ["12.500 s", "-0.760 ms", "2.000 us", "0 s"]);
     }
 }

@@ -1,24 +1,24 @@
-//! The default narrator, for policies without one: prints their records unchanged.
+//! The default narrator, for policies that do not have a narrator: lists their decision records unchanged.
 
 use serde_json::Value;
 
 use super::meanings::{CANDIDATES, superstep};
 use super::quantity::Meaning;
 use super::record::Record;
-use super::scene::Scene;
+use super::scene::ExplainContext;
 use super::sentence::{Sentence, say};
 use migsim_base::words::counted;
 
-/// Describes that the policy requested a call, or that none was due.
-pub(super) fn trigger(scene: &Scene<'_>) -> Vec<Sentence> {
-    match scene.call() {
-        None => no_call(scene, "".into(), "".into()),
-        Some(_) => vec![asked(scene)],
+/// Describes whether the policy requested a call after the superstep in question.
+pub(super) fn describe_trigger(scene: &ExplainContext<'_>) -> Vec<Sentence> {
+    match scene.call_in_question() {
+        None => describe_no_call(scene, "".into(), "".into()),
+        Some(_) => vec![describe_requested_call(scene)],
     }
 }
 
-/// Describes that the policy requested the call after the superstep.
-pub(crate) fn asked(scene: &Scene<'_>) -> Sentence {
+/// Describes that the policy requested a call after the superstep in question.
+pub(crate) fn describe_requested_call(scene: &ExplainContext<'_>) -> Sentence {
     say!(
         "The policy `{}` asked for a call after superstep {}.",
         scene.policy,
@@ -26,9 +26,11 @@ pub(crate) fn asked(scene: &Scene<'_>) -> Sentence {
     )
 }
 
-/// States that no call was due after the superstep. `last` follows the previous call and `next` the next call; `next` is used only if there
-/// was no previous call.
-pub fn no_call(scene: &Scene<'_>, last: Sentence, next: Sentence) -> Vec<Sentence> {
+/// Describes that no call was due after the superstep in question, and when the previous and next calls came.
+///
+/// The remark `last` is written after the previous call, and `next` after the next call. `next` is used only if there was no
+/// previous call.
+pub fn describe_no_call(scene: &ExplainContext<'_>, last: Sentence, next: Sentence) -> Vec<Sentence> {
     if scene.calls.is_empty() {
         return vec![say!(
             "The policy `{}` asked for no call in this run, so nothing could move.",
@@ -55,11 +57,12 @@ pub fn no_call(scene: &Scene<'_>, last: Sentence, next: Sentence) -> Vec<Sentenc
     )]
 }
 
-/// The key of an explanation that has the reason of a call as a text.
-pub const REASON: &str = "reason";
+/// The key in the explanation of a call whose value is the reason of the call as a text.
+pub const REASON_KEY: &str = "reason";
 
-/// Lists the explanation of a call key by key, without the keys in `told`; of lists it shows the entries of the process in question.
-pub fn listed(scene: &Scene<'_>, call: Record<'_>, told: &[&str]) -> Vec<Sentence> {
+/// Lists the explanation of a call key by key, except the keys in `told`, which other sentences describe. From a list of
+/// processes it shows only the entries of the process in question.
+pub fn list_explanation(scene: &ExplainContext<'_>, call: Record<'_>, told: &[&str]) -> Vec<Sentence> {
     let policy = scene.policy;
     if call.explanation.is_empty() {
         return vec![match call.candidates.len() as u64 {
@@ -67,7 +70,7 @@ pub fn listed(scene: &Scene<'_>, call: Record<'_>, told: &[&str]) -> Vec<Sentenc
             some => say!(
                 "The policy `{}` gives reasons for {}, below.",
                 policy,
-                CANDIDATES.count(some).shown_as(counted(some, "process"))
+                CANDIDATES.with_count(some).shown_as(counted(some, "process"))
             ),
         }];
     }
@@ -78,7 +81,7 @@ pub fn listed(scene: &Scene<'_>, call: Record<'_>, told: &[&str]) -> Vec<Sentenc
             let process = scene.process;
             process.is_some_and(|process| entry["process"].as_u64() == Some(process))
         };
-        let line = |value: &Value| say!("  {}: {}", key, recorded(key, value));
+        let line = |value: &Value| say!("  {}: {}", key, describe_value(key, value));
         let entries = value.as_array().into_iter().flatten().filter(of_process);
         let entries: Vec<Sentence> = entries.map(line).collect();
         if entries.is_empty() {
@@ -89,19 +92,19 @@ pub fn listed(scene: &Scene<'_>, call: Record<'_>, told: &[&str]) -> Vec<Sentenc
     sentences
 }
 
-/// Formats a value of a record unchanged.
-fn recorded(name: &str, value: &Value) -> Sentence {
+/// Returns a value of a decision record as text, unchanged; a list is replaced by its length.
+fn describe_value(name: &str, value: &Value) -> Sentence {
     match value {
-        Value::Number(_) => Meaning::recorded(name).as_recorded(value).into(),
+        Value::Number(_) => Meaning::undefined(name).as_recorded(value).into(),
         Value::String(text) => text.into(),
         Value::Array(list) => {
-            let length = Meaning::recorded(&format!("{name}_length"));
-            say!("a list of {}", length.count(list.len() as u64))
+            let length = Meaning::undefined(&format!("{name}_length"));
+            say!("a list of {}", length.with_count(list.len() as u64))
         }
         Value::Object(fields) => {
             let fields = fields
                 .iter()
-                .map(|(key, value)| say!("{} {}", key, recorded(key, value)));
+                .map(|(key, value)| say!("{} {}", key, describe_value(key, value)));
             Sentence::joined(fields, ", ")
         }
         Value::Null | Value::Bool(_) => value.to_string().into(),

@@ -1,30 +1,30 @@
-//! Quantities of sentences: a name, a unit, a definition and a value, from which both words and JSON are written.
+//! Quantities in sentences: each has a name, a unit, a definition and a value, from which both words and JSON are written.
 
 use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-use super::numbers::duration;
+use super::numbers::format_duration;
 
-/// The unit of a quantity.
+/// The unit of a quantity in a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unit {
     /// A duration or an instant \[s\].
     Seconds,
-    /// A whole number of things, or the number of a superstep.
+    /// A whole number of things, or the number of a superstep; dimensionless.
     Count,
-    /// A number without a unit.
+    /// A real number without a unit.
     Number,
-    /// A hundredth.
+    /// A percentage, in hundredths \[%\].
     Percent,
     /// An amount of memory \[B\].
     Bytes,
-    /// A speed \[instr/s\].
+    /// A computing speed in instructions per second \[instr/s\].
     InstructionsPerSecond,
 }
 
-/// The meaning of a quantity, which is the same wherever its name occurs.
+/// The name, unit and definition of a quantity, which are the same wherever its name occurs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Meaning {
     name: Cow<'static, str>,
@@ -32,16 +32,16 @@ pub struct Meaning {
     definition: &'static str,
 }
 
-/// A quantity in a sentence.
+/// A quantity with its value and its text in a sentence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quantity {
     meaning: Meaning,
     value: Value,
-    shown: String,
+    text: String,
 }
 
 impl Unit {
-    /// Returns the unit in JSON.
+    /// Returns the symbol of the unit, as written in JSON.
     pub const fn symbol(self) -> &'static str {
         match self {
             Self::Seconds => "s",
@@ -54,7 +54,7 @@ impl Unit {
 }
 
 impl Meaning {
-    /// Creates a quantity by its name in JSON, with the equation or words that define it.
+    /// Creates the meaning of a quantity from its name in JSON, its unit, and the equation or words that define it.
     pub const fn new(name: &'static str, unit: Unit, definition: &'static str) -> Self {
         Self {
             name: Cow::Borrowed(name),
@@ -63,8 +63,8 @@ impl Meaning {
         }
     }
 
-    /// Creates a number that a policy has written into its record without a definition.
-    pub fn recorded(name: &str) -> Self {
+    /// Creates the meaning of a number that a policy has written into its record without a definition.
+    pub fn undefined(name: &str) -> Self {
         Self {
             name: Cow::Owned(name.to_owned()),
             unit: Unit::Number,
@@ -72,7 +72,7 @@ impl Meaning {
         }
     }
 
-    /// Returns the name in JSON.
+    /// Returns the name of the quantity in JSON.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -82,66 +82,66 @@ impl Meaning {
         self.unit
     }
 
-    /// Returns the definition.
+    /// Returns the equation or words that define the quantity.
     pub fn definition(&self) -> &'static str {
         self.definition
     }
 
-    /// Creates the quantity with this value, formatted by its unit.
-    pub fn of(&self, value: f64) -> Quantity {
+    /// Returns the quantity with this value; the text shows it in the unit of the quantity.
+    pub fn with_value(&self, value: f64) -> Quantity {
         let shown = match self.unit {
-            Unit::Seconds => duration(value),
+            Unit::Seconds => format_duration(value),
             Unit::Count | Unit::Number => value.to_string(),
             Unit::Percent => format!("{value:.1} %"),
             Unit::Bytes => format!("{value:.0} B"),
             Unit::InstructionsPerSecond => format!("{:.3} Ginstr/s", value / 1e9),
         };
-        self.with(json!(value), shown)
+        self.with_text(json!(value), shown)
     }
 
-    /// Creates the quantity with this whole number.
-    pub fn count(&self, value: u64) -> Quantity {
-        self.with(json!(value), value.to_string())
+    /// Returns the quantity with this whole number as its value.
+    pub fn with_count(&self, value: u64) -> Quantity {
+        self.with_text(json!(value), value.to_string())
     }
 
-    /// Creates the quantity with a number of a record, with all its digits.
+    /// Returns the quantity with a number from a decision record as its value; the text shows all its digits.
     pub fn as_recorded(&self, value: &Value) -> Quantity {
-        self.with(value.clone(), value.to_string())
+        self.with_text(value.clone(), value.to_string())
     }
 
-    fn with(&self, value: Value, shown: String) -> Quantity {
+    fn with_text(&self, value: Value, shown: String) -> Quantity {
         Quantity {
             meaning: self.clone(),
             value,
-            shown,
+            text: shown,
         }
     }
 }
 
 impl Quantity {
-    /// Returns the same quantity with another text.
+    /// Returns the same quantity with another text in the sentence.
     #[must_use]
     pub fn shown_as(mut self, shown: impl Into<String>) -> Self {
-        self.shown = shown.into();
+        self.text = shown.into();
         self
     }
 
-    /// Returns the meaning.
+    /// Returns the name, unit and definition of the quantity.
     pub fn meaning(&self) -> &Meaning {
         &self.meaning
     }
 
-    /// Returns the value in JSON.
+    /// Returns the value of the quantity in JSON.
     pub fn value(&self) -> &Value {
         &self.value
     }
 
-    /// Returns the value as written in the sentence.
-    pub fn shown(&self) -> &str {
-        &self.shown
+    /// Returns the value as text, as it is written in the sentence.
+    pub fn text(&self) -> &str {
+        &self.text
     }
 
-    /// Returns name and value.
+    /// Returns a JSON object with the name and the value of the quantity.
     pub fn to_json(&self) -> Value {
         json!({ "name": self.meaning.name, "value": self.value })
     }
@@ -155,9 +155,9 @@ mod tests {
     fn a_quantity_is_shown_in_its_unit_and_keeps_its_value() {
         let shown = |unit, value| {
             let meaning = Meaning::new("q", unit, "a quantity");
-            let quantity = meaning.of(value);
+            let quantity = meaning.with_value(value);
             assert_eq!(quantity.to_json(), json!({ "name": "q", "value": value }));
-            quantity.shown().to_owned()
+            quantity.text().to_owned()
         };
         assert_eq!(shown(Unit::Seconds, 0.001_234_56), "1.235 ms");
         assert_eq!(shown(Unit::Number, 0.68), "0.68");

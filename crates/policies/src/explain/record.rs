@@ -1,52 +1,52 @@
-//! A call in a decision record: processes and supersteps are counted from 1.
+//! A rescheduling call in a decision record. Processes and supersteps are counted from 1.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The record of a call, for sentences.
+/// The decision record of a rescheduling call, from which sentences are written.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
-    /// The superstep after which the call took place.
+    /// The superstep after which the call took place, counted from 1.
     pub superstep: u64,
-    /// The candidates.
-    pub candidates: &'a [Judged],
-    /// The migrations that were decided.
-    pub migrations: &'a [Decided],
-    /// The explanation of the decision by the policy.
+    /// The processes that the call considered for migration.
+    pub candidates: &'a [RecordedCandidate],
+    /// The migrations that the call decided.
+    pub migrations: &'a [RecordedMigration],
+    /// The explanation of the decision by the policy: values by key.
     pub explanation: &'a Map<String, Value>,
 }
 
-/// A candidate of a call.
+/// A candidate of a call: a process that the policy considered for migration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Judged {
-    /// The process, counted from 1.
+pub struct RecordedCandidate {
+    /// The number of the process, counted from 1.
     pub process: u64,
-    /// The cluster where it was.
+    /// The name of the cluster of the process at the call.
     pub from_cluster: String,
-    /// The host where it was.
+    /// The name of the host of the process at the call.
     pub from_host: String,
-    /// The cluster to which the process would move.
+    /// The name of the cluster to which the process would move.
     pub to_cluster: String,
-    /// The host in that cluster that the process was offered.
+    /// The name of the host in the destination cluster that was offered to the process; `None` if no host was offered.
     pub to_host: Option<String>,
-    /// The policy's measure of the benefit, in the policy's own unit.
+    /// The policy's measure of the benefit of the move, in the unit of the policy.
     pub score: f64,
-    /// Predicted time if the process stays (t1) \[s\].
+    /// Predicted time t1 of the process if it stays \[s\]; `None` if the policy predicts no times.
     pub stay_s: Option<f64>,
-    /// Predicted time at the destination (t2) \[s\].
+    /// Predicted time t2 of the process if it moves to the destination \[s\]; `None` if the policy predicts no times.
     pub go_s: Option<f64>,
-    /// Whether the process was accepted for a move.
+    /// Whether the policy decided that the process moves.
     pub accepted: bool,
-    /// The reason.
+    /// The reason why the process was accepted for a move or not.
     pub reason: String,
 }
 
-/// A migration that a call decided.
+/// A migration that a call decided, as in its decision record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Decided {
-    /// The process, counted from 1.
+pub struct RecordedMigration {
+    /// The number of the process, counted from 1.
     pub process: u64,
     /// The cluster of the process before the move.
     pub from_cluster: String,

@@ -1,10 +1,10 @@
-//! Sentences with their quantities: a template whose gaps are filled with texts, quantities and other sentences.
+//! Sentences with quantities: a template whose gaps `{}` are filled with texts, quantities and other sentences.
 
 use serde_json::{Map, Value, json};
 
 use super::quantity::Quantity;
 
-/// A sentence, and its quantities in their order.
+/// A sentence, and the quantities in it in the order of their appearance.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sentence {
     text: String,
@@ -12,10 +12,10 @@ pub struct Sentence {
 }
 
 impl Sentence {
-    /// Replaces each `{}` of the template by the next of `parts`.
+    /// Returns the template with each gap `{}` replaced by the next of `parts`.
     ///
     /// # Panics
-    /// The template has a different number of gaps.
+    /// The number of gaps of the template is not the number of parts.
     pub fn filled(template: &str, parts: impl IntoIterator<Item = Self>) -> Self {
         let mut sentence = Self::default();
         let mut texts = template.split("{}");
@@ -29,14 +29,14 @@ impl Sentence {
         sentence
     }
 
-    /// Appends another sentence.
+    /// Appends the text and the quantities of another sentence.
     pub fn push(&mut self, other: impl Into<Self>) {
         let other = other.into();
         self.text.push_str(&other.text);
         self.quantities.extend(other.quantities);
     }
 
-    /// Joins sentences, separated by `between`.
+    /// Returns one sentence that consists of `parts`, separated by the text `between`.
     pub fn joined(parts: impl IntoIterator<Item = Self>, between: &str) -> Self {
         let mut all = Self::default();
         for (place, part) in parts.into_iter().enumerate() {
@@ -48,23 +48,23 @@ impl Sentence {
         all
     }
 
-    /// Returns the words.
+    /// Returns the text of the sentence.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Returns the quantities of the sentence in their order.
+    /// Returns the quantities of the sentence in the order of their appearance.
     pub fn quantities(&self) -> &[Quantity] {
         &self.quantities
     }
 
-    /// Returns the names and values of the quantities of the sentence.
+    /// Returns a JSON object with the name and value of each quantity in the sentence.
     pub fn to_json(&self) -> Value {
         self.quantities.iter().map(Quantity::to_json).collect()
     }
 }
 
-/// Returns, by name, the unit and definition of each quantity that occurs in the given sentences.
+/// Returns a JSON object with the unit and definition of each quantity in the sentences, by name.
 pub fn definitions<'a>(sentences: impl IntoIterator<Item = &'a Sentence>) -> Value {
     let mut known = Map::new();
     for quantity in sentences.into_iter().flat_map(Sentence::quantities) {
@@ -100,13 +100,13 @@ impl From<String> for Sentence {
 impl From<Quantity> for Sentence {
     fn from(quantity: Quantity) -> Self {
         Self {
-            text: quantity.shown().to_owned(),
+            text: quantity.text().to_owned(),
             quantities: vec![quantity],
         }
     }
 }
 
-/// Fills the gaps `{}` of a template with texts, quantities and sentences.
+/// Creates a sentence from a template whose gaps `{}` are filled with texts, quantities and other sentences.
 #[macro_export]
 macro_rules! say {
     ($template:expr $(, $part:expr)* $(,)?) => {
@@ -128,8 +128,8 @@ mod tests {
 
     #[test]
     fn a_sentence_has_the_quantities_of_its_parts_in_their_order() {
-        let inner = say!("{} and {}", TIME.of(1.5), TIME.of(2e-3));
-        let mut sentence = say!("p{} takes {}, not {}", "3", inner, TIME.of(0.0));
+        let inner = say!("{} and {}", TIME.with_value(1.5), TIME.with_value(2e-3));
+        let mut sentence = say!("p{} takes {}, not {}", "3", inner, TIME.with_value(0.0));
         sentence.push(".");
         assert_eq!(sentence.text(), "p3 takes 1.500 s and 2.000 ms, not 0 s.");
         let values: Vec<&Value> = sentence.quantities().iter().map(Quantity::value).collect();
@@ -139,7 +139,7 @@ mod tests {
             known,
             json!({ "time_s": { "unit": "s", "definition": "a time" } })
         );
-        let list = Sentence::joined([TIME.of(1.0).into(), "now".into()], ", ");
+        let list = Sentence::joined([TIME.with_value(1.0).into(), "now".into()], ", ");
         assert_eq!(list.text(), "1.000 s, now");
     }
 

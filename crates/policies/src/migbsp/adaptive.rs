@@ -1,6 +1,8 @@
-//! MigBSP's adaptive interval as a trigger for any strategy: α grows while the times of the hosts are similar, and shrinks otherwise.
+//! The adaptive interval of MigBSP as a trigger for any strategy: the number α of supersteps between calls grows while the times
+//! of the hosts are similar, and shrinks otherwise.
 //!
-//! The rule is that of [`super::trigger`], applied to the time of a host instead of a process.
+//! A superstep is stable if the times of all hosts lie within avg·(1 ± D). After ω calls in a row without migration the tolerance
+//! D grows. The rule is that of MigBSP ([`super::trigger`]), applied to the times of hosts instead of processes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,17 +13,17 @@ use crate::trigger::{Observed, Trigger, TriggerOptions};
 use migsim_base::error::Error;
 use migsim_base::units::Seconds;
 
-/// The options of MigBSP that determine when calls come; all other options of MigBSP have their defaults.
+/// The options of MigBSP that determine when calls take place; all other options of MigBSP have their default values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AdaptiveOptions {
-    /// α: supersteps until the first call, and the minimum interval.
+    /// Number α of supersteps until the first call, and the smallest number between two calls.
     #[schemars(range(min = 1))]
     pub alpha: u32,
-    /// D: the tolerance of the stability test, a share of the mean time.
+    /// Tolerance D: a superstep is stable if the times of all hosts deviate from their mean by at most this share of the mean.
     #[schemars(range(min = 0.0))]
     pub d: f64,
-    /// ω: calls in a row without migration after which D grows.
+    /// Number ω of calls in a row without migration after which D grows.
     #[schemars(range(min = 1))]
     pub omega: u32,
 }
@@ -36,7 +38,7 @@ impl Default for AdaptiveOptions {
 }
 
 impl TriggerOptions for AdaptiveOptions {
-    const MAIN: &'static str = "alpha";
+    const MAIN_OPTION: &'static str = "alpha";
 
     fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
         let config = MigBspConfig {
@@ -54,7 +56,7 @@ impl TriggerOptions for AdaptiveOptions {
     }
 }
 
-/// The adaptive trigger.
+/// The trigger `adaptive`, with its state.
 #[derive(Debug)]
 struct Adaptive {
     config: MigBspConfig,
@@ -68,7 +70,7 @@ impl Trigger for Adaptive {
     }
 
     fn on_outcome(&mut self, moved: usize) {
-        self.rule.close(&self.config, moved);
+        self.rule.finish_call(&self.config, moved);
     }
 }
 

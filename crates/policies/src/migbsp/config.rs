@@ -1,15 +1,20 @@
-//! The options of MigBSP: the parameters of the papers, and one named option for each point that they leave open.
+//! The options of MigBSP: the parameters of the papers, and one named option for each point that the papers leave open.
 //!
-//! The numbers A1..A37 are those of the project's list of ambiguities of the papers. Defaults are the values of the LU paper (α = 4, ω = 3,
-//! D = 0.5, x = 80 %) and, where it gives none, the plainest reading. A value chosen to fit a paper is in the experiment file of the paper,
-//! with its origin.
+//! The numbers A1..A37 refer to the project's list of ambiguities of the papers. Defaults are the values of the LU paper (α = 4,
+//! ω = 3, D = 0.5, x = 80 %) and, where this paper gives none, the simplest interpretation. A value that was chosen to fit a
+//! paper is in the experiment file of this paper, with its origin.
+//!
+//! Symbols: α is the number of supersteps between two calls and α' that of the next interval; D is the tolerance of the stability
+//! test; ω is the number of calls without migration after which D grows. PM(i,j) = Comp(i,j) + Comm(i,j) - Mem(i,j) is the
+//! potential of migration of process i to cluster j, and x the share of the highest PM above which processes are candidates. A
+//! candidate moves if its time t1 on the present host is larger than its time t2 at the destination.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use migsim_base::error::Problem;
 use migsim_base::units::Seconds;
-use migsim_base::words::of_percent;
+use migsim_base::words::percent_hint;
 
 macro_rules! choice {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident),+ $(,)? }) => {
@@ -21,345 +26,357 @@ macro_rules! choice {
 }
 
 choice!(
-    /// Floor of the working interval α' (A1).
+    /// The smallest value of α', the number of supersteps until the next call, to which unstable supersteps can reduce it (A1).
     Floor {
-        /// 1 (the 2007 paper, algorithm 1).
+        /// The smallest value is 1 (the 2007 paper, algorithm 1).
         One,
-        /// The initial α (Lattice Boltzmann paper, section 4).
+        /// The smallest value is the initial α (Lattice Boltzmann paper, section 4).
         Initial,
     }
 );
 choice!(
-    /// The growth of D, or of α instead, after ω calls without migration (A4).
+    /// The change of the tolerance D, or of α instead, after ω calls in a row without migration (A4).
     ToleranceGrowth {
         /// D is multiplied by `d_factor`.
         Multiply,
-        /// D stays, and α becomes twice the interval that has ended, regardless of the votes of its supersteps (the authors' program of 2015).
+        /// D does not change, and the next α is twice the length of the interval that has ended, however stable its supersteps
+        /// were (the authors' program of 2015).
         DoubleAlpha,
-        /// D does not grow: there is no second adaptation (Lattice Boltzmann paper, section 4, where it is future work).
+        /// D does not grow, so that there is no second adaptation (Lattice Boltzmann paper, section 4, which describes this
+        /// adaptation as future work).
         Never,
     }
 );
 choice!(
-    /// The calls without migration at which D grows (A5).
+    /// The position, in a row of calls without migration, of the calls at which the tolerance D grows (A5).
     ToleranceTrigger {
-        /// At the ω-th call in a row and at each further call.
+        /// D grows at the ω-th call in a row without migration and at each further call in this row.
         Every,
-        /// At each ω-th call in a row; then the count restarts.
+        /// D grows at each ω-th call in a row without migration: at the ω-th, the 2ω-th and so on.
         EachOmega,
-        /// Once in a run.
+        /// D grows at most once in a run, at the first call that is at least the ω-th in a row without migration.
         Once,
     }
 );
 choice!(
-    /// The value of D after a call with migrations that follows calls without (A5).
+    /// The value of the tolerance D after a call with migrations that follows calls without migration (A5).
     AfterMigration {
-        /// D stays.
+        /// D keeps its present value.
         Keep,
         /// D returns to its initial value.
         Reset,
-        /// The last growth of D is undone.
+        /// D returns to the value that it had before its last growth.
         StepBack,
     }
 );
 choice!(
-    /// The moves that count as migrations for ω in a scenario without moves (A6).
+    /// The moves that count as migrations for the number ω of calls without migration, in a scenario without moves (A6).
     QuietCall {
-        /// Decided moves.
+        /// Moves that the policy decided, although they are not carried out.
         Decided,
-        /// Moves made.
+        /// Only moves that are carried out, so that no call has migrations in a scenario without moves.
         Moved,
     }
 );
 choice!(
-    /// The interval to which the test of the calling superstep belongs (A37).
+    /// The interval between calls to which the stability test of the superstep before a call belongs (A37).
     CallingSuperstep {
-        /// Before the call: the test is the last test of its interval.
+        /// The interval that ends with the call; this test is its last one.
         Before,
-        /// After the call: the test is the first test of the next interval.
+        /// The interval that begins with the call; this test is its first one.
         After,
     }
 );
 choice!(
-    /// The processes in the stability test (A3).
+    /// The processes whose times the stability test compares (A3).
     Population {
-        /// Processes that computed in the superstep.
+        /// The processes that computed in the superstep.
         Computing,
-        /// Processes that received a message in the superstep, since only the time of these processes includes receives.
+        /// The processes that received a message in the superstep, since only their times include receives.
         Receiving,
-        /// All processes.
+        /// All processes of the application.
         All,
     }
 );
 choice!(
-    /// The time T of a process in the stability test.
+    /// The time of a process in a superstep that the stability test compares.
     ProcessTime {
-        /// The computation of the process.
+        /// The computation time of the process.
         Compute,
-        /// The computation and the sends of the process.
+        /// The computation time of the process and the time of its sends.
         ComputeAndSend,
-        /// The computation, sends and receives of the process, until it reaches the barrier.
+        /// The time of the computation, the sends and the receives of the process, until it reaches the barrier.
         ComputeAndCommunicate,
     }
 );
 choice!(
-    /// The vote of a superstep without a process to test (A2).
+    /// The result of the stability test for a superstep in which there is no process to test (A2).
     IdleSuperstep {
-        /// No vote: α' stays.
+        /// The superstep is not tested, so that α' does not change.
         NoVote,
-        /// Stable.
+        /// The superstep counts as stable.
         Stable,
-        /// Unstable.
+        /// The superstep counts as unstable.
         Unstable,
     }
 );
 choice!(
-    /// The first stability test of a run.
+    /// The result of the first stability test of a run.
     FirstTest {
-        /// As measured.
+        /// The result follows from the measured times, as in all other tests.
         Measured,
-        /// The test counts as stable, since there is no earlier superstep to compare with.
+        /// The first superstep counts as stable, since there is no earlier superstep to compare it with.
         Stable,
     }
 );
 choice!(
-    /// The first value of a forecast in an interval.
+    /// The initial value of a forecast of work or communication in each interval between calls.
     Ageing {
-        /// The value of the first superstep (Smith-Waterman paper on dynamic platforms, equation 5).
+        /// The forecast starts with the measured value of the first superstep (Smith-Waterman paper on dynamic platforms,
+        /// equation 5).
         FirstValue,
-        /// 0, so that the first superstep weighs as much as the last: the forecast of a steady value v is `v · (1 - 2^-α)`, and a short
-        /// history counts less (the authors' program of 2015).
+        /// The forecast starts from 0, so that the first superstep is halved like all others (the authors' program of 2015). The
+        /// forecast of a steady value v is then `v · (1 - 2^-α)`, and a short history counts less.
         FromZero,
     }
 );
 choice!(
-    /// The effect of idle supersteps on forecasts (A12).
+    /// The effect on the forecasts of supersteps in which a process does not compute or communicate (A12).
     IdleAgeing {
-        /// Idle supersteps enter with the value 0.
+        /// Such supersteps enter the forecasts with the value 0.
         Zero,
-        /// Idle supersteps are skipped.
+        /// Such supersteps do not change the forecasts.
         Skip,
     }
 );
 choice!(
-    /// The effect of a superstep without computation on the regularity Pcomp (A7).
+    /// The effect of a superstep without computation on Pcomp, the regularity of the computation of a process (A7).
     IdlePattern {
-        /// The superstep is judged like any other: a forecast of 0 is right if the value is 0.
+        /// The superstep is treated like any other: a forecast of 0 is right, and any other forecast is wrong.
         Judged,
-        /// Pcomp stays as it is.
+        /// The superstep does not change Pcomp.
         Unchanged,
     }
 );
 choice!(
-    /// The lifetime of the regularities Pcomp and Pcomm, which start at 1 (A7).
+    /// The lifetime of Pcomp and Pcomm, the regularities of computation and communication, which start at 1 (A7).
     Patterns {
-        /// The regularities are kept during the run (the 2007 paper, algorithm 2, of Pcomp).
+        /// The regularities are kept during the whole run (the 2007 paper, algorithm 2, for Pcomp).
         Kept,
-        /// The regularities restart at 1 after each call (the authors' program of 2015).
+        /// The regularities are reset to 1 after each call (the authors' program of 2015).
         EachCall,
     }
 );
 choice!(
-    /// The communication time with a cluster that is forecast (A8).
+    /// The communication time of a process with a cluster from which BTP, the forecast of this time, is computed (A8).
     CommunicationTime {
-        /// The larger of sending and receiving time.
+        /// The larger of the time of sending to the cluster and the time of receiving from it.
         Larger,
-        /// The sum of sending and receiving time.
+        /// The sum of the time of sending to the cluster and the time of receiving from it.
         Sum,
-        /// The receiving time alone.
+        /// The time of receiving from the cluster alone.
         Received,
     }
 );
 choice!(
-    /// The power of a cluster, from which its index ISet(j) is computed (A9).
+    /// The computing power of cluster j, from which the index ISet(j) in the potential of migration is computed (A9).
     SetIndex {
-        /// The mean clock rate.
+        /// The mean clock rate of the hosts of the cluster.
         MeanClock,
-        /// The mean over the hosts of the cluster of the clock rate minus external load, shared by the processes on the host and one more.
+        /// The mean speed that a further process would get on a host of the cluster. This speed is the clock rate left by
+        /// external load, shared by the processes on the host and the new one.
         MeanFreePower,
-        /// The clock rate of the best host without a process; 0 if there is none.
+        /// The clock rate left by external load of the fastest host of the cluster without a process; 0 if there is none.
         BestFreeHost,
-        /// The maximum over the hosts of the cluster of the clock rate minus external load, shared by the processes on the host and one
-        /// more.
+        /// The highest speed that a further process would get on a host of the cluster. This speed is the clock rate left by
+        /// external load, shared by the processes on the host and the new one.
         BestHost,
-        /// The sum over the hosts of the cluster of the clock rate minus external load, shared by the processes on the host and one more
-        /// (the authors' program of 2015).
+        /// The sum, over the hosts of the cluster, of the speed that a further process would get there (the authors' program of
+        /// 2015). This speed is the clock rate left by external load, shared by the processes on the host and the new one.
         FreePowerSum,
     }
 );
 choice!(
-    /// The form of ISet(j), as a function of the power of a cluster (A9).
+    /// The equation of the index ISet(j) as a function of the computing power of cluster j (A9).
     IndexForm {
-        /// `power(j) / max power`: 1 for the best cluster.
+        /// `power(j) / max power`: 1 for the cluster with the largest power.
         OfBest,
-        /// `1 - v/power(j)`, with v the speed of the process on its present host: the fraction of its time that the process would save,
-        /// which is negative for a slower cluster. Comp(i,j) is then `t1 - t2` without costs.
+        /// `1 - v/power(j)`, with v the speed of the process on its present host: the share of its computation time that the
+        /// process would save. It is negative for a slower cluster. Comp(i,j) is then `t1 - t2` without costs.
         GainOverSource,
     }
 );
 choice!(
-    /// Whether PM includes Comm(i,j).
+    /// Whether the potential of migration PM includes the communication term Comm(i,j).
     PotentialCommunication {
-        /// Yes (equation 1).
+        /// PM includes Comm(i,j) (equation 1).
         Counted,
-        /// No.
+        /// PM does not include Comm(i,j).
         Ignored,
     }
 );
 choice!(
-    /// The rate at which Mem(i,j) sends the memory of a process.
+    /// The rate at which the term Mem(i,j) assumes that the memory of a process is sent to cluster j.
     MemoryRate {
-        /// The rate of the narrowest link between clusters, one for all pairs. Access links and the medium inside a cluster do not count.
-        /// On a platform without such links it is as `managers`.
+        /// The rate of the narrowest link between clusters, which is the same for all pairs of clusters. Access links and the
+        /// network inside a cluster do not count. On a platform without links between clusters, `managers` is used.
         Backbone,
-        /// The rate of the narrowest link between the two managers.
+        /// The rate of the narrowest link on the route between the managers of the two clusters.
         Managers,
     }
 );
 choice!(
-    /// The cluster from which Mem(i,j) counts the transfer of the memory.
+    /// The cluster from which the term Mem(i,j) counts the transfer of the memory of process i.
     MemoryOrigin {
-        /// The present cluster of process i; a transfer to that cluster itself costs nothing.
+        /// The present cluster of process i. For this cluster Mem(i,j) is 0, unless `own_cluster` is `within`.
         Present,
-        /// The first cluster of process i, as if rates were measured once, at the start, and kept.
+        /// The cluster in which process i started, as if the rates had been measured only once, at the start of the run.
         Initial,
     }
 );
 choice!(
-    /// The weights of Comp, Comm and Mem in PM.
+    /// The weights of the terms Comp, Comm and Mem in the potential of migration PM.
     WeightRule {
-        /// 1 each (equation 1).
+        /// Each term has the weight 1 (equation 1).
         Fixed,
-        /// The weights are adjusted at each call: the weights of Comp and Comm follow the predicted shares of time, and the weight of Mem
-        /// follows the effect of the last moves. The Lattice Boltzmann paper announces such weights without a rule; this rule is ours.
+        /// The weights are adjusted at each call. The weights of Comp and Comm follow the predicted shares of time, and the
+        /// weight of Mem follows the effect of the last moves. The Lattice Boltzmann paper announces such weights without a rule;
+        /// the rule is migsim's own.
         Adaptive,
     }
 );
 choice!(
-    /// The number of supersteps over which a time is counted (A13, A17).
+    /// The number of supersteps over which a predicted time is counted (A13, A17).
     Horizon {
         /// One superstep.
         Superstep,
-        /// The interval that has just ended (α).
+        /// The supersteps of the interval between calls that has just ended (α).
         Interval,
-        /// The next interval (α').
+        /// The supersteps of the next interval between calls (α').
         NextInterval,
     }
 );
 choice!(
-    /// Whether the cluster where a process is competes for its highest PM (A31).
+    /// Whether the present cluster of a process is included when its highest potential of migration PM is determined (A31).
     OwnCluster {
-        /// No.
+        /// The present cluster is excluded, so that each process prefers another cluster.
         Excluded,
-        /// Yes; a process whose highest PM is to its own cluster stays, and is no candidate.
+        /// The present cluster is included; a process with its highest PM for this cluster stays and is not a candidate.
         Competes,
-        /// Yes; a process whose highest PM is to its own cluster is a candidate for another host of this cluster. Its move costs a transfer
-        /// between two hosts of that cluster, as with the random node of the own Set in the 2007 paper (section 2.3.3).
+        /// The present cluster is included; a process with its highest PM for this cluster is a candidate for another host of the
+        /// cluster. Its move costs a transfer between two hosts of the cluster, as with the random node of the own Set in the
+        /// 2007 paper (section 2.3.3).
         Within,
     }
 );
 choice!(
-    /// The selection of candidates.
+    /// The heuristic that selects the candidates for migration from the potentials of migration PM.
     Heuristic {
-        /// All processes with a PM above a threshold that x determines.
+        /// All processes whose highest PM is above a threshold that x determines.
         One,
-        /// The process with the highest PM alone.
+        /// Only the process with the highest PM.
         Two,
     }
 );
 choice!(
-    /// The meaning of x in heuristic one (A11).
+    /// The threshold that x defines for the candidates of heuristic one (A11).
     ThresholdMeaning {
-        /// PM > x · max PM.
+        /// Candidates have PM > x · max PM, with the maximum over all processes.
         OfMaximum,
-        /// PM > x · max PM, with the maximum over the processes of the own cluster: each manager selects from its own list (Smith-Waterman
-        /// paper on dynamic platforms, section 2.3).
+        /// Candidates have PM > x · max PM, with the maximum over the processes of their present cluster. Each manager selects
+        /// from its own list (Smith-Waterman paper on dynamic platforms, section 2.3).
         OfClusterMaximum,
-        /// The first processes, of which x is the share.
+        /// Candidates are the processes with the highest PM; x is their share of all processes.
         OfProcesses,
     }
 );
 choice!(
-    /// The order in which candidates are tried (A29).
+    /// The order in which candidates are offered destinations (A29).
     CandidateOrder {
-        /// By decreasing PM, ties by increasing rank.
+        /// Decreasing PM; processes with equal PM by increasing rank (process number).
         Potential,
-        /// By decreasing PM. Of processes with equal PM, the process that was answered last at the last call comes first, which is the
-        /// process with the highest rank. Managers answer by increasing rank, and a process that is answered later begins the next
-        /// superstep later. At the first call the lowest rank is first, since no process was answered before. Of processes that move to
-        /// equal hosts the lowest rank gets the first host.
+        /// Decreasing PM; of processes with equal PM, the one that a manager answered last at the previous call comes first,
+        /// which is the process with the highest rank.
+        ///
+        /// Managers answer by increasing rank, and a process that is answered later begins the next superstep later. At the first
+        /// call of a run the lowest rank is first, since no process was answered before. Of processes that move to equal hosts,
+        /// the lowest rank gets the first host.
         PotentialLastAnswered,
-        /// By increasing rank.
+        /// Increasing rank (process number).
         RankAscending,
-        /// By decreasing rank.
+        /// Decreasing rank (process number).
         RankDescending,
     }
 );
 choice!(
     /// The hosts of the chosen cluster that can be destinations (A14).
     FreeHost {
-        /// Any host.
+        /// All hosts, with or without processes.
         Any,
-        /// Hosts without a process.
+        /// Hosts to which no process is assigned.
         Unmapped,
-        /// Hosts without a process that computed since the last call. Only such processes count as being on a host, also for `set_index`
-        /// and `index_form`.
+        /// Hosts on which no process computed since the last call. Only processes that computed since then count as being on a
+        /// host, also for `set_index` and `index_form`.
         Inactive,
-        /// The hosts on which no process computed within the memory (`load_memory`). A process then counts as being on a host if it
-        /// computed in the calling superstep or was sent there in this call, also for `set_index`. A host without computation in the
-        /// calling superstep but within the memory counts one process.
+        /// Hosts on which no process computed within the last `load_memory` supersteps. A process counts as being on a host if it
+        /// computed in the superstep before the call or was sent there in this call, also for `set_index`. A host without
+        /// computation in that superstep but with computation within `load_memory` counts as having one process.
         Quiet,
     }
 );
 choice!(
-    /// The load in ICPU = peak · (1 - load) (A16).
+    /// The load of a host in its remaining computing power ICPU = peak · (1 - load), by which destinations are compared (A16).
     HostLoad {
-        /// The external load only.
+        /// Only the external load of the host.
         External,
-        /// The external load, with the remaining speed shared by the BSP processes on the host and the new process.
+        /// The external load of the host; the remaining speed is divided among the BSP processes on the host and the new process.
         WithProcesses,
     }
 );
 choice!(
-    /// The reaction of a candidate to a cluster without a host for it (A15).
+    /// The behaviour of a candidate if no host of its preferred cluster can take it (A15).
     FullCluster {
-        /// The candidate stays.
+        /// The candidate stays on its host.
         Stay,
-        /// The candidate tries the cluster of its next best PM.
+        /// The candidate tries the other clusters in decreasing order of its PM.
         NextBest,
-        /// All candidates of its cluster that want the full cluster try the clusters of the next best PM together. They go to the first
-        /// that has a free host for each of them; if none has, all stay (Smith-Waterman paper on dynamic platforms, section 5.2).
+        /// All candidates of one cluster that prefer the same full cluster try the clusters with the next lower PM together. They
+        /// go to the first cluster with a free host for each of them; if there is none, all stay (Smith-Waterman paper on dynamic
+        /// platforms, section 5.2).
         NextForGroup,
     }
 );
 choice!(
-    /// The cost in t2 of a destination that is already in use.
+    /// The way in which t2, the time of a candidate at its destination, accounts for processes that are already on the host.
     Sharing {
-        /// The fair share of the process on the host.
+        /// The computation time is that of the process's fair share of the host.
         Fair,
-        /// The fair share of the process, and the slowdown of the processes that are already there.
+        /// The computation time is that of the process's fair share of the host, increased by the slowdown of the processes that
+        /// are already on the host.
         FairAndInflicted,
-        /// Only empty hosts are acceptable.
+        /// Only hosts without processes are accepted as destinations.
         Alone,
     }
 );
 choice!(
-    /// Whether a candidate has to pass the viability test.
+    /// Whether a candidate has to pass the viability test, which compares its time t1 on the present host with its time t2 at the
+    /// destination.
     Viability {
-        /// Yes: it moves if `t1 > t2` (LU paper, section 2; Smith-Waterman papers, section 2).
+        /// The candidate moves only if `t1 > t2` (LU paper, section 2; Smith-Waterman papers, section 2).
         Tested,
-        /// No: each candidate with a host moves, so that PM alone decides (the 2007 paper, and the authors' program of 2015). t1 and t2 are
-        /// still computed and recorded.
+        /// Each candidate with a destination moves, so that only PM decides (the 2007 paper, and the authors' program of 2015).
+        /// t1 and t2 are still computed and recorded.
         None,
     }
 );
 choice!(
-    /// Whether t1 and t2 include communication (point iv of the viability data).
+    /// Whether the times t1 and t2 of the viability test include communication (point iv of the viability data in the papers).
     ViabilityCommunication {
-        /// No.
+        /// The times t1 and t2 do not include communication.
         Ignored,
-        /// Yes: t1 includes the predicted communication time. t2 includes the time of the same messages with the same clusters, without
-        /// contention: `Σ_j messages · L(j, destination) + bytes / bandwidth`. A message without bytes takes its latency, too.
+        /// The times t1 and t2 include communication. For t1 this is the predicted communication time. For t2 it is the time of
+        /// the same messages with the same clusters from the destination, without contention: `Σ_j messages · L(j, destination) +
+        /// bytes / bandwidth`. A message without bytes still takes its latency.
         Uncontended,
     }
 );
@@ -372,8 +389,9 @@ impl WeightRule {
 }
 
 impl CandidateOrder {
-    /// Whether processes of equal PM are tried by decreasing rank, at the first call or at a later one.
-    pub(super) fn ties_fall(self, has_answered: bool) -> bool {
+    /// Whether processes with equal PM are tried by decreasing rank. `has_answered` tells whether processes were answered at an
+    /// earlier call.
+    pub(super) fn breaks_ties_by_decreasing_rank(self, has_answered: bool) -> bool {
         match self {
             Self::PotentialLastAnswered => has_answered,
             Self::Potential | Self::RankAscending | Self::RankDescending => false,
@@ -381,111 +399,117 @@ impl CandidateOrder {
     }
 }
 
-/// All options of MigBSP.
+/// All options of MigBSP, second generation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MigBspConfig {
-    /// α: supersteps until the first call, and the first interval between calls.
+    /// Number α of supersteps until the first call; also the first interval between calls, which is then adapted.
     pub alpha: u32,
-    /// Floor of α' (A1).
+    /// The smallest value of α', to which unstable supersteps can reduce the interval between calls (A1).
     pub floor: Floor,
-    /// D: a superstep is stable if all times lie within avg·(1 ± D); a share, from 0 to 10.
+    /// Tolerance D of the stability test. A superstep is stable if the times of all processes lie within avg·(1 ± D); a share,
+    /// from 0 to 10.
     pub d: f64,
-    /// ω: calls in a row without migration after which D grows, or α instead (`d_growth`).
+    /// Number ω of calls in a row without migration after which D grows, or α instead (`d_growth`).
     pub omega: u32,
-    /// The growth of D (A4).
+    /// The change of D, or of α instead, after ω calls in a row without migration (A4).
     pub d_growth: ToleranceGrowth,
-    /// The factor of `d_growth: multiply`.
+    /// The factor by which D grows with `d_growth: multiply`.
     pub d_factor: f64,
-    /// The calls at which D grows (A5).
+    /// The position, in a row of calls without migration, of the calls at which D grows (A5).
     pub d_trigger: ToleranceTrigger,
-    /// D when migrations resume (A5).
+    /// The value of D after a call with migrations that follows calls without migration (A5).
     pub d_after_migration: AfterMigration,
-    /// The moves that count as migrations in a scenario without moves (A6).
+    /// The moves that count as migrations for ω in a scenario without moves (A6).
     pub quiet_call: QuietCall,
-    /// The interval to which the test of the calling superstep belongs (A37).
+    /// The interval between calls to which the stability test of the superstep before a call belongs (A37).
     pub calling_superstep: CallingSuperstep,
-    /// The processes in the stability test (A3).
+    /// The processes whose times the stability test compares (A3).
     pub population: Population,
-    /// The time of a process in the stability test.
+    /// The time of a process in a superstep that the stability test compares.
     pub process_time: ProcessTime,
-    /// The vote of a superstep without a process to test (A2).
+    /// The result of the stability test for a superstep in which there is no process to test (A2).
     pub idle_superstep: IdleSuperstep,
-    /// The first test of a run.
+    /// The result of the first stability test of a run.
     pub first_test: FirstTest,
 
-    /// δ: margin within which a forecast of instructions counts as right, in [0, 1].
+    /// Margin δ: the largest relative difference at which a forecast of instructions counts as right; in \[0, 1\]. It determines
+    /// the regularity Pcomp.
     pub delta: f64,
-    /// δ in scenario ii; `delta` if not given. The paper on irregular Smith-Waterman takes 0.01 there, so that Pcomp falls and no process
-    /// becomes a candidate (section 4).
+    /// Margin δ in scenario ii (scheduler without moves); the value of `delta` by default. The paper on irregular Smith-Waterman
+    /// uses 0.01 in this scenario, so that Pcomp falls and no process becomes a candidate (section 4).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delta_without_moves: Option<f64>,
-    /// β: margin within which a forecast of bytes counts as right, in [0, 1].
+    /// Margin β: the largest relative difference at which a forecast of bytes counts as right; in \[0, 1\]. It determines the
+    /// regularity Pcomm.
     pub beta: f64,
-    /// Pcomp in supersteps without computation (A7).
+    /// The effect of a superstep without computation on the regularity Pcomp (A7).
     pub idle_pattern: IdlePattern,
-    /// The lifetime of Pcomp and Pcomm (A7).
+    /// The lifetime of the regularities Pcomp and Pcomm (A7).
     pub patterns: Patterns,
-    /// The first value of a forecast in an interval (A12).
+    /// The initial value of a forecast in each interval between calls (A12).
     pub ageing: Ageing,
-    /// The effect of idle supersteps on forecasts (A12).
+    /// The effect on forecasts of supersteps in which a process does not compute or communicate (A12).
     pub idle_ageing: IdleAgeing,
-    /// The communication time that is forecast (A8).
+    /// The communication time from which the forecast BTP is computed (A8).
     pub communication_time: CommunicationTime,
-    /// The power of a cluster in ISet(j) (A9).
+    /// The computing power of cluster j from which the index ISet(j) is computed (A9).
     pub set_index: SetIndex,
-    /// The form of ISet(j), as a function of that power (A9).
+    /// The equation of ISet(j) as a function of the computing power of cluster j (A9).
     pub index_form: IndexForm,
-    /// Whether PM includes Comm(i,j).
+    /// Whether PM, the potential of migration, includes the communication term Comm(i,j).
     pub potential_communication: PotentialCommunication,
-    /// The weights of Comp, Comm and Mem in PM.
+    /// The weights of the terms Comp, Comm and Mem in PM.
     #[serde(skip_serializing_if = "WeightRule::is_fixed")]
     pub weights: WeightRule,
-    /// The number of supersteps over which PM counts Comp and Comm (A13).
+    /// The number of supersteps over which PM counts the terms Comp and Comm (A13).
     pub potential_horizon: Horizon,
-    /// Mig(i,j): time of the operations of a migration (A10).
+    /// Mig(i,j): time of the operations of a migration besides the transfer of the memory, which is part of Mem(i,j) (A10).
     pub migration_operations: Seconds,
-    /// Whether Mem(i,j) includes the transfer of the memory, M(i) · T(i,j).
+    /// Whether the term Mem(i,j) includes the time to transfer the memory of the process, M(i) · T(i,j).
     pub memory_transfer: bool,
-    /// T(i,j): the rate at which Mem(i,j) counts the transfer of the memory.
+    /// The rate at which Mem(i,j) assumes that the memory is sent; T(i,j) is the time per byte at this rate.
     pub memory_rate: MemoryRate,
     /// The cluster from which Mem(i,j) counts the transfer of the memory.
     pub memory_origin: MemoryOrigin,
-    /// Whether the cluster where a process is competes for its highest PM (A31).
+    /// Whether the present cluster of a process is included when its highest PM is determined (A31).
     pub own_cluster: OwnCluster,
-    /// Whether only a positive PM makes a candidate (A13).
+    /// Whether a process can be a candidate only if its highest PM is positive (A13).
     pub only_positive: bool,
-    /// Heuristic one or two.
+    /// The heuristic that selects the candidates: all processes with a PM above a threshold (one), or only the process with the
+    /// highest PM (two).
     pub heuristic: Heuristic,
-    /// x of heuristic one, in [0, 1].
+    /// Parameter x of heuristic one, by default the share of the highest PM above which processes are candidates; in \[0, 1\].
     pub x: f64,
-    /// The meaning of x (A11).
+    /// The threshold that x defines for the candidates of heuristic one (A11).
     pub x_of: ThresholdMeaning,
 
-    /// The order in which candidates are tried (A29).
+    /// The order in which candidates are offered destinations (A29).
     pub candidate_order: CandidateOrder,
-    /// The hosts that can be destinations (A14).
+    /// The hosts of the chosen cluster that can be destinations (A14).
     pub free_host: FreeHost,
-    /// `free_host: quiet`: the number of supersteps, at least 1, for which a host counts as busy after a computation. Default: the rest of
-    /// the run. The load of the 2007 paper (section 2.4) is a mean over 15 minutes, longer than most runs of the papers (A16).
+    /// For `free_host: quiet`: the number of supersteps, at least 1, for which a host counts as busy after a computation. By
+    /// default it stays busy for the rest of the run. The load of the 2007 paper (section 2.4) is a mean over 15 minutes, longer
+    /// than most runs of the papers (A16).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load_memory: Option<u32>,
-    /// The load in ICPU (A16).
+    /// The load of a host in its remaining computing power ICPU = peak · (1 - load), by which destinations are compared (A16).
     pub host_load: HostLoad,
-    /// The reaction to a full cluster (A15).
+    /// The behaviour of a candidate if no host of its preferred cluster can take it (A15).
     pub full_cluster: FullCluster,
 
-    /// Whether a candidate has to pass the viability test, `t1 > t2`.
+    /// Whether a candidate has to pass the viability test, `t1 > t2`: its time on the present host must be larger than at the
+    /// destination.
     pub viability: Viability,
     /// The number of supersteps over which t1 and t2 are counted (A17).
     pub viability_horizon: Horizon,
-    /// The cost in t2 of a shared destination.
+    /// The way in which t2 accounts for processes that are already on the destination.
     pub sharing: Sharing,
-    /// Whether t1 and t2 include communication.
+    /// Whether t1 and t2 include the communication of the process.
     pub viability_communication: ViabilityCommunication,
-    /// The time of a migration in t2, without the transfer of the memory.
+    /// The cost of a migration in t2 besides the transfer of the memory.
     pub viability_cost: Seconds,
-    /// Whether t2 includes the transfer of the memory.
+    /// Whether t2 includes the time to transfer the memory of the process.
     pub viability_transfer: bool,
 }
 
@@ -543,18 +567,19 @@ impl Default for MigBspConfig {
     }
 }
 
-/// Maximum of D, as a share of the mean time. No time of 11 processes is more than 10 times above their mean, and few applications come
-/// near that, so a larger D is probably meant as percent.
-const LARGEST_D: f64 = 10.0;
+/// Largest allowed value of D, as a share of the mean time; a larger D is probably meant as percent. No time of 11 processes is
+/// more than 10 times above their mean, and few applications come near this.
+const MAX_D: f64 = 10.0;
 
-/// Describes the range of a share from 0, with the share that was meant by percent.
-fn within(most: f64, value: f64) -> String {
-    let share = of_percent(value).map_or_else(String::new, |share| format!(": {share}"));
+/// Describes the allowed range of a share, from 0 to `most`, for an error message. If `value` was probably meant as percent, the
+/// corresponding share is added.
+fn range_text(most: f64, value: f64) -> String {
+    let share = percent_hint(value).map_or_else(String::new, |share| format!(": {share}"));
     format!("from 0 to {most}{share}")
 }
 
 impl MigBspConfig {
-    /// Returns the errors of all values that are out of range, each with its key in the options.
+    /// Returns an error for each option that is out of range, with the key of the option.
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         let mut check = |key: &str, is_right: bool, value: String, range: &str| {
@@ -577,7 +602,7 @@ impl MigBspConfig {
                 key,
                 (0.0..=1.0).contains(&value),
                 value.to_string(),
-                &within(1.0, value),
+                &range_text(1.0, value),
             );
         }
         check(
@@ -600,9 +625,9 @@ impl MigBspConfig {
         );
         check(
             "d",
-            (0.0..=LARGEST_D).contains(&self.d),
+            (0.0..=MAX_D).contains(&self.d),
             self.d.to_string(),
-            &within(LARGEST_D, self.d),
+            &range_text(MAX_D, self.d),
         );
         let grows = self.d_factor.is_finite() && self.d_factor >= 1.0;
         check(

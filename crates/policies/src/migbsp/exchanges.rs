@@ -1,32 +1,34 @@
-//! A table of forecasts by process and cluster, for the pairs that have had traffic.
+//! A table of forecasts of communication, with an entry for each pair of a process and a cluster that have exchanged messages.
 //!
 //! ```text
 //! memory = processes · 4 B + 44 B · nodes of six pairs + 44 B · states,   states <= pairs
 //! ```
-//! The forecast of a pair is its state. If there are many pairs, those with equal traffic share a state, since messages of one size get
-//! equal forecasts. A superstep without traffic changes a state once for all its pairs and visits no pair. So the cost of a superstep grows
-//! with its traffic and with the number of states.
+//! The forecast of a pair is its state. If there are many pairs, those with equal traffic share a state, since messages of one
+//! size have equal forecasts. A superstep without traffic changes a state once for all its pairs and visits no pair. Therefore
+//! the cost of a superstep grows with its traffic and with the number of states.
 
 use std::collections::BTreeMap;
 
 use crate::{Pairs, Traffic, refill};
 use migsim_base::units::to_u32;
 
-/// The predicted traffic of a process with a cluster in a superstep.
+/// The predicted communication of a process with a cluster in a superstep.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Exchange {
+    /// The predicted number of bytes that the process exchanges with the cluster.
     pub(crate) bytes: f64,
-    /// BTP(i,j) \[s\].
+    /// BTP(i,j), the predicted communication time of process i with cluster j in a superstep \[s\].
     pub(crate) time: f64,
-    /// Pcomm(i,j), dimensionless.
+    /// Pcomm(i,j), the regularity of the communication of process i with cluster j, from 0 to 1.
     pub(crate) regularity: f64,
-    /// Number of messages that took `time`, and their bytes.
+    /// The predicted number of messages whose communication takes `time`.
     pub(crate) messages: f64,
+    /// The predicted total size of the messages whose communication takes `time` \[B\].
     pub(crate) volume: f64,
 }
 
 impl Exchange {
-    /// The state of a pair that never had traffic.
+    /// Returns the forecast of a pair of a process and a cluster that have never exchanged messages, with this regularity.
     pub(super) const fn none(regularity: f64) -> Self {
         Self {
             bytes: 0.0,
@@ -38,16 +40,16 @@ impl Exchange {
     }
 }
 
-/// The state of a pair and its traffic, which determine its next state.
+/// The previous state of a pair and its traffic in a superstep, which together determine its next state.
 #[derive(Clone, Copy, Debug, Default)]
-struct Entrance {
-    /// The previous state; `NONE` if the pair is new.
-    before: u32,
+struct Transition {
+    /// The number of the previous state; `NONE` if the pair is new.
+    previous_state: u32,
     traffic: Traffic,
 }
 
-impl Entrance {
-    /// Whether both are equal to the last bit.
+impl Transition {
+    /// Whether the two transitions are equal to the last bit.
     #[inline]
     fn is_same(&self, other: &Self) -> bool {
         let (ours, theirs) = (self.bits(), other.bits());
@@ -59,7 +61,7 @@ impl Entrance {
     fn bits(&self) -> [u64; 6] {
         let traffic = &self.traffic;
         [
-            u64::from(self.before),
+            u64::from(self.previous_state),
             u64::from(traffic.sent_messages) << 32 | u64::from(traffic.received_messages),
             traffic.sent.get().to_bits(),
             traffic.received.get().to_bits(),
@@ -68,7 +70,7 @@ impl Entrance {
         ]
     }
 
-    /// Returns a number below [`RECENT`] that is equal for equal values.
+    /// Returns a hash value below [`RECENT`]; equal transitions have equal values.
     #[inline]
     fn hash(&self) -> usize {
         // The multiplication, by 2^64 over the golden ratio, moves all bits to the highest ones (Knuth 1973, section 6.4).
@@ -80,67 +82,69 @@ impl Entrance {
     }
 }
 
-/// The pairs of a process and a cluster that have had traffic.
+/// The forecasts of communication for all pairs of a process and a cluster that have exchanged messages.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Exchanges {
-    /// The state of each pair.
+    /// The number of the state of each pair.
     pairs: Pairs<u32, 6>,
-    /// For each process, the remainders by 32 of the clusters of its pairs, as bits: most pairs are new, and need no search.
-    clusters: Vec<u32>,
+    /// For each process, a set of bits: bit k is set if the process has a pair with a cluster whose number modulo 32 is k. Most
+    /// pairs are new, and a bit that is not set shows this without a search.
+    cluster_bits: Vec<u32>,
     states: States,
 }
 
-/// The forecasts; each state has at least one pair.
+/// The forecasts of all states, as one array for each quantity; each state has at least one pair.
 #[derive(Clone, Debug, Default)]
 struct States {
-    /// The [`Exchange`] of each state.
+    /// The predicted bytes of each state; this and the following arrays hold the fields of [`Exchange`].
     bytes: Vec<f64>,
     time: Vec<f64>,
     regularity: Vec<f64>,
     messages: Vec<f64>,
     volume: Vec<f64>,
-    /// Number of pairs in each state, with the bit [`FRESH`].
+    /// Number of pairs in each state; the bit [`FRESH`] is set if the state includes the traffic of this superstep.
     pairs: Vec<u32>,
-    /// If pairs share states: the states that began in this superstep, by the hash of the entrance.
-    recent: Vec<(Entrance, u32)>,
+    /// If pairs share states: the states that were created in this superstep, in a hash table by their transition.
+    recent_transitions: Vec<(Transition, u32)>,
 }
 
-/// Number of states from which on pairs share states; below it, one state per pair is faster.
-const MANY: usize = if cfg!(test) { 8 } else { 1 << 16 };
-/// Number of places where a shared state is searched; a state that is not found there is stored again.
+/// Number of states from which pairs share states. With fewer states, one state per pair is faster.
+const SHARING_THRESHOLD: usize = if cfg!(test) { 8 } else { 1 << 16 };
+/// Number of places of the hash table in which a shared state is searched. A state that is not found there is stored again.
 const RECENT: usize = 1 << RECENT_BITS;
 const RECENT_BITS: u32 = 10;
-/// The bit of a state that includes the traffic of this superstep.
+/// The bit in the number of pairs of a state that marks that the state includes the traffic of this superstep.
 const FRESH: u32 = 1 << 31;
 const NONE: u32 = u32::MAX;
 
 impl Exchanges {
-    /// Removes all pairs and prepares for `processes` processes, keeping the memory.
+    /// Removes all pairs and prepares the table for `processes` processes, without releasing memory.
     pub(super) fn clear(&mut self, processes: usize) {
         self.pairs.clear(processes);
-        refill(&mut self.clusters, processes, 0);
+        refill(&mut self.cluster_bits, processes, 0);
         self.states.resize(0);
     }
 
-    /// Removes all pairs, keeping the memory.
-    pub(super) fn forget(&mut self) {
+    /// Removes all pairs, without releasing memory.
+    pub(super) fn remove_all(&mut self) {
         self.clear(self.pairs.processes());
     }
 
-    /// Returns the forecast of a process and a cluster, if they have had traffic.
+    /// Returns the forecast for a process and a cluster; `None` if they have exchanged no messages.
     pub(super) fn get(&self, process: usize, cluster: usize) -> Option<Exchange> {
         let state = self.pairs.get(process, cluster)?;
-        Some(self.states.at(*state))
+        Some(self.states.exchange(*state))
     }
 
-    /// Returns the clusters of the pairs of a process, with their forecasts.
+    /// Returns the clusters with which a process has exchanged messages, each with the forecast.
     #[inline]
-    pub(super) fn of(&self, process: usize) -> impl Iterator<Item = (usize, Exchange)> {
-        let pairs = self.pairs.of(process);
-        pairs.map(|(cluster, &state)| (cluster, self.states.at(state)))
+    pub(super) fn of_process(&self, process: usize) -> impl Iterator<Item = (usize, Exchange)> {
+        let pairs = self.pairs.of_process(process);
+        pairs.map(|(cluster, &state)| (cluster, self.states.exchange(state)))
     }
 
-    /// Adds the traffic of a superstep: `enter` changes each pair with traffic, `silent` all others. A new pair begins as `first`.
+    /// Adds the traffic of a superstep. `enter` computes the next forecast of a pair with traffic, `silent` that of a pair
+    /// without; a new pair starts from `first`.
     pub(super) fn observe(
         &mut self,
         traffic: &Pairs<Traffic>,
@@ -149,19 +153,19 @@ impl Exchanges {
         silent: impl Fn(Exchange) -> Exchange,
     ) {
         let (pairs, states) = (&mut self.pairs, &mut self.states);
-        for (process, clusters) in self.clusters.iter_mut().enumerate() {
-            for (cluster, traffic) in traffic.of(process) {
-                let bit = bit(cluster);
+        for (process, clusters) in self.cluster_bits.iter_mut().enumerate() {
+            for (cluster, traffic) in traffic.of_process(process) {
+                let bit = cluster_bit(cluster);
                 let known = if *clusters & bit == 0 {
                     None
                 } else {
                     pairs.get_mut(process, cluster)
                 };
                 let before = known.as_deref().copied();
-                if before.is_some_and(|state| states.change(state, traffic, &enter)) {
+                if before.is_some_and(|state| states.change_or_leave(state, traffic, &enter)) {
                     continue;
                 }
-                let state = states.enter(before, first, traffic, &enter);
+                let state = states.enter_state(before, first, traffic, &enter);
                 if let Some(known) = known {
                     *known = state;
                 } else {
@@ -173,7 +177,8 @@ impl Exchanges {
         states.end_superstep(silent);
     }
 
-    /// Keeps the pairs for whose regularity `is_kept` is true, in their order; of their forecasts it keeps the regularity alone.
+    /// Removes the pairs for whose regularity `is_kept` is false. Of the forecasts of the remaining pairs only the regularity is
+    /// kept.
     pub(super) fn retain(&mut self, is_kept: impl Fn(f64) -> bool) {
         let becomes = self.states.retain(is_kept);
         let in_state = &mut self.states.pairs;
@@ -185,16 +190,16 @@ impl Exchanges {
             }
             is_kept
         });
-        for (process, clusters) in self.clusters.iter_mut().enumerate() {
-            let bits = self.pairs.of(process).map(|(cluster, _)| bit(cluster));
+        for (process, clusters) in self.cluster_bits.iter_mut().enumerate() {
+            let bits = self.pairs.of_process(process).map(|(cluster, _)| cluster_bit(cluster));
             *clusters = bits.fold(0, |all, bit| all | bit);
         }
     }
 }
 
-/// Returns the remainder of a cluster by 32, as one of 32 bits.
+/// Returns a value with one bit set, whose position is the number of the cluster modulo 32.
 #[inline]
-fn bit(cluster: usize) -> u32 {
+fn cluster_bit(cluster: usize) -> u32 {
     1 << (cluster % 32)
 }
 
@@ -213,9 +218,9 @@ impl States {
         self.pairs.resize(states, 0);
     }
 
-    /// Returns the forecast of a state.
+    /// Returns the forecast of the state with this number.
     #[inline]
-    fn at(&self, state: u32) -> Exchange {
+    fn exchange(&self, state: u32) -> Exchange {
         let at = state as usize;
         Exchange {
             bytes: self.bytes[at],
@@ -226,9 +231,10 @@ impl States {
         }
     }
 
-    /// Changes a state by traffic if only one pair is in it; otherwise removes that pair from it. Returns whether the pair is still in it.
+    /// Updates a state with the traffic of a pair if this is its only pair; otherwise removes the pair from the state. Returns
+    /// whether the pair is still in the state.
     #[inline]
-    fn change(
+    fn change_or_leave(
         &mut self,
         state: u32,
         traffic: &Traffic,
@@ -238,16 +244,17 @@ impl States {
         let is_alone = *pairs & !FRESH == 1;
         if is_alone {
             *pairs |= FRESH;
-            self.set(state, enter(self.at(state), traffic));
+            self.set_exchange(state, enter(self.exchange(state), traffic));
         } else {
             *pairs -= 1;
         }
         is_alone
     }
 
-    /// Returns the new state of a pair after traffic has changed the state `before`, or `first` for a new pair.
+    /// Returns the number of the new state of a pair after traffic. The pair was in the state `before`, or is new and starts from
+    /// `first`.
     #[inline]
-    fn enter(
+    fn enter_state(
         &mut self,
         before: Option<u32>,
         first: Exchange,
@@ -255,32 +262,32 @@ impl States {
         enter: impl Fn(Exchange, &Traffic) -> Exchange,
     ) -> u32 {
         let after = |states: &Self| {
-            let exchange = before.map_or(first, |state| states.at(state));
+            let exchange = before.map_or(first, |state| states.exchange(state));
             enter(exchange, traffic)
         };
-        if self.recent.is_empty() {
+        if self.recent_transitions.is_empty() {
             return self.push(after(self));
         }
-        let entrance = Entrance {
-            before: before.unwrap_or(NONE),
+        let entrance = Transition {
+            previous_state: before.unwrap_or(NONE),
             traffic: *traffic,
         };
         let hash = entrance.hash();
-        let (recent, state) = &self.recent[hash];
+        let (recent, state) = &self.recent_transitions[hash];
         if *state != NONE && recent.is_same(&entrance) {
             self.pairs[*state as usize] += 1;
             return *state;
         }
         let state = self.push(after(self));
-        self.recent[hash] = (entrance, state);
+        self.recent_transitions[hash] = (entrance, state);
         state
     }
 
-    /// Adds a state for one pair.
+    /// Adds a state with this forecast for one pair, and returns its number.
     fn push(&mut self, exchange: Exchange) -> u32 {
         let state = to_u32(self.pairs.len());
-        if self.pairs.len() == MANY {
-            self.recent.resize(RECENT, (Entrance::default(), NONE));
+        if self.pairs.len() == SHARING_THRESHOLD {
+            self.recent_transitions.resize(RECENT, (Transition::default(), NONE));
         }
         self.bytes.push(exchange.bytes);
         self.time.push(exchange.time);
@@ -292,7 +299,7 @@ impl States {
     }
 
     #[inline]
-    fn set(&mut self, state: u32, exchange: Exchange) {
+    fn set_exchange(&mut self, state: u32, exchange: Exchange) {
         let at = state as usize;
         self.bytes[at] = exchange.bytes;
         self.time[at] = exchange.time;
@@ -301,9 +308,9 @@ impl States {
         self.volume[at] = exchange.volume;
     }
 
-    /// Changes all states that do not include traffic of this superstep.
+    /// Updates all states that do not include traffic of this superstep, with `silent`.
     fn end_superstep(&mut self, silent: impl Fn(Exchange) -> Exchange) {
-        self.recent.fill((Entrance::default(), NONE));
+        self.recent_transitions.fill((Transition::default(), NONE));
         let count = self.pairs.len();
         let (bytes, time) = (&mut self.bytes[..count], &mut self.time[..count]);
         let (messages, volume) = (&mut self.messages[..count], &mut self.volume[..count]);
@@ -339,10 +346,10 @@ impl States {
         }
     }
 
-    /// Keeps the states for whose regularity `is_kept` is true, as states without pairs and with the regularity alone. Returns the new
-    /// number of each state.
+    /// Keeps the states for whose regularity `is_kept` is true, without pairs and with only the regularity. Returns the new
+    /// number of each old state, or `NONE` if it was removed.
     fn retain(&mut self, is_kept: impl Fn(f64) -> bool) -> Vec<u32> {
-        let is_shared = !self.recent.is_empty();
+        let is_shared = !self.recent_transitions.is_empty();
         let mut known = BTreeMap::new();
         let mut kept = 0;
         let mut becomes = Vec::with_capacity(self.pairs.len());
@@ -418,7 +425,7 @@ mod tests {
                     }
                 }
                 for process in 0..4 {
-                    for (cluster, traffic) in traffic.of(process) {
+                    for (cluster, traffic) in traffic.of_process(process) {
                         map.entry((process, cluster)).or_insert_with(|| enter(Exchange::none(100.0), traffic));
                     }
                 }
@@ -427,7 +434,7 @@ mod tests {
                 for round in 0..2 {
                     for process in 0..4 {
                         let values = |of: Exchange| (of.bytes, of.regularity);
-                        let mut of: Vec<_> = table.of(process).map(|(cluster, of)| (cluster, values(of))).collect();
+                        let mut of: Vec<_> = table.of_process(process).map(|(cluster, of)| (cluster, values(of))).collect();
                         of.sort_by_key(|(cluster, _)| *cluster);
                         let expected: Vec<_> = map.range((process, 0)..(process + 1, 0)).map(|(key, of)| (key.1, values(*of))).collect();
                         for (cluster, of) in &expected {
@@ -444,8 +451,8 @@ mod tests {
                     }
                 }
             }
-            table.forget();
-            prop_assert!((0..4).all(|process| table.of(process).next().is_none()));
+            table.remove_all();
+            prop_assert!((0..4).all(|process| table.of_process(process).next().is_none()));
         }
     }
 }

@@ -1,47 +1,54 @@
-//! Forecasts of the next work of a process, in which old values lose half their weight per superstep, and the regularity of the process.
+//! Forecasts of the work and communication of each process, in which old values lose half their weight in each superstep, and the
+//! regularity of the process.
 //!
-//! Within an interval that starts at superstep k, a forecast of a value v is `p_k = v_k`, then `p_t = p_{t-1}/2 + v_t/2` (Smith-Waterman
-//! paper on dynamic platforms, equation 5; 2007 paper, section 2.3); with `ageing: from-zero` it is `p_k = v_k/2`. The regularity Pcomp(i)
-//! starts at 1. Each superstep whose instructions I satisfy `I·(1-δ) <= PI <= I·(1+δ)` adds 1/α, up to 1; any other superstep subtracts
-//! 1/α, down to 0 (2007 paper, algorithm 2). Pcomm(i,j) is the same for the bytes exchanged with cluster j, with margin β (algorithm 3).
+//! PI is the predicted number of instructions of a superstep, CTP the predicted computation time and BTP the predicted
+//! communication time. Within an interval that starts at superstep k, a forecast of a value v is `p_k = v_k`, then `p_t =
+//! p_{t-1}/2 + v_t/2` (Smith-Waterman paper on dynamic platforms, equation 5; 2007 paper, section 2.3); with `ageing: from-zero`
+//! it is `p_k = v_k/2`. The regularity Pcomp(i) starts at 1. Each superstep whose instructions I satisfy `I·(1-δ) <= PI <=
+//! I·(1+δ)` adds 1/α, up to 1; any other superstep subtracts 1/α, down to 0 (2007 paper, algorithm 2). Pcomm(i,j) is computed in
+//! the same way for the bytes exchanged with cluster j, with margin β (algorithm 3).
 //!
 //! Most processes communicate with few of many clusters. All pairs (i,j) that never had traffic have the same state:
 //! ```text
 //! bytes = 0, BTP = 0, Pcomm = 1    (it starts at 1, and a forecast of 0 is right)
 //! ```
-//! A pair gets an entry with this state just before its first traffic is added. It loses the entry at a call after which it has this state again.
+//! A pair gets an entry with this state just before its first traffic is added. The entry is removed at a call after which the
+//! pair has this state again.
 
 use super::config::{Ageing, CommunicationTime, IdleAgeing, IdlePattern, MigBspConfig, Patterns};
 use super::exchanges::{Exchange, Exchanges};
 use crate::{Traffic, View};
 use migsim_base::units::{Instructions, Seconds};
 
-/// The forecasts for all processes; flat arrays by process, and entries for the pairs of a process and a cluster that have had traffic.
+/// The forecasts for all processes: one array for each quantity, indexed by process, and entries for the pairs of a process and a
+/// cluster that have exchanged messages.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Forecasts {
-    /// Whether the forecast of the process has a value in this interval.
+    /// Whether the forecast of the work of each process already has a value in this interval.
     has_work: Vec<bool>,
-    /// Whether the process computed in this interval.
+    /// Whether each process computed in this interval between calls.
     is_active: Vec<bool>,
-    /// PI \[instructions\] and CTP \[s\].
+    /// PI(i), the predicted number of instructions of each process in a superstep.
     work: Vec<f64>,
+    /// CTP(i), the predicted computation time of each process in a superstep \[s\].
     compute: Vec<f64>,
-    /// Pcomp.
+    /// Pcomp(i), the regularity of the computation of each process, from 0 to 1.
     regularity: Vec<f64>,
-    with: Exchanges,
-    /// The cluster in which each process started.
-    initial: Vec<u32>,
-    /// Supersteps since the last call.
-    age: u64,
+    exchanges: Exchanges,
+    /// The number of the cluster in which each process started.
+    initial_clusters: Vec<u32>,
+    /// Number of supersteps since the last call.
+    interval_age: u64,
     /// For each host, the last superstep in which a process computed there.
     last_computation: Vec<Option<usize>>,
 }
 
-/// The forecast of a process and a cluster without an entry: no traffic, and regular.
+/// The forecast for a process and a cluster without an entry: no communication, and regularity 1.
 pub(super) const NO_EXCHANGE: Exchange = Exchange::none(1.0);
 
 impl Exchange {
-    /// Adds the traffic of a superstep.
+    /// Returns the forecast after a superstep with traffic. `step` is the change of the regularity; `is_first` tells whether the
+    /// forecast starts with this superstep.
     fn observe(
         mut self,
         config: &MigBspConfig,
@@ -77,14 +84,15 @@ impl Exchange {
         self.time = aged(self.time, time);
         self.messages = aged(self.messages, messages);
         self.volume = aged(self.volume, volume);
-        judge(&mut self.regularity, self.bytes, bytes, config.beta, step);
+        update_regularity(&mut self.regularity, self.bytes, bytes, config.beta, step);
         self
     }
 }
 
-/// Adds a superstep without traffic to a forecast: only a forecast of 0 is right, whatever the margin.
+/// Returns the forecast after a superstep without traffic. The regularity increases only if the forecast is 0 bytes, whatever the
+/// margin.
 #[inline]
-fn observe_nothing(step: f64, is_first: bool, before: Exchange) -> Exchange {
+fn observe_no_traffic(step: f64, is_first: bool, before: Exchange) -> Exchange {
     let regularity = before.regularity;
     let left = if is_first { 0.0 } else { 0.5 };
     let bytes = before.bytes * left;
@@ -99,27 +107,27 @@ fn observe_nothing(step: f64, is_first: bool, before: Exchange) -> Exchange {
 }
 
 impl Forecasts {
-    /// Adds a superstep of an interval of `alpha` supersteps.
+    /// Updates all forecasts with the superstep that has just ended; its interval has `alpha` supersteps.
     pub(crate) fn observe(&mut self, config: &MigBspConfig, alpha: u64, view: &View<'_>) {
         if self.work.is_empty() {
-            self.start(config, view);
+            self.initialise(config, view);
         }
         let step = 1.0 / alpha as f64;
-        let is_first = self.age == 0 && config.ageing == Ageing::FirstValue;
-        self.age += 1;
+        let is_first = self.interval_age == 0 && config.ageing == Ageing::FirstValue;
+        self.interval_age += 1;
         self.observe_work(config, step, view);
         let (traffic, first) = (&view.measures.traffic, NO_EXCHANGE);
-        self.with.observe(
+        self.exchanges.observe(
             traffic,
             first,
             |exchange, traffic| exchange.observe(config, step, is_first, traffic),
-            |exchange| observe_nothing(step, is_first, exchange),
+            |exchange| observe_no_traffic(step, is_first, exchange),
         );
     }
 
-    /// Starts the next interval.
+    /// Prepares the forecasts for the next interval after a call.
     pub(crate) fn restart(&mut self, config: &MigBspConfig) {
-        self.age = 0;
+        self.interval_age = 0;
         self.has_work.fill(false);
         self.is_active.fill(false);
         if config.ageing == Ageing::FromZero {
@@ -129,43 +137,43 @@ impl Forecasts {
         }
         if config.patterns == Patterns::EachCall {
             self.regularity.fill(1.0);
-            self.with.forget();
+            self.exchanges.remove_all();
         }
         // The next superstep is the first of its interval, so that earlier forecasts do not count.
-        self.with
+        self.exchanges
             .retain(|regularity| regularity < NO_EXCHANGE.regularity);
     }
 
-    /// PI(i).
+    /// Returns PI(i), the predicted instructions of process i in a superstep.
     pub(crate) fn work(&self, process: usize) -> Instructions {
         Instructions::of(self.work[process])
     }
 
-    /// CTP(i).
-    pub(crate) fn compute(&self, process: usize) -> Seconds {
+    /// Returns CTP(i), the predicted computation time of process i in a superstep.
+    pub(crate) fn computation_time(&self, process: usize) -> Seconds {
         Seconds::of(self.compute[process])
     }
 
-    /// Pcomp(i), dimensionless.
+    /// Returns Pcomp(i), the regularity of the computation of process i, from 0 to 1.
     pub(crate) fn regularity(&self, process: usize) -> f64 {
         self.regularity[process]
     }
 
-    /// Returns the clusters with which a process has an entry, in no particular order. With all other clusters, communication takes no time
-    /// and has one regularity.
+    /// Returns the clusters for which a process has an entry, with the forecasts, in no particular order. For all other clusters
+    /// the forecast is [`NO_EXCHANGE`].
     pub(super) fn partners(&self, process: usize) -> impl Iterator<Item = (usize, Exchange)> {
-        self.with.of(process)
+        self.exchanges.of_process(process)
     }
 
-    /// Returns the forecast of a process and a cluster.
+    /// Returns the forecast of the communication of a process with a cluster.
     pub(crate) fn exchange(&self, process: usize, cluster: usize) -> Exchange {
-        let found = self.with.get(process, cluster);
+        let found = self.exchanges.get(process, cluster);
         found.unwrap_or(NO_EXCHANGE)
     }
 
-    /// Returns the cluster in which a process was when the policy first saw it.
+    /// Returns the number of the cluster in which a process was at the start of the run.
     pub(crate) fn initial_cluster(&self, process: usize) -> usize {
-        self.initial[process] as usize
+        self.initial_clusters[process] as usize
     }
 
     /// Whether the process computed since the last call.
@@ -173,7 +181,8 @@ impl Forecasts {
         self.is_active[process]
     }
 
-    /// Whether a process computed on a host in the last `memory` supersteps, including the one that has just ended; if `memory` is not given, ever.
+    /// Whether a process computed on a host in the last `memory` supersteps, including the one that has just ended. Without
+    /// `memory` all supersteps of the run count.
     pub(crate) fn computed_recently(
         &self,
         host: usize,
@@ -186,10 +195,10 @@ impl Forecasts {
         self.last_computation[host].is_some_and(is_within)
     }
 
-    fn start(&mut self, config: &MigBspConfig, view: &View<'_>) {
+    fn initialise(&mut self, config: &MigBspConfig, view: &View<'_>) {
         let processes = view.processes();
         self.last_computation = vec![None; view.platform.hosts.len()];
-        self.initial = (0..processes)
+        self.initial_clusters = (0..processes)
             .map(|process| view.cluster_of(process).0)
             .collect();
         self.has_work = vec![config.ageing == Ageing::FromZero; processes];
@@ -197,10 +206,10 @@ impl Forecasts {
         self.work = vec![0.0; processes];
         self.compute = vec![0.0; processes];
         self.regularity = vec![1.0; processes];
-        self.with.clear(processes);
+        self.exchanges.clear(processes);
     }
 
-    /// Adds the work of all processes.
+    /// Updates the forecasts and regularities of computation with the work of all processes in the superstep that has just ended.
     fn observe_work(&mut self, config: &MigBspConfig, step: f64, view: &View<'_>) {
         let delta = match config.delta_without_moves {
             Some(delta) if !view.migrations_happen => delta,
@@ -236,7 +245,7 @@ impl Forecasts {
                 }
             }
             if !(is_idle && passes_idle) {
-                judge(
+                update_regularity(
                     &mut regularity[process],
                     foreseen[process],
                     work,
@@ -248,14 +257,15 @@ impl Forecasts {
     }
 }
 
-/// Line 2 of algorithms 2 and 3: whether the forecast (PI, printed as P in the former, w07-x01) is within the margin of the value,
-/// including both ends.
+/// Whether the forecast lies within the relative margin of the value, including both ends (line 2 of algorithms 2 and 3).
+///
+/// Algorithm 2 prints the forecast PI as P (w07-x01).
 fn is_right(forecast: f64, value: f64, margin: f64) -> bool {
     forecast >= value * (1.0 - margin) && forecast <= value * (1.0 + margin)
 }
 
-/// Increases or decreases a regularity by `step`, within [0, 1].
-fn judge(regularity: &mut f64, forecast: f64, value: f64, margin: f64, step: f64) {
+/// Increases a regularity by `step` if the forecast was right, and decreases it otherwise, within \[0, 1\].
+fn update_regularity(regularity: &mut f64, forecast: f64, value: f64, margin: f64, step: f64) {
     *regularity = if is_right(forecast, value, margin) {
         (*regularity + step).min(1.0)
     } else {
@@ -306,7 +316,7 @@ mod tests {
             assert_eq!(values(exchange), first);
             let silent = exchange.observe(&config, 0.25, false, &Traffic::default());
             assert_eq!(values(silent), first.map(|value| value / 2.0));
-            let silent = observe_nothing(0.25, false, exchange);
+            let silent = observe_no_traffic(0.25, false, exchange);
             assert_eq!(values(silent), first.map(|value| value / 2.0));
         }
     }
@@ -315,9 +325,9 @@ mod tests {
     fn a_forecast_of_half_the_value_is_right_within_a_margin_of_half() {
         // Smith-Waterman, order 10: I_1 = 1e6, I_2 = 56.5e6, PI_2 = 28.75e6 = 0.509 · I_2.
         let mut regularity = 0.5;
-        judge(&mut regularity, 28.75e6, 56.5e6, 0.5, 0.25);
+        update_regularity(&mut regularity, 28.75e6, 56.5e6, 0.5, 0.25);
         assert_eq!(regularity, 0.75);
-        judge(&mut regularity, 28.75e6, 56.5e6, 0.01, 0.25);
+        update_regularity(&mut regularity, 28.75e6, 56.5e6, 0.01, 0.25);
         assert_eq!(regularity, 0.5);
     }
 

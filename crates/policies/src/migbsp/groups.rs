@@ -1,56 +1,59 @@
-//! Groups: candidates of one cluster that prefer the same cluster, and move to one that has room for all of them.
+//! Groups of candidates that are in one cluster and prefer the same other cluster, and that move together to a cluster with room
+//! for all of them.
 //!
-//! The paper on dynamic platforms (section 5.2) sends the six processes of a cluster together to the Set that "can run them together in one
-//! cluster", not to a faster one with five free nodes. A group consists of the candidates of a call in one cluster whose highest PM is to
-//! one cluster. It goes to the first cluster, in decreasing order of the PM of its first member, whose free hosts suffice for it.
+//! The paper on dynamic platforms (section 5.2) sends the six processes of a cluster together to the Set that "can run them
+//! together in one cluster", not to a faster one with five free nodes. A group consists of the candidates of a call in one
+//! cluster whose highest PM is to the same cluster. The group goes to the first cluster with enough free hosts, in decreasing
+//! order of the PM of the first member.
 
 use std::collections::BTreeMap;
 
 use super::potential::Potential;
 use crate::View;
 
-/// The groups of a call, by the cluster of their members and the cluster that they prefer.
+/// The groups of a call, by the present cluster of their members and the cluster that they prefer.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Groups(BTreeMap<(usize, usize), Group>);
 
-/// A group.
+/// A group of candidates that move together to one cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Group {
     members: u32,
-    /// Whether its cluster was searched already.
+    /// Whether the destination of the group was already searched.
     is_decided: bool,
-    /// The cluster to which it goes; none if no cluster has room.
-    goes: Option<usize>,
+    /// The cluster to which the group moves; `None` if no cluster has room for it.
+    destination: Option<usize>,
 }
 
 impl Groups {
-    /// Forms the groups of all candidates of a call.
-    pub(super) fn of(candidates: &[Potential], view: &View<'_>) -> Self {
+    /// Creates the groups of all candidates of a call.
+    pub(super) fn from_candidates(candidates: &[Potential], view: &View<'_>) -> Self {
         let mut groups = BTreeMap::new();
         for candidate in candidates {
-            let group: &mut Group = groups.entry(key(candidate, view)).or_default();
+            let group: &mut Group = groups.entry(group_key(candidate, view)).or_default();
             group.members += 1;
         }
         Self(groups)
     }
 
-    /// Returns the cluster to which the group of `candidate` goes; `find` chooses it by the size of the group, once for all members.
+    /// Returns the cluster to which the group of `candidate` moves, or `None`. `find` is called once for the group, with its
+    /// number of members, to choose the cluster.
     pub(super) fn destination(
         &mut self,
         candidate: &Potential,
         view: &View<'_>,
         find: impl FnOnce(u32) -> Option<usize>,
     ) -> Option<usize> {
-        let group = self.0.entry(key(candidate, view)).or_default();
+        let group = self.0.entry(group_key(candidate, view)).or_default();
         if !group.is_decided {
-            group.goes = find(group.members);
+            group.destination = find(group.members);
             group.is_decided = true;
         }
-        group.goes
+        group.destination
     }
 }
 
-fn key(candidate: &Potential, view: &View<'_>) -> (usize, usize) {
+fn group_key(candidate: &Potential, view: &View<'_>) -> (usize, usize) {
     let own = view.cluster_of(candidate.process()).index();
     (own, candidate.cluster())
 }

@@ -1,4 +1,4 @@
-//! MigBSP, second generation: when (α, D, ω), which (PM), where (ICPU) and whether (t1 > t2) processes migrate.
+//! MigBSP, second generation: decides when (α, D, ω), which (PM), where (ICPU) and whether (t1 > t2) processes migrate.
 //!
 //! ```text
 //! observe ──> trigger    stable? α' ± 1; a call every α supersteps
@@ -9,19 +9,25 @@
 //! settle  ──> trigger    D grows after ω calls without migration; α := α'
 //! explain                the records of these steps in sentences
 //! ```
-//! | edition | reading |
+//! α is the number of supersteps between rescheduling calls and α' its next value, D the tolerance of the stability test, and ω
+//! the number of calls without migration after which D grows. PI, CTP and BTP are forecasts of instructions, computation time and
+//! communication time of a process; Pcomp and Pcomm rate their regularity. PM(i,j) is the potential of migration of process i to
+//! cluster j, and x the share of the highest PM above which processes are candidates. ICPU is the computing power that the load
+//! of a host leaves. t1 is the time of a candidate on its present host, t2 its time at the destination including the move.
+//!
+//! | variant | interpretation |
 //! |---|---|
 //! | (none) | the options as given: PM compares the loaded speed of the present host with nominal clock rates, including that of its own cluster |
 //! | `equal-information` | PM uses the same information about both ends of a move, which is the speed that external load and other processes leave (`set_index: best-host`, `index_form: gain-over-source`); processes may move inside their cluster (`own_cluster: within`) |
 //!
-//! On platforms that no paper used, the neutral settings are in effect without an edition. They were fitted to all papers together. Draw 1
-//! of the benchmark will choose the default for these platforms.
+//! On platforms that no paper used, the neutral settings are in effect unless a variant is chosen. They were fitted to all papers
+//! together. Draw 1 of the benchmark will choose the default for these platforms.
 //!
-//! With one cluster nothing can move, unless `own_cluster` is `within`; the command prints a note about it.
+//! On a platform with one cluster no process can move, unless `own_cluster` is `within`; the command prints a note about it.
 //!
-//! Sources: da Rosa Righi et al., the LU, Lattice Boltzmann and Smith-Waterman papers on MigBSP; the order of steps in a call follows their
-//! texts. Where they are ambiguous, each reading is an option ([`MigBspConfig`]). The first generation, the paper of 2007, is
-//! [`super::migbsp_2007`].
+//! Sources: da Rosa Righi et al., the LU, Lattice Boltzmann and Smith-Waterman papers on MigBSP; the order of steps in a call
+//! follows their texts. Where they are ambiguous, each interpretation is an option ([`MigBspConfig`]). The first generation, the
+//! paper of 2007, is [`super::migbsp_2007`].
 
 mod adaptive;
 mod config;
@@ -54,7 +60,7 @@ pub use config::{
 use self::explain::MigBspNarrator;
 use self::forecast::Forecasts;
 use self::groups::Groups;
-use self::potential::{Potential, Potentials, candidates, highest, supersteps};
+use self::potential::{Potential, Potentials, select_candidates, highest_of_each_process, horizon_supersteps};
 use self::trigger::{Interval, Trigger};
 use self::viability::{Call, Reservations, Weighing};
 use self::weights::Weights;
@@ -66,7 +72,7 @@ use migsim_base::plugin::{FlagValues, OptionFlag};
 use migsim_base::random::Stream;
 use migsim_base::units::Seconds;
 
-/// The policy MigBSP, second generation.
+/// The policy MigBSP, second generation, with its state.
 #[derive(Clone, Debug)]
 pub struct MigBsp {
     config: MigBspConfig,
@@ -74,14 +80,14 @@ pub struct MigBsp {
     forecasts: Forecasts,
     weights: Weights,
     /// Number of migrations that the last call decided.
-    decided: usize,
-    /// Whether processes were answered at an earlier call.
+    decided_migrations: usize,
+    /// Whether processes were answered at an earlier call, which determines the order of processes with equal PM.
     has_answered: bool,
     clusters: Option<Arc<[String]>>,
 }
 
 impl MigBsp {
-    /// Creates MigBSP with these options.
+    /// Creates MigBSP with its options.
     ///
     /// # Errors
     /// Options are out of range; the error names all of them.
@@ -94,36 +100,36 @@ impl MigBsp {
             trigger: Trigger::new(&config),
             forecasts: Forecasts::default(),
             weights: Weights::default(),
-            decided: 0,
+            decided_migrations: 0,
             has_answered: false,
             clusters: None,
             config,
         })
     }
 
-    /// Returns the migrations of the last call that count for ω, if it moved `moved` processes (A6).
-    fn counted(&self, moved: usize) -> usize {
+    /// Returns the number of migrations of the last call that count for ω (A6). `moved` is the number of processes that moved.
+    fn counted_migrations(&self, moved: usize) -> usize {
         match self.config.quiet_call {
-            QuietCall::Decided => self.decided,
+            QuietCall::Decided => self.decided_migrations,
             QuietCall::Moved => moved,
         }
     }
 
-    /// Returns the interval that the last call closes, with the next one.
+    /// Returns the interval that ends with the last call, including the length of the next interval.
     fn interval_after(&self, view: &View<'_>) -> Interval {
         let moved = if view.migrations_happen {
-            self.decided
+            self.decided_migrations
         } else {
             0
         };
         Interval {
-            next_alpha: self.trigger.next_after(&self.config, self.counted(moved)),
+            next_alpha: self.trigger.next_interval_after(&self.config, self.counted_migrations(moved)),
             ..self.trigger.interval()
         }
     }
 
-    /// Returns the names of the clusters, for the records of all calls.
-    fn clusters(&mut self, view: &View<'_>) -> Arc<[String]> {
+    /// Returns the names of all clusters, which the decision records of all calls share.
+    fn cluster_names(&mut self, view: &View<'_>) -> Arc<[String]> {
         let names = || {
             let clusters = view.platform.clusters.iter();
             clusters.map(|cluster| cluster.name.clone()).collect()
@@ -132,59 +138,61 @@ impl MigBsp {
     }
 }
 
-/// The flag `--alpha`.
-pub(super) const ALPHA: OptionFlag = OptionFlag::new(
+/// The command-line flag `--alpha`, the number of supersteps between calls.
+pub(super) const ALPHA_FLAG: OptionFlag = OptionFlag::new(
     "alpha",
     FlagValues::Counts,
     "MigBSP's α: supersteps until the first call (all policies of MigBSP)",
 );
 
-/// The flag `--d`.
-pub(super) const TOLERANCE: OptionFlag = OptionFlag::new(
+/// The command-line flag `--d`, the tolerance of the stability test.
+pub(super) const TOLERANCE_FLAG: OptionFlag = OptionFlag::new(
     "d",
     FlagValues::Numbers,
     "MigBSP's D: tolerance of the stability test (both generations)",
 );
 
-/// The values of α that a search tries, with increasing steps.
-pub(super) const ALPHAS: (&str, &str) = ("alpha", "1..4,6,8,12,16,24,32,48,64");
+/// The option `alpha` with the values that `migsim tune` tries by default, in increasing steps.
+pub(super) const ALPHA_RANGE: (&str, &str) = ("alpha", "1..4,6,8,12,16,24,32,48,64");
 
-/// The values of D that a search tries.
-pub(super) const TOLERANCES: (&str, &str) = ("d", "0.05..1.0:0.05");
+/// The option `d` with the values that `migsim tune` tries by default.
+pub(super) const TOLERANCE_RANGE: (&str, &str) = ("d", "0.05..1.0:0.05");
 
-/// Maximum number of pairs of a process and a cluster for which all PM(i,j) of a call are computed and recorded. Beyond it only those of
-/// the candidates are recorded, and [`Potentials::best`] visits only the pairs that can matter. The decision is the same, to the last bit.
-pub(super) const LISTED_PAIRS: usize = 20_000;
+/// Maximum number of pairs of a process and a cluster for which all PM(i,j) of a call are computed and recorded.
+///
+/// With more pairs only the PM of candidates are recorded, and [`Potentials::best`] visits only the pairs that can affect the
+/// decision. The decision is the same, to the last bit.
+pub(super) const MAX_LISTED_PAIRS: usize = 20_000;
 
-/// The reading in which PM has the same information about both ends of a move. Both speeds, of the present host and of the destination, are
-/// those that the external load and the processes there leave. The own cluster is a destination like the others.
+/// The variant in which PM compares like with like: for the present host and for the destination it uses the speed that external
+/// load and other processes leave. The present cluster can be a destination like the others.
 const EQUAL_INFORMATION: Variant = Variant::new(
     "equal-information",
     r#"{ "index_form": "gain-over-source", "set_index": "best-host", "own_cluster": "within" }"#,
     "",
 );
 
-/// The record of a call: the state of the rule, the thresholds, and the terms of PM(i,j).
+/// The decision record of a call: the interval and tolerance, the thresholds, and the terms of PM(i,j).
 #[derive(Debug)]
 struct Explanation {
     interval: Interval,
-    highest: Option<f64>,
-    /// The highest PM among the processes that prefer another cluster, or may move inside their own.
+    highest_potential: Option<f64>,
+    /// The highest PM among the processes that prefer another cluster, or that may move inside their present cluster \[s\].
     highest_elsewhere: Option<f64>,
-    /// Whether a process stays if its highest PM is to its own cluster.
-    stays_at_home: bool,
+    /// Whether a process stays if its highest PM is to its present cluster.
+    stays_in_preferred_cluster: bool,
     threshold: Option<f64>,
-    listed: Vec<Potential>,
-    left_out: usize,
-    /// Processes that may not migrate, counted from 1.
+    listed_potentials: Vec<Potential>,
+    omitted_count: usize,
+    /// The numbers of the processes that may not migrate, counted from 1.
     pinned: Vec<usize>,
-    weighed: Vec<Weighing>,
+    candidate_terms: Vec<Weighing>,
     /// Number of supersteps over which t1 and t2 are counted.
     horizon: f64,
-    /// Cost of a move besides the transfer of the memory.
+    /// Cost of a move in t2 besides the transfer of the memory.
     operations: Seconds,
     clusters: Arc<[String]>,
-    /// The weights of the terms of PM, if they are adjusted.
+    /// The weights of the terms of PM; `None` if they are fixed.
     weights: Option<Weights>,
 }
 
@@ -193,7 +201,7 @@ impl Explain for Explanation {
         let terms = |potential: &Potential| {
             json!({
                 "process": potential.process() + 1,
-                "is_there": self.stays_at_home && potential.is_own(),
+                "is_there": self.stays_in_preferred_cluster && potential.is_own(),
                 "cluster": self.clusters[potential.cluster()],
                 "compute_s": potential.compute,
                 "communication_s": potential.communication,
@@ -206,10 +214,10 @@ impl Explain for Explanation {
             json!({
                 "process": weighing.process.index() + 1,
                 "power_instructions_per_s": weighing.power,
-                "offered_hosts": weighing.offered,
+                "offered_hosts": weighing.offered_hosts,
                 "residents": weighing.residents,
                 "slowdown": weighing.slowdown(),
-                "slowdown_inflicted": weighing.slowdown[1],
+                "slowdown_inflicted": weighing.slowdown_parts[1],
                 "supersteps": self.horizon,
                 "stay_compute_s": weighing.stay_compute,
                 "stay_communication_s": communication.0,
@@ -221,13 +229,13 @@ impl Explain for Explanation {
         };
         let mut fields = self.outline();
         let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
-        put("potentials", self.listed.iter().map(terms).collect());
-        put("weighed", self.weighed.iter().map(weighed).collect());
+        put("potentials", self.listed_potentials.iter().map(terms).collect());
+        put("weighed", self.candidate_terms.iter().map(weighed).collect());
         if !self.pinned.is_empty() {
             put("may_not_migrate", json!(self.pinned));
         }
-        if self.left_out > 0 {
-            put("potentials_left_out", json!(self.left_out));
+        if self.omitted_count > 0 {
+            put("potentials_left_out", json!(self.omitted_count));
         }
         fields
     }
@@ -241,7 +249,7 @@ impl Explain for Explanation {
         put("d", json!(interval.tolerance));
         put("quiet_calls", json!(interval.quiet_calls));
         put("votes", json!(interval.votes));
-        put("highest_potential_s", json!(self.highest));
+        put("highest_potential_s", json!(self.highest_potential));
         put("highest_elsewhere_s", json!(self.highest_elsewhere));
         put("threshold_s", json!(self.threshold));
         if let Some(weights) = &self.weights {
@@ -253,13 +261,13 @@ impl Explain for Explanation {
 
 impl PolicyOptions for MigBspConfig {
     const FLAGS: &'static [OptionFlag] = &[
-        ALPHA,
+        ALPHA_FLAG,
         OptionFlag::new(
             "omega",
             FlagValues::Counts,
             "MigBSP's ω: calls in a row without migration after which D grows",
         ),
-        TOLERANCE,
+        TOLERANCE_FLAG,
         OptionFlag::new(
             "x",
             FlagValues::Numbers,
@@ -267,9 +275,9 @@ impl PolicyOptions for MigBspConfig {
         ),
     ];
     const RANGES: &'static [(&'static str, &'static str)] = &[
-        ALPHAS,
+        ALPHA_RANGE,
         ("omega", "1..8"),
-        TOLERANCES,
+        TOLERANCE_RANGE,
         ("x", "0.4..1.0:0.02"),
     ];
 
@@ -285,8 +293,8 @@ impl PolicyOptions for MigBspConfig {
         &MigBspNarrator
     }
 
-    fn readings(&self) -> Vec<String> {
-        Self::readings(self)
+    fn interpretations(&self) -> Vec<String> {
+        Self::interpretations(self)
     }
 
     fn policy(self) -> Result<Box<dyn Policy>, Error> {
@@ -294,16 +302,16 @@ impl PolicyOptions for MigBspConfig {
     }
 }
 
-/// Assigns hosts to moving processes by increasing rank where that does not affect t2: among hosts of one cluster with equal offers, and
-/// processes of equal memory.
-fn hand_out_by_rank(judged: &mut [Candidate], weighed: &[Weighing], view: &View<'_>) {
+/// Exchanges hosts between moving processes so that lower ranks get lower host numbers. This is done only where it does not
+/// affect t2: among hosts of one cluster with equal offers, for processes with equal memory.
+fn order_hosts_by_rank(judged: &mut [Candidate], weighed: &[Weighing], view: &View<'_>) {
     let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     let was_weighed = |(_, candidate): &(usize, &Candidate)| candidate.stay.is_some();
     let candidates = judged.iter().enumerate().filter(was_weighed);
     for ((at, candidate), weighing) in candidates.zip(weighed) {
         if candidate.accepted {
             let memory = view.memory[candidate.process.index()].get().to_bits();
-            let equal = (candidate.to_cluster, weighing.equal_hosts(), memory);
+            let equal = (candidate.to_cluster, weighing.offer_properties(), memory);
             groups.entry(equal).or_default().push(at);
         }
     }
@@ -330,19 +338,19 @@ impl Policy for MigBsp {
     }
 
     fn decide(&mut self, view: &View<'_>, _random: &mut Stream) -> Result<Decision, Error> {
-        let clusters = self.clusters(view);
+        let clusters = self.cluster_names(view);
         self.weights.adjust(&self.config, &self.forecasts, view);
         let config = &self.config;
         let (alpha, next_alpha) = (self.trigger.alpha(), self.trigger.next_alpha());
         let mut reservations = Reservations::new(config, &self.forecasts, view);
-        let horizon = supersteps(config.potential_horizon, alpha, next_alpha);
-        let occupancy = reservations.for_index(config);
+        let horizon = horizon_supersteps(config.potential_horizon, alpha, next_alpha);
+        let occupancy = reservations.occupancies(config);
         let potentials = Potentials::new(config, horizon, &self.forecasts, &occupancy, view)
-            .weighted(&self.weights);
-        let (listed, best) = if view.processes() * clusters.len() <= LISTED_PAIRS {
+            .with_weights(&self.weights);
+        let (listed, best) = if view.processes() * clusters.len() <= MAX_LISTED_PAIRS {
             let movable = (0..view.processes()).filter(|process| !view.is_pinned(*process));
-            let all: Vec<Potential> = movable.flat_map(|process| potentials.of(process)).collect();
-            let best = highest(&all);
+            let all: Vec<Potential> = movable.flat_map(|process| potentials.of_process(process)).collect();
+            let best = highest_of_each_process(&all);
             (Some(all), best)
         } else {
             let mut best = potentials.best();
@@ -354,10 +362,10 @@ impl Policy for MigBsp {
         let stays = |potential: &&Potential| stays_at_home && potential.is_own();
         let elsewhere = best.iter().filter(|potential| !stays(potential));
         let highest_elsewhere = elsewhere.map(Potential::value).reduce(f64::max);
-        let falls = config.candidate_order.ties_fall(self.has_answered);
+        let falls = config.candidate_order.breaks_ties_by_decreasing_rank(self.has_answered);
         let own = |process: usize| view.cluster_of(process).index();
         let own: Vec<usize> = (0..view.processes()).map(own).collect();
-        let (mut chosen, threshold) = candidates(config, best, &own, falls);
+        let (mut chosen, threshold) = select_candidates(config, best, &own, falls);
         match config.candidate_order {
             CandidateOrder::Potential | CandidateOrder::PotentialLastAnswered => {}
             CandidateOrder::RankAscending => chosen.sort_by_key(Potential::process),
@@ -369,23 +377,23 @@ impl Policy for MigBsp {
             config,
             forecasts: &self.forecasts,
             view,
-            horizon: supersteps(config.viability_horizon, alpha, next_alpha),
+            horizon: horizon_supersteps(config.viability_horizon, alpha, next_alpha),
             potentials: &potentials,
         };
         // The records are kept until the end of the run, and there may be many.
         chosen.shrink_to_fit();
-        reservations.groups = Groups::of(&chosen, view);
+        reservations.groups = Groups::from_candidates(&chosen, view);
         let mut judged: Vec<Candidate> = Vec::with_capacity(chosen.len());
         let mut weighed: Vec<Weighing> = Vec::new();
         for candidate in &chosen {
-            let (candidate, weighing) = call.judge(candidate, &mut reservations);
+            let (candidate, weighing) = call.evaluate(candidate, &mut reservations);
             judged.push(candidate);
             weighed.extend(weighing);
         }
         weighed.shrink_to_fit();
         let by_rank = config.candidate_order == CandidateOrder::PotentialLastAnswered;
         if by_rank {
-            hand_out_by_rank(&mut judged, &weighed, view);
+            order_hosts_by_rank(&mut judged, &weighed, view);
         }
         let migration = |candidate: &Candidate| {
             let to = candidate.to.filter(|_| candidate.accepted)?;
@@ -398,28 +406,28 @@ impl Policy for MigBsp {
         if by_rank {
             migrations.sort_by_key(|wanted| wanted.process);
         }
-        self.decided = migrations.len();
+        self.decided_migrations = migrations.len();
         let left_out = match &listed {
             Some(_) => 0,
-            None => potentials.count() - chosen.len(),
+            None => potentials.pair_count() - chosen.len(),
         };
         let explanation = Explanation {
             interval: self.interval_after(view),
-            highest,
+            highest_potential: highest,
             highest_elsewhere,
-            stays_at_home,
+            stays_in_preferred_cluster: stays_at_home,
             threshold,
-            left_out,
+            omitted_count: left_out,
             pinned: (0..view.processes())
                 .filter(|process| view.is_pinned(*process))
                 .map(|process| process + 1)
                 .collect(),
-            listed: listed.unwrap_or(chosen),
-            weighed,
+            listed_potentials: listed.unwrap_or(chosen),
+            candidate_terms: weighed,
             horizon: call.horizon,
             operations: call.operations(),
             clusters,
-            weights: self.weights.shown(config),
+            weights: self.weights.for_record(config),
         };
         Ok(Decision {
             migrations,
@@ -431,8 +439,8 @@ impl Policy for MigBsp {
 
     fn on_outcome(&mut self, moved: usize) {
         self.has_answered = true;
-        self.weights.close(moved);
-        self.trigger.close(&self.config, self.counted(moved));
+        self.weights.record_outcome(moved);
+        self.trigger.finish_call(&self.config, self.counted_migrations(moved));
         self.forecasts.restart(&self.config);
     }
 

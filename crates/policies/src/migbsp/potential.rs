@@ -1,4 +1,4 @@
-//! Selection: the potential of migration (PM) of each process to each cluster, and the candidates.
+//! The potential of migration (PM) of each process to each cluster, and the selection of candidates.
 //!
 //! ```text
 //! PM(i,j)   = Comp(i,j) + Comm(i,j) - Mem(i,j)          (LU paper, equation 1)
@@ -6,10 +6,13 @@
 //! Comm(i,j) = Pcomm(i,j) · BTP(i,j)                     (equation 3)
 //! Mem(i,j)  = M(i) · T(i,j) + Mig(i,j)                  (equation 4)
 //! ```
-//! All terms are in seconds, each with a weight of 1 (or [`super::weights`]). The paper does not define ISet(j): here it is computed from
-//! the power of the clusters, relative to the best cluster, or for each process relative to its own host ([`IndexForm`]). Each process
-//! contributes its highest PM and the cluster of this PM. Heuristic one chooses all processes above `x · max PM`, heuristic two the highest
-//! alone.
+//! CTP and BTP are the predicted times of computation and communication of process i, Pcomp and Pcomm their regularities, M(i)
+//! the memory of the process, T(i,j) the transfer time per byte to cluster j, and Mig(i,j) the time of the operations of a move.
+//! All terms are in seconds, each with a weight of 1 (or [`super::weights`]).
+//!
+//! The paper does not define ISet(j): here it is computed from the computing power of the clusters, relative to the best cluster,
+//! or for each process relative to its own host ([`IndexForm`]). Each process contributes its highest PM and the cluster of this
+//! PM. Heuristic one selects all processes above `x · max PM`, heuristic two only the process with the highest PM.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -25,26 +28,28 @@ use crate::View;
 use migsim_base::units::{BytesPerSecond, ClusterId, HostId, ProcessId, Seconds, to_u32};
 use migsim_platform::{Platform, Route};
 
-/// Maximum of a term of PM \[s\], so that three terms have a finite sum however fast a host or long a message is.
-const LARGEST: f64 = 1e307;
+/// Maximum of a term of PM \[s\]. It keeps the sum of three terms finite, however fast a host or long a message is.
+const MAX_TERM: f64 = 1e307;
 
-/// PM(i,j) and its terms, in seconds. It takes 32 B, since a call has one for each process.
+/// PM(i,j), the potential of migration of one process to one cluster, with its terms \[s\]. It takes only 32 B, since a call has
+/// one for each process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Potential {
     process: u32,
-    /// Twice the number of the cluster, plus 1 if the process is already there.
-    cluster: u32,
+    /// Twice the number of the cluster, plus 1 if it is the present cluster of the process.
+    cluster_and_is_own: u32,
     pub(super) compute: f64,
     pub(super) communication: f64,
     pub(super) memory: f64,
 }
 
 impl Potential {
-    /// Creates a PM without terms.
-    pub(super) fn of(process: usize, cluster: usize, is_own: bool) -> Self {
+    /// Creates the potential of a process to a cluster with all terms 0. `is_own` tells whether it is the present cluster of the
+    /// process.
+    pub(super) fn without_terms(process: usize, cluster: usize, is_own: bool) -> Self {
         Self {
             process: to_u32(process),
-            cluster: to_u32(2 * cluster + usize::from(is_own)),
+            cluster_and_is_own: to_u32(2 * cluster + usize::from(is_own)),
             compute: 0.0,
             communication: 0.0,
             memory: 0.0,
@@ -56,22 +61,23 @@ impl Potential {
     }
 
     pub(super) fn cluster(&self) -> usize {
-        self.cluster as usize / 2
+        self.cluster_and_is_own as usize / 2
     }
 
-    /// Whether the process is already there.
+    /// Whether the cluster is the present cluster of the process.
     pub(super) fn is_own(&self) -> bool {
-        self.cluster % 2 == 1
+        self.cluster_and_is_own % 2 == 1
     }
 
-    /// Returns PM(i,j) \[s\].
+    /// Returns the value of PM(i,j) \[s\]: Comp + Comm - Mem.
     pub(super) fn value(&self) -> f64 {
         self.compute + self.communication - self.memory
     }
 }
 
-/// Returns the factor of a horizon, a number of supersteps.
-pub(super) fn supersteps(horizon: Horizon, alpha: u64, next_alpha: u64) -> f64 {
+/// Returns the number of supersteps that a horizon stands for; `alpha` and `next_alpha` are the lengths of the present and next
+/// interval.
+pub(super) fn horizon_supersteps(horizon: Horizon, alpha: u64, next_alpha: u64) -> f64 {
     match horizon {
         Horizon::Superstep => 1.0,
         Horizon::Interval => alpha as f64,
@@ -79,7 +85,7 @@ pub(super) fn supersteps(horizon: Horizon, alpha: u64, next_alpha: u64) -> f64 {
     }
 }
 
-/// The terms of PM(i,j) in one call.
+/// Computes the potentials PM(i,j) of all processes and clusters in one call.
 #[derive(Debug)]
 pub(super) struct Potentials<'a> {
     config: &'a MigBspConfig,
@@ -87,12 +93,13 @@ pub(super) struct Potentials<'a> {
     forecasts: &'a Forecasts,
     occupancy: &'a [u32],
     view: &'a View<'a>,
-    /// The power of each cluster, and the maximum.
+    /// The computing power of each cluster \[instr/s\].
     powers: Vec<f64>,
-    best: f64,
-    /// The rate for `memory_rate: backbone`, if it is chosen and a backbone exists; the search over all links is done once per call.
+    max_power: f64,
+    /// The rate of the backbone if `memory_rate` is `backbone` and the platform has one. It is stored because it needs a search
+    /// over all links.
     backbone: Option<BytesPerSecond>,
-    /// The weights of Comp, Comm and Mem.
+    /// The weights of the terms Comp, Comm and Mem of the potential of migration.
     weights: [f64; 3],
 }
 
@@ -104,9 +111,9 @@ impl<'a> Potentials<'a> {
         occupancy: &'a [u32],
         view: &'a View<'a>,
     ) -> Self {
-        let powers = set_powers(config, occupancy, view);
+        let powers = cluster_powers(config, occupancy, view);
         Self {
-            best: powers.iter().copied().fold(0.0, f64::max),
+            max_power: powers.iter().copied().fold(0.0, f64::max),
             backbone: match config.memory_rate {
                 MemoryRate::Backbone => view.platform.backbone(),
                 MemoryRate::Managers => None,
@@ -121,46 +128,47 @@ impl<'a> Potentials<'a> {
         }
     }
 
-    /// Sets the weights of the terms.
-    pub(super) fn weighted(mut self, weights: &Weights) -> Self {
+    /// Returns the same potentials with other weights of the terms.
+    pub(super) fn with_weights(mut self, weights: &Weights) -> Self {
         self.weights = [weights.computation, weights.communication, weights.memory];
         self
     }
 
-    /// Returns the number of PM(i,j).
-    pub(super) fn count(&self) -> usize {
+    /// Returns the number of pairs (i,j) for which PM(i,j) is defined.
+    pub(super) fn pair_count(&self) -> usize {
         let excluded = usize::from(self.config.own_cluster == OwnCluster::Excluded);
         self.view.processes() * (self.powers.len() - excluded)
     }
 
-    /// Returns PM of a process to every possible cluster, by cluster.
-    pub(super) fn of(&self, process: usize) -> impl Iterator<Item = Potential> {
-        let subject = self.subject(process);
+    /// Returns the PM of a process to every possible cluster, in the order of clusters.
+    pub(super) fn of_process(&self, process: usize) -> impl Iterator<Item = Potential> {
+        let subject = self.process_terms(process);
         let may_want = move |cluster: &usize| {
-            *cluster != subject.own || self.config.own_cluster != OwnCluster::Excluded
+            *cluster != subject.present_cluster || self.config.own_cluster != OwnCluster::Excluded
         };
         let clusters = (0..self.powers.len()).filter(may_want);
         clusters.map(move |cluster| {
             let exchange = self.forecasts.exchange(process, cluster);
-            let rate = self.rate(self.origin(process), cluster);
-            self.at_rate(&subject, cluster, rate, exchange)
+            let rate = self.memory_rate(self.memory_origin(process), cluster);
+            self.potential_to(&subject, cluster, rate, exchange)
         })
     }
 
-    /// Returns the data of process i that PM(i,j) needs.
+    /// Returns the data of process i from which its PM(i,j) is computed for any cluster j.
     #[inline]
-    fn subject(&self, process: usize) -> Subject {
+    fn process_terms(&self, process: usize) -> Subject {
         let forecasts = self.forecasts;
         Subject {
             process,
-            own: self.view.cluster_of(process).index(),
-            compute: forecasts.regularity(process) * forecasts.compute(process).get(),
+            present_cluster: self.view.cluster_of(process).index(),
+            compute: forecasts.regularity(process) * forecasts.computation_time(process).get(),
         }
     }
 
-    /// Computes PM(i,j) from the rate at which memory reaches cluster j, and the forecast exchange.
+    /// Returns PM(i,j) for cluster j. `rate` is the rate at which the memory is sent to this cluster, `exchange` the forecast of
+    /// communication with it.
     #[inline]
-    fn at_rate(
+    fn potential_to(
         &self,
         subject: &Subject,
         cluster: usize,
@@ -168,30 +176,31 @@ impl<'a> Potentials<'a> {
         exchange: Exchange,
     ) -> Potential {
         let (config, horizon) = (self.config, self.horizon);
-        let &Subject { process, own, .. } = subject;
+        let &Subject { process, present_cluster: own, .. } = subject;
         let power = self.powers[cluster];
         let index = match config.index_form {
-            IndexForm::OfBest if self.best > 0.0 => power / self.best,
+            IndexForm::OfBest if self.max_power > 0.0 => power / self.max_power,
             IndexForm::GainOverSource if power > 0.0 => {
-                (1.0 - speed_here(self.occupancy, process, self.view) / power).max(-LARGEST)
+                (1.0 - present_speed(self.occupancy, process, self.view) / power).max(-MAX_TERM)
             }
             IndexForm::OfBest | IndexForm::GainOverSource => 0.0,
         };
         let compute = subject.compute * index * horizon;
         let time = match config.potential_communication {
-            PotentialCommunication::Counted => (exchange.time * horizon).min(LARGEST),
+            PotentialCommunication::Counted => (exchange.time * horizon).min(MAX_TERM),
             PotentialCommunication::Ignored => 0.0,
         };
         Potential {
-            compute: self.weights[0] * compute.clamp(-LARGEST, LARGEST),
+            compute: self.weights[0] * compute.clamp(-MAX_TERM, MAX_TERM),
             communication: self.weights[1] * (exchange.regularity * time),
             memory: self.weights[2]
-                * (self.memory_cost(process, cluster == own, rate).get()).min(LARGEST),
-            ..Potential::of(process, cluster, cluster == own)
+                * (self.memory_cost(process, cluster == own, rate).get()).min(MAX_TERM),
+            ..Potential::without_terms(process, cluster, cluster == own)
         }
     }
 
-    /// Computes Mem(i,j); 0 for the cluster in which a process stays, unless its transfer is counted from the initial cluster.
+    /// Returns Mem(i,j), the cost of the transfer of the memory and the operations of a move. It is 0 for the cluster in which a
+    /// process stays, unless the transfer is counted from the initial cluster.
     #[inline]
     fn memory_cost(&self, process: usize, is_own: bool, rate: Option<BytesPerSecond>) -> Seconds {
         let stays = is_own && self.config.own_cluster != OwnCluster::Within;
@@ -199,7 +208,7 @@ impl<'a> Potentials<'a> {
             return Seconds::default();
         }
         let transfer = if self.config.memory_transfer {
-            self.transfer(process, rate)
+            self.transfer_time_at(process, rate)
         } else {
             Seconds::default()
         };
@@ -211,36 +220,38 @@ impl<'a> Potentials<'a> {
         transfer + operations
     }
 
-    /// Computes M(i) · T(i,j): the time to send the memory of a process to a cluster, from the cluster that `memory_origin` determines.
+    /// Returns M(i) · T(i,j), the time to send the memory of a process to a cluster from the cluster that `memory_origin`
+    /// determines.
     pub(super) fn transfer_time(&self, process: usize, to: usize) -> Seconds {
-        self.transfer(process, self.rate(self.origin(process), to))
+        self.transfer_time_at(process, self.memory_rate(self.memory_origin(process), to))
     }
 
-    /// Computes the transfer time; without a route there is no rate, and the move itself will report the missing route.
+    /// Returns the time to send the memory of a process at a rate. Without a route the rate is `None` and the time 0, since the
+    /// move itself will report the missing route.
     #[inline]
-    fn transfer(&self, process: usize, rate: Option<BytesPerSecond>) -> Seconds {
+    fn transfer_time_at(&self, process: usize, rate: Option<BytesPerSecond>) -> Seconds {
         rate.map_or_else(Seconds::default, |rate| self.view.memory[process] / rate)
     }
 
-    /// Returns the rate at which memory is sent between two clusters: that of the backbone, or else between their managers. A move inside a
-    /// cluster does not use the backbone.
-    fn rate(&self, from: usize, to: usize) -> Option<BytesPerSecond> {
+    /// Returns the rate at which memory is sent from one cluster to another, or `None` without a route. It is the rate of the
+    /// backbone if there is one, otherwise the rate between the managers. A move inside a cluster does not use the backbone.
+    fn memory_rate(&self, from: usize, to: usize) -> Option<BytesPerSecond> {
         let platform = self.view.platform;
         let managers = || platform.bottleneck(&route_between(platform, from, to)?);
         let is_inside = from == to && self.config.own_cluster == OwnCluster::Within;
         self.backbone.filter(|_| !is_inside).or_else(managers)
     }
 
-    /// Returns the cluster from which the memory of a process is sent.
-    fn origin(&self, process: usize) -> usize {
+    /// Returns the number of the cluster from which the memory of a process is counted to be sent (`memory_origin`).
+    fn memory_origin(&self, process: usize) -> usize {
         match self.config.memory_origin {
             MemoryOrigin::Present => self.view.cluster_of(process).index(),
             MemoryOrigin::Initial => self.forecasts.initial_cluster(process),
         }
     }
 
-    /// Returns the highest PM of each process, of equal ones that of the first cluster, without visiting all clusters: see [`Row`]. The
-    /// processes are in no particular order.
+    /// Returns the highest PM of each process, in no particular order of processes, without visiting all clusters (see [`Row`]).
+    /// If several PM of a process are equal, the first cluster is taken.
     ///
     /// ```text
     /// best(i) = max_j PM(i,j),   cost = origins · clusters + processes · (partners + classes)
@@ -249,7 +260,7 @@ impl<'a> Potentials<'a> {
         let processes = self.view.processes();
         let mut members: Vec<Vec<u32>> = vec![Vec::new(); self.powers.len()];
         for process in 0..processes {
-            members[self.origin(process)].push(ProcessId::from_index(process).0);
+            members[self.memory_origin(process)].push(ProcessId::from_index(process).0);
         }
         let mut best = Vec::with_capacity(processes);
         for (origin, members) in members.iter().enumerate() {
@@ -261,37 +272,39 @@ impl<'a> Potentials<'a> {
     }
 }
 
-/// The data of a process for PM(i,j).
+/// The data of one process from which its PM(i,j) is computed for any cluster j.
 #[derive(Clone, Copy, Debug)]
 struct Subject {
     process: usize,
-    /// The cluster in which it is.
-    own: usize,
-    /// Pcomp(i) · CTP(i) \[s\].
+    /// The number of the present cluster of the process.
+    present_cluster: usize,
+    /// Pcomp(i) · CTP(i), the regularity times the predicted computation time \[s\].
     compute: f64,
 }
 
-/// The clusters as seen by the processes of one origin.
+/// The clusters in the order in which the processes of one origin (cluster from which memory is sent) have to consider them as
+/// destinations.
 ///
-/// Consider clusters to which memory goes at one rate, and with which a process has exchanged nothing. Their PM differ only by their
-/// powers, and PM does not decrease with the power, rounding included:
+/// Consider clusters to which memory is sent at one rate, and with which a process has exchanged nothing. Their PM differ only
+/// because of their computing powers, and PM does not decrease with the power, rounding included:
 /// ```text
 /// power(j) >= power(k)  =>  PM(i,j) >= PM(i,k),   equality if Pcomp(i) · CTP(i) = 0
 /// ```
-/// An exception is the power 0, whose index is 0 in both forms; it is a class of its own. So of each class and power a process needs only
-/// the first cluster that is neither its own nor a partner. It visits lower powers only while rounding makes PM equal.
+/// An exception is the power 0, whose index is 0 in both forms; such clusters are a separate class. So for each class and power a
+/// process needs only the first cluster that is neither its own nor a partner in communication. It visits lower powers only while
+/// rounding makes the PM equal.
 #[derive(Debug)]
 struct Row {
     /// The rate at which memory is transferred to each cluster; `None` if there is no route.
     rates: Vec<Option<BytesPerSecond>>,
     classes: Vec<Class>,
-    /// The last process that visited each cluster individually.
-    apart_for: Vec<u32>,
+    /// The last process for which each cluster was considered individually, because the process is there or communicates with it.
+    individual_for: Vec<u32>,
 }
 
 const NO_PROCESS: u32 = u32::MAX;
 
-/// Clusters of one rate, by number; and the same in decreasing order of power, those of equal power by number.
+/// Clusters to which memory is sent at the same rate: in the order of their numbers, and grouped by decreasing computing power.
 #[derive(Debug, Default)]
 struct Class {
     by_number: Vec<usize>,
@@ -301,7 +314,7 @@ struct Class {
 impl Row {
     fn new(all: &Potentials<'_>, origin: usize) -> Self {
         let clusters = 0..all.powers.len();
-        let rates: Vec<_> = clusters.clone().map(|to| all.rate(origin, to)).collect();
+        let rates: Vec<_> = clusters.clone().map(|to| all.memory_rate(origin, to)).collect();
         let mut ordered: Vec<usize> = clusters.collect();
         let key = |cluster: usize| {
             let rate = rates[cluster].map(|rate| rate.get().to_bits());
@@ -313,34 +326,34 @@ impl Row {
             classes: classes
                 .map(|class| Class::new(class, &all.powers))
                 .collect(),
-            apart_for: vec![NO_PROCESS; rates.len()],
+            individual_for: vec![NO_PROCESS; rates.len()],
             rates,
         }
     }
 
     /// Returns the highest potential of migration (PM) of a process over all clusters; of equal values, that of the first cluster.
     fn best(&mut self, all: &Potentials<'_>, process: u32) -> Option<Potential> {
-        let subject = all.subject(process as usize);
-        let own = subject.own;
+        let subject = all.process_terms(process as usize);
+        let own = subject.present_cluster;
         let may_stay = all.config.own_cluster != OwnCluster::Excluded;
         let mut best = may_stay.then(|| {
             let exchange = all.forecasts.exchange(subject.process, own);
-            all.at_rate(&subject, own, self.rates[own], exchange)
+            all.potential_to(&subject, own, self.rates[own], exchange)
         });
-        self.apart_for[own] = process;
+        self.individual_for[own] = process;
         // A partner without a forecast of communication is like other clusters.
         for (cluster, exchange) in all.forecasts.partners(subject.process) {
             if cluster != own && exchange.time > 0.0 {
-                self.apart_for[cluster] = process;
-                let other = all.at_rate(&subject, cluster, self.rates[cluster], exchange);
-                best = higher(best, other);
+                self.individual_for[cluster] = process;
+                let other = all.potential_to(&subject, cluster, self.rates[cluster], exchange);
+                best = higher_potential(best, other);
             }
         }
         for class in &self.classes {
             best = self
                 .best_of_class(class, all, &subject, process)
                 .into_iter()
-                .fold(best, higher);
+                .fold(best, higher_potential);
         }
         best
     }
@@ -354,8 +367,8 @@ impl Row {
     ) -> Option<Potential> {
         let first = |clusters: &[usize]| {
             let mut clusters = clusters.iter().copied();
-            let cluster = clusters.find(|&cluster| self.apart_for[cluster] != process)?;
-            Some(all.at_rate(subject, cluster, self.rates[cluster], NO_EXCHANGE))
+            let cluster = clusters.find(|&cluster| self.individual_for[cluster] != process)?;
+            Some(all.potential_to(subject, cluster, self.rates[cluster], NO_EXCHANGE))
         };
         if subject.compute <= 0.0 {
             return first(&class.by_number);
@@ -365,7 +378,7 @@ impl Row {
             if best.is_some_and(|best| potential.value() < best.value()) {
                 break;
             }
-            best = higher(best, potential);
+            best = higher_potential(best, potential);
         }
         best
     }
@@ -383,10 +396,10 @@ impl Class {
     }
 }
 
-/// Returns the higher of two potentials of a process; if they are equal, that of the first cluster.
+/// Returns the higher of two potentials of a process; if they are equal, the one to the cluster with the lower number.
 #[inline]
 #[expect(clippy::unnecessary_wraps, reason = "what a fold needs")]
-fn higher(best: Option<Potential>, other: Potential) -> Option<Potential> {
+fn higher_potential(best: Option<Potential>, other: Potential) -> Option<Potential> {
     let is_best = |best: &Potential| {
         let (a, b) = (best.value(), other.value());
         a > b || a == b && best.cluster() < other.cluster()
@@ -394,16 +407,20 @@ fn higher(best: Option<Potential>, other: Potential) -> Option<Potential> {
     Some(best.filter(is_best).unwrap_or(other))
 }
 
-/// Returns the highest PM of each process, given all PM by process; of equal PM the first.
-pub(super) fn highest(potentials: &[Potential]) -> Vec<Potential> {
+/// Returns the highest PM of each process from a list of all PM, ordered by process. If several PM of a process are equal, the
+/// first is taken.
+pub(super) fn highest_of_each_process(potentials: &[Potential]) -> Vec<Potential> {
     let by_process = potentials.chunk_by(|a, b| a.process == b.process);
-    let one = |all: &[Potential]| all.iter().copied().fold(None, higher);
+    let one = |all: &[Potential]| all.iter().copied().fold(None, higher_potential);
     by_process.filter_map(one).collect()
 }
 
-/// Returns the candidates in decreasing order of PM, and the threshold that they passed \[s\], if all have the same. `best` has the highest
-/// PM of each process, `own` the cluster of each process; ties are ordered by decreasing rank if `ties_fall`.
-pub(super) fn candidates(
+/// Returns the candidates in decreasing order of PM, and the threshold that their PM exceed \[s\], or `None` if there is no
+/// common threshold.
+///
+/// `best` has the highest PM of each process, `own` the present cluster of each process. Processes with equal PM are ordered by
+/// decreasing rank if `ties_fall`, otherwise by increasing rank.
+pub(super) fn select_candidates(
     config: &MigBspConfig,
     mut best: Vec<Potential>,
     own: &[usize],
@@ -425,7 +442,7 @@ pub(super) fn candidates(
         best.sort_by_cached_key(|potential| {
             let process = potential.process;
             let by_rank = if ties_fall { !process } else { process };
-            (Reverse(ordinal(potential.value())), by_rank)
+            (Reverse(total_order_key(potential.value())), by_rank)
         });
     };
     match (config.heuristic, config.x_of) {
@@ -436,7 +453,7 @@ pub(super) fn candidates(
             (best, Some(highest))
         }
         (Heuristic::One, ThresholdMeaning::OfMaximum) => {
-            let threshold = threshold(config, highest);
+            let threshold = candidate_threshold(config, highest);
             best.retain(|potential| potential.value() > threshold);
             sort(&mut best);
             (best, Some(threshold))
@@ -451,7 +468,7 @@ pub(super) fn candidates(
             best.retain(|potential| {
                 let highest = highest[&own[potential.process()]];
                 let may_be = highest > 0.0 || !config.only_positive;
-                may_be && potential.value() > threshold(config, highest)
+                may_be && potential.value() > candidate_threshold(config, highest)
             });
             sort(&mut best);
             (best, None)
@@ -472,28 +489,29 @@ pub(super) fn candidates(
     }
 }
 
-/// Returns the PM that candidates must exceed: x · max for a positive maximum, and the same distance below a negative one.
-fn threshold(config: &MigBspConfig, highest: f64) -> f64 {
+/// Returns the PM that candidates must exceed: x · max for a positive maximum; for a negative maximum, max - (1 - x) · |max|.
+fn candidate_threshold(config: &MigBspConfig, highest: f64) -> f64 {
     highest - (1.0 - config.x) * highest.abs()
 }
 
-/// Converts a value to an integer of the same order as [`f64::total_cmp`].
-fn ordinal(value: f64) -> i64 {
+/// Converts a number to an integer so that integers have the same order as the numbers with [`f64::total_cmp`].
+fn total_order_key(value: f64) -> i64 {
     let bits = value.to_bits().cast_signed();
     // For negative values all bits except the first increase as the value decreases.
     if bits < 0 { bits ^ i64::MAX } else { bits }
 }
 
-/// Returns the speed that a process gets on its host \[instr/s\]: the clock rate minus external load, shared by the processes on the host.
-fn speed_here(occupancy: &[u32], process: usize, view: &View<'_>) -> f64 {
+/// Returns the speed that a process has on its present host \[instr/s\]: the clock rate left by external load, shared by the
+/// processes on the host.
+fn present_speed(occupancy: &[u32], process: usize, view: &View<'_>) -> f64 {
     let at = view.placement[process].index();
     let host = &view.platform.hosts[at];
     let crowd = (f64::from(occupancy[at]) / f64::from(host.cores)).max(1.0);
     host.speed.get() * (1.0 - view.external_load[at]) / crowd
 }
 
-/// Returns the power of all clusters \[instr/s\].
-fn set_powers(config: &MigBspConfig, occupancy: &[u32], view: &View<'_>) -> Vec<f64> {
+/// Returns the computing power of each cluster \[instr/s\], as the option `set_index` defines it.
+fn cluster_powers(config: &MigBspConfig, occupancy: &[u32], view: &View<'_>) -> Vec<f64> {
     view.platform
         .clusters
         .iter()
@@ -522,7 +540,8 @@ fn set_powers(config: &MigBspConfig, occupancy: &[u32], view: &View<'_>) -> Vec<
         .collect()
 }
 
-/// Returns the route between the managers of two clusters; inside one cluster, between its manager and the next host.
+/// Returns the route between the managers of two clusters, or `None` if there is none. Inside one cluster it is the route between
+/// the manager and the next host.
 pub(super) fn route_between(platform: &Platform, from: usize, to: usize) -> Option<Route<'_>> {
     let manager = |cluster: usize| platform.manager(ClusterId::from_index(cluster));
     if from != to {

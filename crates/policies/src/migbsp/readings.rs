@@ -1,12 +1,14 @@
-//! The readings of MigBSP's papers on which results depend most, in a few words each.
+//! The interpretations of MigBSP's papers on which results depend most, in a few words each.
 //!
-//! They are printed below the table of a run on a platform to which its settings were not fitted, since the reader cannot look them up in a paper.
+//! They are printed below the table of a run on a platform to which the settings of MigBSP were not fitted, since for such a
+//! platform the reader cannot find them in a paper.
 
 use super::config::{Heuristic, MemoryRate, MigBspConfig, OwnCluster, Viability};
 
 impl MigBspConfig {
-    /// Returns the readings that these options choose: the price in t2, the rate of Mem(i,j), the own cluster, and x.
-    pub(super) fn readings(&self) -> Vec<String> {
+    /// Returns the interpretations that these options choose, a few words each: the costs in t2, the rate in Mem(i,j), whether
+    /// the present cluster is included, and x.
+    pub(super) fn interpretations(&self) -> Vec<String> {
         let price = match (self.viability_transfer, self.viability_cost.get() > 0.0) {
             (false, false) => "t2 without the price of the move".to_owned(),
             (false, true) => format!(
@@ -57,7 +59,7 @@ mod tests {
             "the own cluster does not compete",
             "x = 0.8",
         ];
-        assert_eq!(plain.readings(), expected);
+        assert_eq!(plain.interpretations(), expected);
         let other = MigBspConfig {
             viability_transfer: false,
             viability_cost: Seconds::of(0.052),
@@ -71,12 +73,12 @@ mod tests {
             "Mem(i,j) without the transfer of the memory",
             "the own cluster competes",
         ];
-        assert_eq!(other.readings(), expected);
+        assert_eq!(other.interpretations(), expected);
         let untested = MigBspConfig {
             viability: Viability::None,
             ..other
         };
-        let first = &untested.readings()[0];
+        let first = &untested.interpretations()[0];
         assert_eq!(first, "PM decides: t1 and t2 are not compared");
     }
 }

@@ -88,7 +88,7 @@ fn the_gain_over_the_source_is_what_the_next_interval_would_save() {
         (Seconds::new(8.0), Seconds::new(6.9))
     );
     // ICE: 2 · (1 - 1.5/1.6) · 4 - 0.9 = -0.4; Corisco, slower: 2 · (1 - 1.5/1.2) · 4 - 0.9 = -2.9.
-    let explained = decision.explained();
+    let explained = decision.explanation_json();
     let potentials = explained["potentials"].as_array().unwrap();
     let value = |cluster: &str| {
         let found = potentials.iter().find(|terms| terms["cluster"] == cluster);
@@ -108,7 +108,7 @@ fn weights_that_adjust_themselves_enter_the_terms_of_a_call() {
     // All time is computation: the weight of Comp is 1/2 + 1. Aquario: PM = 1.5 · 2 · (1 - 1.5/2) · 4 - 0.9, with fixed weights 1.1.
     let candidate = &decision.candidates[0];
     assert!((candidate.score - 2.1).abs() < 1e-12, "{}", candidate.score);
-    let weights = |decision: &Decision| decision.explained()["weights"].clone();
+    let weights = |decision: &Decision| decision.explanation_json()["weights"].clone();
     let expected = json!({ "computation": 1.5, "communication": 0.5, "memory": 1.0 });
     assert_eq!(weights(&decision), expected);
     // The process has moved to a host on which the next supersteps last 1.5 s instead of 2 s: Mem counts half.
@@ -213,7 +213,7 @@ fn the_record_of_a_call_has_the_interval_that_follows() {
         let (mut policy, decision) = decide(config, &[(AQUARIO, [3e9, 3e9])], true);
         policy.on_outcome(0);
         assert_eq!(
-            decision.explained()["next_alpha"],
+            decision.explanation_json()["next_alpha"],
             json!(policy.trigger.alpha())
         );
         policy.trigger.alpha()

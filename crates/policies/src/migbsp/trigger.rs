@@ -1,8 +1,10 @@
-//! The trigger: the interval α between calls and its two adaptations (2007 paper, algorithm 1 and equations 1-2; LU paper, section 2).
+//! The trigger of MigBSP: the interval of α supersteps between calls and its two adaptations (2007 paper, algorithm 1 and
+//! equations 1-2; LU paper, section 2).
 //!
-//! After each superstep, α' increases by 1 if the system is stable, `min T > avg·(1-D)` and `max T < avg·(1+D)`, and decreases by 1
-//! otherwise. A call comes α supersteps after the last one; then α := α'. After ω calls in a row without migration D grows, so that the
-//! test passes more easily and calls become rare.
+//! After each superstep, α' (the length of the next interval) increases by 1 if the system is stable, that is, if the times T of
+//! the processes satisfy `min T > avg·(1-D)` and `max T < avg·(1+D)`, and decreases by 1 otherwise. A call takes place α
+//! supersteps after the last one; then α := α'. After ω calls in a row without migration the tolerance D grows, so that the test
+//! passes more easily and calls become rare.
 
 use super::config::{
     AfterMigration, CallingSuperstep, FirstTest, Floor, IdleSuperstep, MigBspConfig, Population,
@@ -10,24 +12,27 @@ use super::config::{
 };
 use crate::View;
 
-/// The state of the rule.
+/// The state of MigBSP's trigger: the interval between calls, the tolerance, and the results of the stability tests.
 #[derive(Clone, Debug)]
 pub(crate) struct Trigger {
-    /// α and α', in supersteps.
+    /// The number α of supersteps of the present interval between calls.
     alpha: u64,
+    /// The number α' of supersteps of the next interval, as it follows from the supersteps so far.
     next_alpha: u64,
     /// Supersteps since the last call.
     position: u64,
-    /// The present D, and each value that it had before a growth.
+    /// D, the present tolerance of the stability test as a share of the mean time.
     tolerance: f64,
+    /// The values of D before each of its growths, so that a growth can be undone.
     earlier_tolerances: Vec<f64>,
     has_grown: bool,
-    /// Calls in a row without migration.
+    /// Number of calls in a row without migration, up to the last call.
     quiet_calls: u32,
-    tests: u64,
-    /// The votes of the interval, one letter each: `+`, `-`, and `.` for none.
+    test_count: u64,
+    /// The results of the stability tests in the present interval, one character per superstep: `+` stable, `-` unstable, `.` not
+    /// tested. Only the first 64 are kept.
     votes: String,
-    /// The vote of the calling superstep, if it counts in the next interval.
+    /// The test result of the superstep before the call, if it counts in the next interval.
     postponed: Option<Vote>,
 }
 
@@ -38,7 +43,7 @@ enum Vote {
     None,
 }
 
-/// The effect of a call on the rule, for the decision record.
+/// The interval that ends with a call, and the state of the trigger, for the decision record.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Interval {
     pub(crate) alpha: u64,
@@ -59,7 +64,7 @@ impl Trigger {
             earlier_tolerances: Vec::new(),
             has_grown: false,
             quiet_calls: 0,
-            tests: 0,
+            test_count: 0,
             votes: String::new(),
             postponed: None,
         }
@@ -70,41 +75,42 @@ impl Trigger {
         self.alpha
     }
 
-    /// Returns α', the number of supersteps of the next interval, as far as it is known.
+    /// Returns α', the number of supersteps of the next interval, as it follows from the supersteps so far.
     pub(crate) fn next_alpha(&self) -> u64 {
         self.next_alpha
     }
 
-    /// Tests a superstep; returns whether a call is due.
+    /// Tests the stability of the superstep that has just ended, updates α', and returns whether a call is due.
     pub(crate) fn observe(&mut self, config: &MigBspConfig, view: &View<'_>) -> bool {
-        let vote = self.test(config, view);
+        let vote = self.test_superstep(config, view);
         self.advance(config, vote)
     }
 
-    /// Whether no call comes in `left` more supersteps, because the interval is longer.
+    /// Whether no call will take place in the next `left` supersteps, because the interval is longer.
     pub(crate) fn is_done(&self, left: usize) -> bool {
         self.position + (left as u64) < self.alpha
     }
 
-    /// Tests a superstep of which only the minimum, the mean and the maximum time are known.
+    /// Tests the stability of a superstep from the minimum, the mean and the maximum time \[s\], updates α', and returns whether
+    /// a call is due.
     pub(super) fn observe_times(&mut self, config: &MigBspConfig, times: [f64; 3]) -> bool {
-        let vote = self.judge(config, times);
+        let vote = self.vote_on_times(config, times);
         self.advance(config, vote)
     }
 
-    /// Counts the vote of a superstep; returns whether a call is due.
+    /// Counts the result of the stability test of a superstep, and returns whether a call is due.
     fn advance(&mut self, config: &MigBspConfig, vote: Vote) -> bool {
         self.position += 1;
         let is_due = self.position >= self.alpha;
         if is_due && config.calling_superstep == CallingSuperstep::After {
             self.postponed = Some(vote);
         } else {
-            self.count(config, vote);
+            self.count_vote(config, vote);
         }
         is_due
     }
 
-    /// Returns the state of the rule at a call.
+    /// Returns the interval that ends with the present call, and the state of the trigger.
     pub(crate) fn interval(&self) -> Interval {
         Interval {
             alpha: self.alpha,
@@ -115,10 +121,10 @@ impl Trigger {
         }
     }
 
-    /// Closes a call that made `migrations`: updates D, and starts the next interval.
-    pub(crate) fn close(&mut self, config: &MigBspConfig, migrations: usize) {
+    /// Ends a call that decided `migrations` moves: updates D and α, and starts the next interval.
+    pub(crate) fn finish_call(&mut self, config: &MigBspConfig, migrations: usize) {
         if migrations == 0 {
-            self.next_alpha = self.next_after(config, migrations);
+            self.next_alpha = self.next_interval_after(config, migrations);
             self.quiet_calls += 1;
             self.grow_tolerance(config);
         } else {
@@ -138,11 +144,12 @@ impl Trigger {
         self.position = 0;
         self.votes.clear();
         if let Some(vote) = self.postponed.take() {
-            self.count(config, vote);
+            self.count_vote(config, vote);
         }
     }
 
-    /// Returns the fault of the state, if any: both α must be at least 1, and D finite and not negative.
+    /// Returns a description of an invalid state, or `None` if the state is valid: α and α' must be at least 1, D finite and not
+    /// negative.
     pub(crate) fn fault(&self) -> Option<String> {
         let Self {
             alpha,
@@ -155,8 +162,8 @@ impl Trigger {
         (!is_right).then(state)
     }
 
-    /// Returns the next interval if the call that closes this one makes `migrations`: α', or twice α.
-    pub(crate) fn next_after(&self, config: &MigBspConfig, migrations: usize) -> u64 {
+    /// Returns the number of supersteps of the next interval if the present call moves `migrations` processes: α', or twice α.
+    pub(crate) fn next_interval_after(&self, config: &MigBspConfig, migrations: usize) -> u64 {
         let is_quiet = migrations == 0 && self.grows_at(config, self.quiet_calls + 1);
         if is_quiet && config.d_growth == ToleranceGrowth::DoubleAlpha {
             2 * self.alpha
@@ -165,7 +172,7 @@ impl Trigger {
         }
     }
 
-    /// Whether the second adaptation acts at a call that is the `quiet_calls`-th in a row without migration.
+    /// Whether the tolerance D (or α) grows at a call that is the `quiet_calls`-th in a row without migration.
     fn grows_at(&self, config: &MigBspConfig, quiet_calls: u32) -> bool {
         match config.d_trigger {
             ToleranceTrigger::Every => quiet_calls >= config.omega,
@@ -190,7 +197,7 @@ impl Trigger {
         self.tolerance = grown.min(self.tolerance.max(1e9));
     }
 
-    fn test(&mut self, config: &MigBspConfig, view: &View<'_>) -> Vote {
+    fn test_superstep(&mut self, config: &MigBspConfig, view: &View<'_>) -> Vote {
         let measures = view.measures;
         let (mut count, mut sum, mut least, mut largest) = (0_u64, 0.0, f64::INFINITY, 0.0_f64);
         for process in 0..view.processes() {
@@ -198,7 +205,7 @@ impl Trigger {
                 Population::All => true,
                 Population::Computing => measures.work[process].get() > 0.0,
                 Population::Receiving => {
-                    let mut traffic = measures.traffic.of(process);
+                    let mut traffic = measures.traffic.of_process(process);
                     traffic.any(|(_, traffic)| traffic.receive_time.get() > 0.0)
                 }
             };
@@ -225,22 +232,23 @@ impl Trigger {
                 IdleSuperstep::Unstable => Vote::Unstable,
             };
         }
-        self.judge(config, [least, sum / count as f64, largest])
+        self.vote_on_times(config, [least, sum / count as f64, largest])
     }
 
-    /// Tests the minimum, the mean and the maximum time: all must be within D of the mean.
-    fn judge(&mut self, config: &MigBspConfig, [least, average, largest]: [f64; 3]) -> Vote {
-        self.tests += 1;
+    /// Returns the result of the stability test for the minimum, the mean and the maximum time \[s\]. The superstep is stable if
+    /// minimum and maximum deviate from the mean by less than D.
+    fn vote_on_times(&mut self, config: &MigBspConfig, [least, average, largest]: [f64; 3]) -> Vote {
+        self.test_count += 1;
         let is_stable =
             least > average * (1.0 - self.tolerance) && largest < average * (1.0 + self.tolerance);
-        if is_stable || (self.tests == 1 && config.first_test == FirstTest::Stable) {
+        if is_stable || (self.test_count == 1 && config.first_test == FirstTest::Stable) {
             Vote::Stable
         } else {
             Vote::Unstable
         }
     }
 
-    fn count(&mut self, config: &MigBspConfig, vote: Vote) {
+    fn count_vote(&mut self, config: &MigBspConfig, vote: Vote) {
         let floor = match config.floor {
             Floor::One => 1,
             Floor::Initial => u64::from(config.alpha),
@@ -293,7 +301,7 @@ mod tests {
             process_time,
             ..MigBspConfig::default()
         };
-        Trigger::new(&config).test(&config, &view)
+        Trigger::new(&config).test_superstep(&config, &view)
     }
 
     #[test]
@@ -346,7 +354,7 @@ mod tests {
         let mut config = MigBspConfig::default();
         let grown = |config: &MigBspConfig| {
             let mut trigger = Trigger::new(config);
-            (0..5).for_each(|_| trigger.close(config, 0));
+            (0..5).for_each(|_| trigger.finish_call(config, 0));
             trigger.tolerance
         };
         // ω = 3: doubled at the third, fourth and fifth call without migration.

@@ -1,9 +1,9 @@
-//! Placement and viability: the host for a candidate, and the test that its move pays.
+//! Placement and viability: the choice of a host for each candidate, and the test whether its move pays.
 //!
-//! The manager of the preferred cluster offers the host with the largest `ICPU = peak · (1 - load)` that has memory for the process (2007
-//! paper, section 2.4 and equation 10; ties: the lowest index). The candidate moves if `t1 > t2`: its predicted time where it is, and its
-//! predicted time at the destination with the costs of migration. A host is reserved at once, so that the next candidate sees the
-//! reservation.
+//! The manager of the preferred cluster offers the host with the largest `ICPU = peak · (1 - load)` that has memory for the
+//! process (2007 paper, section 2.4 and equation 10; ties: the lowest index). The candidate moves if `t1 > t2`, where t1 is its
+//! predicted time on the present host, and t2 its predicted time at the destination with the costs of migration. The destination
+//! of an accepted candidate is reserved immediately, so that the next candidate takes the reservation into account.
 
 use std::borrow::Cow;
 
@@ -17,21 +17,26 @@ use super::potential::{Potential, Potentials, route_between};
 use crate::{Candidate, View};
 use migsim_base::units::{Bytes, ClusterId, HostId, ProcessId, Seconds};
 
-/// The processes and memory on each host, including the reservations of this call.
+/// The number of processes and the used memory on each host during a call, including the moves that the call has already decided.
 #[derive(Clone, Debug)]
 pub(super) struct Reservations {
-    /// Number of processes on each host, now and before the call.
-    pub(super) mapped: Vec<u32>,
-    before: Vec<u32>,
-    active: Vec<u32>,
-    /// `free_host: quiet`: number of processes that computed in the calling superstep or were sent there, and hosts with a computation
-    /// within the memory.
-    computing: Vec<u32>,
-    is_remembered: Vec<bool>,
-    memory: Vec<f64>,
-    /// For each cluster, the memory of the last process that got an offer \[B\] and the offer, until a reservation there changes.
+    /// Number of processes on each host, including the moves decided so far.
+    pub(super) processes: Vec<u32>,
+    /// Number of processes on each host before the call.
+    processes_before: Vec<u32>,
+    /// Number of processes on each host that computed since the last call, including the moves decided so far.
+    active_processes: Vec<u32>,
+    /// For `free_host: quiet`: number of processes on each host that computed in the superstep before the call or were sent to
+    /// the host in this call.
+    computing_processes: Vec<u32>,
+    /// For `free_host: quiet`: whether a process computed on each host within the last `load_memory` supersteps.
+    computed_recently: Vec<bool>,
+    /// Memory that the processes on each host use \[B\], including the moves decided so far.
+    used_memory: Vec<f64>,
+    /// For each cluster: the memory \[B\] of the last process to which it offered a host, and the offer. It is valid until a
+    /// reservation in the cluster changes.
     offers: Vec<Option<(f64, Option<Offer>)>>,
-    /// The candidates that move together.
+    /// The groups of candidates that move together to one cluster.
     pub(super) groups: Groups,
 }
 
@@ -41,59 +46,60 @@ impl Reservations {
         let is_remembered =
             |host: usize| forecasts.computed_recently(host, config.load_memory, view);
         let mut reservations = Self {
-            mapped: vec![0; hosts],
-            before: Vec::new(),
-            active: vec![0; hosts],
-            computing: vec![0; hosts],
-            is_remembered: (0..hosts).map(is_remembered).collect(),
-            memory: vec![0.0; hosts],
+            processes: vec![0; hosts],
+            processes_before: Vec::new(),
+            active_processes: vec![0; hosts],
+            computing_processes: vec![0; hosts],
+            computed_recently: (0..hosts).map(is_remembered).collect(),
+            used_memory: vec![0.0; hosts],
             offers: vec![None; view.platform.clusters.len()],
             groups: Groups::default(),
         };
         for (process, host) in view.placement.iter().enumerate() {
-            reservations.add(process, *host, forecasts, view);
-            reservations.computing[host.index()] += u32::from(is_computing(process, view));
+            reservations.add_process(process, *host, forecasts, view);
+            reservations.computing_processes[host.index()] += u32::from(is_computing(process, view));
         }
-        reservations.before.clone_from(&reservations.mapped);
+        reservations.processes_before.clone_from(&reservations.processes);
         reservations
     }
 
-    fn add(&mut self, process: usize, host: HostId, forecasts: &Forecasts, view: &View<'_>) {
-        self.mapped[host.index()] += 1;
-        self.active[host.index()] += u32::from(forecasts.is_active(process));
-        self.memory[host.index()] += view.memory[process].get();
+    fn add_process(&mut self, process: usize, host: HostId, forecasts: &Forecasts, view: &View<'_>) {
+        self.processes[host.index()] += 1;
+        self.active_processes[host.index()] += u32::from(forecasts.is_active(process));
+        self.used_memory[host.index()] += view.memory[process].get();
     }
 
-    fn take(&mut self, process: usize, host: HostId, forecasts: &Forecasts, view: &View<'_>) {
-        self.mapped[host.index()] -= 1;
-        self.active[host.index()] -= u32::from(forecasts.is_active(process));
-        self.memory[host.index()] -= view.memory[process].get();
+    fn remove_process(&mut self, process: usize, host: HostId, forecasts: &Forecasts, view: &View<'_>) {
+        self.processes[host.index()] -= 1;
+        self.active_processes[host.index()] -= u32::from(forecasts.is_active(process));
+        self.used_memory[host.index()] -= view.memory[process].get();
     }
 
-    /// Moves the reservation of a process.
+    /// Moves a process from its present host to the host `to` in the counts of processes and memory.
     fn relocate(&mut self, process: usize, to: HostId, forecasts: &Forecasts, view: &View<'_>) {
         let from = view.placement[process];
-        self.take(process, from, forecasts, view);
-        self.add(process, to, forecasts, view);
-        self.computing[from.index()] -= u32::from(is_computing(process, view));
-        self.computing[to.index()] += 1;
+        self.remove_process(process, from, forecasts, view);
+        self.add_process(process, to, forecasts, view);
+        self.computing_processes[from.index()] -= u32::from(is_computing(process, view));
+        self.computing_processes[to.index()] += 1;
         for host in [from, to] {
             self.offers[view.platform.cluster_of(host).index()] = None;
         }
     }
 
-    /// Returns the number of processes that count as being on a host.
+    /// Returns the number of processes that count as being on a host, as the option `free_host` defines it.
     fn occupancy(&self, config: &MigBspConfig, host: usize) -> u32 {
         match config.free_host {
-            FreeHost::Inactive => self.active[host],
-            FreeHost::Quiet => self.computing[host].max(u32::from(self.is_remembered[host])),
-            FreeHost::Any | FreeHost::Unmapped => self.mapped[host],
+            FreeHost::Inactive => self.active_processes[host],
+            FreeHost::Quiet => self.computing_processes[host].max(u32::from(self.computed_recently[host])),
+            FreeHost::Any | FreeHost::Unmapped => self.processes[host],
         }
     }
 
-    /// Returns the numbers of processes that count as being on each host in the index of the clusters.
-    pub(super) fn for_index(&self, config: &MigBspConfig) -> Vec<u32> {
-        (0..self.mapped.len())
+    /// Returns for each host the number of processes that count as being there, as `free_host` defines it, for the computing
+    /// power of clusters.
+    pub(super) fn occupancies(&self, config: &MigBspConfig) -> Vec<u32> {
+        (0..self.processes.len())
             .map(|host| self.occupancy(config, host))
             .collect()
     }
@@ -104,64 +110,72 @@ fn is_computing(process: usize, view: &View<'_>) -> bool {
     view.measures.work[process].get() > 0.0
 }
 
-/// The data of a call: options, forecasts, view, and the number of supersteps over which times are counted.
+/// The data of a call from which destinations and times are computed: options, forecasts, view, and the number of supersteps over
+/// which times are counted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call<'a> {
     pub(super) config: &'a MigBspConfig,
     pub(super) forecasts: &'a Forecasts,
     pub(super) view: &'a View<'a>,
     pub(super) horizon: f64,
-    /// PM(i,j): the alternatives if a cluster is full.
+    /// The potentials PM(i,j), by which a candidate chooses another cluster if the preferred one is full.
     pub(super) potentials: &'a Potentials<'a>,
 }
 
-/// The destination offered to a candidate, and the terms of t1 and t2, as in the decision record.
+/// The destination offered to a candidate, and the terms of its predicted times t1 and t2, for the decision record.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Weighing {
     pub(super) process: ProcessId,
-    /// ICPU of the offered host [instructions/s], and the number of hosts of its cluster that could have taken the process.
+    /// ICPU, the computing power of the offered host that its load leaves \[instr/s\].
     pub(super) power: f64,
-    pub(super) offered: u32,
-    /// Number of processes that count as being there.
+    /// Number of hosts of the destination cluster that could take the process.
+    pub(super) offered_hosts: u32,
+    /// Number of processes that count as being on the offered host.
     pub(super) residents: u32,
-    /// The factor by which they slow the process, and an addition to it for the slowdown of these processes.
-    pub(super) slowdown: [f64; 2],
-    /// The computation in t1 = computation + communication on the present host.
+    /// The factor on the computation time because the offered host is shared, and an addition to this factor for the slowdown of
+    /// the processes already there.
+    pub(super) slowdown_parts: [f64; 2],
+    /// Computation time of a superstep on the present host \[s\], which is a term of t1.
     pub(super) stay_compute: f64,
-    /// The computation in t2 = computation + communication there + transfer of the memory + operations of the move ([`Call::operations`]).
+    /// Computation time of a superstep at the destination \[s\]. t2 is the sum of computation and communication there, the
+    /// transfer of the memory, and the operations of the move ([`Call::operations`]).
     pub(super) go_compute: f64,
     pub(super) go_transfer: Seconds,
-    /// Communication on the present host and at the destination; none if it does not count.
+    /// Communication times of a superstep on the present host and at the destination \[s\]; `None` if t1 and t2 do not include
+    /// communication.
     communication: Option<Box<(f64, f64)>>,
 }
 
 impl Weighing {
-    /// Returns the properties by which hosts make a process equal offers.
-    pub(super) fn equal_hosts(&self) -> (u64, u32) {
+    /// Returns the properties in which two offered hosts must agree to be equal for a process: ICPU (as bits) and number of
+    /// resident processes.
+    pub(super) fn offer_properties(&self) -> (u64, u32) {
         (self.power.to_bits(), self.residents)
     }
 
-    /// Returns the factor of the computation in t2.
+    /// Returns the factor on the computation time at the destination because the host is shared.
     pub(super) fn slowdown(&self) -> f64 {
-        self.slowdown[0] + self.slowdown[1]
+        self.slowdown_parts[0] + self.slowdown_parts[1]
     }
 
-    /// Returns the communication in t1 and in t2.
+    /// Returns the communication times of a superstep in t1 and in t2 \[s\]; 0 if they are not included.
     pub(super) fn communication(&self) -> (f64, f64) {
         self.communication.as_deref().copied().unwrap_or_default()
     }
 }
 
-/// The host that is offered to a process.
+/// The host that the manager of a cluster offers to a process.
 #[derive(Clone, Copy, Debug)]
 struct Offer {
     host: HostId,
     power: f64,
-    offered: u32,
+    /// Number of hosts of the cluster that could take the process.
+    free_hosts: u32,
 }
 
-/// Returns the reason for a process that would share its host with `residents` processes; it is newly formatted only for unusually many.
-fn not_viable(residents: u32) -> Cow<'static, str> {
+/// Returns the reason why a move to a host shared with `residents` processes is rejected. For usual numbers the text is constant
+/// and needs no allocation.
+fn not_viable_reason(residents: u32) -> Cow<'static, str> {
     macro_rules! reasons {
         ($($count:literal)*) => {
             [$(concat!("not viable: t1 <= t2 on a host shared with ", $count)),*]
@@ -176,13 +190,13 @@ fn not_viable(residents: u32) -> Cow<'static, str> {
 }
 
 impl Call<'_> {
-    /// Returns the price of a move besides the transfer of the memory.
+    /// Returns the cost of a move in t2 besides the transfer of the memory.
     pub(super) fn operations(&self) -> Seconds {
         self.config.viability_cost
     }
 
-    /// Returns t1 and t2.
-    fn times(&self, weighing: &Weighing) -> (Seconds, Seconds) {
+    /// Returns t1 and t2, the predicted times of the process on its present host and at the destination.
+    fn stay_and_go_times(&self, weighing: &Weighing) -> (Seconds, Seconds) {
         let (talk_here, talk_there) = weighing.communication();
         let stay = (weighing.stay_compute + talk_here) * self.horizon;
         let there = (weighing.go_compute + talk_there) * self.horizon;
@@ -190,8 +204,9 @@ impl Call<'_> {
         (Seconds::of(stay), go)
     }
 
-    /// Judges one candidate, and reserves its host if it moves; also returns the terms, if there are any.
-    pub(super) fn judge(
+    /// Decides whether a candidate moves, and reserves its destination if it does. Returns the record of the candidate, and the
+    /// terms of t1 and t2 if a host was offered.
+    pub(super) fn evaluate(
         &self,
         candidate: &Potential,
         reservations: &mut Reservations,
@@ -224,8 +239,8 @@ impl Call<'_> {
             record.reason = "the host is not empty".into();
             return (record, None);
         }
-        let weighing = self.weigh(process, offer, residents, reservations);
-        let (stay, go) = self.times(&weighing);
+        let weighing = self.predict_times(process, offer, residents, reservations);
+        let (stay, go) = self.stay_and_go_times(&weighing);
         (record.stay, record.go) = (Some(stay), Some(go));
         let is_tested = self.config.viability == Viability::Tested;
         record.accepted = stay > go || !is_tested;
@@ -237,14 +252,14 @@ impl Call<'_> {
             };
             reservations.relocate(process, host, self.forecasts, self.view);
         } else if residents > 0 {
-            record.reason = not_viable(residents);
+            record.reason = not_viable_reason(residents);
         } else {
             record.reason = "not viable: t1 <= t2".into();
         }
         (record, Some(weighing))
     }
 
-    /// Returns the cluster and host that are offered to a candidate.
+    /// Returns the cluster and the host that are offered to a candidate, or `None` if there is no free host.
     fn destination(
         &self,
         candidate: &Potential,
@@ -255,10 +270,10 @@ impl Call<'_> {
             let mut groups = std::mem::take(&mut reservations.groups);
             let cluster = groups.destination(candidate, self.view, |members| {
                 let mut choices =
-                    std::iter::once(candidate.cluster()).chain(self.others(candidate));
+                    std::iter::once(candidate.cluster()).chain(self.alternative_clusters(candidate));
                 choices.find(|&cluster| {
                     let offer = self.offer(process, cluster, reservations);
-                    offer.is_some_and(|offer| offer.offered >= members)
+                    offer.is_some_and(|offer| offer.free_hosts >= members)
                 })
             });
             reservations.groups = groups;
@@ -274,18 +289,18 @@ impl Call<'_> {
         if self.config.full_cluster == FullCluster::Stay {
             return None;
         }
-        self.others(candidate).into_iter().find_map(offer)
+        self.alternative_clusters(candidate).into_iter().find_map(offer)
     }
 
-    /// Returns the clusters of the other potentials of a candidate, in decreasing order of PM.
-    fn others(&self, candidate: &Potential) -> Vec<usize> {
+    /// Returns the clusters that a candidate can try if the preferred one is full, in decreasing order of PM.
+    fn alternative_clusters(&self, candidate: &Potential) -> Vec<usize> {
         let own = self.view.cluster_of(candidate.process()).index();
         let is_alternative = |other: &Potential| {
             other.cluster() != candidate.cluster()
                 && (other.cluster() != own || self.config.own_cluster == OwnCluster::Within)
                 && (other.value() > 0.0 || !self.config.only_positive)
         };
-        let all = self.potentials.of(candidate.process());
+        let all = self.potentials.of_process(candidate.process());
         let mut others: Vec<Potential> = all.filter(is_alternative).collect();
         others.sort_by(|a, b| {
             b.value()
@@ -295,8 +310,9 @@ impl Call<'_> {
         others.iter().map(Potential::cluster).collect()
     }
 
-    /// Returns the offer of `cluster`, which is the same for the next process of equal memory until a reservation there changes. A process
-    /// that searches another host in its own cluster has an offer of its own.
+    /// Returns the host that `cluster` offers to a process, or `None`. The offer is stored and reused for the next process with
+    /// equal memory until a reservation in the cluster changes. For a process that is already in the cluster the offer is always
+    /// computed.
     fn offer(
         &self,
         process: usize,
@@ -317,7 +333,8 @@ impl Call<'_> {
         }
     }
 
-    /// Returns the host of `cluster` with the largest ICPU among the free hosts with memory for the process, except its own host.
+    /// Returns the free host of `cluster` that has the largest ICPU and memory for the process; the process's present host is
+    /// excluded.
     fn best_host(
         &self,
         process: usize,
@@ -336,7 +353,7 @@ impl Call<'_> {
             if self.config.free_host != FreeHost::Any && residents > 0 {
                 continue;
             }
-            let needed = reservations.memory[at] + view.memory[process].get();
+            let needed = reservations.used_memory[at] + view.memory[process].get();
             if view.platform.hosts[at]
                 .memory
                 .is_some_and(|memory| needed > memory.get())
@@ -346,7 +363,7 @@ impl Call<'_> {
             let left = view.platform.hosts[at].speed.get() * (1.0 - view.external_load[at]);
             let power = match self.config.host_load {
                 HostLoad::External => left,
-                HostLoad::WithProcesses => left / self.crowd(at, residents + 1),
+                HostLoad::WithProcesses => left / self.sharing_factor(at, residents + 1),
             };
             offered += 1;
             if best.is_none_or(|(most, _)| power > most) {
@@ -356,19 +373,20 @@ impl Call<'_> {
         best.map(|(power, host)| Offer {
             host: HostId(host),
             power,
-            offered,
+            free_hosts: offered,
         })
     }
 
-    /// Returns the factor by which each of `processes` on a host is slowed.
-    fn crowd(&self, host: usize, processes: u32) -> f64 {
+    /// Returns the factor by which each of `processes` on a host is slowed: processes per core, at least 1.
+    fn sharing_factor(&self, host: usize, processes: u32) -> f64 {
         (f64::from(processes) / f64::from(self.view.platform.hosts[host].cores)).max(1.0)
     }
 
-    /// Computes t1 and t2 of `process` for the offered destination, where `residents` processes are.
+    /// Computes the terms of t1 and t2 of `process` for the offered host, on which `residents` processes count.
     ///
-    /// t1 is the measured time, less the effect of processes that no longer share the host, because they were assigned other hosts in this call.
-    fn weigh(
+    /// t1 is based on the predicted computation time, reduced if processes no longer share the present host because this call
+    /// assigned them to other hosts.
+    fn predict_times(
         &self,
         process: usize,
         offer: Offer,
@@ -382,22 +400,22 @@ impl Call<'_> {
             view,
             ..
         } = *self;
-        let shared = self.crowd(host.index(), residents + 1);
+        let shared = self.sharing_factor(host.index(), residents + 1);
         let inflicted = match config.sharing {
             Sharing::Fair | Sharing::Alone => 0.0,
             // Each resident loses the difference, and their loss counts for the new process.
             Sharing::FairAndInflicted => {
-                f64::from(residents) * (shared - self.crowd(host.index(), residents.max(1)))
+                f64::from(residents) * (shared - self.sharing_factor(host.index(), residents.max(1)))
             }
         };
         let slowdown = shared + inflicted;
         let communication = match config.viability_communication {
             ViabilityCommunication::Ignored => None,
-            ViabilityCommunication::Uncontended => Some(Box::new(self.uncontended(process, host))),
+            ViabilityCommunication::Uncontended => Some(Box::new(self.uncontended_communication(process, host))),
         };
         let own = view.placement[process].index();
         let relief =
-            self.crowd(own, reservations.mapped[own]) / self.crowd(own, reservations.before[own]);
+            self.sharing_factor(own, reservations.processes[own]) / self.sharing_factor(own, reservations.processes_before[own]);
         let transfer = if config.viability_transfer {
             let to = view.platform.cluster_of(host).index();
             self.potentials.transfer_time(process, to)
@@ -407,22 +425,23 @@ impl Call<'_> {
         Weighing {
             process: ProcessId::from_index(process),
             power: offer.power,
-            offered: offer.offered,
+            offered_hosts: offer.free_hosts,
             residents,
-            slowdown: [shared, inflicted],
-            stay_compute: forecasts.compute(process).get() * relief,
+            slowdown_parts: [shared, inflicted],
+            stay_compute: forecasts.computation_time(process).get() * relief,
             go_compute: view.execution_time(forecasts.work(process), host).get() * slowdown,
             go_transfer: transfer,
             communication,
         }
     }
 
-    /// Returns two predicted communication times \[s\]: of a process on its present host, as measured, and of the same messages on the
-    /// cluster of `host`. There each message takes its latency and is alone on its route.
+    /// Returns two predicted communication times of a superstep \[s\]: of a process on its present host, as measured, and of the
+    /// same messages from the cluster of `host`. In the second each message takes its latency and is alone on its route.
     ///
-    /// Both sums are over the same messages with the same clusters, aged alike. So, without contention, both sums of a process that stays
-    /// in its cluster are equal. Messages of several sizes count with their mean size; a message inside a host counts as one between hosts.
-    fn uncontended(&self, process: usize, host: HostId) -> (f64, f64) {
+    /// Both sums are over the same messages with the same clusters, with the same ageing. Therefore, without contention, both
+    /// sums of a process that stays in its cluster are equal. Messages of several sizes count with their mean size; a message
+    /// inside a host counts as one between hosts.
+    fn uncontended_communication(&self, process: usize, host: HostId) -> (f64, f64) {
         let View {
             platform, network, ..
         } = *self.view;

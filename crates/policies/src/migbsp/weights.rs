@@ -1,5 +1,6 @@
-//! Adjusted weights of the terms of PM (Lattice Boltzmann paper, section 5: future work, "self-adjusting of the weights of each considered
-//! metric"). The paper gives no rule; this one is ours, and no published number exists for comparison.
+//! Adjusted weights of the terms of PM, the potential of migration (Lattice Boltzmann paper, section 5: future work,
+//! "self-adjusting of the weights of each considered metric"). The paper gives no rule; the rule below is migsim's own, and no
+//! published number exists for comparison.
 //!
 //! ```text
 //! PM(i,j)  = w_comp · Comp(i,j) + w_comm · Comm(i,j) - w_mem · Mem(i,j),     all 1 at the start
@@ -7,8 +8,9 @@
 //! w_comp  := w_comp/2 + share,   w_comm := 2 - w_comp                        with the ageing of forecasts
 //! w_mem   := w_mem/2 if the moves of the last call were followed by shorter supersteps, 2 · w_mem if not;  from 1/4 to 4
 //! ```
-//! So the two terms of gain are weighted by the time that the application spends on them, and their weights sum to 2. The term of cost
-//! counts less while moves pay, and more after moves that did not pay. The duration of a superstep is the longest time of a process,
+//! CTP and BTP are the predicted times of computation and communication. So the two terms of gain are weighted by the time that
+//! the application spends on computation and communication, and their weights sum to 2. The term of cost counts less while moves
+//! pay, and more after moves that did not pay. The duration of a superstep is the longest time of a process, including
 //! computation and communication.
 
 use serde_json::{Value, json};
@@ -17,22 +19,25 @@ use super::config::{MigBspConfig, WeightRule};
 use super::forecast::Forecasts;
 use crate::View;
 
-/// The range of the weight of Mem.
-const MEMORY_WEIGHTS: (f64, f64) = (0.25, 4.0);
+/// Minimum and maximum of the weight of Mem.
+const MEMORY_WEIGHT_RANGE: (f64, f64) = (0.25, 4.0);
 
-/// The weights, and the state of their rule.
+/// The weights of the terms of PM, and the measurements from which they are adjusted.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Weights {
-    /// The weights of Comp, Comm and Mem.
+    /// The weight of Comp, the computation term of PM.
     pub(super) computation: f64,
+    /// The weight of Comm, the communication term of PM.
     pub(super) communication: f64,
+    /// The weight of Mem, the memory term of PM.
     pub(super) memory: f64,
-    /// The sum of the durations of the supersteps since the last call \[s\], and their number.
-    sum: f64,
-    count: u64,
-    /// Mean duration of a superstep of the previous interval \[s\].
-    before: Option<f64>,
-    /// Whether the last call moved a process.
+    /// The sum of the durations of the supersteps since the last call \[s\].
+    duration_sum: f64,
+    /// The number of supersteps since the last call.
+    superstep_count: u64,
+    /// Mean duration of a superstep in the previous interval \[s\]; `None` before the second call.
+    previous_mean: Option<f64>,
+    /// Whether the last call moved at least one process.
     has_moved: bool,
 }
 
@@ -42,16 +47,17 @@ impl Default for Weights {
             computation: 1.0,
             communication: 1.0,
             memory: 1.0,
-            sum: 0.0,
-            count: 0,
-            before: None,
+            duration_sum: 0.0,
+            superstep_count: 0,
+            previous_mean: None,
             has_moved: false,
         }
     }
 }
 
 impl Weights {
-    /// Adds the duration of a superstep, which is the longest time of a process, if weights are adjusted.
+    /// Adds the duration of the superstep that has just ended, which is the longest time of a process. It has no effect if the
+    /// weights are fixed.
     pub(super) fn observe(&mut self, config: &MigBspConfig, view: &View<'_>) {
         if config.weights == WeightRule::Fixed {
             return;
@@ -59,28 +65,29 @@ impl Weights {
         let measures = view.measures;
         let times = (0..view.processes())
             .map(|process| measures.compute[process].get() + measures.communication[process].get());
-        self.sum += times.fold(0.0, f64::max);
-        self.count += 1;
+        self.duration_sum += times.fold(0.0, f64::max);
+        self.superstep_count += 1;
     }
 
-    /// Adjusts the weights at a call, if weights are adjusted.
+    /// Adjusts the weights at a call. It has no effect if the weights are fixed.
     pub(super) fn adjust(&mut self, config: &MigBspConfig, forecasts: &Forecasts, view: &View<'_>) {
         if config.weights == WeightRule::Fixed {
             return;
         }
         let (mut computation, mut communication) = (0.0, 0.0);
         for process in 0..view.processes() {
-            computation += forecasts.compute(process).get();
+            computation += forecasts.computation_time(process).get();
             for cluster in 0..view.platform.clusters.len() {
                 communication += forecasts.exchange(process, cluster).time;
             }
         }
-        self.follow(computation, communication);
-        self.judge_moves();
+        self.adjust_gain_weights(computation, communication);
+        self.adjust_memory_weight();
     }
 
-    /// Adjusts the weights of Comp and Comm to the predicted times \[s\].
-    fn follow(&mut self, computation: f64, communication: f64) {
+    /// Adjusts the weights of Comp and Comm to the shares of the predicted computation and communication times of all processes
+    /// \[s\].
+    fn adjust_gain_weights(&mut self, computation: f64, communication: f64) {
         let all = computation + communication;
         if all > 0.0 {
             self.computation = self.computation / 2.0 + computation / all;
@@ -88,28 +95,29 @@ impl Weights {
         }
     }
 
-    /// Adjusts the weight of Mem by the effect of the moves of the last call, and closes the interval.
-    fn judge_moves(&mut self) {
-        let mean = self.sum / self.count.max(1) as f64;
-        if let (Some(before), true) = (self.before, self.has_moved) {
+    /// Adjusts the weight of Mem by whether supersteps became shorter after the moves of the last call, and starts the next
+    /// interval.
+    fn adjust_memory_weight(&mut self) {
+        let mean = self.duration_sum / self.superstep_count.max(1) as f64;
+        if let (Some(before), true) = (self.previous_mean, self.has_moved) {
             let factor = if mean < before { 0.5 } else { 2.0 };
-            self.memory = (self.memory * factor).clamp(MEMORY_WEIGHTS.0, MEMORY_WEIGHTS.1);
+            self.memory = (self.memory * factor).clamp(MEMORY_WEIGHT_RANGE.0, MEMORY_WEIGHT_RANGE.1);
         }
-        self.before = Some(mean);
-        (self.sum, self.count) = (0.0, 0);
+        self.previous_mean = Some(mean);
+        (self.duration_sum, self.superstep_count) = (0.0, 0);
     }
 
-    /// Records whether a call moved a process.
-    pub(super) fn close(&mut self, moved: usize) {
+    /// Records whether the last call moved at least one process.
+    pub(super) fn record_outcome(&mut self, moved: usize) {
         self.has_moved = moved > 0;
     }
 
-    /// Returns the weights for the record of a call; none if they are fixed.
-    pub(super) fn shown(&self, config: &MigBspConfig) -> Option<Self> {
+    /// Returns a copy of the weights for the decision record of a call, or `None` if they are fixed.
+    pub(super) fn for_record(&self, config: &MigBspConfig) -> Option<Self> {
         (config.weights == WeightRule::Adaptive).then(|| self.clone())
     }
 
-    /// Returns the weights as JSON.
+    /// Returns the three weights as a JSON object.
     pub(super) fn to_json(&self) -> Value {
         json!({
             "computation": self.computation,
@@ -125,22 +133,22 @@ mod tests {
 
     /// Adds an interval of two supersteps that last `seconds` each.
     fn interval(weights: &mut Weights, seconds: f64) {
-        (weights.sum, weights.count) = (2.0 * seconds, 2);
-        weights.judge_moves();
+        (weights.duration_sum, weights.superstep_count) = (2.0 * seconds, 2);
+        weights.adjust_memory_weight();
     }
 
     #[test]
     fn the_weights_of_gain_follow_the_shares_of_time() {
         let mut weights = Weights::default();
         // Three quarters of the time is computation: 1/2 + 3/4, then 5/8 + 3/4; the weights converge to 3/2 and 1/2.
-        weights.follow(3.0, 1.0);
+        weights.adjust_gain_weights(3.0, 1.0);
         assert_eq!([weights.computation, weights.communication], [1.25, 0.75]);
-        weights.follow(30.0, 10.0);
+        weights.adjust_gain_weights(30.0, 10.0);
         assert_eq!([weights.computation, weights.communication], [1.375, 0.625]);
         // Equal shares leave the weights at 1, and without measurements nothing changes.
         let mut weights = Weights::default();
-        weights.follow(2.0, 2.0);
-        weights.follow(0.0, 0.0);
+        weights.adjust_gain_weights(2.0, 2.0);
+        weights.adjust_gain_weights(0.0, 0.0);
         assert_eq!(weights, Weights::default());
     }
 
@@ -148,17 +156,17 @@ mod tests {
     fn the_weight_of_memory_falls_while_moves_pay_and_rises_after_moves_that_do_not() {
         let mut weights = Weights::default();
         interval(&mut weights, 4.0); // the first interval: nothing to compare
-        weights.close(1);
+        weights.record_outcome(1);
         interval(&mut weights, 3.0);
         assert_eq!(weights.memory, 0.5);
-        weights.close(0);
+        weights.record_outcome(0);
         interval(&mut weights, 9.0); // longer, but nothing moved
         assert_eq!(weights.memory, 0.5);
-        weights.close(2);
+        weights.record_outcome(2);
         interval(&mut weights, 9.0); // not shorter
         assert_eq!(weights.memory, 1.0);
         for _ in 0..4 {
-            weights.close(1);
+            weights.record_outcome(1);
             interval(&mut weights, 9.0);
         }
         assert_eq!(weights.memory, 4.0); // no larger

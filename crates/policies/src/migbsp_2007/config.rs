@@ -1,7 +1,9 @@
-//! The options of the first generation: the parameters of the paper, and one named option for each point that it leaves open.
+//! The options of the first generation of MigBSP: the parameters of the 2007 paper, and one named option for each point that the
+//! paper leaves open.
 //!
-//! The paper states few values. Each option gives the source of its default: *stated*, *example* (a number by which the paper explains), or
-//! *ours*. A1..A37 and w07-x.. are the project's numbers of the papers' ambiguities and contradictions.
+//! The paper states few values. Each option gives the source of its default: *stated* in the paper, *example* (a number by which
+//! the paper explains something), or *chosen* for migsim. A1..A37 and w07-x.. are the project's numbers of the papers'
+//! ambiguities and contradictions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,59 +14,66 @@ use crate::migbsp::{
 use migsim_base::error::Problem;
 use migsim_base::units::{Bytes, Seconds};
 
-/// The partner of a process in the ping-pong with its own cluster (w07-x07).
+/// The host with which a process exchanges the ping-pong message to measure the transfer time within its own cluster (w07-x07).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OwnPartner {
-    /// The next host after the host of the process; after the last host of the cluster the first host.
+    /// The next host after the host of the process; for the last host of the cluster it is the first host.
     Next,
-    /// Another host, drawn from the seeded stream of the policy (section 2.3.3).
+    /// Another host of the cluster, drawn from the seeded random numbers of the policy (section 2.3.3).
     Random,
 }
 
-/// The processes that load(p) of equation 10 counts (A16).
+/// The load of a processor that load(p) in equation 10 counts (A16).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Load {
     /// All load of the processor: the external load and the processes of the application.
     Measured,
-    /// The external load only.
+    /// Only the external load of the processor.
     External,
 }
 
-/// All options of the first generation of `MigBSP`.
+/// All options of the first generation of `MigBSP` (2007 paper).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MigBsp2007Config {
-    /// α: supersteps until the first call, at least 1 (ours: the LU paper's 4; no value is given). Its floor is 1 (algorithm 1).
+    /// Number α of supersteps until the first call, at least 1; it is then adapted, but not below 1 (algorithm 1). Default chosen
+    /// as in the LU paper, since the 2007 paper gives no value.
     pub alpha: u32,
-    /// D: a superstep is stable if all times lie within avg·(1 ± D); a share, from 0 to 10 (ours: the LU paper's 0.5; no value is given).
+    /// Tolerance D of the stability test. A superstep is stable if the times of all processes lie within avg·(1 ± D); a share,
+    /// from 0 to 10. Default chosen as in the LU paper, since the 2007 paper gives no value.
     pub d: f64,
-    /// The processes in the stability test (stated: all, section 2.2; A3).
+    /// The processes whose times the stability test compares (stated: all, section 2.2; A3).
     pub population: Population,
-    /// δ: margin within which a forecast of instructions counts as right, in [0, 1] (example: 0.1, section 2.3.1).
+    /// Margin δ: the largest relative difference at which a forecast of instructions counts as right; in \[0, 1\] (example: 0.1,
+    /// section 2.3.1).
     pub delta: f64,
-    /// β: margin within which a forecast of bytes counts as right, in [0, 1] (ours: as δ; no value is given).
+    /// Margin β: the largest relative difference at which a forecast of bytes counts as right; in \[0, 1\] (chosen: as δ, since
+    /// the paper gives no value).
     pub beta: f64,
-    /// The lifetime of Pproc and Pcom (stated: Pproc starts at 1 and is kept, algorithm 2; ours: so does Pcom; A7).
+    /// The lifetime of Pproc and Pcom, the regularities of computation and communication (stated: Pproc starts at 1 and is kept,
+    /// algorithm 2; chosen: the same for Pcom; A7).
     pub patterns: Patterns,
-    /// The size of the message of the ping-pong of IT in each direction (stated, if not given: the memory image of the process, section 2.3.3).
+    /// The size of the message in each direction of the ping-pong by which the transfer index IT is measured. By default it is
+    /// the memory image of the process (stated, section 2.3.3).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ping: Option<Bytes>,
-    /// The partner of the ping-pong for a process's own cluster (ours: the next host; the paper draws one at random, w07-x07).
+    /// The partner of the ping-pong within a process's own cluster (chosen: the next host; the paper draws one at random,
+    /// w07-x07).
     pub own_partner: OwnPartner,
-    /// Whether the cluster where a process is competes for its highest PM (stated: it does, section 2.3.3; A31). A process may then move
-    /// inside it: `competes` and `within` are the same here.
+    /// Whether the present cluster of a process is included when its highest PM is determined (stated: yes, section 2.3.3; A31).
+    /// If it is, a process may move inside this cluster: `competes` and `within` have the same effect in this policy.
     pub own_cluster: OwnCluster,
-    /// The PM that the highest PM of a process must exceed for a migration; from -1 to 2 (example: 1.5, section 2.3.4). It is a value, not
-    /// a share of the highest PM as in the later papers (w07-x11).
+    /// The value that the highest PM of a process must exceed for a migration; from -1 to 2 (example: 1.5, section 2.3.4). It is
+    /// a value of PM, not a share of the highest PM as in the later papers (w07-x11).
     pub threshold: f64,
-    /// The load that load(p) counts (stated: the load of the processor, section 2.4; A16).
+    /// The load of a processor that load(p) counts (stated: all its load, section 2.4; A16).
     pub load: Load,
-    /// The period over which load(p) is a mean, at most the time since the start (stated: 15 minutes, section 2.4).
+    /// The period over which load(p) is averaged, at most the time since the start of the run (stated: 15 minutes, section 2.4).
     pub load_window: Seconds,
-    /// The number of first calls whose decision record has every term of every PM (ours). The record of later calls has the candidates
-    /// alone. With the floor of 1 a run can have a call after each superstep.
+    /// The number of calls, from the first one, whose decision record has every term of every PM (chosen). The record of later
+    /// calls has only the candidates. Since α can fall to 1, a run can have a call after each superstep.
     pub explained_calls: u32,
 }
 
@@ -89,9 +98,9 @@ impl Default for MigBsp2007Config {
 }
 
 impl MigBsp2007Config {
-    /// Returns the errors of all values that are out of range, each with its key in the options.
+    /// Returns an error for each option that is out of range, with the key of the option.
     pub fn problems(&self) -> Vec<Problem> {
-        let mut problems = self.shared().problems();
+        let mut problems = self.second_generation_options().problems();
         let mut check = |key: &str, is_right: bool, value: String, range: &str| {
             if !is_right {
                 let message = format!("`{key}` is {value}; it must be {range}");
@@ -121,8 +130,9 @@ impl MigBsp2007Config {
         problems
     }
 
-    /// Returns the common part of both generations, algorithms 1 to 3, as options of the second.
-    pub(super) fn shared(&self) -> MigBspConfig {
+    /// Returns the options of the second generation that make its trigger and forecasts equal to those of the first (algorithms 1
+    /// to 3).
+    pub(super) fn second_generation_options(&self) -> MigBspConfig {
         MigBspConfig {
             alpha: self.alpha,
             floor: Floor::One,
@@ -151,7 +161,7 @@ mod tests {
             d: 0.75,
             ..MigBsp2007Config::default()
         };
-        let shared = config.shared();
+        let shared = config.second_generation_options();
         assert_eq!(shared.d, 0.75);
         assert_eq!(shared.patterns, Patterns::EachCall);
         // Only randomly drawn partners need the seed.

@@ -1,28 +1,29 @@
-//! The destination: the host that the manager of the target cluster offers (section 2.4).
+//! The destination of a process in MigBSP of 2007: the host that the manager of the preferred cluster offers (section 2.4).
 //!
-//! The manager sorts its processors by decreasing `ICPU(p) = peak(p) · (1 - load(p))` (equation 10) and takes the first whose host has
-//! memory for the process. If none has, the migration fails and the process stays. Communication inside a cluster is uniform and has no
-//! effect.
+//! The manager sorts its processors by decreasing `ICPU(p) = peak(p) · (1 - load(p))` (equation 10) and takes the first whose
+//! host has memory for the process. If no host has, the migration fails and the process stays. Communication inside a cluster is
+//! uniform and has no effect.
 //!
-//! The paper does not say how one call places several processes. Here a process that is sent to a host keeps one of its processors busy for
-//! later processes (load + 1/cores, ICPU not below 0), and its memory is moved with it. The measured load of its old host stays. Of equal
-//! ICPU, the host with the lower load comes first (full hosts differ in it), then the lowest index.
+//! The paper does not say how one call places several processes. Here a process that is sent to a host keeps one of its
+//! processors busy for later processes (load + 1/cores, ICPU not below 0), and its memory is counted on the new host. The
+//! measured load of the old host does not change. If several hosts have equal ICPU, the host with the lower load comes first
+//! (this distinguishes hosts with ICPU 0), then the lowest index.
 
 use super::config::MigBsp2007Config;
 use super::load::HostLoads;
 use crate::View;
 use migsim_base::units::{HostId, InstructionsPerSecond};
 
-/// Computes ICPU of a processor with a peak and a load in [0, 1] (equation 10) \[instr/s\].
+/// Returns ICPU, the computing power that remains of a processor with this peak and a load in \[0, 1\] (equation 10) \[instr/s\].
 pub(super) fn icpu(peak: InstructionsPerSecond, load: f64) -> f64 {
     peak.get() * (1.0 - load)
 }
 
-/// The state of the hosts as the managers know it during a call.
+/// The load and used memory of all hosts, as the managers of the clusters know them during a call.
 #[derive(Clone, Debug)]
 pub(super) struct Offers<'a> {
     view: &'a View<'a>,
-    /// load(p), as measured, plus 1/cores for each process that was sent there in this call.
+    /// The load(p) of each host as measured, plus 1/cores for each process that was sent there in this call.
     loads: Vec<f64>,
     /// Memory used by processes on each host \[B\].
     memory: Vec<f64>,
@@ -39,7 +40,7 @@ impl<'a> Offers<'a> {
         for (host, image) in view.placement.iter().zip(view.memory) {
             memory[host.index()] += image.get();
         }
-        let load = |host| loads.mean(config, HostId::from_index(host), view);
+        let load = |host| loads.mean_load(config, HostId::from_index(host), view);
         Self {
             view,
             loads: (0..hosts).map(load).collect(),
@@ -47,8 +48,9 @@ impl<'a> Offers<'a> {
         }
     }
 
-    /// Returns the first host in the list of `cluster` that has memory for `process`.
-    pub(super) fn best(&self, process: usize, cluster: usize) -> Option<HostId> {
+    /// Returns the host that the manager of `cluster` offers to `process`: the one with the largest ICPU that has memory for it,
+    /// or `None`.
+    pub(super) fn best_host(&self, process: usize, cluster: usize) -> Option<HostId> {
         let mut best: Option<(f64, f64, HostId)> = None;
         for host in self.view.platform.clusters[cluster].hosts.clone() {
             let host = HostId(host);
@@ -65,8 +67,8 @@ impl<'a> Offers<'a> {
         best.map(|(.., host)| host)
     }
 
-    /// Sends a process to a host.
-    pub(super) fn send(&mut self, process: usize, to: HostId) {
+    /// Reserves the host `to` for a process: updates the load of the host, and the memory of the old and new host.
+    pub(super) fn reserve(&mut self, process: usize, to: HostId) {
         let image = self.view.memory[process].get();
         self.memory[self.view.placement[process].index()] -= image;
         self.memory[to.index()] += image;
@@ -107,7 +109,7 @@ mod tests {
         let mut loads = HostLoads::default();
         loads.observe(&config, &view);
         let mut offers = Offers::new(&config, &mut loads, &view);
-        offers.send(0, HostId(1));
+        offers.reserve(0, HostId(1));
         assert_eq!(offers.loads, [0.0, 0.5]);
         assert_eq!(offers.memory, [0.0, 30.0]);
     }

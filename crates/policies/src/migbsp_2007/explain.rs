@@ -1,54 +1,55 @@
-//! The sentences of the first generation: its trigger is described as that of the second; its potentials have no unit and are listed.
+//! Sentences about the calls of the first generation of MigBSP. The trigger is described as in the second generation; potentials
+//! have no unit and are listed as recorded.
 
 use serde_json::{Map, Value};
 
 use crate::explain::{
-    Interval, Meaning, Narrator, Quiet, Record, Scene, Sentence, Short, Unit, listed, say,
+    Interval, Meaning, Narrator, NoMoveReason, Record, ExplainContext, Sentence, Shortfall, Unit, list_explanation, say,
 };
 use crate::migbsp::explain::trigger;
 
-/// The highest PM of the first generation.
+/// Quantity: the highest PM of all processes, dimensionless.
 const HIGHEST: Meaning = Meaning::new(
     "highest_potential",
     Unit::Number,
     "the highest PM of all processes, a sum of shares without a unit",
 );
 
-/// The threshold of the trigger.
+/// Quantity: the PM that candidates must exceed, dimensionless.
 const THRESHOLD: Meaning = Meaning::new(
     "threshold",
     Unit::Number,
     "the PM that candidates must exceed",
 );
 
-/// Describes the calls of the first generation of MigBSP.
+/// Describes the calls of the first generation of MigBSP in sentences.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MigBsp2007Narrator;
 
 impl Narrator for MigBsp2007Narrator {
-    fn trigger(&self, scene: &Scene<'_>) -> Vec<Sentence> {
-        trigger::told(scene)
+    fn describe_trigger(&self, scene: &ExplainContext<'_>) -> Vec<Sentence> {
+        trigger::describe_trigger(scene)
     }
 
-    fn selection(&self, scene: &Scene<'_>, call: Record<'_>) -> Vec<Sentence> {
-        listed(scene, call, trigger::told_keys(call))
+    fn describe_selection(&self, scene: &ExplainContext<'_>, call: Record<'_>) -> Vec<Sentence> {
+        list_explanation(scene, call, trigger::described_keys(call))
     }
 
-    fn quiet(&self, call: Record<'_>) -> Quiet {
+    fn reason_without_candidates(&self, call: Record<'_>) -> NoMoveReason {
         let number = |key: &str| call.explanation.get(key).and_then(Value::as_f64);
         match (number("highest_potential"), number("threshold")) {
-            (Some(highest), Some(threshold)) if highest <= threshold => Quiet {
-                why: say!(
+            (Some(highest), Some(threshold)) if highest <= threshold => NoMoveReason {
+                reason: say!(
                     "no candidate: no PM is above the threshold {}",
                     THRESHOLD.as_recorded(&call.explanation["threshold"])
                 ),
-                by: Some(Short {
-                    words: ": the highest is ",
+                shortfall: Some(Shortfall {
+                    leading_words: ": the highest is ",
                     meaning: HIGHEST,
                     value: highest,
                 }),
             },
-            _ => Quiet::new("no candidate: the policy considered no process"),
+            _ => NoMoveReason::new("no candidate: the policy considered no process"),
         }
     }
 

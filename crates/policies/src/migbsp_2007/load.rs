@@ -1,8 +1,9 @@
-//! The function load(p): the mean use of each host over the last minutes (section 2.4).
+//! The function load(p): the mean utilisation of each host over the last minutes (section 2.4).
 //!
-//! Use by the application is `Σ work · cycles / (speed · cores)`, with each superstep spread evenly over its time. Use by others is the
-//! part that the profile and loads of the host have taken away. Both are fractions of the window, or of the time since the start if that is
-//! shorter. The use in a window is the difference of two marks of the work done. Marks are a sixtieth of the window apart, so that the
+//! Utilisation by the application is `Σ work · cycles / (speed · cores)`, with each superstep spread evenly over its duration.
+//! Utilisation by others is the share of the speed that the profile and external loads of the host have taken away. Both are
+//! fractions of the window, or of the time since the start if this is shorter. The utilisation in a window is the difference
+//! between two marks, which are stored values of the work done so far. Marks are a sixtieth of the window apart, so that the
 //! memory is bounded.
 
 use super::config::{Load, MigBsp2007Config};
@@ -10,56 +11,59 @@ use crate::View;
 use migsim_base::units::{HostId, Time};
 use migsim_platform::{Host, Integral};
 
-/// Number of marks that are kept: one more than a window of 60 spacings has, for the mark before its start.
+/// Number of stored marks (values of the work done at earlier times): 61 for a window of 60 intervals, and one before the start
+/// of the window.
 const MARKS: usize = 62;
 
-/// The work of each host so far, and at earlier times.
+/// The work done by each host since the start of the run, now and at earlier times.
 #[derive(Debug, Default)]
 pub(super) struct HostLoads {
-    /// Seconds of work at full speed since the start, for each host.
-    busy: Vec<f64>,
-    /// A ring of marks: times \[s\], and the values of `busy` at these times, in one list.
-    dates: Vec<f64>,
-    marks: Vec<f64>,
-    newest: usize,
-    /// The share that hosts of varying speed have left for the application, integrated up to the start of the window and up to now.
-    left: Vec<Option<[Integral; 2]>>,
+    /// Time that each host would have needed at full speed for the work done since the start \[s\].
+    busy_time: Vec<f64>,
+    /// The times at which the marks in the ring were stored \[s\].
+    mark_times: Vec<f64>,
+    /// The values of `busy` of all hosts at each mark of the ring, in one list \[s\].
+    mark_values: Vec<f64>,
+    newest_mark: usize,
+    /// For each host of varying speed, the integral of the share of its speed that is left for the application. There are two
+    /// integrals: up to the start of the window and up to now.
+    availability: Vec<Option<[Integral; 2]>>,
 }
 
 impl HostLoads {
-    /// Adds a superstep.
+    /// Adds the work of the superstep that has just ended.
     pub(super) fn observe(&mut self, config: &MigBsp2007Config, view: &View<'_>) {
         let hosts = &view.platform.hosts;
-        if self.busy.is_empty() {
-            self.busy = vec![0.0; hosts.len()];
-            self.dates = vec![0.0; MARKS];
-            self.marks = vec![0.0; MARKS * hosts.len()];
+        if self.busy_time.is_empty() {
+            self.busy_time = vec![0.0; hosts.len()];
+            self.mark_times = vec![0.0; MARKS];
+            self.mark_values = vec![0.0; MARKS * hosts.len()];
             let left = |host: &Host| Some(Integral::new(1.0, host.availability()?));
             let pair = |host: &Host| Some([left(host)?, left(host)?]);
-            self.left = hosts.iter().map(pair).collect();
+            self.availability = hosts.iter().map(pair).collect();
         }
         for (work, at) in view.measures.work.iter().zip(view.placement) {
             let host = &hosts[at.index()];
             let cycles = work.get() * view.cycles_per_instruction;
-            self.busy[at.index()] += cycles / (host.speed.get() * f64::from(host.cores));
+            self.busy_time[at.index()] += cycles / (host.speed.get() * f64::from(host.cores));
         }
         let now = view.now.get();
-        if now - self.dates[self.newest] >= config.load_window.get() / (MARKS - 2) as f64 {
-            self.newest = (self.newest + 1) % MARKS;
-            self.dates[self.newest] = now;
-            let mark = self.newest * self.busy.len();
-            self.marks[mark..mark + self.busy.len()].copy_from_slice(&self.busy);
+        if now - self.mark_times[self.newest_mark] >= config.load_window.get() / (MARKS - 2) as f64 {
+            self.newest_mark = (self.newest_mark + 1) % MARKS;
+            self.mark_times[self.newest_mark] = now;
+            let mark = self.newest_mark * self.busy_time.len();
+            self.mark_values[mark..mark + self.busy_time.len()].copy_from_slice(&self.busy_time);
         }
     }
 
-    /// Returns the mean load of a host over the window that ends now, in [0, 1]; 0 at the start of a run.
-    pub(super) fn mean(&mut self, config: &MigBsp2007Config, host: HostId, view: &View<'_>) -> f64 {
+    /// Returns the mean load of a host over the window that ends now, in \[0, 1\]; 0 at the start of a run.
+    pub(super) fn mean_load(&mut self, config: &MigBsp2007Config, host: HostId, view: &View<'_>) -> f64 {
         let now = view.now.get();
         let from = (now - config.load_window.get()).max(0.0);
         if now <= from {
             return 0.0;
         }
-        let left = self.left[host.index()].as_mut();
+        let left = self.availability[host.index()].as_mut();
         let external = left.map_or(0.0, |[before, whole]| {
             1.0 - (whole.up_to(now) - before.up_to(from)) / (now - from)
         });
@@ -70,13 +74,13 @@ impl HostLoads {
         (external + own).clamp(0.0, 1.0)
     }
 
-    /// Returns the time for which a host has worked from `from` to now \[s\].
+    /// Returns the time that a host would have needed at full speed for the work done between `from` and `now` \[s\].
     fn busy_between(&self, host: usize, from: f64, now: Time) -> f64 {
-        let total = self.busy[host];
+        let total = self.busy_time[host];
         let mut later = (now.get(), total);
         for back in 0..MARKS {
-            let mark = (self.newest + MARKS - back) % MARKS;
-            let earlier = (self.dates[mark], self.marks[mark * self.busy.len() + host]);
+            let mark = (self.newest_mark + MARKS - back) % MARKS;
+            let earlier = (self.mark_times[mark], mark_valuesmarks[mark * self.busy_time.len() + host]);
             if earlier.0 <= from {
                 let passed = (from - earlier.0) / (later.0 - earlier.0);
                 return total - earlier.1 - passed * (later.1 - earlier.1);
@@ -118,7 +122,7 @@ mod tests {
                 ..view(&platform, &placement, &measures)
             };
             loads.observe(config, &view);
-            mean = loads.mean(config, at, &view);
+            mean = loads.mean_load(config, at, &view);
         }
         mean
     }

@@ -1,4 +1,5 @@
-//! Selection: the metrics P, C and M of each process, and its potential of migration to each cluster (section 2.3).
+//! The metrics P, C and M of each process, its potential of migration to each cluster, and the selection of candidates (section
+//! 2.3).
 //!
 //! ```text
 //! IP(i)   = PTP(i) / max_i PTP(i)                (3)      P(i)   = Pproc(i) · IP(i)       (4)
@@ -7,11 +8,12 @@
 //! IT(i,j) = transfer(i,j) / max_j transfer(i,j)           M(i,j) = IM(i) · IT(i,j)        (7)
 //! PM(i,j) = P(i) + C(i,j) - M(i,j)           (8, 9), in [-1, 2]
 //! ```
-//! PTP and PTC \[s\] are the forecasts of computation and communication at the superstep of the call. Pproc and Pcom are the regularities
-//! of algorithms 2 and 3. All values other than PTP and PTC are dimensionless. An index is normalised over the processes (3, IM) or, inside
-//! one process, over the clusters (5, IT). Each value that equals the maximum gets 1 (w07-x08). If the maximum is 0, all indices are 0.
+//! P stands for processing, C for communication and M for memory. PTP and PTC \[s\] are the forecasts of computation and
+//! communication time at the superstep of the call. Pproc and Pcom are the regularities of algorithms 2 and 3. All values other
+//! than PTP and PTC are dimensionless. An index is normalised over the processes (3, IM) or, for one process, over the clusters
+//! (5, IT). Each value that equals the maximum gets 1 (w07-x08). If the maximum is 0, all indices are 0.
 //!
-//! Misprints: the left side of equation 5 is IC(i,j), not IP(i,j) (w07-x02). The text after equation 7 speaks of M(i,j), not IM(i,j)
+//! Misprints: the left side of equation 5 is IC(i,j), not IP(i,j) (w07-x02). The text after equation 7 means M(i,j), not IM(i,j)
 //! (w07-x03). Algorithm 2 tests the forecast PI, not P (w07-x01).
 
 use serde::Serialize;
@@ -24,75 +26,80 @@ use migsim_base::random::Stream;
 use migsim_base::units::{Bytes, ClusterId, HostId, Seconds};
 use migsim_platform::Platform;
 
-/// The Processing metric of a process, and its share of the memory, as in the decision record.
+/// The processing metric of a process, and its relative memory, as in the decision record.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct ProcessTerms {
-    /// The process, counted from 1.
+    /// The number of the process, counted from 1.
     pub(super) process: usize,
-    /// PI: predicted instructions.
+    /// PI(i), the predicted number of instructions of the process in a superstep.
     pub(super) instructions: f64,
-    /// PTP: predicted time of computation.
+    /// PTP(i), the predicted computation time of the process in a superstep \[s\].
     pub(super) compute_s: f64,
     pub(super) p_proc: f64,
     pub(super) ip: f64,
-    /// P(i).
+    /// P(i), the processing metric of the process, dimensionless.
     pub(super) processing: f64,
     pub(super) image_bytes: f64,
     pub(super) im: f64,
 }
 
-/// The metrics of a process and a cluster.
+/// The potential of migration of a process to a cluster, with its metrics.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Potential {
     pub(super) process: usize,
     pub(super) cluster: usize,
-    /// PC and PTC.
+    /// PC(i,j), the predicted bytes that the process exchanges with the cluster in a superstep.
     pub(super) bytes: Bytes,
+    /// PTC(i,j), the predicted communication time of the process with the cluster in a superstep.
     pub(super) time: Seconds,
-    pub(super) p_com: f64,
-    pub(super) ic: f64,
-    /// Time of the ping-pong, in one direction.
+    /// Pcom(i,j), the regularity of the communication of the process with the cluster, from 0 to 1.
+    pub(super) communication_regularity: f64,
+    /// IC(i,j), the communication time PTC relative to the largest one of the process, dimensionless.
+    pub(super) communication_index: f64,
+    /// Half of the time of a ping-pong between the process and the cluster.
     pub(super) transfer: Seconds,
-    pub(super) it: f64,
+    /// IT(i,j), the transfer time relative to the largest one of the process, dimensionless.
+    pub(super) transfer_index: f64,
     pub(super) metrics: Metrics,
 }
 
-/// P(i), C(i,j) and M(i,j).
+/// The three metrics of a process and a cluster: P(i) for processing, C(i,j) for communication and M(i,j) for memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Metrics {
-    /// P(i), dimensionless.
+    /// P(i), the processing metric, dimensionless.
     pub processing: f64,
-    /// C(i,j), dimensionless.
+    /// C(i,j), the communication metric, dimensionless.
     pub communication: f64,
-    /// M(i,j), dimensionless.
+    /// M(i,j), the memory metric, which is the cost of a migration, dimensionless.
     pub memory: f64,
 }
 
 impl Metrics {
-    /// PM(i,j) = P(i) + C(i,j) - M(i,j), dimensionless (equation 9).
+    /// Returns PM(i,j) = P(i) + C(i,j) - M(i,j), the potential of migration, dimensionless (equation 9).
     pub fn potential(self) -> f64 {
         self.processing + self.communication - self.memory
     }
 }
 
-/// Computes equations 3 and 5, IM and IT: each value relative to the largest, dimensionless; all 0 if that is.
-pub fn indexes(values: impl IntoIterator<Item = f64> + Clone) -> impl Iterator<Item = f64> {
+/// Returns each value divided by the largest value, dimensionless; all 0 if the largest is 0. These are equations 3 and 5, IM and
+/// IT.
+pub fn relative_to_maximum(values: impl IntoIterator<Item = f64> + Clone) -> impl Iterator<Item = f64> {
     let largest = values.clone().into_iter().fold(0.0, f64::max);
     let relative = move |value| if largest > 0.0 { value / largest } else { 0.0 };
     values.into_iter().map(relative)
 }
 
-/// Computes P(i) and IM(i) of all processes.
-pub(super) fn processes(forecasts: &Forecasts, view: &View<'_>) -> Vec<ProcessTerms> {
+/// Returns the processing metric P(i) and the relative memory IM(i) of all processes.
+pub(super) fn process_terms(forecasts: &Forecasts, view: &View<'_>) -> Vec<ProcessTerms> {
     let all = 0..view.processes();
-    let times = all.clone().map(|process| forecasts.compute(process).get());
+    let times = all.clone().map(|process| forecasts.computation_time(process).get());
     let images = view.memory.iter().map(|image| image.get());
-    let both = indexes(times).zip(indexes(images));
+    let both = relative_to_maximum(times).zip(relative_to_maximum(images));
     all.zip(both)
         .map(|(process, (ip, im))| ProcessTerms {
             process: process + 1,
             instructions: forecasts.work(process).get(),
-            compute_s: forecasts.compute(process).get(),
+            compute_s: forecasts.computation_time(process).get(),
             p_proc: forecasts.regularity(process),
             ip,
             processing: forecasts.regularity(process) * ip,
@@ -102,22 +109,23 @@ pub(super) fn processes(forecasts: &Forecasts, view: &View<'_>) -> Vec<ProcessTe
         .collect()
 }
 
-/// PM(i,j) of all processes and clusters, of which only a part is kept.
+/// The potentials PM(i,j) of all processes and clusters, reduced to the data that a call needs.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
-    /// The highest PM of each process; of equal PM that of the first cluster.
-    best: Vec<Potential>,
-    /// The highest PM of all.
+    /// The highest PM of each process; if several are equal, that of the first cluster.
+    highest_of_processes: Vec<Potential>,
+    /// The highest PM of all processes; `None` if there is no PM.
     pub(super) highest: Option<f64>,
-    /// All PM, as long as they are few enough.
-    pub(super) listed: Option<Vec<Potential>>,
+    /// All PM, for the decision record; `None` if they are too many.
+    pub(super) listed_potentials: Option<Vec<Potential>>,
 }
 
 impl Survey {
-    /// Creates a survey that lists at most `most` PM.
-    pub(super) fn of(potentials: impl FnOnce(&mut dyn FnMut(Potential)), most: usize) -> Self {
+    /// Creates the survey from the PM that `potentials` passes to its argument one by one. It lists them if they are at most
+    /// `most`.
+    pub(super) fn from_potentials(potentials: impl FnOnce(&mut dyn FnMut(Potential)), most: usize) -> Self {
         let mut survey = Self {
-            listed: Some(Vec::new()),
+            listed_potentials: Some(Vec::new()),
             ..Self::default()
         };
         potentials(&mut |potential| survey.add(potential, most));
@@ -127,25 +135,26 @@ impl Survey {
     fn add(&mut self, potential: Potential, most: usize) {
         let value = potential.metrics.potential();
         self.highest = Some(self.highest.map_or(value, |highest| highest.max(value)));
-        match self.best.last_mut() {
+        match self.highest_of_processes.last_mut() {
             Some(last) if last.process == potential.process => {
                 if value > last.metrics.potential() {
                     *last = potential;
                 }
             }
-            _ => self.best.push(potential),
+            _ => self.highest_of_processes.push(potential),
         }
-        if let Some(listed) = &mut self.listed {
+        if let Some(listed) = &mut self.listed_potentials {
             listed.push(potential);
             if listed.len() > most {
-                self.listed = None;
+                self.listed_potentials = None;
             }
         }
     }
 
-    /// Returns the potentials above `threshold`, one per process, in decreasing order; of equal potentials the lowest rank first.
-    pub(super) fn elected(self, threshold: f64) -> Vec<Potential> {
-        let mut best = self.best;
+    /// Returns the highest PM of each process if it is above `threshold`, in decreasing order. Processes with equal PM are in
+    /// increasing order of rank.
+    pub(super) fn above_threshold(self, threshold: f64) -> Vec<Potential> {
+        let mut best = self.highest_of_processes;
         best.retain(|potential| potential.metrics.potential() > threshold);
         best.sort_by(|a, b| {
             let (a_pm, b_pm) = (a.metrics.potential(), b.metrics.potential());
@@ -155,8 +164,9 @@ impl Survey {
     }
 }
 
-/// Computes PM(i,j) of all processes and clusters, by process, then by cluster; a cluster that a process cannot reach has none.
-pub(super) fn potentials(
+/// Computes PM(i,j) for all processes and clusters, and passes each to `each`, ordered by process and then by cluster. A cluster
+/// that a process cannot reach is omitted.
+pub(super) fn for_each_potential(
     config: &MigBsp2007Config,
     forecasts: &Forecasts,
     processes: &[ProcessTerms],
@@ -168,10 +178,10 @@ pub(super) fn potentials(
     for (process, terms) in processes.iter().enumerate() {
         let times = (0..clusters).map(|cluster| forecasts.exchange(process, cluster).time);
         let transfers: Vec<Option<Seconds>> = (0..clusters)
-            .map(|cluster| transfer(config, process, cluster, view, random))
+            .map(|cluster| transfer_time(config, process, cluster, view, random))
             .collect();
         let reached = transfers.iter().map(|time| time.map_or(0.0, Seconds::get));
-        let indexes = indexes(times).zip(indexes(reached)).zip(&transfers);
+        let indexes = relative_to_maximum(times).zip(relative_to_maximum(reached)).zip(&transfers);
         for (cluster, ((ic, it), transfer)) in indexes.enumerate() {
             let is_own = view.cluster_of(process).index() == cluster;
             let (Some(transfer), false) = (
@@ -187,10 +197,10 @@ pub(super) fn potentials(
                 cluster,
                 bytes: Bytes::of(exchange.bytes),
                 time: Seconds::of(exchange.time),
-                p_com,
-                ic,
+                communication_regularity: p_com,
+                communication_index: ic,
                 transfer,
-                it,
+                transfer_index: it,
                 metrics: Metrics {
                     processing: terms.processing,
                     communication: p_com * ic,
@@ -201,10 +211,13 @@ pub(super) fn potentials(
     }
 }
 
-/// Computes transfer(i,j): half of the time of a ping-pong between the host of process i and the manager of cluster j (section 2.3.3). In
-/// its own cluster the partner is another host of the cluster. The nominal routes are used, without other traffic. The time is 0 in a
-/// cluster of a single host, and `None` without a route. The size `ping` instead of the image is a factor that cancels in IT.
-fn transfer(
+/// Returns transfer(i,j), half of the time of a ping-pong between the host of process i and the manager of cluster j, or `None`
+/// without a route (section 2.3.3).
+///
+/// In the own cluster of the process, the partner is another host of this cluster, and the time is 0 if there is none. The
+/// nominal routes are used, without other traffic. If the option `ping` replaces the size of the image, the size is a factor that
+/// cancels in IT.
+fn transfer_time(
     config: &MigBsp2007Config,
     process: usize,
     cluster: usize,
@@ -214,7 +227,7 @@ fn transfer(
     let platform = view.platform;
     let here = view.placement[process];
     let there = if view.cluster_of(process).index() == cluster {
-        partner(config.own_partner, here, platform, random)
+        ping_partner(config.own_partner, here, platform, random)
     } else {
         platform.manager(ClusterId::from_index(cluster))
     };
@@ -233,8 +246,9 @@ fn transfer(
     ))
 }
 
-/// Returns another host of the cluster of `here`; `here` itself if there is none.
-fn partner(choice: OwnPartner, here: HostId, platform: &Platform, random: &mut Stream) -> HostId {
+/// Returns the host with which the host `here` exchanges a ping-pong in its own cluster; `here` itself if the cluster has no
+/// other host.
+fn ping_partner(choice: OwnPartner, here: HostId, platform: &Platform, random: &mut Stream) -> HostId {
     let hosts = &platform.clusters[platform.cluster_of(here).index()].hosts;
     let count = hosts.len();
     let away = match choice {
@@ -263,10 +277,10 @@ mod tests {
             cluster,
             bytes: Bytes::default(),
             time: Seconds::default(),
-            p_com: 1.0,
-            ic: communication,
+            communication_regularity: 1.0,
+            communication_index: communication,
             transfer: Seconds::default(),
-            it: 0.0,
+            transfer_index: 0.0,
             metrics: metrics(1.0, communication, 0.0),
         }
     }
@@ -277,7 +291,7 @@ mod tests {
         let mut random = Stream::new(1, migsim_base::random::Purpose::Policy);
         let mut next = |name: &str| {
             let here = platform.host_named(name).unwrap();
-            let host = partner(OwnPartner::Next, here, &platform, &mut random);
+            let host = ping_partner(OwnPartner::Next, here, &platform, &mut random);
             platform.hosts[host.index()].name.clone()
         };
         assert_eq!(
@@ -289,13 +303,13 @@ mod tests {
     #[test]
     fn transfers_of_10_20_and_15_s_have_the_indexes_of_the_paper() {
         // w07-w01, section 2.3.3.
-        let found: Vec<f64> = indexes([10.0, 20.0, 15.0]).collect();
+        let found: Vec<f64> = relative_to_maximum([10.0, 20.0, 15.0]).collect();
         assert_eq!(found, [0.5, 1.0, 0.75]);
     }
 
     #[test]
     fn where_nothing_was_measured_all_indexes_are_0() {
-        assert_eq!(indexes([0.0, 0.0]).collect::<Vec<f64>>(), [0.0, 0.0]);
+        assert_eq!(relative_to_maximum([0.0, 0.0]).collect::<Vec<f64>>(), [0.0, 0.0]);
     }
 
     #[test]
@@ -309,9 +323,9 @@ mod tests {
             potential(3, 0, 0.75),
             potential(3, 1, 0.75),
         ];
-        let survey = Survey::of(|each| all.into_iter().for_each(each), 5);
-        assert_eq!((survey.highest, &survey.listed), (Some(1.75), &None));
-        let found = survey.elected(1.5);
+        let survey = Survey::from_potentials(|each| all.into_iter().for_each(each), 5);
+        assert_eq!((survey.highest, &survey.listed_potentials), (Some(1.75), &None));
+        let found = survey.above_threshold(1.5);
         let found: Vec<_> = found.iter().map(|p| (p.process, p.cluster)).collect();
         assert_eq!(found, [(0, 1), (3, 0), (2, 0)]);
     }

@@ -1,4 +1,4 @@
-//! `MigBSP`, first generation: the model as proposed, before any simulation of it.
+//! `MigBSP`, first generation: the model as its authors proposed it in 2007, before they simulated it.
 //!
 //! ```text
 //! observe ──> trigger      stable? α' ± 1, at least 1; a call every α supersteps   (algorithm 1)
@@ -8,17 +8,24 @@
 //!         └─> destination  the first host of the cluster by ICPU that has memory
 //! settle  ──> trigger      α := α'
 //! ```
-//! Source: da Rosa Righi, Carissimi and Navaux, *On the Dynamic Load-Rebalancing of BSP Application Using Process Migration*, WSPPD 2007,
-//! which publishes the model without results. Trigger and forecasts are those of the second generation ([`super::MigBsp`]), with the
-//! options of the paper. There is no second adaptation and no test whether a migration pays.
+//! α is the number of supersteps between rescheduling calls and α' its next value. PI, PTP, PC and PTC are forecasts of a
+//! process's instructions, computation time, bytes and communication time; Pproc and Pcom rate their regularity. PM(i,j) is the
+//! potential of migration of process i to cluster j, with metrics for processing, communication and memory. ICPU is the computing
+//! power that the load of a host leaves.
 //!
-//! With D of the LU paper and its own example of a threshold, the model costs more than it gains on the applications of the later papers.
-//! The later papers changed the causes. P(i) has no cluster, so that PM attracts processes to their partners and never to faster hosts
-//! (ISet(j)). There is no test whether a move pays (t1 > t2), not even a move between equal hosts of a cluster. An application that is
-//! never balanced has a call after each superstep (floor of α, growth of D), and in an interval of one superstep every forecast is right.
+//! Source: da Rosa Righi, Carissimi and Navaux, *On the Dynamic Load-Rebalancing of BSP Application Using Process Migration*,
+//! WSPPD 2007, which publishes the model without results. Trigger and forecasts are those of the second generation
+//! ([`super::MigBsp`]), with the options of this paper. There is no second adaptation and no test whether a migration pays.
 //!
-//! In the paper the managers keep α', and the processes compute their PM and send the highest (w07-x06). Where this is computed affects the
-//! price of a call (`costs.call`), not its decision. `migsim reproduce wsppd2007` checks the statements of the paper about its model.
+//! With the tolerance D of the LU paper and the example of a threshold in the 2007 paper, the model costs more than it gains on
+//! the applications of the later papers. The later papers removed the causes. P(i) does not depend on the cluster, so that PM
+//! attracts processes to their communication partners and never to faster hosts (later: ISet(j)). There is no test whether a move
+//! pays, not even for a move between equal hosts of a cluster (later: t1 > t2). An application that is never balanced has a call
+//! after each superstep, and in an interval of one superstep every forecast is right (later: a minimum of α, and a growing D).
+//!
+//! In the paper the managers keep α', and the processes compute their PM and send the highest (w07-x06). Where PM is computed
+//! affects the cost of a call (`costs.call`), not its decision. `migsim reproduce wsppd2007` checks the statements of the paper
+//! about its model.
 
 mod config;
 mod destination;
@@ -31,29 +38,29 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 pub use config::{Load, MigBsp2007Config, OwnPartner};
-pub use metrics::{Metrics, indexes};
+pub use metrics::{Metrics, relative_to_maximum};
 
 use self::destination::Offers;
 use self::explain::MigBsp2007Narrator;
 use self::load::HostLoads;
-use self::metrics::{Potential, ProcessTerms, Survey, potentials, processes};
+use self::metrics::{Potential, ProcessTerms, Survey, for_each_potential, process_terms};
 use super::explain::Narrator;
 use super::migbsp::MigBspConfig;
 use super::migbsp::forecast::Forecasts;
 use super::migbsp::trigger::Trigger;
-use super::migbsp::{ALPHA, ALPHAS, LISTED_PAIRS, TOLERANCE, TOLERANCES};
+use super::migbsp::{ALPHA_FLAG, ALPHA_RANGE, MAX_LISTED_PAIRS, TOLERANCE_FLAG, TOLERANCE_RANGE};
 use crate::{Candidate, Decision, Migration, Policy, PolicyOptions, View};
 use migsim_base::error::Error;
 use migsim_base::plugin::OptionFlag;
 use migsim_base::random::Stream;
 use migsim_base::units::{ClusterId, ProcessId};
 
-/// The policy MigBSP, first generation.
+/// The policy MigBSP, first generation (`migbsp-2007`), with its state.
 #[derive(Debug)]
 pub struct MigBsp2007 {
     config: MigBsp2007Config,
-    /// The options that are shared with the second generation.
-    shared: MigBspConfig,
+    /// The options of the second generation that make trigger and forecasts equal to those of the first.
+    second_generation_options: MigBspConfig,
     trigger: Trigger,
     forecasts: Forecasts,
     loads: HostLoads,
@@ -61,7 +68,7 @@ pub struct MigBsp2007 {
 }
 
 impl MigBsp2007 {
-    /// Creates the policy with these options.
+    /// Creates the policy with its options.
     ///
     /// # Errors
     /// Options are out of range; the error names all of them.
@@ -70,18 +77,19 @@ impl MigBsp2007 {
         if !problems.is_empty() {
             return Err(Error::Input(problems));
         }
-        let shared = config.shared();
+        let shared = config.second_generation_options();
         Ok(Self {
             trigger: Trigger::new(&shared),
             forecasts: Forecasts::default(),
             loads: HostLoads::default(),
             calls: 0,
-            shared,
+            second_generation_options: shared,
             config,
         })
     }
 
-    /// Returns the decision record: the state of algorithm 1 and, in the first calls, all terms of PM unless they are many.
+    /// Returns the decision record of a call: the state of the trigger and, in the first calls, all terms of PM unless they are
+    /// too many.
     fn explain(
         &self,
         processes: &[ProcessTerms],
@@ -98,9 +106,9 @@ impl MigBsp2007 {
         put("highest_potential", json!(survey.highest));
         put("threshold", json!(self.config.threshold));
         if self.calls < self.config.explained_calls
-            && let Some(all) = &survey.listed
+            && let Some(all) = &survey.listed_potentials
         {
-            let terms = all.iter().map(|potential| terms(potential, view));
+            let terms = all.iter().map(|potential| terms_record(potential, view));
             put("processes", json!(processes));
             put("potentials", Value::Array(terms.collect()));
         }
@@ -108,20 +116,20 @@ impl MigBsp2007 {
     }
 }
 
-/// Size of the terms of a PM(i,j) as JSON \[B\].
-const RECORD: f64 = 1500.0;
+/// Size of the record of the terms of one PM(i,j) as JSON \[B\], for the estimate of the memory of a run.
+const TERMS_RECORD_SIZE: f64 = 1500.0;
 
-/// Returns the terms of a PM(i,j) for the decision record.
-fn terms(potential: &Potential, view: &View<'_>) -> Value {
+/// Returns the terms of one PM(i,j) as JSON, for the decision record.
+fn terms_record(potential: &Potential, view: &View<'_>) -> Value {
     json!({
         "process": potential.process + 1,
         "cluster": view.platform.clusters[potential.cluster].name,
         "bytes": potential.bytes.get(),
         "communication_s": potential.time.get(),
-        "p_com": potential.p_com,
-        "ic": potential.ic,
+        "p_com": potential.communication_regularity,
+        "ic": potential.communication_index,
         "transfer_s": potential.transfer.get(),
-        "it": potential.it,
+        "it": potential.transfer_index,
         "processing": potential.metrics.processing,
         "communication": potential.metrics.communication,
         "memory": potential.metrics.memory,
@@ -129,15 +137,16 @@ fn terms(potential: &Potential, view: &View<'_>) -> Value {
     })
 }
 
-/// Requests a host from the manager of the preferred cluster, and reserves it.
-fn place(elected: &Potential, offers: &mut Offers<'_>, view: &View<'_>) -> Candidate {
+/// Requests a host for a process from the manager of the preferred cluster, reserves it if the process moves, and returns the
+/// record of the candidate.
+fn place_candidate(elected: &Potential, offers: &mut Offers<'_>, view: &View<'_>) -> Candidate {
     let from = view.placement[elected.process];
-    let to = offers.best(elected.process, elected.cluster);
+    let to = offers.best_host(elected.process, elected.cluster);
     let (accepted, reason) = match to {
         None => (false, "no host of the cluster has memory for it"),
         Some(to) if to == from => (false, "it is on the best host of the cluster"),
         Some(to) => {
-            offers.send(elected.process, to);
+            offers.reserve(elected.process, to);
             (true, "its potential is above the threshold")
         }
     };
@@ -155,8 +164,8 @@ fn place(elected: &Potential, offers: &mut Offers<'_>, view: &View<'_>) -> Candi
 }
 
 impl PolicyOptions for MigBsp2007Config {
-    const FLAGS: &'static [OptionFlag] = &[ALPHA, TOLERANCE];
-    const RANGES: &'static [(&'static str, &'static str)] = &[ALPHAS, TOLERANCES];
+    const FLAGS: &'static [OptionFlag] = &[ALPHA_FLAG, TOLERANCE_FLAG];
+    const RANGES: &'static [(&'static str, &'static str)] = &[ALPHA_RANGE, TOLERANCE_RANGE];
     const SHARES: &'static [&'static str] = &["d"];
 
     fn narrator() -> &'static dyn Narrator {
@@ -171,9 +180,9 @@ impl PolicyOptions for MigBsp2007Config {
 impl Policy for MigBsp2007 {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
         self.forecasts
-            .observe(&self.shared, self.trigger.alpha(), view);
+            .observe(&self.second_generation_options, self.trigger.alpha(), view);
         self.loads.observe(&self.config, view);
-        self.trigger.observe(&self.shared, view)
+        self.trigger.observe(&self.second_generation_options, view)
     }
 
     fn is_done(&self, left: usize) -> bool {
@@ -181,20 +190,20 @@ impl Policy for MigBsp2007 {
     }
 
     fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error> {
-        let processes = processes(&self.forecasts, view);
+        let processes = process_terms(&self.forecasts, view);
         let (config, forecasts) = (&self.config, &self.forecasts);
         let all = |each: &mut dyn FnMut(Potential)| {
-            potentials(config, forecasts, &processes, view, random, each);
+            for_each_potential(config, forecasts, &processes, view, random, each);
         };
         let is_explained = self.calls < config.explained_calls;
-        let survey = Survey::of(all, if is_explained { LISTED_PAIRS } else { 0 });
+        let survey = Survey::from_potentials(all, if is_explained { MAX_LISTED_PAIRS } else { 0 });
         let explanation = self.explain(&processes, &survey, view);
         let mut offers = Offers::new(&self.config, &mut self.loads, view);
         let candidates: Vec<Candidate> = survey
-            .elected(self.config.threshold)
+            .above_threshold(self.config.threshold)
             .iter()
             .filter(|elected| !view.is_pinned(elected.process))
-            .map(|elected| place(elected, &mut offers, view))
+            .map(|elected| place_candidate(elected, &mut offers, view))
             .collect();
         let migration = |candidate: &Candidate| {
             let to = candidate.to.filter(|_| candidate.accepted)?;
@@ -212,20 +221,21 @@ impl Policy for MigBsp2007 {
         })
     }
 
-    /// Counts the listed PM(i,j), and the records of the first calls as JSON.
+    /// Returns the memory that the policy needs in a run \[B\]: for the listed PM(i,j), and the records of the first calls as
+    /// JSON.
     fn memory(&self, pairs: f64, supersteps: f64) -> f64 {
         let records = supersteps.min(f64::from(self.config.explained_calls));
-        let listed = if pairs > LISTED_PAIRS as f64 {
+        let listed = if pairs > MAX_LISTED_PAIRS as f64 {
             0.0
         } else {
             pairs
         };
-        listed * (size_of::<Potential>() as f64 + records * RECORD)
+        listed * (size_of::<Potential>() as f64 + records * TERMS_RECORD_SIZE)
     }
 
     fn on_outcome(&mut self, moved: usize) {
-        self.trigger.close(&self.shared, moved);
-        self.forecasts.restart(&self.shared);
+        self.trigger.finish_call(&self.second_generation_options, moved);
+        self.forecasts.restart(&self.second_generation_options);
     }
 
     fn fault(&self) -> Option<String> {
@@ -249,9 +259,9 @@ mod tests {
         };
         let policy = MigBsp2007::new(config).unwrap();
         let each = size_of::<Potential>() as f64;
-        let most = LISTED_PAIRS as f64;
-        assert_eq!(policy.memory(10.0, 2.0), 10.0 * each + 20.0 * RECORD);
-        assert_eq!(policy.memory(most, 9.0), most * each + 3.0 * most * RECORD);
+        let most = MAX_LISTED_PAIRS as f64;
+        assert_eq!(policy.memory(10.0, 2.0), 10.0 * each + 20.0 * TERMS_RECORD_SIZE);
+        assert_eq!(policy.memory(most, 9.0), most * each + 3.0 * most * TERMS_RECORD_SIZE);
         // With more pairs none are listed.
         assert_eq!(policy.memory(most + 1.0, 9.0), 0.0);
     }
@@ -262,7 +272,7 @@ mod tests {
         assert_eq!(policy.fault(), None);
         policy.trigger = Trigger::new(&MigBspConfig {
             d: f64::NAN,
-            ..policy.shared.clone()
+            ..policy.second_generation_options.clone()
         });
         let fault = policy.fault().unwrap();
         assert!(fault.contains("D = NaN is out of range"), "{fault}");

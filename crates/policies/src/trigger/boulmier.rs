@@ -1,7 +1,9 @@
-//! The condition of optimality for a growing imbalance, in closed form (Boulmier et al. 2021).
+//! Triggers a balancing when it is optimal for a growing imbalance, by a condition in closed form (Boulmier et al. 2021).
 //!
-//! `U += max − avg`; yes if `τ·(max − avg) − U ≥ C`, with τ = 1, 2, … supersteps since the last balancing. It counts only the convex part:
-//! under a constant imbalance it never balances.
+//! max and avg are the maximum and the mean of the host times in a superstep, C is the cost of the last balancing, and τ = 1, 2,
+//! … is the number of supersteps since then. The lost time is accumulated by `U += max − avg`; a balancing is triggered if
+//! `τ·(max − avg) − U ≥ C`. The condition counts only the convex part of the lost time: under a constant imbalance it never
+//! triggers a balancing.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{Observed, Trigger, TriggerOptions};
 use migsim_base::error::Error;
 
-/// The trigger, which has no options.
+/// The options of the trigger `boulmier`, which has none.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoulmierOptions {}
@@ -22,19 +24,19 @@ impl TriggerOptions for BoulmierOptions {
     }
 }
 
-/// The state: U and τ.
+/// The state of the trigger: the time lost to imbalance (U) and the number of supersteps (τ) since the last balancing.
 #[derive(Clone, Copy, Debug, Default)]
 struct Boulmier {
-    lost: f64,
+    lost_time: f64,
     supersteps: u32,
 }
 
 impl Trigger for Boulmier {
     fn is_due(&mut self, observed: &Observed) -> bool {
-        self.lost += observed.imbalance();
+        self.lost_time += observed.imbalance();
         self.supersteps += 1;
-        let gain = f64::from(self.supersteps) * observed.imbalance() - self.lost;
-        let is_due = gain >= observed.price.get();
+        let gain = f64::from(self.supersteps) * observed.imbalance() - self.lost_time;
+        let is_due = gain >= observed.balancing_cost.get();
         if is_due {
             *self = Self::default();
         }
@@ -44,17 +46,17 @@ impl Trigger for Boulmier {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{dues, observed};
+    use super::super::testing::{due_after_each, observed_times};
     use super::*;
 
     #[test]
     fn only_growth_pays() {
         assert_eq!(
-            dues(BoulmierOptions {}, &[observed(9.0, 2.0, 1.0); 4]),
+            due_after_each(BoulmierOptions {}, &[observed_times(9.0, 2.0, 1.0); 4]),
             [false; 4]
         );
         // Imbalance 0, 1, 2: 3·2 - 3 = 3 ≥ 3.
-        let steps: Vec<Observed> = [2.0, 3.0, 4.0].map(|max| observed(max, 2.0, 3.0)).to_vec();
-        assert_eq!(dues(BoulmierOptions {}, &steps), [false, false, true]);
+        let steps: Vec<Observed> = [2.0, 3.0, 4.0].map(|max| observed_times(max, 2.0, 3.0)).to_vec();
+        assert_eq!(due_after_each(BoulmierOptions {}, &steps), [false, false, true]);
     }
 }

@@ -1,4 +1,4 @@
-//! A trigger in the registry: its name, its options and the function that reads them.
+//! An entry of the table of triggers: the name of a trigger, its options, and the function that creates it from options.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,81 +11,84 @@ use migsim_base::document;
 use migsim_base::error::Error;
 use migsim_base::plugin::{self, Maker};
 
-/// The options of a trigger, which are under `policy.trigger.<name>` in an experiment.
+/// The options of a trigger, as a user sets them under `policy.trigger.<name>` in an experiment file.
 pub trait TriggerOptions: Serialize + DeserializeOwned + JsonSchema {
-    /// Named presets of the options, for example presets that repeat an original program. The default options need no preset.
+    /// The variants of the trigger: sets of options with a name, for example those with which it repeats an original program. The
+    /// default options are not listed.
     const VARIANTS: &'static [Variant] = &[];
 
-    /// The option that a value after its name sets: `supersteps` in `every=50`; empty if there is none.
-    const MAIN: &'static str = "";
+    /// The key of the option that a value after the name of the trigger sets, such as `supersteps` in `every=50`; empty if there
+    /// is none.
+    const MAIN_OPTION: &'static str = "";
 
-    /// The criterion of yalbb that makes the same decisions as the defaults; empty if there is none.
+    /// The name of the criterion in the program yalbb that makes the same decisions as the default options; empty if there is
+    /// none.
     const ORIGINAL: &'static str = "";
 
-    /// Creates the trigger.
+    /// Creates the trigger with these options.
     ///
     /// # Errors
     /// Options are out of range; each problem has the key of its option.
     fn trigger(self) -> Result<Box<dyn Trigger>, Error>;
 }
 
-/// A trigger by its name.
+/// An entry of the table of triggers: the name and description of a trigger, and its [`Kind`].
 pub type Entry = plugin::Entry<Kind>;
 
-/// The triggers, by name.
+/// The table of all triggers, by name.
 pub type Table = plugin::Table<Kind>;
 
-/// A kind of trigger: the operations on its options.
+/// A kind of trigger: the functions and constants with which commands treat its options and create it.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
-    make: Make,
+    constructor: Constructor,
     variants: &'static [Variant],
-    main: &'static str,
+    main_option: &'static str,
     original: &'static str,
 }
 
-/// The function that makes the trigger from its options.
+/// The function that creates the trigger from its options.
 #[derive(Clone, Copy, Debug)]
-enum Make {
-    /// The options have a Rust type.
+enum Constructor {
+    /// For options that have a Rust type: functions to create the trigger and to add default values.
     Typed {
         build: fn(&Value) -> Result<Box<dyn Trigger>, Error>,
         resolve: fn(&Value) -> Result<Value, Error>,
     },
-    /// The options have no Rust type.
+    /// For options that have no Rust type, such as those of a plug-in in another language.
     Maker(&'static dyn Maker<Box<dyn Trigger>>),
 }
 
-/// Creates a row of the table for a trigger that is made by `maker`.
-pub fn made_by(
+/// Creates the table entry of a trigger that the object `maker` creates, for triggers whose options have no Rust type.
+pub fn entry_from_maker(
     maker: &'static dyn Maker<Box<dyn Trigger>>,
     name: &'static str,
     summary: &'static str,
     source: &'static str,
 ) -> Entry {
     let kind = Kind {
-        make: Make::Maker(maker),
+        constructor: Constructor::Maker(maker),
         variants: &[],
-        main: "",
+        main_option: "",
         original: "",
     };
     Entry::new::<Map<String, Value>>([name, summary, source], kind)
 }
 
-/// Creates a row of the table; `T` are the options of the trigger.
-pub fn row<T: TriggerOptions>(
+/// Creates the table entry of a trigger; `T` is the type of its options.
+pub fn table_entry<T: TriggerOptions>(
     name: &'static str,
     summary: &'static str,
     source: &'static str,
 ) -> Entry {
     let kind = Kind {
-        make: Make::Typed {
+        constructor: Constructor::Typed {
             build: |options| document::from_value::<T>(options, "")?.trigger(),
             resolve: |options| document::resolve::<T>(options, ""),
         },
         variants: T::VARIANTS,
         original: T::ORIGINAL,
-        main: T::MAIN,
+        main_option: T::MAIN_OPTION,
     };
     Entry::new::<T>([name, summary, source], kind)
 }
@@ -96,32 +99,34 @@ impl plugin::Kind for Kind {
     const SECTION: Option<&'static str> = Some("policy.trigger");
 
     fn build(&self, options: &Value) -> Result<Box<dyn Trigger>, Error> {
-        match self.make {
-            Make::Typed { build, .. } => build(options),
-            Make::Maker(maker) => plugin::make(maker, options),
+        match self.constructor {
+            Constructor::Typed { build, .. } => build(options),
+            Constructor::Maker(maker) => plugin::make(maker, options),
         }
     }
 
     fn resolve(&self, options: &Value) -> Result<Value, Error> {
-        match self.make {
-            Make::Typed { resolve, .. } => resolve(options),
-            Make::Maker(maker) => plugin::resolve(maker, options),
+        match self.constructor {
+            Constructor::Typed { resolve, .. } => resolve(options),
+            Constructor::Maker(maker) => plugin::resolve(maker, options),
         }
     }
 }
 
 impl Kind {
-    /// Returns the named settings.
+    /// Returns the variants of the trigger, which are sets of options with a name.
     pub fn variants(&self) -> &'static [Variant] {
         self.variants
     }
 
-    /// Returns the option that a value after its name sets; empty if there is none.
-    pub fn main(&self) -> &'static str {
-        self.main
+    /// Returns the key of the option that a value after the name of the trigger sets, such as `supersteps` in `every=50`; empty
+    /// if there is none.
+    pub fn main_option(&self) -> &'static str {
+        self.main_option
     }
 
-    /// Returns the criterion of yalbb that makes the same decisions as the defaults; empty if there is none.
+    /// Returns the name of the criterion in the program yalbb that makes the same decisions as the default options; empty if
+    /// there is none.
     pub fn original(&self) -> &'static str {
         self.original
     }

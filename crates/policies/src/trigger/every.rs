@@ -1,4 +1,4 @@
-//! A fixed period.
+//! Triggers a balancing after a fixed number of supersteps, periodically.
 
 use std::num::NonZeroUsize;
 
@@ -9,13 +9,13 @@ use super::{Observed, Trigger, TriggerOptions};
 use crate::strategy::Variant;
 use migsim_base::error::Error;
 
-/// The trigger: yes after superstep t, counted from 1, if `(t + offset) mod supersteps = 0`.
+/// The trigger `every`: it requests a balancing after superstep t, counted from 1, if `(t + offset) mod supersteps = 0`.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EveryOptions {
-    /// The period \[supersteps\].
+    /// The number of supersteps from one balancing to the next.
     pub supersteps: NonZeroUsize,
-    /// The number of supersteps by which the first balancing is earlier.
+    /// The number of supersteps by which the first balancing is earlier than one period.
     pub offset: usize,
 }
 
@@ -29,7 +29,7 @@ impl Default for EveryOptions {
 }
 
 impl TriggerOptions for EveryOptions {
-    const MAIN: &'static str = "supersteps";
+    const MAIN_OPTION: &'static str = "supersteps";
     const VARIANTS: &'static [Variant] =
         &[Variant::new("yalbb", r#"{ "offset": 1 }"#, "Periodic10")];
 

@@ -1,16 +1,17 @@
-//! Calls at given barriers, for the search for the best calls of a policy, which are known only after a run.
+//! Triggers balancings after given supersteps. It serves the search for the best calls of a policy, which are known only after a
+//! run.
 
 use super::{Observed, Trigger};
 
-/// The trigger: yes after the supersteps of a list.
+/// A trigger that requests a balancing after each superstep of a list.
 #[derive(Clone, Debug)]
 pub struct Listed {
-    /// The supersteps, counted from 1, in order.
+    /// The supersteps after which a balancing is requested, counted from 1, in increasing order.
     calls: Vec<usize>,
 }
 
 impl Listed {
-    /// Creates a trigger for calls after these supersteps, counted from 1, in order.
+    /// Creates a trigger for balancings after these supersteps, which are counted from 1 and in increasing order.
     pub fn new(calls: &[usize]) -> Self {
         Self {
             calls: calls.to_vec(),

@@ -1,6 +1,8 @@
-//! A tolerance around the average: MigBSP's stability test with D = x (Marquez et al. 2013).
+//! Triggers a balancing if the time of a host deviates from the mean by more than a tolerance x (Marquez et al. 2013). The same
+//! test with D = x is MigBSP's stability test.
 //!
-//! Yes if `min < avg·(1 − x)` or `max > avg·(1 + x)`.
+//! A balancing is triggered if `min < avg·(1 − x)` or `max > avg·(1 + x)`, where min, avg and max are the minimum, mean and
+//! maximum of the host times in a superstep.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use super::{Observed, Trigger, TriggerOptions};
 use migsim_base::error::{Error, Problem};
 
-/// The trigger.
+/// The trigger `marquez`, which consists of its tolerance.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MarquezOptions {
-    /// x: the tolerance, as a fraction of the average; not negative.
+    /// Tolerance x: the tolerated deviation of a host time from the mean, as a share of the mean; not negative.
     pub x: f64,
 }
 
@@ -23,7 +25,7 @@ impl Default for MarquezOptions {
 }
 
 impl TriggerOptions for MarquezOptions {
-    const MAIN: &'static str = "x";
+    const MAIN_OPTION: &'static str = "x";
     const ORIGINAL: &'static str = "Marquez0.2";
 
     fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
@@ -45,15 +47,15 @@ impl Trigger for MarquezOptions {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{dues, observed};
+    use super::super::testing::{due_after_each, observed_times};
     use super::*;
 
     #[test]
     fn hosts_beyond_the_tolerance_are_due() {
-        let mut low = observed(2.0, 2.0, 0.0);
+        let mut low = observed_times(2.0, 2.0, 0.0);
         low.min = migsim_base::units::Seconds::of(1.5);
-        let steps = [observed(2.4, 2.0, 0.0), observed(2.41, 2.0, 0.0), low];
-        assert_eq!(dues(MarquezOptions::default(), &steps), [false, true, true]);
+        let steps = [observed_times(2.4, 2.0, 0.0), observed_times(2.41, 2.0, 0.0), low];
+        assert_eq!(due_after_each(MarquezOptions::default(), &steps), [false, true, true]);
         assert!(MarquezOptions { x: f64::NAN }.trigger().is_err());
     }
 }

@@ -1,7 +1,9 @@
-//! Cumulative imbalance: balances once the time lost to imbalance since the last balancing equals the price of one (Menon et al. 2012).
+//! Triggers a balancing once the time lost to imbalance since the last balancing equals the cost of one balancing (Menon et al.
+//! 2012).
 //!
-//! `U += max − avg`; yes if `U ≥ C`, the price of the last balancing. Before the first balancing C is 0, so that a balancing follows the
-//! first superstep and measures C.
+//! max and avg are the maximum and the mean of the host times in a superstep. The lost time is accumulated by `U += max − avg`; a
+//! balancing is triggered if `U ≥ C`, with C the cost of the last balancing. Before the first balancing C is 0, so that a
+//! balancing follows the first superstep and measures C.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,7 +12,7 @@ use super::{Observed, Trigger, TriggerOptions};
 use crate::strategy::Variant;
 use migsim_base::error::Error;
 
-/// The trigger, which has no options.
+/// The options of the trigger `menon`, which has none.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MenonOptions {}
@@ -23,30 +25,32 @@ impl TriggerOptions for MenonOptions {
     }
 }
 
-/// The state: U.
+/// The state of the trigger: the time lost to imbalance since the last balancing (U).
 #[derive(Clone, Copy, Debug, Default)]
 struct Menon {
-    lost: f64,
+    lost_time: f64,
 }
 
 impl Trigger for Menon {
     fn is_due(&mut self, observed: &Observed) -> bool {
-        self.lost += observed.imbalance();
-        let is_due = self.lost >= observed.price.get();
+        self.lost_time += observed.imbalance();
+        let is_due = self.lost_time >= observed.balancing_cost.get();
         if is_due {
-            self.lost = 0.0;
+            self.lost_time = 0.0;
         }
         is_due
     }
 }
 
-/// The options of the improved criterion (Boulmier et al. 2021): imbalance that the balancer leaves does not count.
+/// The options of the improved criterion of Menon (Boulmier et al. 2021), in which imbalance that remains after a balancing does
+/// not count as lost time.
 ///
-/// `U += max(0, max − avg − base)`; `base` is `max − avg` of the first superstep after a balancing.
+/// The lost time is accumulated by `U += max(0, max − avg − base)`, where `base` is `max − avg` of the first superstep after a
+/// balancing. A balancing is triggered if `U ≥ C`, with C the cost of the last balancing.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ImprovedMenonOptions {
-    /// Whether U decreases while the imbalance is below `base`, as without `max(0, ·)`.
+    /// Whether the lost time U decreases in supersteps whose imbalance is below `base`, that is, whether `max(0, ·)` is omitted.
     pub no_max: bool,
 }
 
@@ -61,34 +65,34 @@ impl TriggerOptions for ImprovedMenonOptions {
     fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
         Ok(Box::new(ImprovedMenon {
             options: self,
-            base: 0.0,
-            lost: 0.0,
+            remaining_imbalance: 0.0,
+            lost_time: 0.0,
         }))
     }
 }
 
-/// The state: U and its base.
+/// The state of the trigger: the lost time since the last balancing (U), and the imbalance that remained after it (`base`).
 #[derive(Clone, Copy, Debug)]
 struct ImprovedMenon {
     options: ImprovedMenonOptions,
-    base: f64,
-    lost: f64,
+    remaining_imbalance: f64,
+    lost_time: f64,
 }
 
 impl Trigger for ImprovedMenon {
     fn is_due(&mut self, observed: &Observed) -> bool {
         if observed.is_first() {
-            self.base = observed.imbalance();
+            self.remaining_imbalance = observed.imbalance();
         }
-        let more = observed.imbalance() - self.base;
-        self.lost += if self.options.no_max {
+        let more = observed.imbalance() - self.remaining_imbalance;
+        self.lost_time += if self.options.no_max {
             more
         } else {
             more.max(0.0)
         };
-        let is_due = self.lost >= observed.price.get();
+        let is_due = self.lost_time >= observed.balancing_cost.get();
         if is_due {
-            self.lost = 0.0;
+            self.lost_time = 0.0;
         }
         is_due
     }
@@ -96,25 +100,25 @@ impl Trigger for ImprovedMenon {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{dues, observed};
+    use super::super::testing::{due_after_each, observed_times};
     use super::*;
 
     #[test]
     fn lost_time_is_summed_until_it_pays() {
         // U after each superstep: 1, 2, 3 ≥ 3: yes; then 1.
-        let steps = [observed(3.0, 2.0, 3.0); 4];
-        assert_eq!(dues(MenonOptions {}, &steps), [false, false, true, false]);
+        let steps = [observed_times(3.0, 2.0, 3.0); 4];
+        assert_eq!(due_after_each(MenonOptions {}, &steps), [false, false, true, false]);
     }
 
     #[test]
     fn what_the_balancer_leaves_does_not_count() {
         // base 1; then 2 - 1 = 1, 0 - 1 = -1 (or 0), 3 - 1 = 2.
         let steps: Vec<Observed> = [3.0, 4.0, 2.0, 5.0]
-            .map(|max| observed(max, 2.0, 3.0))
+            .map(|max| observed_times(max, 2.0, 3.0))
             .to_vec();
         let improved = ImprovedMenonOptions { no_max: false };
-        assert_eq!(dues(improved, &steps), [false, false, false, true]);
+        assert_eq!(due_after_each(improved, &steps), [false, false, false, true]);
         let no_max = ImprovedMenonOptions { no_max: true };
-        assert_eq!(dues(no_max, &steps), [false; 4]);
+        assert_eq!(due_after_each(no_max, &steps), [false; 4]);
     }
 }

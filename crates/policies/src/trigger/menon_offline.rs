@@ -1,9 +1,10 @@
-//! A period from growth: the square root law of Menon et al. (2012) with measured slopes.
+//! Triggers balancings with a period that follows from the growth of imbalance: the square root law of Menon et al. (2012) with
+//! measured slopes.
 //!
-//! `τ = ⌊√(2C/m)⌋`, yes once τ supersteps have passed since the last balancing; `m` is the mean slope of the maximum less that of the
-//! average, since then.
+//! The period is `τ = ⌊√(2C/m)⌋` supersteps since the last balancing, where C is the cost of the last balancing, and `m` is the
+//! mean slope of the maximum host time minus that of the mean host time since then.
 //!
-//! | edition | slopes |
+//! | variant | slopes |
 //! |---|---|
 //! | `ours` | of differences between supersteps; without growth (`m ≤ 0`) never |
 //! | `yalbb` | the first difference is the first value itself; without growth τ is 2³² − 1, and *previous + τ* wraps around: after the first balancing it balances at every superstep without growth |
@@ -17,22 +18,22 @@ use super::{Observed, Trigger, TriggerOptions};
 use crate::strategy::Variant;
 use migsim_base::error::Error;
 
-/// The options.
+/// The options of the trigger `menon-offline`.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MenonOfflineOptions {
-    /// The program or publication whose decisions the trigger makes.
+    /// The variant of the trigger: the publication or program whose decisions it makes.
     pub edition: MenonOfflineEdition,
 }
 
-/// The program or publication whose decisions the trigger makes.
+/// The variants of the trigger: the publication or program whose decisions it makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum MenonOfflineEdition {
-    /// As published.
+    /// The trigger as published.
     #[default]
     #[serde(rename = "ours")]
     Ours,
-    /// As the program, including its faults.
+    /// The trigger as the program yalbb implements it, including its errors.
     #[serde(rename = "yalbb")]
     Yalbb,
 }
@@ -47,18 +48,18 @@ impl TriggerOptions for MenonOfflineOptions {
     fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
         Ok(Box::new(MenonOffline {
             edition: self.edition,
-            previous: 0,
+            last_balancing: 0,
             max: Vec::new(),
             avg: Vec::new(),
         }))
     }
 }
 
-/// The state: the superstep before which it last balanced, and the measures since then.
+/// The state of the trigger: the superstep before the last balancing, and the host times since then.
 #[derive(Clone, Debug)]
 struct MenonOffline {
     edition: MenonOfflineEdition,
-    previous: u32,
+    last_balancing: u32,
     max: Vec<f64>,
     avg: Vec<f64>,
 }
@@ -75,16 +76,16 @@ impl Trigger for MenonOffline {
         let is_yalbb = self.edition == MenonOfflineEdition::Yalbb;
         let first = usize::from(!is_yalbb);
         let growth = mean_slope(&self.max, first) - mean_slope(&self.avg, first);
-        let root = (2.0 * observed.price.get() / growth).sqrt();
+        let root = (2.0 * observed.balancing_cost.get() / growth).sqrt();
         let next = u32::try_from(observed.superstep + 1).unwrap_or(u32::MAX);
         let is_due = match (growth > 0.0, is_yalbb) {
-            (true, true) => self.previous.wrapping_add(root as u32) <= next,
-            (true, false) => self.previous.saturating_add(root as u32) <= next,
-            (false, true) => self.previous.wrapping_add(u32::MAX) <= next,
+            (true, true) => self.last_balancing.wrapping_add(root as u32) <= next,
+            (true, false) => self.last_balancing.saturating_add(root as u32) <= next,
+            (false, true) => self.last_balancing.wrapping_add(u32::MAX) <= next,
             (false, false) => false,
         };
         if is_due {
-            self.previous = next;
+            self.last_balancing = next;
             self.max.clear();
             self.avg.clear();
         }
@@ -92,7 +93,8 @@ impl Trigger for MenonOffline {
     }
 }
 
-/// Returns the mean of the differences of neighbours, from the one at `first` on; the value before the first one is 0.
+/// Returns the mean difference between consecutive values, starting with the difference at index `first`. The difference at index
+/// 0 is the first value itself, since the value before it counts as 0.
 fn mean_slope(values: &[f64], first: usize) -> f64 {
     let before = std::iter::once(0.0).chain(values.iter().copied());
     let slopes = values
@@ -105,27 +107,27 @@ fn mean_slope(values: &[f64], first: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{dues, observed};
+    use super::super::testing::{due_after_each, observed_times};
     use super::*;
 
     #[test]
     fn the_root_of_twice_the_price_over_the_growth_is_the_period() {
         // Growth 1 per superstep, C = 8: τ = 4. The first superstep shows no growth yet.
         let steps: Vec<Observed> = (0..10_u32)
-            .map(|t| observed(2.0 + f64::from(t), 2.0, 8.0))
+            .map(|t| observed_times(2.0 + f64::from(t), 2.0, 8.0))
             .collect();
-        let found = dues(MenonOfflineOptions::default(), &steps);
+        let found = due_after_each(MenonOfflineOptions::default(), &steps);
         let yes: Vec<usize> = (0..10).filter(|&t| found[t]).collect();
         assert_eq!(yes, [3, 7]);
     }
 
     #[test]
     fn without_growth_it_never_balances_and_the_program_once_it_has_wrapped() {
-        let steps = [observed(2.0, 2.0, 8.0); 5];
-        assert_eq!(dues(MenonOfflineOptions::default(), &steps), [false; 5]);
+        let steps = [observed_times(2.0, 2.0, 8.0); 5];
+        assert_eq!(due_after_each(MenonOfflineOptions::default(), &steps), [false; 5]);
         let mut yalbb = MenonOffline {
             edition: MenonOfflineEdition::Yalbb,
-            previous: 1,
+            last_balancing: 1,
             max: Vec::new(),
             avg: Vec::new(),
         };

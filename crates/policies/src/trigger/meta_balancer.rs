@@ -1,13 +1,16 @@
-//! The plan of Charm++'s `MetaBalancer`: a period from lines fitted to maximum and average (Menon et al. 2012, doi 10.1109/CLUSTER.2012.61).
+//! Triggers balancings with a period that is planned from lines fitted to the maximum and mean host times, as the `MetaBalancer`
+//! of Charm++ does (Menon et al. 2012, doi 10.1109/CLUSTER.2012.61).
 //!
-//! It needs five samples since the last balancing. ρ, which stands for what the balancer can reach, is max/avg of the first superstep after
-//! it. Lines through the means of the two halves, with the average scaled by ρ, give slopes m, a and intercepts M, A; the period x solves
-//! `(m − a)/2·x² + (M − A)·x = C`. The solution is rejected if a falling line reaches 0 before x, or the lines cross before. Then
-//! `x = C/(mean max − ρ·mean avg)`, and if that is negative the previous period is kept. A plan counts only while the mean utilisation is
-//! below 90 %. The early trigger of the paper is compiled out of the program, and left out here.
+//! A plan needs at least five samples (supersteps) since the last balancing. C is the cost of the last balancing. The ratio ρ,
+//! the imbalance that the balancer can reach, is max/avg of the first superstep after the balancing. Lines through the means of
+//! the two halves of the samples, with the average scaled by ρ, give slopes m, a and intercepts M, A; the period x solves `(m −
+//! a)/2·x² + (M − A)·x = C`. The solution is rejected if a falling line reaches 0 before x, or if the lines cross before x. In
+//! this case `x = C/(mean max − ρ·mean avg)`, and if this is negative the previous period is kept. A plan is used only while the
+//! utilisation avg/max is below 90 %. The early trigger of the paper is disabled in the program, and therefore not included here.
 //!
-//! Without a balancing ρ is unknown: the first superstep would be taken for what the balancer can reach, and a constant imbalance would
-//! never be balanced. A run therefore makes a first balancing for this trigger, after the first superstep with computation.
+//! Without a balancing ρ is unknown: the first superstep would be taken as the imbalance that the balancer can reach, and a
+//! constant imbalance would never be balanced. Therefore a run performs a first balancing for this trigger, after the first
+//! superstep with computation.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,11 +19,11 @@ use super::{Observed, Trigger, TriggerOptions};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::Seconds;
 
-/// The options.
+/// The options of the trigger `meta-balancer`.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MetaBalancerOptions {
-    /// The utilisation (avg/max of the last superstep) from which on no balancing is planned.
+    /// The utilisation (avg/max of the host times in the last superstep) from which no balancing is planned.
     pub utilisation: f64,
 }
 
@@ -45,35 +48,36 @@ impl TriggerOptions for MetaBalancerOptions {
     }
 }
 
-/// The initial period of the original.
+/// The period before the first plan, as in the original program: practically no balancing.
 const NO_PERIOD: i32 = i32::MAX;
 
-/// Number of samples that a plan must exceed.
-const FEW_SAMPLES: usize = 4;
+/// Number of samples that must be exceeded for a plan.
+const TOO_FEW_SAMPLES: usize = 4;
 
-/// The maximum and the average of a superstep.
+/// The maximum and the mean of the host times in one superstep.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
-    /// Maximum time of a host, including background.
+    /// Maximum time of a host in the superstep, including background load.
     pub max: Seconds,
-    /// The mean over the hosts.
+    /// Mean time of the hosts in the superstep.
     pub avg: Seconds,
 }
 
-/// The result of the plan.
+/// The meta-balancer's plan of the next balancing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plan {
     /// Number of supersteps since the last balancing after which to balance.
     pub period: i32,
-    /// Ratio of the maximum to the scaled average at that time.
+    /// Predicted ratio of the maximum host time to the scaled mean host time at the planned balancing.
     pub ratio: f64,
 }
 
-/// Computes the plan for these samples since the last balancing; `None` if they are too few.
+/// Returns the plan that follows from the samples since the last balancing, or `None` if they are too few.
 ///
-/// `price` is the time of a balancing with its migrations, `previous` the period in effect, `first_ratio` max/avg of the first superstep.
-pub fn plan(samples: &[Sample], price: Seconds, previous: i32, first_ratio: f64) -> Option<Plan> {
-    if samples.len() <= FEW_SAMPLES {
+/// `price` is the cost of a balancing including its migrations, `previous` the present period, and `first_ratio` max/avg of the
+/// first superstep after the last balancing.
+pub fn plan_next_balancing(samples: &[Sample], price: Seconds, previous: i32, first_ratio: f64) -> Option<Plan> {
+    if samples.len() <= TOO_FEW_SAMPLES {
         return None;
     }
     let sum = |value: fn(&Sample) -> f64| {
@@ -96,7 +100,7 @@ pub fn plan(samples: &[Sample], price: Seconds, previous: i32, first_ratio: f64)
             max / count,
             scaled.fold(0.0, |sum, value| sum + value) / count,
         );
-        let period = truncated(price.get() / (max - avg));
+        let period = truncate_to_i32(price.get() / (max - avg));
         Some(Plan {
             period: if period < 0 { previous } else { period },
             ratio: max / avg,
@@ -104,12 +108,13 @@ pub fn plan(samples: &[Sample], price: Seconds, previous: i32, first_ratio: f64)
     })
 }
 
-/// Truncates a number to 32 bits; a number out of range becomes the least one, as on the processors of the original.
+/// Truncates a number to an integer of 32 bits. A number out of range becomes the smallest integer, as on the processors of the
+/// original program.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "the range is checked before"
 )]
-fn truncated(value: f64) -> i32 {
+fn truncate_to_i32(value: f64) -> i32 {
     if value > -2_147_483_649.0 && value < 2_147_483_648.0 {
         value as i32
     } else {
@@ -117,7 +122,7 @@ fn truncated(value: f64) -> i32 {
     }
 }
 
-/// The lines of maximum and scaled average, over supersteps counted from 0.
+/// Lines fitted to the maximum and the scaled mean of the host times, over supersteps counted from 0.
 #[derive(Clone, Copy, Debug)]
 struct Lines {
     max_slope: f64,
@@ -149,22 +154,23 @@ impl Lines {
         }
     }
 
-    /// Returns the period at which the area between the lines pays `price`, unless the lines end before.
+    /// Returns the period after which the time between the two lines adds up to `price`, or `None` if a line reaches 0 or the
+    /// lines cross earlier.
     fn plan(&self, price: f64) -> Option<Plan> {
         let square = (self.max_slope - self.avg_slope) / 2.0;
         let linear = self.max_start - self.avg_start;
         let period = if square == 0.0 {
-            truncated(price / linear)
+            truncate_to_i32(price / linear)
         } else {
             let root = linear * linear + 4.0 * square * price;
             if root < 0.0 {
                 return None;
             }
-            truncated((-linear + root.sqrt()) / (2.0 * square))
+            truncate_to_i32((-linear + root.sqrt()) / (2.0 * square))
         };
         let end = f64::from(period);
         let ends_before = |slope: f64, start: f64| slope < 0.0 && end > -start / slope;
-        let crossing = truncated(linear / (self.avg_slope - self.max_slope));
+        let crossing = truncate_to_i32(linear / (self.avg_slope - self.max_slope));
         let is_refused = period < 0
             || ends_before(self.max_slope, self.max_start)
             || ends_before(self.avg_slope, self.avg_start)
@@ -177,7 +183,7 @@ impl Lines {
     }
 }
 
-/// The state: the measures since the last balancing, and the period in effect.
+/// The state of the trigger: the samples since the last balancing, and the present period.
 #[derive(Clone, Debug)]
 struct MetaBalancer {
     options: MetaBalancerOptions,
@@ -196,7 +202,7 @@ impl Trigger for MetaBalancer {
         let utilisation = self.samples.last().map_or(1.0, ratio);
         if utilisation < self.options.utilisation {
             let first = 1.0 / ratio(&self.samples[0]);
-            let plan = plan(&self.samples, observed.price, self.period, first);
+            let plan = plan_next_balancing(&self.samples, observed.balancing_cost, self.period, first);
             // A plan whose period has passed already is not used.
             if let Some(plan) = plan.filter(|plan| plan.period >= since) {
                 self.period = plan.period;
@@ -209,14 +215,14 @@ impl Trigger for MetaBalancer {
         is_due
     }
 
-    fn takes_first_balancing(&mut self) -> bool {
+    fn prepare_first_balancing(&mut self) -> bool {
         self.restart();
         true
     }
 }
 
 impl MetaBalancer {
-    /// Drops the measures before a balancing.
+    /// Discards the samples and the period at a balancing.
     fn restart(&mut self) {
         self.samples.clear();
         self.period = NO_PERIOD;
@@ -225,20 +231,20 @@ impl MetaBalancer {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{dues, observed};
+    use super::super::testing::{due_after_each, observed_times};
     use super::*;
 
     #[test]
     fn a_constant_imbalance_is_balanced_when_it_has_paid() {
         // Perfect at first, then 1 s lost per superstep: the lines use 7 samples or more.
-        let mut steps = vec![observed(1.0, 1.0, 8.0)];
-        steps.extend([observed(2.0, 1.0, 8.0); 20]);
-        let found = dues(MetaBalancerOptions::default(), &steps);
+        let mut steps = vec![observed_times(1.0, 1.0, 8.0)];
+        steps.extend([observed_times(2.0, 1.0, 8.0); 20]);
+        let found = due_after_each(MetaBalancerOptions::default(), &steps);
         let yes = found.iter().position(|is_due| *is_due);
         assert!(yes.is_some_and(|at| (5..15).contains(&at)), "{yes:?}");
-        let busy = [observed(1.05, 1.0, 0.0); 20];
+        let busy = [observed_times(1.05, 1.0, 0.0); 20];
         assert!(
-            dues(MetaBalancerOptions::default(), &busy)
+            due_after_each(MetaBalancerOptions::default(), &busy)
                 .iter()
                 .all(|is_due| !is_due)
         );
@@ -247,7 +253,7 @@ mod tests {
     #[test]
     fn what_no_32_bits_hold_is_the_least_number() {
         assert_eq!(
-            [2.9, -2.9, 1e10, f64::NAN].map(truncated),
+            [2.9, -2.9, 1e10, f64::NAN].map(truncate_to_i32),
             [2, -2, i32::MIN, i32::MIN]
         );
     }

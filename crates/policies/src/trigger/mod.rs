@@ -1,9 +1,9 @@
-//! Triggers: the times at which a load balancer is called, independent of its decisions.
+//! Triggers: they determine when a load balancer is called, independently of its decisions.
 //!
-//! A [`Trigger`] observes the host times of each superstep and returns whether to balance before the next one. On a real machine it costs
-//! one all-reduce of maximum, sum and minimum (24 B) per superstep, or nothing if the barrier carries these values.
+//! A [`Trigger`] observes the host times of each superstep and returns whether to balance before the next one. On a real machine
+//! this costs one all-reduce of maximum, sum and minimum (24 B) per superstep, or nothing if the barrier carries these values.
 //!
-//! To add a trigger, write one file here and one row of the table in `table.rs`.
+//! To add a trigger, write one source file in this directory and one row of the table in `table.rs`.
 
 mod boulmier;
 mod entry;
@@ -23,13 +23,13 @@ use std::fmt;
 
 pub use boulmier::BoulmierOptions;
 pub use entry::{Entry, Kind, Table, TriggerOptions};
-pub use entry::{made_by, row};
+pub use entry::{entry_from_maker, table_entry};
 pub use every::EveryOptions;
 pub use listed::Listed;
 pub use marquez::MarquezOptions;
 pub use menon::{ImprovedMenonOptions, MenonOptions};
 pub use menon_offline::{MenonOfflineEdition, MenonOfflineOptions};
-pub use meta_balancer::{MetaBalancerOptions, Plan, Sample, plan};
+pub use meta_balancer::{MetaBalancerOptions, Plan, Sample, plan_next_balancing};
 pub use never::NeverOptions;
 pub use procassini::ProcassiniOptions;
 pub use table::standard;
@@ -39,53 +39,56 @@ pub use zhai::ZhaiOptions;
 use migsim_base::error::Error;
 use migsim_base::units::Seconds;
 
-/// The default trigger of a strategy: over all strategies it has the least mean ratio on the public draw (`results/rivals.md`).
+/// The default trigger of a strategy. Of all triggers it has the lowest mean ratio over all strategies on the public draw of
+/// benchmark cases (`results/rivals.md`).
 pub const USUAL: &str = "boulmier";
 
-/// Decides when to balance.
+/// Decides after each superstep whether a load balancing takes place before the next one.
 pub trait Trigger: fmt::Debug + Send {
-    /// Observes a superstep; returns whether to balance before the next one. After a "yes" the balancing is assumed to happen: the state restarts.
+    /// Observes a superstep, and returns whether to balance before the next one. If it returns `true`, the balancing is assumed
+    /// to take place, and the state restarts.
     fn is_due(&mut self, observed: &Observed) -> bool;
 
-    /// Prepares for a first balancing after the first superstep with computation, which the run makes because this trigger needs it.
-    /// Returns `false`, without a change, if the trigger needs none. Afterwards its state is that after a balancing.
-    fn takes_first_balancing(&mut self) -> bool {
+    /// Restarts the state for a first balancing after the first superstep with computation, and returns `true`, if the trigger
+    /// needs such a balancing to measure its effect. Otherwise returns `false` without a change.
+    fn prepare_first_balancing(&mut self) -> bool {
         false
     }
 
-    /// Reports, after each call that it requested, the number of processes that moved.
+    /// Informs the trigger after each call that it requested about the number of processes that moved.
     fn on_outcome(&mut self, _moved: usize) {}
 
-    /// Returns the error that makes its last "yes" invalid; called before the call. A trigger in another language may fail.
+    /// Returns the error that makes the last result of [`Self::is_due`] invalid, if any; it is called before the rescheduling
+    /// call. Only a trigger in another language can fail.
     fn failure(&mut self) -> Option<Error> {
         None
     }
 }
 
-/// The host times of a superstep, and the data of the last balancing.
+/// The host times of a superstep that a trigger observes, and the data of the last balancing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Observed {
     /// The superstep that has just ended, counted from 0.
     pub superstep: usize,
-    /// Maximum time of a host: its computation, or the time until its barrier.
+    /// Maximum time of a host in the superstep: its computation time, or the time until it reaches the barrier.
     pub max: Seconds,
-    /// Mean time of the hosts.
+    /// Mean time of the hosts in the superstep.
     pub avg: Seconds,
-    /// Minimum time of a host.
+    /// Minimum time of a host in the superstep.
     pub min: Seconds,
-    /// Price of the last balancing, including migrations; zero if there was none yet.
-    pub price: Seconds,
-    /// Whether this is the first superstep after a balancing (which excludes the first superstep of the run).
+    /// Cost of the last balancing, including migrations; zero if there was none yet.
+    pub balancing_cost: Seconds,
+    /// Whether this is the first superstep after a balancing; false for the first superstep of the run.
     pub is_first_after_balancing: bool,
 }
 
 impl Observed {
-    /// Whether this is the first superstep with the present placement: after a balancing, or at the start of the run.
+    /// Whether this is the first superstep with the present placement, either after a balancing or at the start of the run.
     pub fn is_first(&self) -> bool {
         self.is_first_after_balancing || self.superstep == 0
     }
 
-    /// Returns the time that the superstep lost to imbalance \[s\]: `max − avg`.
+    /// Returns the time that the superstep lost to imbalance \[s\]: the maximum minus the mean of the host times.
     pub fn imbalance(&self) -> f64 {
         self.max.get() - self.avg.get()
     }
@@ -96,19 +99,21 @@ impl Observed {
 mod testing {
     use super::*;
 
-    /// Creates a superstep of these times; `price` is that of the last balancing.
-    pub(super) fn observed(max: f64, avg: f64, price: f64) -> Observed {
+    /// Creates the observation of a superstep with these maximum and mean host times \[s\]; `price` is the cost of the last
+    /// balancing \[s\].
+    pub(super) fn observed_times(max: f64, avg: f64, price: f64) -> Observed {
         Observed {
             max: Seconds::of(max),
             avg: Seconds::of(avg),
             min: Seconds::of(avg),
-            price: Seconds::of(price),
+            balancing_cost: Seconds::of(price),
             ..Observed::default()
         }
     }
 
-    /// Returns the answers of a trigger after each of several supersteps; each "yes" leads to a balancing.
-    pub(super) fn dues(options: impl TriggerOptions, steps: &[Observed]) -> Vec<bool> {
+    /// Returns whether a trigger requests a balancing after each of the supersteps `steps`; each requested balancing is assumed
+    /// to take place.
+    pub(super) fn due_after_each(options: impl TriggerOptions, steps: &[Observed]) -> Vec<bool> {
         let mut trigger = options.trigger().unwrap();
         let mut was_due = false;
         let ask = |(superstep, step): (usize, &Observed)| {

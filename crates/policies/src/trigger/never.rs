@@ -1,4 +1,4 @@
-//! No balancing at all.
+//! A trigger that never requests a balancing.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Observed, Trigger, TriggerOptions};
 use migsim_base::error::Error;
 
-/// The trigger, which has no options.
+/// The options of the trigger `never`, which has none.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NeverOptions {}

@@ -1,11 +1,13 @@
-//! Predicted speed-up: balances if the next superstep, including the balancing, would be shorter than a given part of the last one
-//! (Procassini et al. 2004).
+//! Triggers a balancing if the next superstep, including the cost of the balancing, is predicted to take less than a given share
+//! of the last one (Procassini et al. 2004).
 //!
-//! `e = avg/max`. E, the efficiency that a balancing restores, is the mean of e over all supersteps. The answer is yes if
-//! `T·e/E + C < f·T`, with T the largest time of a host.
+//! max and avg are the maximum and the mean of the host times in a superstep, and `e = avg/max` is its efficiency. E, the
+//! efficiency that a balancing restores, is estimated by the mean of e over all supersteps. A balancing is triggered if `T·e/E +
+//! C < f·T`, with T the maximum host time of the last superstep, C the cost of the last balancing, and f the option of the
+//! trigger.
 //!
-//! Without a balancing, E is the efficiency of the first mapping, so that a constant imbalance would never be balanced. A run therefore
-//! makes a first balancing for this trigger, after the first superstep with computation.
+//! Without a balancing, E is the efficiency of the initial placement, so that a constant imbalance would never be balanced.
+//! Therefore a run performs a first balancing for this trigger, after the first superstep with computation.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,11 +15,12 @@ use serde::{Deserialize, Serialize};
 use super::{Observed, Trigger, TriggerOptions};
 use migsim_base::error::{Error, Problem};
 
-/// The options.
+/// The options of the trigger `procassini`.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProcassiniOptions {
-    /// f: the maximum duration of the next superstep, relative to the last one; above 0, at most 1.
+    /// Limit f: the largest predicted duration of the next superstep, including the balancing, for which a balancing is
+    /// triggered. It is a share of the duration of the last superstep; above 0, at most 1.
     pub f: f64,
 }
 
@@ -28,7 +31,7 @@ impl Default for ProcassiniOptions {
 }
 
 impl TriggerOptions for ProcassiniOptions {
-    const MAIN: &'static str = "f";
+    const MAIN_OPTION: &'static str = "f";
     const ORIGINAL: &'static str = "Procassini0.9";
 
     fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
@@ -38,18 +41,18 @@ impl TriggerOptions for ProcassiniOptions {
         }
         Ok(Box::new(Procassini {
             f: self.f,
-            sum: 0.0,
-            count: 0,
+            efficiency_sum: 0.0,
+            superstep_count: 0,
         }))
     }
 }
 
-/// The state: the sum of e and the number of terms.
+/// The state of the trigger: the sum of the efficiencies e of all supersteps, and their number.
 #[derive(Clone, Copy, Debug)]
 struct Procassini {
     f: f64,
-    sum: f64,
-    count: u32,
+    efficiency_sum: f64,
+    superstep_count: u32,
 }
 
 impl Trigger for Procassini {
@@ -59,31 +62,31 @@ impl Trigger for Procassini {
             return false; // nobody computes: nothing to balance
         }
         let efficiency = observed.avg.get() / time;
-        self.sum += efficiency;
-        self.count += 1;
-        let restored = self.sum / f64::from(self.count);
-        time * (efficiency / restored) + observed.price.get() < self.f * time
+        self.efficiency_sum += efficiency;
+        self.superstep_count += 1;
+        let restored = self.efficiency_sum / f64::from(self.superstep_count);
+        time * (efficiency / restored) + observed.balancing_cost.get() < self.f * time
     }
 
-    fn takes_first_balancing(&mut self) -> bool {
+    fn prepare_first_balancing(&mut self) -> bool {
         true // E is the mean over all supersteps
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{dues, observed};
+    use super::super::testing::{due_after_each, observed_times};
     use super::*;
 
     #[test]
     fn a_fall_below_the_usual_efficiency_is_due_if_the_price_allows() {
         // e: 1, 0.5; E = 0.75: 4·(0.5/0.75) = 2.67, and 0.9·4 = 3.6.
-        let cheap = [observed(2.0, 2.0, 0.5), observed(4.0, 2.0, 0.5)];
-        assert_eq!(dues(ProcassiniOptions::default(), &cheap), [false, true]);
-        let dear = [observed(2.0, 2.0, 1.0), observed(4.0, 2.0, 1.0)];
-        assert_eq!(dues(ProcassiniOptions::default(), &dear), [false, false]);
+        let cheap = [observed_times(2.0, 2.0, 0.5), observed_times(4.0, 2.0, 0.5)];
+        assert_eq!(due_after_each(ProcassiniOptions::default(), &cheap), [false, true]);
+        let dear = [observed_times(2.0, 2.0, 1.0), observed_times(4.0, 2.0, 1.0)];
+        assert_eq!(due_after_each(ProcassiniOptions::default(), &dear), [false, false]);
         assert_eq!(
-            dues(ProcassiniOptions::default(), &[Observed::default()]),
+            due_after_each(ProcassiniOptions::default(), &[Observed::default()]),
             [false]
         );
         assert!(ProcassiniOptions { f: 1.5 }.trigger().is_err());

@@ -1,58 +1,58 @@
-//! The triggers that come with the program: one row each.
+//! The table of built-in triggers, one row each.
 
-use super::entry::{Table, row};
+use super::entry::{Table, table_entry};
 use super::{
     BoulmierOptions, EveryOptions, ImprovedMenonOptions, MarquezOptions, MenonOfflineOptions,
     MenonOptions, MetaBalancerOptions, NeverOptions, ProcassiniOptions, ZhaiOptions,
 };
 use crate::migbsp::AdaptiveOptions;
 
-/// Returns the triggers that come with the program.
+/// Returns the table of all triggers that are built into migsim.
 pub fn standard() -> Table {
     let rows = vec![
-        row::<NeverOptions>("never", "baseline: no balancing", "-"),
-        row::<EveryOptions>("every", "a fixed period", "-"),
-        row::<AdaptiveOptions>(
+        table_entry::<NeverOptions>("never", "baseline: no balancing", "-"),
+        table_entry::<EveryOptions>("every", "a fixed period", "-"),
+        table_entry::<AdaptiveOptions>(
             "migbsp",
             "MigBSP's adaptive interval: longer while the times of hosts are alike, shorter otherwise",
             "da Rosa Righi et al., LU paper, section 2",
         ),
-        row::<MenonOptions>(
+        table_entry::<MenonOptions>(
             "menon",
             "once the time lost to imbalance reaches the cost of a balancing",
             "Menon et al. 2012",
         ),
-        row::<ImprovedMenonOptions>(
+        table_entry::<ImprovedMenonOptions>(
             "improved-menon",
             "like menon, without the imbalance that remains after a balancing",
             "Boulmier et al. 2021",
         ),
-        row::<MenonOfflineOptions>(
+        table_entry::<MenonOfflineOptions>(
             "menon-offline",
             "a period from the growth of the imbalance: the square root law",
             "Menon et al. 2012",
         ),
-        row::<BoulmierOptions>(
+        table_entry::<BoulmierOptions>(
             "boulmier",
             "the condition of optimality for a growing imbalance",
             "Boulmier et al. 2021",
         ),
-        row::<ZhaiOptions>(
+        table_entry::<ZhaiOptions>(
             "zhai",
             "once the excess of the last supersteps over the mean adds up to the cost of a balancing",
             "Zhai et al. 2018",
         ),
-        row::<ProcassiniOptions>(
+        table_entry::<ProcassiniOptions>(
             "procassini",
             "if the predicted next superstep, including the balancing, is short enough",
             "Procassini et al. 2004",
         ),
-        row::<MarquezOptions>(
+        table_entry::<MarquezOptions>(
             "marquez",
             "once the time of a host is outside a tolerance around the average",
             "Marquez et al. 2013",
         ),
-        row::<MetaBalancerOptions>(
+        table_entry::<MetaBalancerOptions>(
             "meta-balancer",
             "a period from lines fitted to the maximum and the average of the hosts",
             "Charm++ MetaBalancer, Menon et al. 2012",
@@ -65,7 +65,7 @@ pub fn standard() -> Table {
 mod tests {
     use serde_json::json;
 
-    use super::super::testing::observed;
+    use super::super::testing::observed_times;
     use super::*;
     use crate::strategy::Variant;
     use crate::trigger::Observed;
@@ -77,8 +77,8 @@ mod tests {
             for options in std::iter::once(json!({})).chain(variants) {
                 for step in [
                     Observed::default(),
-                    observed(1e90, 1e-90, 0.0),
-                    observed(1.0, 1.0, 1e90),
+                    observed_times(1e90, 1e-90, 0.0),
+                    observed_times(1.0, 1.0, 1e90),
                 ] {
                     let mut trigger = entry.build(&options).unwrap();
                     for superstep in 0..50 {

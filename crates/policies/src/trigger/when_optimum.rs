@@ -1,22 +1,25 @@
-//! The best supersteps to balance at, computed after a run: a bound for all triggers.
+//! The best supersteps to balance at, computed after a run: a lower bound of the total time for all triggers.
 //!
-//! Assume that a balancer maps the state at a barrier to the same placement whatever happened before (greedy does, refinement does not).
-//! Then the best set of balancings is a shortest path: `best_j = min_{i<j} best_i + C_i + Σ_{t=i}^{j−1} dur(i, t)`. Here dur(i, t) is the
-//! time of superstep t under the placement made before superstep i (0: the initial placement, which costs nothing). The cost is O(T²).
+//! The computation assumes that a balancer maps the state at a barrier to the same placement whatever happened before (true for
+//! greedy strategies, not for refinement). Then the best set of balancings is a shortest path: `best_j = min_{i<j} best_i + C_i +
+//! Σ_{t=i}^{j−1} dur(i, t)`. Here best_j is the least time until superstep j begins, C_i the cost of a balancing before superstep
+//! i, and dur(i, t) the time of superstep t under the placement chosen before superstep i (0: the initial placement, which costs
+//! nothing). The computing time is O(T²) for T supersteps.
 
-/// The least total time, and a set of balancings that reaches it.
+/// The smallest possible total time of all supersteps and balancings, and a set of balancings that achieves it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WhenOptimum {
-    /// The least total time \[s\].
-    pub total: f64,
-    /// The supersteps before which to balance, counted from 0; of equal totals the set with the latest last balancing.
-    pub balances: Vec<usize>,
+    /// The smallest total time \[s\].
+    pub total_time: f64,
+    /// The supersteps before which to balance, counted from 0. If several sets have the smallest total time, it is the one with
+    /// the latest last balancing.
+    pub balancings: Vec<usize>,
 }
 
-/// Computes the optimum over `supersteps` supersteps.
+/// Returns the set of balancings with the smallest total time over `supersteps` supersteps.
 ///
-/// `price(i)` is the price of a balancing before superstep i > 0 \[s\]; `duration(i, t)` is the time of superstep t under the placement
-/// made before superstep i \[s\].
+/// `price(i)` is the cost of a balancing before superstep i > 0 \[s\]; `duration(i, t)` is the time of superstep t under the
+/// placement chosen before superstep i \[s\].
 pub fn when_optimum(
     supersteps: usize,
     price: impl Fn(usize) -> f64,
@@ -45,8 +48,8 @@ pub fn when_optimum(
     }
     balances.reverse();
     WhenOptimum {
-        total: best[supersteps],
-        balances,
+        total_time: best[supersteps],
+        balancings: balances,
     }
 }
 
@@ -58,14 +61,14 @@ mod tests {
     fn balancing_pays_where_growth_has_cost_more() {
         // Times 1, 2, 3, ... since the last map; a balancing costs 1.5. 1+2 +1.5 +1+2 = 7.5 < 10; 1 +1.5 +1+2 ... = 4 supersteps at 1,2 | 1,2.
         let found = when_optimum(4, |_| 1.5, |made, step| (step - made + 1) as f64);
-        assert_eq!((found.total, found.balances), (7.5, vec![2]));
+        assert_eq!((found.total_time, found.balancings), (7.5, vec![2]));
     }
 
     #[test]
     fn nothing_to_do_takes_no_time() {
-        assert_eq!(when_optimum(0, |_| 1.0, |_, _| 1.0).total, 0.0);
+        assert_eq!(when_optimum(0, |_| 1.0, |_, _| 1.0).total_time, 0.0);
         let dear = when_optimum(3, |_| 100.0, |made, step| (step - made) as f64);
-        assert_eq!((dear.total, dear.balances), (3.0, Vec::new()));
+        assert_eq!((dear.total_time, dear.balancings), (3.0, Vec::new()));
     }
 
     #[test]
@@ -86,8 +89,8 @@ mod tests {
             total
         };
         let least = (0..256).map(total).fold(f64::INFINITY, f64::min);
-        assert_eq!(found.total, least);
-        let set = found.balances.iter().fold(0, |set, at| set | 1 << at);
+        assert_eq!(found.total_time, least);
+        let set = found.balancings.iter().fold(0, |set, at| set | 1 << at);
         assert_eq!(total(set), least);
     }
 }

@@ -1,7 +1,9 @@
-//! Degradation: the excess of the last supersteps over the mean since the last balancing (Zhai et al. 2018).
+//! Triggers a balancing by degradation: the excess of the last supersteps over the mean since the last balancing (Zhai et al.
+//! 2018).
 //!
-//! `U += median(last 3 max) − mean(max since the last balancing)`; yes if `U ≥ C`. The median of k values is the value at index `⌊k/2⌋` of
-//! the sorted ones.
+//! max is the maximum of the host times in a superstep. The excess is accumulated by `U += median(last 3 max) − mean(max since
+//! the last balancing)`; a balancing is triggered if `U ≥ C`, with C the cost of the last balancing. The median of k values is
+//! the value at index `⌊k/2⌋` of the sorted values.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{Observed, Trigger, TriggerOptions};
 use migsim_base::error::Error;
 
-/// The trigger, which has no options.
+/// The options of the trigger `zhai`, which has none.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ZhaiOptions {}
@@ -22,32 +24,32 @@ impl TriggerOptions for ZhaiOptions {
     }
 }
 
-/// The state: U and the measures since the last balancing.
+/// The state of the trigger: the accumulated excess (U), and the maximum host times since the last balancing.
 #[derive(Clone, Debug, Default)]
 struct Zhai {
-    lost: f64,
-    /// The last three maxima, the newest last.
-    last: Vec<f64>,
-    sum: f64,
-    count: u32,
+    excess: f64,
+    /// The maximum host times of the last three supersteps \[s\], the newest last.
+    last_maxima: Vec<f64>,
+    sum_of_maxima: f64,
+    superstep_count: u32,
 }
 
-/// Number of supersteps over which the median is taken.
+/// Number of supersteps over which the median of the maximum host times is taken.
 const WINDOW: usize = 3;
 
 impl Trigger for Zhai {
     fn is_due(&mut self, observed: &Observed) -> bool {
         let max = observed.max.get();
-        if self.last.len() == WINDOW {
-            self.last.remove(0);
+        if self.last_maxima.len() == WINDOW {
+            self.last_maxima.remove(0);
         }
-        self.last.push(max);
-        self.sum += max;
-        self.count += 1;
-        let mut sorted = self.last.clone();
+        self.last_maxima.push(max);
+        self.sum_of_maxima += max;
+        self.superstep_count += 1;
+        let mut sorted = self.last_maxima.clone();
         sorted.sort_by(f64::total_cmp);
-        self.lost += sorted[sorted.len() / 2] - self.sum / f64::from(self.count);
-        let is_due = self.lost >= observed.price.get();
+        self.excess += sorted[sorted.len() / 2] - self.sum_of_maxima / f64::from(self.superstep_count);
+        let is_due = self.excess >= observed.balancing_cost.get();
         if is_due {
             *self = Self::default();
         }
@@ -57,15 +59,15 @@ impl Trigger for Zhai {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{dues, observed};
+    use super::super::testing::{due_after_each, observed_times};
     use super::*;
 
     #[test]
     fn the_median_of_three_is_held_against_the_mean() {
         // max 1, 2, 6: 1 - 1 = 0, 2 - 1.5 = 0.5, 2 - 3 = -1; then 6: 6 - 3.75 = 2.25.
         let steps: Vec<Observed> = [1.0, 2.0, 6.0, 6.0]
-            .map(|max| observed(max, 1.0, 1.75))
+            .map(|max| observed_times(max, 1.0, 1.75))
             .to_vec();
-        assert_eq!(dues(ZhaiOptions {}, &steps), [false, false, false, true]);
+        assert_eq!(due_after_each(ZhaiOptions {}, &steps), [false, false, false, true]);
     }
 }

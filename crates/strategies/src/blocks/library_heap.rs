@@ -1,41 +1,42 @@
 //! The binary heap of the GNU C++ library (`std::make_heap`, `std::priority_queue`).
 
-/// A heap of numbers; `below(a, b)` returns at each call whether `a` belongs strictly below `b`.
+/// A heap of numbers (of hosts or processes). The function `below(a, b)`, passed to each method, returns whether `a` belongs
+/// strictly below `b`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LibraryHeap {
     items: Vec<usize>,
 }
 
 impl LibraryHeap {
-    /// Creates a heap of `items`, built from the last parent down to the root.
+    /// Creates a heap of `items` by the algorithm of `std::make_heap`, from the last parent down to the root.
     pub(crate) fn new(mut items: Vec<usize>, below: impl Fn(usize, usize) -> bool) -> Self {
-        make(&mut items, &|a: &usize, b: &usize| below(*a, *b));
+        make_heap(&mut items, &|a: &usize, b: &usize| below(*a, *b));
         Self { items }
     }
 
-    /// Returns the item at the top.
+    /// Returns the item at the top without removing it; `None` if the heap is empty.
     pub(crate) fn top(&self) -> Option<usize> {
         self.items.first().copied()
     }
 
-    /// Returns the items in the order of the heap.
+    /// Returns all items in the order in which the heap stores them.
     pub(crate) fn into_items(self) -> Vec<usize> {
         self.items
     }
 
-    /// Removes the top: the last item sinks from the root.
+    /// Removes and returns the item at the top; the last item replaces it and sinks to its place.
     pub(crate) fn pop(&mut self, below: impl Fn(usize, usize) -> bool) -> Option<usize> {
         let last = self.items.pop()?;
         let Some(&top) = self.items.first() else {
             return Some(last);
         };
-        adjust(&mut self.items, 0, last, &|a: &usize, b: &usize| {
+        fill_hole(&mut self.items, 0, last, &|a: &usize, b: &usize| {
             below(*a, *b)
         });
         Some(top)
     }
 
-    /// Adds an item, which rises past all items that belong strictly below it.
+    /// Adds an item to the heap, in which it rises past all items that belong strictly below it.
     pub(crate) fn push(&mut self, item: usize, below: impl Fn(usize, usize) -> bool) {
         self.items.push(item);
         let hole = self.items.len() - 1;
@@ -45,24 +46,25 @@ impl LibraryHeap {
     }
 }
 
-/// Sorts such that no item comes after one that it belongs below.
+/// Sorts items by heap sort, so that no item comes after an item below which it belongs.
 pub(crate) fn heap_sort<T: Copy>(items: &mut [T], below: &impl Fn(&T, &T) -> bool) {
-    make(items, below);
+    make_heap(items, below);
     for end in (1..items.len()).rev() {
         let last = items[end];
         items[end] = items[0];
-        adjust(&mut items[..end], 0, last, below);
+        fill_hole(&mut items[..end], 0, last, below);
     }
 }
 
-fn make<T: Copy>(items: &mut [T], below: &impl Fn(&T, &T) -> bool) {
+fn make_heap<T: Copy>(items: &mut [T], below: &impl Fn(&T, &T) -> bool) {
     for parent in (0..items.len() / 2).rev() {
-        adjust(items, parent, items[parent], below);
+        fill_hole(items, parent, items[parent], below);
     }
 }
 
-/// Lets the hole sink to a leaf, always to the child nearer to the top (of equal children the right one); `item` rises from there.
-fn adjust<T: Copy>(items: &mut [T], top: usize, item: T, below: &impl Fn(&T, &T) -> bool) {
+/// Fills the hole at the position `top` with `item`. The hole first sinks to a leaf, always to the child that belongs nearer to
+/// the top (in case of ties to the right one); then `item` rises from there.
+fn fill_hole<T: Copy>(items: &mut [T], top: usize, item: T, below: &impl Fn(&T, &T) -> bool) {
     let mut hole = top;
     loop {
         let (left, right) = (2 * hole + 1, 2 * hole + 2);
@@ -83,7 +85,7 @@ fn adjust<T: Copy>(items: &mut [T], top: usize, item: T, below: &impl Fn(&T, &T)
     rise(items, hole, top, item, below);
 }
 
-/// Puts `item` into the hole, or as far above it (at most at `top`) as its parents belong strictly below it.
+/// Puts `item` into the hole, or above it, as far as the parents belong strictly below it, but at most at `top`.
 fn rise<T: Copy>(
     items: &mut [T],
     mut hole: usize,

@@ -1,7 +1,8 @@
-//! Sorting and heaps of the original programs, which determine the order of ties, so that decisions are equal in every case.
+//! Sorting algorithms and heaps of the original programs. They determine the order of ties, so that the decisions of a strategy
+//! equal those of the original in every case.
 //!
-//! Every comparison is strict and has no tolerance. The heaps contain numbers (of hosts or processes); each call passes the comparison of
-//! two of them, because the strategy has the loads. Each heap counts its comparisons.
+//! Every comparison is strict and has no tolerance. The heaps contain numbers (of hosts or processes); the comparison of two
+//! numbers is passed to each method, because the loads are stored in the strategy.
 
 mod charm_heap;
 mod library_heap;
@@ -13,4 +14,4 @@ pub(super) use charm_heap::CharmHeap;
 pub(super) use library_heap::{LibraryHeap, heap_sort};
 pub(super) use position_heap::PositionHeap;
 pub(super) use real::{Real, larger};
-pub(super) use sort::{descending, sort};
+pub(super) use sort::{descending_order, sort};

@@ -1,33 +1,33 @@
-//! The heap of Charm++'s greedy refiners: the least load is on top, and any host can be removed.
+//! The heap of Charm++'s greedy refinement strategies: the host with the least load is on top, and any host can be removed.
 
-/// A heap of hosts by load; places are counted from 1 as in the original, so that place 0 is unused.
+/// A heap of hosts by load. Positions are counted from 1 as in the original, so that position 0 is unused.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PositionHeap {
-    /// The hosts; the first entry is no host.
+    /// The host at each position; the first entry is not a host.
     items: Vec<usize>,
-    /// The place of each host; 0 for hosts that are not in the heap.
-    places: Vec<usize>,
+    /// The position of each host in the heap; 0 for hosts that are not in the heap.
+    positions: Vec<usize>,
 }
 
 impl PositionHeap {
-    /// Creates the list of hosts 0 to `hosts - 1` in this order, which is not a heap yet.
+    /// Creates the list of hosts from 0 to `hosts - 1` in this order. It is not a heap until `build` is called.
     pub(crate) fn in_order(hosts: usize) -> Self {
         let mut items = vec![usize::MAX];
         items.extend(0..hosts);
         Self {
             items,
-            places: (1..=hosts).collect(),
+            positions: (1..=hosts).collect(),
         }
     }
 
-    /// Creates a heap of the present order.
-    pub(crate) fn build<R: PartialOrd>(&mut self, loads: &[R]) {
-        for parent in (1..=self.last() / 2).rev() {
+    /// Reorders the hosts so that they form a heap by load.
+    pub(crate) fn build_heap<R: PartialOrd>(&mut self, loads: &[R]) {
+        for parent in (1..=self.last_position() / 2).rev() {
             let mut at = parent;
             loop {
                 let mut least = at;
                 for child in [2 * at, 2 * at + 1] {
-                    if child <= self.last() && self.is_less(child, least, loads) {
+                    if child <= self.last_position() && self.is_less(child, least, loads) {
                         least = child;
                     }
                 }
@@ -40,21 +40,21 @@ impl PositionHeap {
         }
     }
 
-    /// Returns the host with the least load.
+    /// Returns the host with the least load; `None` if the heap is empty.
     pub(crate) fn top(&self) -> Option<usize> {
         self.items.get(1).copied()
     }
 
-    /// Adds a host.
+    /// Adds a host to the heap at the position that its load determines.
     pub(crate) fn push<R: PartialOrd>(&mut self, host: usize, loads: &[R]) {
         self.items.push(host);
-        self.places[host] = self.last();
-        self.rise(self.last(), loads);
+        self.positions[host] = self.last_position();
+        self.rise(self.last_position(), loads);
     }
 
-    /// Removes a host; does nothing if it is not in the heap.
+    /// Removes a host from the heap; does nothing if it is not in the heap.
     pub(crate) fn remove<R: PartialOrd>(&mut self, host: usize, loads: &[R]) {
-        let at = std::mem::take(&mut self.places[host]);
+        let at = std::mem::take(&mut self.positions[host]);
         if at == 0 {
             return;
         }
@@ -63,7 +63,7 @@ impl PositionHeap {
             return; // it was the last one
         }
         self.items[at] = moved;
-        self.places[moved] = at;
+        self.positions[moved] = at;
         if at > 1 && self.is_less(at, at / 2, loads) {
             self.rise(at, loads);
         } else {
@@ -71,7 +71,7 @@ impl PositionHeap {
         }
     }
 
-    fn last(&self) -> usize {
+    fn last_position(&self) -> usize {
         self.items.len() - 1
     }
 
@@ -81,8 +81,8 @@ impl PositionHeap {
 
     fn swap(&mut self, a: usize, b: usize) {
         self.items.swap(a, b);
-        self.places[self.items[a]] = a;
-        self.places[self.items[b]] = b;
+        self.positions[self.items[a]] = a;
+        self.positions[self.items[b]] = b;
     }
 
     fn rise<R: PartialOrd>(&mut self, mut at: usize, loads: &[R]) {
@@ -92,11 +92,12 @@ impl PositionHeap {
         }
     }
 
-    /// Sinks to the smaller child, of equal children the right one, while that is strictly smaller.
+    /// Moves the host at a position down to the child with the smaller load (in case of ties the right one), while this load is
+    /// strictly smaller.
     fn sink<R: PartialOrd>(&mut self, mut at: usize, loads: &[R]) {
-        while 2 * at <= self.last() {
+        while 2 * at <= self.last_position() {
             let (left, right) = (2 * at, 2 * at + 1);
-            let child = if right <= self.last() && !self.is_less(left, right, loads) {
+            let child = if right <= self.last_position() && !self.is_less(left, right, loads) {
                 right
             } else {
                 left
@@ -118,7 +119,7 @@ mod tests {
     fn hosts_are_taken_from_anywhere_and_come_back() {
         let mut loads = [4.0, 2.0, 3.0, 1.0];
         let mut heap = PositionHeap::in_order(4);
-        heap.build(&loads);
+        heap.build_heap(&loads);
         // place 2: 1 against 3 -> 3 rises; place 1: 0 against 3 and 2 -> 3; then 0 against 1 -> 1.
         assert_eq!(heap.items[1..], [3, 1, 2, 0]);
         heap.remove(1, &loads);
@@ -136,7 +137,7 @@ mod tests {
     #[test]
     fn of_equal_loads_the_right_child_follows() {
         let mut heap = PositionHeap::in_order(3);
-        heap.build(&[1.0, 1.0, 1.0]);
+        heap.build_heap(&[1.0, 1.0, 1.0]);
         let loads = [5.0, 1.0, 1.0];
         heap.remove(0, &loads); // 2 goes to the root
         heap.push(0, &loads);

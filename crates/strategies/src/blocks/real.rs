@@ -1,8 +1,8 @@
-//! Numbers of 32 or 64 bits: newer versions of Charm++ round every load to 32 bits, which affects ties.
+//! Floating-point numbers of 32 or 64 bits, since newer versions of Charm++ round every load to 32 bits, which affects ties.
 
 use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 
-/// A floating-point number of either width.
+/// A floating-point number of 32 or 64 bits, in which a strategy computes loads.
 pub(crate) trait Real:
     Copy
     + PartialOrd
@@ -16,14 +16,14 @@ pub(crate) trait Real:
     /// Zero.
     const ZERO: Self;
 
-    /// Returns the nearest number of this width.
-    fn of(value: f64) -> Self;
+    /// Returns the value of this width that is nearest to a number of 64 bits.
+    fn from_f64(value: f64) -> Self;
 }
 
 impl Real for f64 {
     const ZERO: Self = 0.0;
 
-    fn of(value: f64) -> Self {
+    fn from_f64(value: f64) -> Self {
         value
     }
 }
@@ -35,7 +35,7 @@ impl Real for f32 {
         clippy::cast_possible_truncation,
         reason = "rounding to 32 bits is what this is for"
     )]
-    fn of(value: f64) -> Self {
+    fn from_f64(value: f64) -> Self {
         value as Self
     }
 }

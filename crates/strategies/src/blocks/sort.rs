@@ -1,11 +1,12 @@
-//! The unstable sort of the GNU C++ library (`std::sort`): quicksort with the median of three, then insertion.
+//! The unstable sorting algorithm of the GNU C++ library (`std::sort`): quicksort with the median of three, followed by insertion
+//! sort.
 
 use super::heap_sort;
 
-/// Maximum length of a range that is left to the insertion sort.
-const SHORT: usize = 16;
+/// Maximum length of a range that is not divided further but left to the insertion sort.
+const MAX_INSERTION_LENGTH: usize = 16;
 
-/// Sorts `items` such that equal items end where the library puts them; returns the number of comparisons.
+/// Sorts `items` so that equal items end at the positions where the library puts them, and returns the number of comparisons.
 pub(crate) fn sort<T: Copy>(items: &mut [T], less: impl Fn(&T, &T) -> bool) -> u64 {
     let comparisons = std::cell::Cell::new(0);
     let less = |a: &T, b: &T| {
@@ -14,25 +15,25 @@ pub(crate) fn sort<T: Copy>(items: &mut [T], less: impl Fn(&T, &T) -> bool) -> u
     };
     let depth = 2 * items.len().checked_ilog2().unwrap_or(0);
     quicksort(items, depth, &less);
-    let (first, rest) = (items.len().min(SHORT), SHORT..items.len());
-    insert_first(&mut items[..first], &less);
+    let (first, rest) = (items.len().min(MAX_INSERTION_LENGTH), MAX_INSERTION_LENGTH..items.len());
+    insertion_sort(&mut items[..first], &less);
     for at in rest {
-        insert(items, at, &less);
+        insert_unguarded(items, at, &less);
     }
     comparisons.get()
 }
 
-/// Returns the numbers from 0 to `keys.len() - 1` in decreasing order of their keys, equal ones as [`sort`] leaves them; and the number of
-/// comparisons.
-pub(crate) fn descending<R: Copy + PartialOrd>(keys: &[R]) -> (Vec<usize>, u64) {
+/// Returns the numbers from 0 to `keys.len() - 1` in decreasing order of their keys, and the number of comparisons. Numbers with
+/// equal keys are in the order in which [`sort`] leaves them.
+pub(crate) fn descending_order<R: Copy + PartialOrd>(keys: &[R]) -> (Vec<usize>, u64) {
     let mut order: Vec<usize> = (0..keys.len()).collect();
     let comparisons = sort(&mut order, |&a, &b| keys[a] > keys[b]);
     (order, comparisons)
 }
 
-/// Partitions until ranges are short: the right part by recursion, the left one in the loop.
+/// Partitions the items until all ranges are short: the right part by recursion, the left part in a loop.
 fn quicksort<T: Copy>(mut items: &mut [T], mut depth: u32, less: &impl Fn(&T, &T) -> bool) {
-    while items.len() > SHORT {
+    while items.len() > MAX_INSERTION_LENGTH {
         if depth == 0 {
             heap_sort(items, less);
             return;
@@ -45,10 +46,10 @@ fn quicksort<T: Copy>(mut items: &mut [T], mut depth: u32, less: &impl Fn(&T, &T
     }
 }
 
-/// Moves the median of three to the front and partitions the rest around it; returns the start of the right part.
+/// Moves the median of three items to the front, partitions the others by this pivot, and returns the start of the right part.
 fn partition<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> usize {
     let (middle, last) = (items.len() / 2, items.len() - 1);
-    let median = median([1, middle, last], |a, b| less(&items[a], &items[b]));
+    let median = median_position([1, middle, last], |a, b| less(&items[a], &items[b]));
     items.swap(0, median);
     let pivot = items[0];
     let (mut left, mut right) = (1, items.len());
@@ -68,8 +69,8 @@ fn partition<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> usize 
     }
 }
 
-/// Returns which of three places has the median.
-fn median([a, b, c]: [usize; 3], less: impl Fn(usize, usize) -> bool) -> usize {
+/// Returns the position, among three, of the item with the median value.
+fn median_position([a, b, c]: [usize; 3], less: impl Fn(usize, usize) -> bool) -> usize {
     if less(a, b) {
         if less(b, c) {
             b
@@ -87,19 +88,19 @@ fn median([a, b, c]: [usize; 3], less: impl Fn(usize, usize) -> bool) -> usize {
     }
 }
 
-/// Sorts by insertion; each item is first compared with the first one.
-fn insert_first<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) {
+/// Sorts the items by insertion. Each item is first compared with the first item, so that no search runs past the start.
+fn insertion_sort<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) {
     for at in 1..items.len() {
         if less(&items[at], &items[0]) {
             items[..=at].rotate_right(1);
         } else {
-            insert(items, at, less);
+            insert_unguarded(items, at, less);
         }
     }
 }
 
-/// Moves the item at `at` to the left, past all greater items; the first item is not greater.
-fn insert<T: Copy>(items: &mut [T], at: usize, less: &impl Fn(&T, &T) -> bool) {
+/// Moves the item at the position `at` to the left, past all greater items. The first item must not be greater.
+fn insert_unguarded<T: Copy>(items: &mut [T], at: usize, less: &impl Fn(&T, &T) -> bool) {
     let mut to = at;
     while less(&items[at], &items[to - 1]) {
         to -= 1;
@@ -114,7 +115,7 @@ mod tests {
     #[test]
     fn up_to_16_items_keep_the_order_of_ties() {
         let keys = [1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2];
-        let (order, _) = descending(&keys);
+        let (order, _) = descending_order(&keys);
         let expected = [1, 3, 5, 7, 9, 11, 13, 15, 0, 2, 4, 6, 8, 10, 12, 14];
         assert_eq!(order, expected);
     }
@@ -122,7 +123,7 @@ mod tests {
     #[test]
     fn of_17_equal_items_the_order_is_that_of_the_library() {
         // g++ 12, std::sort of 17 equal keys: the median of items 1, 8 and 16 goes to the front and every pair is swapped.
-        let (order, _) = descending(&[0; 17]);
+        let (order, _) = descending_order(&[0; 17]);
         let expected = [8, 16, 15, 14, 13, 12, 11, 10, 9, 0, 7, 6, 5, 4, 3, 2, 1];
         assert_eq!(order, expected);
     }
@@ -131,7 +132,7 @@ mod tests {
     fn of_40_items_with_five_keys_the_order_is_that_of_the_library() {
         // g++ 12, std::sort of 0 to 39 by decreasing 7·i mod 5.
         let keys: Vec<usize> = (0..40).map(|item| item * 7 % 5).collect();
-        let (order, _) = descending(&keys);
+        let (order, _) = descending_order(&keys);
         let expected = [
             17, 2, 37, 22, 7, 32, 27, 12, 9, 24, 14, 29, 19, 34, 4, 39, 21, 1, 26, 31, 36, 16, 11,
             6, 18, 23, 38, 13, 28, 3, 8, 33, 0, 20, 5, 35, 10, 30, 15, 25,

@@ -1,21 +1,22 @@
-//! The stored best of each case and seed, with the policy that reached it: `case,seed,policy,makespan_s`.
+//! The stored best makespan of each case and seed, with the policy that reached it: `case,seed,policy,makespan_s`.
 //!
-//! The file holds the best results of all combinations of strategies and triggers on the public draw. It is rewritten for each version in
-//! which numbers change (`best.csv` in the folder of a benchmark has its format).
+//! The file holds the best results of all combinations of strategies and triggers on the public draw. It is rewritten for each
+//! version of the program in which numbers change (`best.csv` in the folder of a benchmark has the same format).
 
 use super::Bests;
 
-/// The stored best makespans for draws of built-in suites: suite, draw, and the table.
+/// The stored best makespans for draws of built-in suites: name of the suite, number of the draw, and the CSV table.
 const STORED: [(&str, u64, &str); 1] = [(
     "lb-1",
     1,
     include_str!("../../../../workloads/lb-1-best.csv"),
 )];
 
-/// The columns of the table.
+/// The columns of the table of stored best makespans.
 pub const COLUMNS: &str = "case,seed,policy,makespan_s";
 
-/// Lists the rows of the table of a draw, with makespans in seconds; none if nothing is stored.
+/// Returns the stored rows of a draw: number of the case, seed, policy, and makespan \[s\]; empty if nothing is stored for the
+/// draw.
 pub fn stored_rows(suite: &str, draw: u64) -> impl Iterator<Item = (u64, u64, &'static str, f64)> {
     let tables = STORED
         .iter()
@@ -35,8 +36,8 @@ pub fn stored_rows(suite: &str, draw: u64) -> impl Iterator<Item = (u64, u64, &'
         })
 }
 
-/// Returns the stored best makespans of a draw \[s\].
-pub(super) fn stored(suite: &str, draw: u64) -> Bests {
+/// Returns the stored best makespan of each case and seed of a draw \[s\].
+pub(super) fn stored_bests(suite: &str, draw: u64) -> Bests {
     let rows = stored_rows(suite, draw);
     rows.map(|(case, seed, _, makespan)| ((case, seed), makespan))
         .collect()

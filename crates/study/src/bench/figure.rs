@@ -1,21 +1,22 @@
-//! Performance profiles: for each factor, the share of cases in which the makespan of a policy is at most that factor times the best known.
+//! Performance profiles: for each factor, the share of cases in which the makespan of a policy is at most that factor times the
+//! best known makespan.
 //!
 //! Source: Dolan and Moré, Benchmarking optimization software with performance profiles, Mathematical Programming 91, 2002.
 
 use super::rows::{Bench, Standing};
 use migsim_output::figure::{Colour, Curve, Drawing, Series, Style};
 
-/// Largest factor in the figure.
-pub const FACTOR: f64 = 2.0;
+/// Largest factor on the horizontal axis of the figure.
+pub const MAX_FACTOR: f64 = 2.0;
 
-/// Maximum number of curves.
-const CURVES: usize = 6;
+/// Maximum number of curves in the figure.
+const MAX_CURVES: usize = 6;
 
-/// The policies that are drawn whatever their ratio is.
-const SHOWN: [&str; 2] = ["migbsp", "never"];
+/// The policies that are always drawn, whatever their ratio to the best known makespan is.
+const ALWAYS_SHOWN: [&str; 2] = ["migbsp", "never"];
 
-/// Colours of Okabe and Ito, which colour-blind readers can distinguish.
-const COLOURS: [Colour; CURVES] = [
+/// The colours of the curves: those of Okabe and Ito, which colour-blind readers can distinguish.
+const COLOURS: [Colour; MAX_CURVES] = [
     Colour(0, 114, 178),
     Colour(213, 94, 0),
     Colour(0, 158, 115),
@@ -24,30 +25,30 @@ const COLOURS: [Colour; CURVES] = [
     Colour(90, 90, 90),
 ];
 
-/// Selects the policies of the figure: rivals, `migbsp` and `never`, and those with the lowest mean ratios.
-fn drawn(bench: &Bench) -> Vec<&Standing> {
+/// Selects the policies that the figure shows: rivals, `migbsp` and `never`, and those with the lowest mean ratios.
+fn select_policies(bench: &Bench) -> Vec<&Standing> {
     let rows = &bench.standings;
-    let is_always = |one: &&Standing| !one.is_default || SHOWN.contains(&one.policy.as_str());
-    let always = rows.iter().filter(is_always).count().min(CURVES - 1);
+    let is_always = |one: &&Standing| !one.is_default || ALWAYS_SHOWN.contains(&one.policy.as_str());
+    let always = rows.iter().filter(is_always).count().min(MAX_CURVES - 1);
     let mut best = rows
         .iter()
         .filter(|one| !is_always(one))
-        .take(CURVES - always)
+        .take(MAX_CURVES - always)
         .collect::<Vec<_>>();
     best.extend(rows.iter().filter(is_always).take(always));
-    best.sort_by(|a, b| a.mean.total_cmp(&b.mean));
+    best.sort_by(|a, b| a.mean_ratio.total_cmp(&b.mean_ratio));
     best
 }
 
-/// Draws the profiles.
-pub fn profiles(bench: &Bench, style: &Style) -> Drawing {
-    let curves = drawn(bench)
+/// Draws the performance profiles of the selected policies.
+pub fn draw_profiles(bench: &Bench, style: &Style) -> Drawing {
+    let curves = select_policies(bench)
         .into_iter()
         .zip(COLOURS)
         .map(|(one, colour)| Curve {
             name: one.policy.clone(),
             colour,
-            points: steps(one),
+            points: profile_corners(one),
         });
     let series = Series {
         name: "Performance profiles of the policies".into(),
@@ -60,16 +61,16 @@ pub fn profiles(bench: &Bench, style: &Style) -> Drawing {
     series.draw(style)
 }
 
-/// Lists the corners of a profile from factor 1 on.
-fn steps(one: &Standing) -> Vec<(f64, f64)> {
+/// Returns the corners of the step curve of a policy's profile, from factor 1 on: factor, and share of cases.
+fn profile_corners(one: &Standing) -> Vec<(f64, f64)> {
     let all = one.profile.len() as f64;
-    let mut points = vec![(1.0, one.within(1.0))];
+    let mut points = vec![(1.0, one.share_within(1.0))];
     for (index, ratio) in one.profile.iter().enumerate() {
-        if (1.0..=FACTOR).contains(ratio) {
+        if (1.0..=MAX_FACTOR).contains(ratio) {
             points.push((*ratio, 100.0 * index as f64 / all));
             points.push((*ratio, 100.0 * (index + 1) as f64 / all));
         }
     }
-    points.push((FACTOR, one.within(FACTOR)));
+    points.push((MAX_FACTOR, one.share_within(MAX_FACTOR)));
     points
 }

@@ -1,13 +1,15 @@
-//! A benchmark: runs policies on the cases of a suite, and gives each policy a row of results to cite.
+//! A benchmark: runs policies on the cases of a suite, and computes one row of results for each policy that can be cited.
 //!
 //! ```text
 //! Suite, draw, policies ─> two sweeps (policies; static starts) ─> rows ─> Bench ─> table, bench.json, policies.csv, index.html
 //! ```
-//! The default set of the suite always runs. The *best known* makespan of a case and seed is therefore the lowest of that set and of the
-//! stored best ([`best`]). The *ratio* of a policy in a case is its makespan over the best known, averaged over the seeds; it is at least 1
-//! for the default set. A policy that fails in a case gets the largest ratio of the default set there, and the failure is counted.
+//! The default set of policies of the suite always runs. The *best known* makespan of a case and seed is therefore the lowest
+//! makespan of that set and of the stored best results ([`best`]). The *ratio* of a policy in a case is its makespan divided by
+//! the best known makespan, averaged over the seeds; it is at least 1 for the default set. A policy that fails in a case gets the
+//! largest ratio of the default set in this case, and the failure is counted.
 //!
-//! The runs are those of sweeps over `extends` (the cases) and `policy`. Stores, parts and job arrays therefore work as for sweeps.
+//! The runs are those of sweeps over `extends` (the cases) and `policy`. Stores, parts and job arrays therefore work as for
+//! sweeps.
 
 pub mod best;
 mod figure;
@@ -22,7 +24,7 @@ use std::sync::{Mutex, PoisonError};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-pub use figure::{FACTOR, profiles};
+pub use figure::{MAX_FACTOR, draw_profiles};
 pub use page::page;
 pub use report::{
     csv_of_best, csv_of_cases, csv_of_classes, csv_of_policies, schema, sheet, table,
@@ -34,55 +36,55 @@ use starts::starts_sweep;
 
 use super::config::{Combine, Parameter, Sweep};
 use super::plan::Plan;
-use super::run::{Common, Done, Shard, missing_from, run as run_all};
+use super::run::{Common, Done, Shard, missing_runs, simulate_runs as run_all};
 use super::spec::Spec;
 use super::store::Store;
 use migsim_base::error::{Error, Problem};
 use migsim_experiment::suite::{Case, Suite};
 use migsim_experiment::{Flag, Layers, Limits, Registry};
 
-/// Maximum number of cases of a draw.
-pub const MOST_CASES: u64 = 10_000;
+/// Maximum number of cases of a draw that a benchmark may run.
+pub const MAX_CASES: u64 = 10_000;
 
-/// A policy with settings that only this policy gets, under a name.
+/// A rival policy with settings that apply only to it, under a name for the results.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reading {
     /// The name of the policy in the results.
     pub name: String,
-    /// The policy.
+    /// The policy, with its trigger and forecast, as `policy.name` takes it.
     pub policy: String,
-    /// Settings by their keys in an experiment.
+    /// The settings that apply only to this policy, by their keys in an experiment.
     pub settings: BTreeMap<String, Value>,
 }
 
 /// The options of a benchmark.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The suite.
+    /// The suite from which the cases are drawn.
     pub suite: Suite,
-    /// The draw, from 1 on.
+    /// The number of the draw, counted from 1.
     pub draw: u64,
-    /// The number of cases, from case 1 on.
+    /// Number of cases that are run, from case 1 on.
     pub cases: u64,
-    /// The policies added to the default set.
+    /// The policies that are compared in addition to the default set of the suite.
     pub rivals: Vec<String>,
-    /// The rivals with settings that only they get.
-    pub readings: Vec<Reading>,
-    /// The seeds of each case; none stands for the seeds of the suite.
+    /// The rivals with settings that apply only to them.
+    pub rivals_with_settings: Vec<Reading>,
+    /// The seeds of each case; `None` stands for the seeds of the suite.
     pub seeds: Option<Spec>,
 }
 
 impl Request {
-    /// Draws the cases.
-    pub fn drawn(&self) -> Vec<Case> {
+    /// Draws the cases of the benchmark.
+    pub fn draw_cases(&self) -> Vec<Case> {
         (1..=self.cases)
             .map(|number| self.suite.case(self.draw, number))
             .collect()
     }
 
-    /// Lists the policies without settings: the default set, then the rivals that are not in it.
-    fn plain(&self) -> Vec<String> {
+    /// Lists the policies without separate settings: the default set, then the rivals that are not in the default set.
+    fn policies_without_settings(&self) -> Vec<String> {
         let mut all = self.suite.file().policies.clone();
         for rival in &self.rivals {
             if !all.contains(rival) {
@@ -92,25 +94,25 @@ impl Request {
         all
     }
 
-    /// Lists the names of all rows except the row of the best static start.
+    /// Lists the names of the policies in all rows of the results, except the row of the best static start.
     pub fn policies(&self) -> Vec<String> {
-        let readings = self.readings.iter().map(|one| one.name.clone());
-        self.plain().into_iter().chain(readings).collect()
+        let readings = self.rivals_with_settings.iter().map(|one| one.name.clone());
+        self.policies_without_settings().into_iter().chain(readings).collect()
     }
 
-    /// Creates the sweep of the policies over the cases, which can be divided into parts.
+    /// Creates the sweep that runs the policies without separate settings on the cases; it can be divided into parts.
     ///
     /// # Errors
     /// The seeds of the suite cannot be read.
     pub fn sweep(&self, registry: &Registry) -> Result<Sweep, Error> {
-        self.sweep_over(registry, "policy", &self.plain(), &["i", "iii"])
+        self.sweep_over(registry, "policy", &self.policies_without_settings(), &["i", "iii"])
     }
 
-    /// Creates the other sweeps: a sweep for each policy with settings, and at the end the sweep of the static starts.
+    /// Creates the other sweeps: one for each policy with separate settings, and at the end the sweep of the static starts.
     ///
     /// # Errors
     /// As [`Self::sweep`].
-    pub fn sweeps_beside(&self, registry: &Registry) -> Result<Vec<Sweep>, Error> {
+    pub fn additional_sweeps(&self, registry: &Registry) -> Result<Vec<Sweep>, Error> {
         let of_reading = |one: &Reading| {
             let policy = std::slice::from_ref(&one.policy);
             let mut sweep = self.sweep_over(registry, "policy", policy, &["i", "iii"])?;
@@ -122,11 +124,11 @@ impl Request {
             sweep.fixed.extend(one.settings.iter().map(flag));
             Ok(sweep)
         };
-        let readings = self.readings.iter().map(of_reading);
+        let readings = self.rivals_with_settings.iter().map(of_reading);
         readings.chain([starts_sweep(self, registry)]).collect()
     }
 
-    /// Creates a sweep over the cases and the values of one more key.
+    /// Creates a sweep over the cases, the seeds, and the values of one more key.
     fn sweep_over(
         &self,
         registry: &Registry,
@@ -142,7 +144,7 @@ impl Request {
             None => Spec::parse(&self.suite.file().seeds).map_err(wrong)?,
         };
         let cases = (1..=self.cases).map(|number| format!("{name}.{}.{number}", self.draw));
-        let list = |values: Vec<Value>, text: &str| Spec::list(values, text);
+        let list = |values: Vec<Value>, text: &str| Spec::from_list(values, text);
         let cases = list(cases.map(Value::from).collect(), "the cases");
         let values = list(
             values.iter().map(|value| json!(value)).collect(),
@@ -167,10 +169,10 @@ impl Request {
     }
 }
 
-/// Runs a benchmark on the caller's threads and keeps the rows in `store`; `done` counts runs.
+/// Runs a benchmark on the threads of the caller. Finished rows are kept in `store`; `done` counts the runs.
 ///
 /// # Errors
-/// A plan cannot be made, or a row cannot be written.
+/// A plan cannot be created, or a row cannot be written.
 pub fn run(
     request: &Request,
     registry: &Registry,
@@ -179,12 +181,12 @@ pub fn run(
     done: &Done,
 ) -> Result<Bench, Error> {
     let mut plans = Vec::new();
-    let sweeps = request.sweeps_beside(registry)?;
+    let sweeps = request.additional_sweeps(registry)?;
     for sweep in [request.sweep(registry)?].iter().chain(&sweeps) {
-        let plan = Plan::to_run(sweep, limits, common)?;
+        let plan = Plan::new_for_run(sweep, limits, common)?;
         let missing = {
             let store = store.lock().unwrap_or_else(PoisonError::into_inner);
-            missing_from(&plan, Shard::WHOLE, store.rows())
+            missing_runs(&plan, Shard::WHOLE, store.rows())
         };
         run_all((sweep, &plan), &missing, (limits, common), store, done)?;
         plans.push(plan);
@@ -193,7 +195,7 @@ pub fn run(
     Ok(Bench::of(request, &plans, store.rows()))
 }
 
-/// The best makespans by case and seed \[s\].
+/// The best makespans \[s\] by number of the case and seed.
 pub(super) type Bests = BTreeMap<(u64, u64), f64>;
 
 #[cfg(test)]

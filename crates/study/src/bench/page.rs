@@ -1,23 +1,23 @@
-//! `index.html` of a benchmark: the rows, the profiles, the classes, the cases.
+//! `index.html` of a benchmark: tables of the policies, classes and cases, and the performance profiles.
 
-use super::figure::profiles;
-use super::report::{classes, table};
+use super::figure::draw_profiles;
+use super::report::{class_table, table};
 use super::rows::{Bench, BenchCase};
-use crate::page::SHOWN;
+use crate::page::INITIAL_ROWS;
 use crate::stats::short;
 use migsim_output::figure::{Figure, Style};
 use migsim_output::frame::{list, picture, sections_page};
-use migsim_output::{Cell, Table, numbers, words};
+use migsim_output::{Cell, Table, number_column, text_column};
 
 /// Creates the HTML page of a benchmark.
 pub fn page(bench: &Bench) -> String {
-    let svg = Figure::new("profile", profiles(bench, &Style::default())).svg();
+    let svg = Figure::new("profile", draw_profiles(bench, &Style::default())).svg();
     let label = "Share of cases within a factor of the best known, by policy";
     let sections = [
         (
             "policies",
             "Policies: the least mean ratio first".to_owned(),
-            format!("{}{}", list(&bench.sentences()), table(bench).html(SHOWN)),
+            format!("{}{}", list(&bench.remarks()), table(bench).html(INITIAL_ROWS)),
         ),
         (
             "profile",
@@ -27,32 +27,33 @@ pub fn page(bench: &Bench) -> String {
         (
             "classes",
             "Classes of cases".to_owned(),
-            classes(bench).html(SHOWN),
+            class_table(bench).html(INITIAL_ROWS),
         ),
-        ("cases", "Cases".to_owned(), cases(bench).html(SHOWN)),
+        ("cases", "Cases".to_owned(), case_table(bench).html(INITIAL_ROWS)),
     ];
     let title = format!("Benchmark {}, draw {}", bench.suite, bench.draw);
     sections_page(&title, "", sections, &[])
 }
 
-/// Creates a table with a row per case: its classes, its fastest policy, and the ratio without migrations.
-fn cases(bench: &Bench) -> Table {
+/// Creates a table with a row per case: its classes, its fastest policy, and the ratio without migrations to the best known
+/// makespan.
+fn case_table(bench: &Bench) -> Table {
     let mut table = Table::new(
         "cases",
         "",
         &[
-            words("case", "case"),
-            words("classes", "classes"),
-            words("fastest", "fastest"),
-            numbers("makespan [s]", "makespan_s"),
-            numbers("ratio of never", "never_ratio"),
+            text_column("case", "case"),
+            text_column("classes", "classes"),
+            text_column("fastest", "fastest"),
+            number_column("makespan [s]", "makespan_s"),
+            number_column("ratio of never", "never_ratio"),
         ],
     );
     let never = bench.policies.iter().position(|policy| policy == "never");
     for case in &bench.cases {
         let fastest = fastest(case);
         let ratio = never.map(|place| case.entries[place].ratio);
-        table.push(vec![
+        table.push_row(vec![
             Cell::text(&case.case.name),
             Cell::text(case.case.classes.join(", ")),
             fastest.map_or_else(Cell::empty, |place| Cell::text(&bench.policies[place])),
@@ -68,7 +69,8 @@ fn cases(bench: &Bench) -> Table {
     table
 }
 
-/// Finds the policy with the lowest mean makespan, as an index; the best static start, which is last, does not count.
+/// Returns the index of the policy with the lowest mean makespan in a case; the best static start, which is the last entry, is
+/// not considered.
 fn fastest(case: &BenchCase) -> Option<usize> {
     let policies = 0..case.entries.len() - 1;
     let ran = policies.filter(|place| !case.entries[*place].is_failure);

@@ -9,78 +9,79 @@ use serde_json::Value;
 use super::rows::{Bench, Standing};
 use crate::stats::short;
 use migsim_base::words::counted;
-use migsim_output::{Cell, Sheet, Table, numbers, words};
+use migsim_output::{Cell, Sheet, Table, number_column, text_column};
 
-/// Factor of the best known makespan within which a column counts cases.
-const WITHIN: f64 = 1.1;
+/// Factor on the best known makespan; a column counts the cases in which a policy stays within this factor.
+const WITHIN_FACTOR: f64 = 1.1;
 
-/// The version of the format.
+/// The version of the format of the JSON output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 enum Version {
-    /// The only version so far.
+    /// `migsim-bench-1`, the only version so far.
     #[default]
     #[serde(rename = "migsim-bench-1")]
     One,
 }
 
-/// What `migsim bench --json` prints.
+/// The data that `migsim bench --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Benchmark")]
 struct File {
     /// The version of the format.
     schema: Version,
-    /// The suite.
+    /// The name of the suite.
     suite: String,
     /// The number of the draw.
     draw: u64,
-    /// The number of cases.
+    /// The number of cases that were run.
     cases: usize,
-    /// The policies, the least mean ratio first.
+    /// The results of each policy, sorted by the mean ratio, the lowest first.
     policies: Vec<PolicyRow>,
 }
 
-/// A row to cite. A ratio is the makespan over the best known of the case; `null` if a run failed and there is no number.
+/// The results of one policy. A ratio is the makespan divided by the best known makespan of the case; `null` if a run failed and
+/// there is no number.
 #[derive(Debug, Serialize, JsonSchema)]
 struct PolicyRow {
-    /// The policy.
+    /// The name of the policy.
     policy: String,
     /// The mean ratio over the cases.
     mean_ratio: Option<f64>,
-    /// The 95 % interval of the mean ratio, by bootstrap over the cases.
+    /// The 95 % confidence interval of the mean ratio, by bootstrap over the cases.
     mean_ratio_ci95: [Option<f64>; 2],
-    /// The median ratio.
+    /// The median of the ratios over the cases.
     median_ratio: Option<f64>,
-    /// The largest ratio.
+    /// The largest ratio over the cases.
     worst_ratio: Option<f64>,
-    /// The cases in which no other policy is faster by more than the margin of indifference.
+    /// Number of cases in which no other policy is faster by more than the margin of indifference.
     wins: usize,
-    /// The calls of a run, mean over the cases.
+    /// Number of rescheduling calls of a run, mean over the cases.
     calls: Option<f64>,
-    /// The moves of a run, mean over the cases.
+    /// Number of moves of a run, mean over the cases.
     moves: Option<f64>,
-    /// The moves straight back of a run, mean over the cases.
+    /// Number of moves in a run that take a process straight back to the host it came from, mean over the cases.
     straight_returns: Option<f64>,
 }
 
-/// A number that JSON can hold.
+/// Returns the number if it is finite, because JSON has no infinite numbers; otherwise `None`.
 fn finite(number: f64) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
-/// The JSON Schema of the data that `migsim bench --json` prints.
+/// Returns the JSON Schema of the data that `migsim bench --json` prints.
 pub fn schema() -> String {
     format!("{:#}\n", schemars::schema_for!(File).to_value())
 }
 
 impl Bench {
-    /// Returns the rows as JSON, the lowest mean ratio first.
+    /// Returns the results of each policy as JSON, the policy with the lowest mean ratio first.
     pub fn to_json(&self) -> Value {
         let of_policy = |one: &Standing| PolicyRow {
             policy: one.policy.clone(),
-            mean_ratio: finite(one.mean),
-            mean_ratio_ci95: one.mean_ci95.map(finite),
-            median_ratio: finite(one.median),
-            worst_ratio: finite(one.worst),
+            mean_ratio: finite(one.mean_ratio),
+            mean_ratio_ci95: one.mean_ratio_ci95.map(finite),
+            median_ratio: finite(one.median_ratio),
+            worst_ratio: finite(one.worst_ratio),
             wins: one.wins,
             calls: finite(one.counts[0]),
             moves: finite(one.counts[1]),
@@ -96,8 +97,8 @@ impl Bench {
         serde_json::to_value(file).expect("numbers and texts are JSON")
     }
 
-    /// Returns remarks that belong to the table, a sentence each.
-    pub fn sentences(&self) -> Vec<String> {
+    /// Returns the remarks that belong to the table of policies, one sentence each.
+    pub fn remarks(&self) -> Vec<String> {
         let mut lines = vec![format!(
             "Suite {}, draw {}: {}, {}. A ratio is the makespan over the best known of the case; intervals: 95 %, bootstrap over the cases.",
             self.suite,
@@ -107,7 +108,7 @@ impl Bench {
         )];
         for one in self.standings.iter().filter(|one| one.new_bests[1] > 0) {
             let runs = self.cases.len() * self.seeds.len();
-            let remark = if self.is_rule(one) {
+            let remark = if self.is_best_start(one) {
                 "; the start is chosen after the runs and is no part of the best known"
             } else {
                 ""
@@ -129,48 +130,48 @@ impl Bench {
         lines
     }
 
-    /// Whether a row belongs to the best static start.
-    fn is_rule(&self, one: &Standing) -> bool {
+    /// Returns whether a row of the table is that of the best static start.
+    fn is_best_start(&self, one: &Standing) -> bool {
         self.policies.last() == Some(&one.policy)
     }
 }
 
-/// Creates the table with its remarks, for people.
+/// Creates the printed table of policies with its remarks.
 pub fn sheet(bench: &Bench) -> Sheet {
     let mut sheet = Sheet::default();
-    sheet.table(table(bench));
-    sheet.line("");
-    for line in bench.sentences() {
-        sheet.line(line);
+    sheet.add_table(table(bench));
+    sheet.add_line("");
+    for line in bench.remarks() {
+        sheet.add_line(line);
     }
-    sheet.table(classes(bench));
+    sheet.add_table(class_table(bench));
     sheet
 }
 
-/// Creates a table with a row per policy, the lowest mean ratio first.
+/// Creates a table with a row per policy, sorted by the mean ratio, the lowest first.
 pub fn table(bench: &Bench) -> Table {
     let mut table = Table::new(
         "policies",
         "",
         &[
-            words("policy", "policy"),
-            numbers("mean ratio", "mean_ratio"),
-            words("95 %", "mean_ratio_ci95"),
-            numbers("median", "median_ratio"),
-            numbers("worst", "worst_ratio"),
-            numbers("in case", "worst_case"),
-            numbers("wins", "wins"),
-            numbers("within 1.1 [%]", "within_1_1_percent"),
-            numbers("calls", "calls"),
-            numbers("moves", "moves"),
-            numbers("straight returns", "straight_returns"),
-            numbers("calls cost [%]", "calls_cost_percent"),
-            numbers("moves cost [%]", "moves_cost_percent"),
-            numbers("failures", "failures"),
+            text_column("policy", "policy"),
+            number_column("mean ratio", "mean_ratio"),
+            text_column("95 %", "mean_ratio_ci95"),
+            number_column("median", "median_ratio"),
+            number_column("worst", "worst_ratio"),
+            number_column("in case", "worst_case"),
+            number_column("wins", "wins"),
+            number_column("within 1.1 [%]", "within_1_1_percent"),
+            number_column("calls", "calls"),
+            number_column("moves", "moves"),
+            number_column("straight returns", "straight_returns"),
+            number_column("calls cost [%]", "calls_cost_percent"),
+            number_column("moves cost [%]", "moves_cost_percent"),
+            number_column("failures", "failures"),
         ],
     );
     for one in &bench.standings {
-        table.push(row(one));
+        table.push_row(row(one));
     }
     table
 }
@@ -189,7 +190,7 @@ fn interval([low, high]: [f64; 2]) -> String {
     format!("{low:.3} to {high:.3}")
 }
 
-/// Formats a share in percent with one decimal.
+/// Formats a share, given in percent, with one decimal.
 fn percent(value: f64) -> Cell {
     Cell::value(value, format!("{value:.1}"))
 }
@@ -197,34 +198,34 @@ fn percent(value: f64) -> Cell {
 fn row(one: &Standing) -> Vec<Cell> {
     vec![
         Cell::text(&one.policy),
-        ratio(one.mean),
-        Cell::text(interval(one.mean_ci95)),
-        ratio(one.median),
-        Cell::value(one.worst, format!("{:.2}", one.worst)),
+        ratio(one.mean_ratio),
+        Cell::text(interval(one.mean_ratio_ci95)),
+        ratio(one.median_ratio),
+        Cell::value(one.worst_ratio, format!("{:.2}", one.worst_ratio)),
         Cell::value(one.worst_case, one.worst_case.to_string()),
         Cell::count(one.wins),
-        Cell::value(one.within(WITHIN), format!("{:.0}", one.within(WITHIN))),
+        Cell::value(one.share_within(WITHIN_FACTOR), format!("{:.0}", one.share_within(WITHIN_FACTOR))),
         number(one.counts[0]),
         number(one.counts[1]),
         number(one.counts[2]),
-        percent(one.shares[0]),
-        percent(one.shares[1]),
+        percent(one.cost_shares[0]),
+        percent(one.cost_shares[1]),
         Cell::count(one.failures),
     ]
 }
 
-/// Creates a table with a row per class of cases: the policies with the lowest mean ratios there.
-pub(super) fn classes(bench: &Bench) -> Table {
+/// Creates a table with a row per class of cases: the policies with the lowest mean ratios in this class.
+pub(super) fn class_table(bench: &Bench) -> Table {
     let mut table = Table::new(
         "classes",
         "Classes of cases",
         &[
-            words("class", "class"),
-            numbers("cases", "cases"),
-            words("least mean ratio", "first"),
-            numbers("mean ratio", "first_ratio"),
-            words("next", "second"),
-            numbers("mean ratio", "second_ratio"),
+            text_column("class", "class"),
+            number_column("cases", "cases"),
+            text_column("least mean ratio", "first"),
+            number_column("mean ratio", "first_ratio"),
+            text_column("next", "second"),
+            number_column("mean ratio", "second_ratio"),
         ],
     );
     for (class, count) in bench.classes() {
@@ -232,18 +233,18 @@ pub(super) fn classes(bench: &Bench) -> Table {
             |case: &migsim_experiment::suite::Case| case.classes.iter().any(|one| one == class);
         let standings = bench.standings_among(is_one);
         let mut row = vec![Cell::text(class), Cell::count(count)];
-        for one in standings.iter().filter(|one| !bench.is_rule(one)).take(2) {
-            row.extend([Cell::text(&one.policy), ratio(one.mean)]);
+        for one in standings.iter().filter(|one| !bench.is_best_start(one)).take(2) {
+            row.extend([Cell::text(&one.policy), ratio(one.mean_ratio)]);
         }
         while row.len() < 6 {
             row.push(Cell::empty());
         }
-        table.push(row);
+        table.push_row(row);
     }
     table
 }
 
-/// Formats a field of CSV.
+/// Formats a text as a field of a CSV file, in quotes if necessary.
 fn field(text: &str) -> String {
     if text.contains([',', '"', '\n']) {
         format!("\"{}\"", text.replace('"', "\"\""))
@@ -256,25 +257,25 @@ const POLICY_COLUMNS: &str = "policy,mean_ratio,mean_ratio_low,mean_ratio_high,m
 
 fn csv_row(one: &Standing) -> String {
     let numbers = [
-        one.mean,
-        one.mean_ci95[0],
-        one.mean_ci95[1],
-        one.median,
-        one.median_ci95[0],
-        one.median_ci95[1],
-        one.worst,
+        one.mean_ratio,
+        one.mean_ratio_ci95[0],
+        one.mean_ratio_ci95[1],
+        one.median_ratio,
+        one.median_ratio_ci95[0],
+        one.median_ratio_ci95[1],
+        one.worst_ratio,
     ];
     let mut fields = vec![field(&one.policy)];
     fields.extend(numbers.map(|number| number.to_string()));
     fields.extend([one.worst_case.to_string(), one.wins.to_string()]);
-    fields.push(one.within(WITHIN).to_string());
-    fields.extend(one.counts.iter().chain(&one.shares).map(f64::to_string));
+    fields.push(one.share_within(WITHIN_FACTOR).to_string());
+    fields.extend(one.counts.iter().chain(&one.cost_shares).map(f64::to_string));
     fields.push(one.failures.to_string());
     fields.extend(one.new_bests.map(|count| count.to_string()));
     fields.join(",")
 }
 
-/// Writes all numbers of the rows as CSV.
+/// Writes all results of each policy over all cases as CSV.
 pub fn csv_of_policies(bench: &Bench) -> String {
     let mut text = format!("{POLICY_COLUMNS}\n");
     for one in &bench.standings {
@@ -284,7 +285,7 @@ pub fn csv_of_policies(bench: &Bench) -> String {
     text
 }
 
-/// Writes all numbers of the rows for the cases of each class as CSV.
+/// Writes all results of each policy over the cases of each class as CSV.
 pub fn csv_of_classes(bench: &Bench) -> String {
     let mut text = format!("class,cases,{POLICY_COLUMNS}\n");
     for (class, count) in bench.classes() {
@@ -329,7 +330,7 @@ pub fn csv_of_cases(bench: &Bench) -> String {
     text
 }
 
-/// Writes the lowest makespan of each case and seed with its policy, in the format of the stored best.
+/// Writes the lowest makespan of each case and seed, with the policy that reached it, in the format of the stored best makespans.
 pub fn csv_of_best(bench: &Bench) -> String {
     let mut text = format!("{}\n", super::best::COLUMNS);
     for case in &bench.cases {

@@ -1,8 +1,9 @@
-//! Computes the results of each policy from the rows of runs: ratios to the best known, their statistics over the cases, prices.
+//! Computes the results of each policy from the runs of a benchmark: ratios to the best known makespan, their statistics over the
+//! cases, and the costs of calls and moves.
 
 use std::collections::BTreeMap;
 
-use super::best::stored;
+use super::best::stored_bests;
 use super::starts::BEST_START;
 use super::{Bests, Request};
 use crate::plan::Plan;
@@ -13,76 +14,76 @@ use migsim_base::random::{Purpose, Stream};
 use migsim_bsp::Scenario;
 use migsim_experiment::suite::Case;
 
-/// Number of resamples of the bootstrap.
+/// Number of bootstrap resamples for confidence intervals.
 const RESAMPLES: usize = 2000;
 
-/// The results of a policy in a case: means over the seeds.
+/// The results of one policy in one case: means over the seeds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Entry {
-    /// Makespan over the best known, mean over the seeds, dimensionless.
+    /// Makespan divided by the best known makespan, mean over the seeds, dimensionless.
     pub ratio: f64,
-    /// The makespan \[s\].
+    /// Makespan, mean over the seeds \[s\].
     pub makespan: f64,
-    /// Number of calls, mean over the seeds, dimensionless.
+    /// Number of rescheduling calls, mean over the seeds, dimensionless.
     pub calls: f64,
     /// Number of moves, mean over the seeds, dimensionless.
     pub moves: f64,
-    /// Number of moves that take a process straight back, mean over the seeds, dimensionless.
+    /// Number of moves that take a process straight back to the host it came from, mean over the seeds, dimensionless.
     pub straight_returns: f64,
-    /// The share of the makespan that calls cost.
+    /// Share of the makespan that rescheduling calls cost, mean over the seeds.
     pub call_share: f64,
-    /// The share of the makespan that moves cost.
+    /// Share of the makespan that moves cost, mean over the seeds.
     pub move_share: f64,
-    /// Whether a run failed; the ratio is then the largest of the default set.
+    /// Whether a run of the policy in this case failed; the ratio is then the largest ratio of the default set.
     pub is_failure: bool,
-    /// The number of seeds with a makespan below the best known.
+    /// Number of seeds for which the makespan is below the best known makespan.
     pub new_bests: usize,
 }
 
-/// A case with the results of all policies.
+/// A case of the benchmark, with the results of all policies.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct BenchCase {
-    /// The case.
+    /// The case as it was drawn from the suite.
     pub case: Case,
     /// The best known makespan of each seed \[s\].
     pub best_known: Vec<f64>,
-    /// The policy without settings that has the lowest makespan for each seed, as an index, and that makespan \[s\].
+    /// For each seed, the index of the fastest policy without separate settings, and its makespan \[s\].
     pub fastest: Vec<(usize, f64)>,
-    /// The results by policy.
+    /// The results of each policy in this case, in the order of `Bench::policies`.
     pub entries: Vec<Entry>,
 }
 
-/// The row of a policy: its statistics over the cases.
+/// The results of one policy: its statistics over the cases.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Standing {
-    /// The policy.
+    /// The name of the policy.
     pub policy: String,
-    /// Whether the policy belongs to the default set.
+    /// Whether the policy belongs to the default set of the suite.
     pub is_default: bool,
-    /// The mean of the ratios over the cases.
-    pub mean: f64,
-    /// The 95 % interval of the mean: percentiles of a bootstrap over the cases.
-    pub mean_ci95: [f64; 2],
-    /// The median of the ratios.
-    pub median: f64,
-    /// The 95 % interval of the median, dimensionless.
-    pub median_ci95: [f64; 2],
-    /// The largest ratio.
-    pub worst: f64,
-    /// The case of the largest ratio.
+    /// Mean of the ratios over the cases.
+    pub mean_ratio: f64,
+    /// The 95 % confidence interval of the mean ratio: percentiles of a bootstrap over the cases.
+    pub mean_ratio_ci95: [f64; 2],
+    /// Median of the ratios over the cases.
+    pub median_ratio: f64,
+    /// The 95 % confidence interval of the median ratio, dimensionless.
+    pub median_ratio_ci95: [f64; 2],
+    /// Largest ratio over the cases.
+    pub worst_ratio: f64,
+    /// Number of the case with the largest ratio.
     pub worst_case: u64,
     /// Number of cases in which no other policy is faster by more than the margin of indifference.
     pub wins: usize,
-    /// Numbers of calls, moves and straight returns in a run, means over the cases, dimensionless.
+    /// Numbers of rescheduling calls, moves, and moves straight back in a run, means over the cases, dimensionless.
     pub counts: [f64; 3],
-    /// Shares of the makespan that calls and moves cost, means over the cases \[%\].
-    pub shares: [f64; 2],
-    /// Number of cases in which a run failed.
+    /// Shares of the makespan that rescheduling calls and moves cost, means over the cases \[%\].
+    pub cost_shares: [f64; 2],
+    /// Number of cases in which a run of the policy failed.
     pub failures: usize,
-    /// Number of cases in which a makespan is below the best known, and number of such runs.
+    /// Number of cases in which a makespan is below the best known makespan, and number of such runs.
     pub new_bests: [usize; 2],
     /// The ratios of all cases, sorted; a failure counts as infinite. This is the performance profile.
     pub profile: Vec<f64>,
@@ -90,31 +91,31 @@ pub struct Standing {
 
 impl Standing {
     /// Computes the share of cases whose ratio is at most `factor` \[%\] (Dolan and Moré 2002).
-    pub fn within(&self, factor: f64) -> f64 {
+    pub fn share_within(&self, factor: f64) -> f64 {
         let within = self.profile.partition_point(|ratio| *ratio <= factor);
         100.0 * within as f64 / self.profile.len().max(1) as f64
     }
 }
 
-/// A benchmark after its runs.
+/// The results of a benchmark, computed from its runs.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Bench {
     /// The name of the suite.
     pub suite: String,
-    /// The draw.
+    /// The number of the draw.
     pub draw: u64,
-    /// The seeds.
+    /// The seeds with which each case was run.
     pub seeds: Vec<u64>,
-    /// The cases.
+    /// The cases with the results of all policies.
     pub cases: Vec<BenchCase>,
-    /// The policies, in the order of the entries: the default set, rivals, and last the best static start.
+    /// The names of the policies, in the order of `BenchCase::entries`: the default set, rivals, and last the best static start.
     pub policies: Vec<String>,
-    /// Number of policies in the default set.
-    pub defaults: usize,
-    /// The rows, the lowest mean ratio first.
+    /// Number of policies in the default set; they are the first policies.
+    pub default_policies: usize,
+    /// The results of each policy over all cases, sorted by the mean ratio, the lowest first.
     pub standings: Vec<Standing>,
-    /// The first error of a run, if one failed.
+    /// The error of the first run that failed; `None` if no run failed.
     pub error: Option<String>,
 }
 
@@ -122,16 +123,16 @@ impl Bench {
     /// Computes the results from the runs in `rows`; a run without a row counts as failed.
     ///
     /// # Arguments
-    /// `plans`: the plans of [`Request::sweep`] and of [`Request::sweeps_beside`], in this order.
+    /// `plans`: the plans of [`Request::sweep`] and of the additional sweeps, in this order.
     ///
     /// # Panics
     /// There are fewer plans.
     pub fn of(request: &Request, plans: &[Plan], rows: &BTreeMap<String, Row>) -> Self {
-        let stored = stored(&request.suite.file().name, request.draw);
+        let stored = stored_bests(&request.suite.file().name, request.draw);
         let mut policies = request.policies();
         let runs = Runs {
             policies: policies.len(),
-            plain: policies.len() - request.readings.len(),
+            policies_of_first_plan: policies.len() - request.rivals_with_settings.len(),
             defaults: request.suite.file().policies.len(),
             plans,
             rows,
@@ -139,7 +140,7 @@ impl Bench {
         };
         policies.push(BEST_START.to_owned());
         let cases: Vec<BenchCase> = request
-            .drawn()
+            .draw_cases()
             .into_iter()
             .map(|case| runs.case(case))
             .collect();
@@ -149,7 +150,7 @@ impl Bench {
             suite: request.suite.file().name.clone(),
             draw: request.draw,
             seeds: plans[0].seeds.clone(),
-            defaults: runs.defaults,
+            default_policies: runs.defaults,
             error: { errors }.next(),
             standings: Vec::new(),
             cases,
@@ -159,7 +160,8 @@ impl Bench {
         bench
     }
 
-    /// Computes the rows over the cases that `is_one` selects, the lowest mean ratio first.
+    /// Computes the results of each policy over the cases for which `is_one` returns `true`, sorted by the mean ratio, the lowest
+    /// first.
     pub fn standings_among(&self, is_one: impl Fn(&Case) -> bool) -> Vec<Standing> {
         let cases: Vec<&BenchCase> = self.cases.iter().filter(|one| is_one(&one.case)).collect();
         if cases.is_empty() {
@@ -169,14 +171,14 @@ impl Bench {
             .map(|place| self.standing(place, &cases))
             .collect();
         standings.sort_by(|a, b| {
-            a.mean
-                .total_cmp(&b.mean)
+            a.mean_ratio
+                .total_cmp(&b.mean_ratio)
                 .then_with(|| a.policy.cmp(&b.policy))
         });
         standings
     }
 
-    /// Lists the classes of the cases with their numbers of cases, in the order of first occurrence.
+    /// Lists the classes of the cases, each with its number of cases, in the order of first occurrence.
     pub fn classes(&self) -> Vec<(&str, usize)> {
         let mut classes: Vec<(&str, usize)> = Vec::new();
         for class in self.cases.iter().flat_map(|one| &one.case.classes) {
@@ -188,6 +190,7 @@ impl Bench {
         classes
     }
 
+    /// Computes the results over these cases of the policy with the index `place`.
     fn standing(&self, place: usize, cases: &[&BenchCase]) -> Standing {
         let of = |get: &dyn Fn(&Entry) -> f64| -> Vec<f64> {
             cases.iter().map(|case| get(&case.entries[place])).collect()
@@ -215,16 +218,16 @@ impl Bench {
         };
         let new_bests = of(&|entry| entry.new_bests as f64);
         let name = &self.policies[place];
-        let mut random = Stream::named(self.draw, Purpose::Bootstrap, &self.suite);
+        let mut random = Stream::for_object(self.draw, Purpose::Bootstrap, &self.suite);
         let [mean_ci95, median_ci95] = bootstrap(&ratios, &mut random);
         Standing {
             policy: name.clone(),
-            is_default: place < self.defaults,
-            mean: mean(&ratios),
-            mean_ci95,
-            median: middle(&sorted),
-            median_ci95,
-            worst: ratios[worst],
+            is_default: place < self.default_policies,
+            mean_ratio: mean(&ratios),
+            mean_ratio_ci95: mean_ci95,
+            median_ratio: median_of_sorted(&sorted),
+            median_ratio_ci95: median_ci95,
+            worst_ratio: ratios[worst],
             worst_case: cases[worst].case.number,
             wins: cases.iter().filter(is_win).count(),
             counts: [
@@ -232,7 +235,7 @@ impl Bench {
                 mean(&of(&|entry| entry.moves)),
                 mean(&of(&|entry| entry.straight_returns)),
             ],
-            shares: [
+            cost_shares: [
                 100.0 * mean(&of(&|entry| entry.call_share)),
                 100.0 * mean(&of(&|entry| entry.move_share)),
             ],
@@ -249,18 +252,19 @@ impl Bench {
     }
 }
 
-/// Returns the margin of indifference as a fraction of the lowest makespan.
+/// Returns the margin of indifference as a fraction of the lowest makespan: smaller differences do not count.
 fn margin() -> f64 {
     Indifference::default().percent() / 100.0
 }
 
 /// Returns the median of sorted numbers.
-fn middle(sorted: &[f64]) -> f64 {
+fn median_of_sorted(sorted: &[f64]) -> f64 {
     let (low, high) = ((sorted.len() - 1) / 2, sorted.len() / 2);
     f64::midpoint(sorted[low], sorted[high])
 }
 
-/// Computes the 95 % intervals of mean and median: percentiles of a bootstrap (Efron 1979). All policies use the same resampled cases.
+/// Computes the 95 % confidence intervals of mean and median: percentiles of a bootstrap (Efron 1979). All policies use the same
+/// resampled cases.
 fn bootstrap(ratios: &[f64], random: &mut Stream) -> [[f64; 2]; 2] {
     let count = ratios.len();
     let (mut means, mut medians) = (Vec::new(), Vec::new());
@@ -268,7 +272,7 @@ fn bootstrap(ratios: &[f64], random: &mut Stream) -> [[f64; 2]; 2] {
         let mut drawn: Vec<f64> = (0..count).map(|_| ratios[random.below(count)]).collect();
         means.push(mean(&drawn));
         drawn.sort_by(f64::total_cmp);
-        medians.push(middle(&drawn));
+        medians.push(median_of_sorted(&drawn));
     }
     [means, medians].map(|mut all| {
         all.sort_by(f64::total_cmp);
@@ -278,36 +282,43 @@ fn bootstrap(ratios: &[f64], random: &mut Stream) -> [[f64; 2]; 2] {
     })
 }
 
-/// The rows of the plans, case by case.
+/// Access to the rows of all runs of a benchmark by plan, case and policy.
 struct Runs<'a> {
+    /// Number of policies in all plans.
     policies: usize,
     /// Number of policies in the first plan; each other plan has one policy.
-    plain: usize,
+    policies_of_first_plan: usize,
+    /// Number of policies in the default set.
     defaults: usize,
+    /// The plans of all sweeps of the benchmark.
     plans: &'a [Plan],
+    /// The rows of finished runs, by their keys.
     rows: &'a BTreeMap<String, Row>,
+    /// The stored best makespans of the draw.
     stored: &'a Bests,
 }
 
 impl Runs<'_> {
-    /// Returns the rows of a setting of a plan by seed. If a plan draws nothing, its one run stands for all seeds.
-    fn of<'r>(&'r self, plan: &'r Plan, setting: usize) -> Vec<Option<&'r Row>> {
+    /// Returns the row of each seed for a setting of a plan; `None` for a missing run. If a plan draws no random numbers, its
+    /// only run counts for all seeds.
+    fn rows_by_seed<'r>(&'r self, plan: &'r Plan, setting: usize) -> Vec<Option<&'r Row>> {
         let seeds = plan.seeds.len();
         let id = |seed: usize| &plan.runs[setting * seeds + seed.min(seeds - 1)];
         let found = |seed| self.rows.get(id(seed)).filter(|row| row.error.is_none());
         (0..self.plans[0].seeds.len()).map(found).collect()
     }
 
-    /// Returns the makespans of a setting \[s\]; none if a run is missing or failed.
+    /// Returns the makespan of each seed for a setting of a plan \[s\]; `None` if a run is missing or failed.
     fn makespans(&self, plan: &Plan, setting: usize, scenario: Scenario) -> Option<Vec<f64>> {
-        let rows = self.of(plan, setting).into_iter();
+        let rows = self.rows_by_seed(plan, setting).into_iter();
         rows.map(|row| row?.makespan(scenario)).collect()
     }
 
+    /// Computes the results of all policies in a case.
     fn case(&self, case: Case) -> BenchCase {
         let index = usize::try_from(case.number - 1).expect("at most 10 000 cases");
-        let place = |policy: usize| match policy.checked_sub(self.plain) {
-            None => (&self.plans[0], index * self.plain + policy),
+        let place = |policy: usize| match policy.checked_sub(self.policies_of_first_plan) {
+            None => (&self.plans[0], index * self.policies_of_first_plan + policy),
             Some(reading) => (&self.plans[1 + reading], index),
         };
         let makespans = |policy: usize| {
@@ -337,7 +348,7 @@ impl Runs<'_> {
         let entries = (0..self.policies).map(|policy| {
             let times = times[policy].as_deref()?;
             let (plan, setting) = place(policy);
-            Some(entry(&self.of(plan, setting), times, &best_known))
+            Some(entry(&self.rows_by_seed(plan, setting), times, &best_known))
         });
         let mut entries: Vec<Option<Entry>> = entries.collect();
         let largest = entries[..self.defaults].iter().flatten();
@@ -346,11 +357,11 @@ impl Runs<'_> {
         let failed = Entry {
             ratio: largest,
             is_failure: true,
-            ..Entry::of_time(f64::INFINITY)
+            ..Entry::without_calls(f64::INFINITY)
         };
         BenchCase {
             case,
-            fastest: seeds.map(|seed| fastest(seed, self.plain)).collect(),
+            fastest: seeds.map(|seed| fastest(seed, self.policies_of_first_plan)).collect(),
             entries: entries
                 .into_iter()
                 .map(|one| one.unwrap_or(failed))
@@ -359,10 +370,10 @@ impl Runs<'_> {
         }
     }
 
-    /// Finds the start with the lowest mean of scenario i.
+    /// Returns the results of the static start with the lowest mean makespan of scenario i.
     fn best_start(&self, index: usize, best_known: &[f64]) -> Option<Entry> {
         let starts = self.plans.last()?;
-        let cases = self.plans[0].settings.len() / self.plain;
+        let cases = self.plans[0].settings.len() / self.policies_of_first_plan;
         let rules = starts.settings.len() / cases.max(1);
         let times =
             (0..rules).filter_map(|rule| self.makespans(starts, index * rules + rule, Scenario::I));
@@ -372,8 +383,8 @@ impl Runs<'_> {
 }
 
 impl Entry {
-    /// Creates an entry without calls and moves.
-    fn of_time(makespan: f64) -> Self {
+    /// Creates the results of a run with this makespan \[s\], without calls and moves.
+    fn without_calls(makespan: f64) -> Self {
         Self {
             ratio: 1.0,
             makespan,
@@ -388,7 +399,7 @@ impl Entry {
     }
 }
 
-/// Creates the entry of a policy from its rows and its makespans by seed.
+/// Computes the results of a policy in a case from its rows and its makespans by seed.
 fn entry(rows: &[Option<&Row>], times: &[f64], best_known: &[f64]) -> Entry {
     let pairs = || times.iter().zip(best_known);
     let ratios: Vec<f64> = pairs().map(|(time, best)| ratio(*time, *best)).collect();
@@ -413,11 +424,11 @@ fn entry(rows: &[Option<&Row>], times: &[f64], best_known: &[f64]) -> Entry {
         call_share: share(0),
         move_share: share(1),
         new_bests: pairs().filter(|(time, best)| time < best).count(),
-        ..Entry::of_time(mean(times))
+        ..Entry::without_calls(mean(times))
     }
 }
 
-/// Computes a makespan over the best known; equal makespans give exactly 1.
+/// Computes a makespan divided by the best known makespan; equal makespans give exactly 1.
 fn ratio(time: f64, best: f64) -> f64 {
     if time == best { 1.0 } else { time / best }
 }

@@ -1,7 +1,7 @@
 //! A rival that never moves a process and starts from the best static start of each case, as a row among the policies.
 //!
-//! The best start is chosen after the runs, by the mean over the seeds, and is not known before them. It is therefore not part of the best
-//! known.
+//! The best start is chosen after the runs, by its mean makespan over the seeds, and is not known before them. It therefore does
+//! not count for the best known makespans.
 
 use migsim_base::error::Error;
 use migsim_experiment::Registry;
@@ -10,10 +10,10 @@ use migsim_platform::Rule;
 use super::Request;
 use crate::config::Sweep;
 
-/// The name of the row.
+/// The name of the row of the best static start.
 pub const BEST_START: &str = "never from the best static start";
 
-/// Creates the sweep of scenario i from each static start.
+/// Creates the sweep that runs scenario i from each static start.
 ///
 /// # Errors
 /// As [`Request::sweep`].

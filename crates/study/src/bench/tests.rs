@@ -15,7 +15,7 @@ fn request(rivals: &[&str], cases: u64) -> Request {
         draw: 7,
         cases,
         rivals: rivals.iter().map(|name| (*name).to_owned()).collect(),
-        readings: Vec::new(),
+        rivals_with_settings: Vec::new(),
         seeds: None,
     }
 }
@@ -100,17 +100,17 @@ fn ratios_are_taken_seed_by_seed_to_the_best_of_the_default_set() {
     };
     let bench = bench(&request, time, 35.0);
     assert_eq!(
-        (standing(&bench, first).mean, standing(&bench, first).worst),
+        (standing(&bench, first).mean_ratio, standing(&bench, first).worst_ratio),
         (1.0, 1.0)
     );
     // Case 1: (12/10 + 16/20) / 2 = 1; case 2: (1 + 1.5) / 2 = 1.25.
     let mine = standing(&bench, "mine");
     assert_eq!(
-        (mine.mean, mine.median, mine.worst, mine.worst_case),
+        (mine.mean_ratio, mine.median_ratio, mine.worst_ratio, mine.worst_case),
         (1.125, 1.125, 1.25, 2)
     );
     assert_eq!(
-        [mine.within(1.0), mine.within(1.2), mine.within(1.25)],
+        [mine.share_within(1.0), mine.share_within(1.2), mine.share_within(1.25)],
         [50.0, 50.0, 100.0]
     );
     // Its makespan in case 1 has the mean 14 s, less than 15 s. One of its runs is below the best known.
@@ -119,13 +119,13 @@ fn ratios_are_taken_seed_by_seed_to_the_best_of_the_default_set() {
         (1, [1, 1], false)
     );
     assert_eq!(standing(&bench, first).wins, 1);
-    let [share, _] = mine.shares;
+    let [share, _] = mine.cost_shares;
     assert!((share - 10.0).abs() < 1e-12, "{share}");
     // The best start takes 35 s: 3.5 and 1.75 times the best known in case 1, and 7/6 of it in case 2.
     let start = standing(&bench, BEST_START);
-    assert!((start.mean - f64::midpoint(2.625, 35.0 / 30.0)).abs() < 1e-12);
+    assert!((start.mean_ratio - f64::midpoint(2.625, 35.0 / 30.0)).abs() < 1e-12);
     assert_eq!(start.counts, [0.0; 3]);
-    let [low, high] = mine.mean_ci95;
+    let [low, high] = mine.mean_ratio_ci95;
     assert!(
         (1.0..=1.125).contains(&low) && (1.125..=1.25).contains(&high),
         "{low} {high}"
@@ -144,12 +144,12 @@ fn a_failure_counts_with_the_largest_ratio_of_the_default_set_and_no_factor_cove
     let bench = bench(&request, time, 10.0);
     let largest = (10.0 + (mine - 1) as f64) / 10.0;
     let row = standing(&bench, "mine");
-    assert_eq!((row.mean, row.failures, row.wins), (largest, 1, 0));
-    assert_eq!(row.within(1e9), 0.0);
+    assert_eq!((row.mean_ratio, row.failures, row.wins), (largest, 1, 0));
+    assert_eq!(row.share_within(1e9), 0.0);
     assert!(bench.error.as_deref().unwrap().contains("it hangs"));
     assert!(
         bench
-            .sentences()
+            .remarks()
             .iter()
             .any(|line| line.contains("`mine` failed in 1 case"))
     );
@@ -201,11 +201,11 @@ fn the_interval_is_that_of_resampled_means() {
     let request = request(&[], 2);
     let bench = bench(&request, time, 1.0);
     assert_eq!(
-        standing(&bench, &request.policies()[1]).mean_ci95,
+        standing(&bench, &request.policies()[1]).mean_ratio_ci95,
         [1.0, 3.0]
     );
     assert_eq!(
-        standing(&bench, &request.policies()[0]).mean_ci95,
+        standing(&bench, &request.policies()[0]).mean_ratio_ci95,
         [1.0, 1.0]
     );
 }

@@ -1,4 +1,4 @@
-//! A profile as JSON for programs.
+//! The profile of a run as JSON for other programs.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,87 +7,90 @@ use serde_json::Value;
 use super::{Profile, Tried};
 use migsim_experiment::PathShare;
 
-/// The version of the format.
+/// The version of the format of the JSON output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 enum Version {
-    /// The only version so far.
+    /// `migsim-bottlenecks-1`, the only version so far.
     #[default]
     #[serde(rename = "migsim-bottlenecks-1")]
     One,
 }
 
-/// What `migsim bottlenecks --json` prints.
+/// The data that `migsim bottlenecks --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Bottlenecks")]
 struct File {
     /// The version of the format.
     schema: Version,
-    /// The makespan without a change \[s\]; with several seeds the mean.
+    /// The makespan of the unchanged run \[s\]; with several seeds, the mean.
     makespan_s: f64,
-    /// Three sentences about the numbers.
+    /// Three sentences that summarise the numbers.
     verdict: String,
-    /// The critical path of the first seed, summed by kind, resource and process; the longest first.
+    /// The critical path of the first seed, summed by kind of activity, resource and process; the longest time first.
     path: Vec<PathPart>,
-    /// The changes, two for each quantity that has a limit: by 10 %, then without limit. The quantity that gains most by 10 % comes first.
+    /// The changes, two for each quantity that has a limit: an improvement by 10 %, then no limit. The quantity with the largest
+    /// gain by 10 % comes first.
     changes: Vec<ChangeRow>,
-    /// With `--pairs`: two changes together, the best pair first.
+    /// With `--pairs`: the gains of two changes made together, the largest gain first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pairs: Vec<PairRow>,
 }
 
-/// A part of the critical path.
+/// The part of the critical path that one kind of activity takes on one resource for one process.
 #[derive(Debug, Serialize, JsonSchema)]
 struct PathPart {
-    /// `compute`, `latency`, `transfer`, `overhead`, `barrier`, `call`, `move` or `wait`.
+    /// The kind of activity: `compute`, `latency`, `transfer`, `overhead`, `barrier`, `call`, `move` or `wait`.
     kind: &'static str,
-    /// A host, a link, two clusters, `window`, `loopback`, or the kind where there is no other resource.
+    /// The resource that the activity uses: a host, a link, two clusters, `window`, `loopback`, or the kind of the activity if it
+    /// uses no such resource.
     resource: String,
-    /// The process, counted from 1; none of calls and control messages.
+    /// The process of the activity, counted from 1; absent for calls and control messages.
     process: Option<usize>,
-    /// The time of the part \[s\].
+    /// The time that these activities take on the critical path \[s\].
     seconds: f64,
     /// The share of the makespan that the part takes \[%\].
     percent: f64,
 }
 
-/// A change.
+/// A change of one quantity, with its gain.
 #[derive(Debug, Serialize, JsonSchema)]
 struct ChangeRow {
-    /// The change as `--change` takes it.
+    /// The change, as the option `--change` takes it.
     change: String,
-    /// The makespan with it \[s\].
+    /// The makespan of the run with the change \[s\].
     makespan_s: f64,
-    /// What it gains, in percent of the makespan; with several seeds the mean of the gains seed by seed.
+    /// The reduction of the makespan by the change \[%\]; with several seeds, the mean of the gains seed by seed.
     gain_percent: f64,
-    /// With several seeds: half the width of the 95 % interval of the gain \[percentage points\].
+    /// With several seeds: half the width of the 95 % confidence interval of the gain \[percentage points\].
     #[serde(skip_serializing_if = "Option::is_none")]
     gain_ci95_percent: Option<f64>,
-    /// With `--hold-decisions`: the gain with the decisions of the unchanged run \[%\].
+    /// With `--hold-decisions`: the gain if the rescheduling decisions of the unchanged run are kept \[%\].
     #[serde(skip_serializing_if = "Option::is_none")]
     held_gain_percent: Option<f64>,
 }
 
-/// Two changes together.
+/// Two changes made together, with their gain.
 #[derive(Debug, Serialize, JsonSchema)]
 struct PairRow {
-    /// The changes.
+    /// The two changes, as the option `--change` takes them.
     changes: [String; 2],
-    /// The makespan with both \[s\].
+    /// The makespan of the run with both changes \[s\].
     makespan_s: f64,
-    /// What both gain \[%\].
+    /// The reduction of the makespan by both changes together \[%\].
     gain_percent: f64,
-    /// The gain beyond the sum of the gains of each alone, in percentage points.
+    /// The gain of both changes minus the sum of the gains of each change alone \[percentage points\].
     beyond_percent: f64,
 }
 
-/// The JSON Schema of the data that `migsim bottlenecks --json` prints.
+/// Returns the JSON Schema of the data that `migsim bottlenecks --json` prints.
 pub fn schema() -> String {
     format!("{:#}\n", schemars::schema_for!(File).to_value())
 }
 
 impl Profile {
-    /// The data for programs: makespan, critical path and changes. Further keys are present only if an option requests them.
+    /// Returns the profile as JSON: makespan, critical path and changes. Further keys are present only if an option requests
+    /// them.
     pub fn to_json(&self) -> Value {
         let changes = self.rows.iter().flat_map(|row| {
             let all = [Some(&row.step), row.unlimited.as_ref()];
@@ -99,7 +102,7 @@ impl Profile {
             changes: pair.changes.each_ref().map(ToString::to_string),
             makespan_s: pair.makespan.mean,
             gain_percent: pair.gain.mean,
-            beyond_percent: pair.beyond,
+            beyond_percent: pair.excess_gain,
         });
         let file = File {
             schema: Version::One,
@@ -118,7 +121,7 @@ impl Profile {
             makespan_s: tried.makespan.mean,
             gain_percent: tried.gain.mean,
             gain_ci95_percent: tried.gain.half_width().filter(|_| self.seeds > 1),
-            held_gain_percent: tried.held.map(|held| held.mean),
+            held_gain_percent: tried.held_gain.map(|held| held.mean),
         }
     }
 }

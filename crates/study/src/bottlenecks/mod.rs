@@ -1,12 +1,13 @@
-//! The causal profile of a run: repeats the run with one quantity changed at a time, and ranks the quantities by the gain of the change.
+//! The causal profile of a run: repeats the run with one quantity changed at a time, and ranks the quantities by the gain of the
+//! change.
 //!
 //! ```text
 //! gain = 100 · (T - T') / T      T the makespan of the run, T' with the change
 //! ```
 //! Each quantity is improved by 10 %, and without limit ([`CaseChange`]). The policy may make other decisions in a changed run;
-//! [`Wanted::holds_decisions`] adds runs with the decisions of the unchanged run. With several seeds, a gain is the mean of the gains of
-//! each seed. Every gain of a change comes from a simulated run, which `--change` repeats; no gain is predicted. Each finished run is a
-//! row of a [`Store`], so that a profile that was stopped can be continued.
+//! [`Wanted::holds_decisions`] adds runs with the decisions of the unchanged run. With several seeds, a gain is the mean of the
+//! gains of each seed. Every gain of a change comes from a simulated run, which `--change` repeats; no gain is predicted. Each
+//! finished run is a row of a [`Store`], so that an interrupted profile can be continued.
 
 mod file;
 mod page;
@@ -34,122 +35,134 @@ use migsim_experiment::{
 pub use file::schema;
 pub use pairs::Pair;
 
-/// Percentage by which each quantity is improved.
-const STEP: f64 = 10.0;
-/// Gain \[%\] below which, both for the step and without limit, a quantity has no row and is only named.
-const NO_GAIN: f64 = 0.005;
+/// Percentage by which each quantity is improved in the first change.
+const STEP_PERCENT: f64 = 10.0;
+/// Gain \[%\] below which a change counts as none. A quantity whose gains are all below this value has no row and is only named.
+const NO_GAIN_PERCENT: f64 = 0.005;
 
-/// The options of a profile.
+/// The options of a causal profile.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    /// The scenario; none for the last one of the settings.
+    /// The scenario to profile; `None` for the last scenario of the settings.
     pub scenario: Option<Scenario>,
-    /// The seeds; empty for the seed of the settings.
+    /// The seeds to run; empty for the seed of the settings.
     pub seeds: Vec<u64>,
-    /// Whether each change is also run with the decisions of the unchanged run.
+    /// Whether each change is also run with the rescheduling decisions of the unchanged run.
     pub holds_decisions: bool,
-    /// Whether the best changes are also made two at a time.
+    /// Whether the changes with the largest gains are also run two at a time.
     pub has_pairs: bool,
 }
 
-/// The gain of a change.
+/// A change that was simulated, with its gain.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Tried {
-    /// The change.
+    /// The change that was made.
     pub change: CaseChange,
-    /// Makespan with the change \[s\].
+    /// Makespan of the run with the change \[s\], over the seeds.
     pub makespan: Sample,
-    /// Gain \[%\].
+    /// Reduction of the makespan by the change \[%\], over the seeds.
     pub gain: Sample,
-    /// Gain with the decisions of the unchanged run \[%\], if these were held.
-    pub held: Option<Sample>,
+    /// Gain with the rescheduling decisions of the unchanged run \[%\], over the seeds; `None` if this was not requested.
+    pub held_gain: Option<Sample>,
 }
 
-/// A quantity, and the gains of its changes.
+/// A quantity, with the gains of its changes.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Row {
-    /// The quantity.
-    pub changed: Changed,
-    /// The change by 10 %, or by one process per host.
+    /// The quantity that is changed.
+    pub quantity: Changed,
+    /// The improvement by 10 %, or by one process per host.
     pub step: Tried,
-    /// The change without limit; none for the number of processes on hosts.
+    /// The change that removes the limit; `None` for the number of processes per host.
     pub unlimited: Option<Tried>,
-    /// Share of the quantity in the critical path of the first seed \[%\]; none for load, balance and the number of processes on hosts.
-    pub on_path: Option<f64>,
+    /// Share of the critical path of the first seed that depends on the quantity \[%\]; `None` for the load, the imbalance and
+    /// the number of processes per host.
+    pub path_share: Option<f64>,
 }
 
 impl Row {
-    /// Names the quantity with its step: `link wan bandwidth +10%`.
+    /// Returns the quantity with its step as a text: `link wan bandwidth +10%`.
     pub fn name(&self) -> String {
         self.step.change.to_string()
     }
 
-    /// Whether the quantity changes the time by more than [`NO_GAIN`].
-    fn counts(&self) -> bool {
+    /// Returns whether a change of the quantity changes the makespan by at least 0.005 %.
+    fn has_gain(&self) -> bool {
         let all = [Some(&self.step), self.unlimited.as_ref()];
         let gains = all.into_iter().flatten().flat_map(|one| {
-            let held = one.held.map(|held| held.mean);
+            let held = one.held_gain.map(|held| held.mean);
             [Some(one.gain.mean), held].into_iter().flatten()
         });
-        gains.into_iter().any(|gain| gain.abs() >= NO_GAIN)
+        gains.into_iter().any(|gain| gain.abs() >= NO_GAIN_PERCENT)
     }
 }
 
-/// The causal profile of a run.
+/// The causal profile of a run: the gain of changing each of its quantities.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Profile {
-    /// The scenario.
+    /// The scenario that was profiled.
     pub scenario: Scenario,
     /// The number of seeds.
     pub seeds: usize,
-    /// Whether runs with held decisions were added; their gains then rank the rows.
+    /// Whether runs with the decisions of the unchanged run were added; their gains then determine the order of the rows.
     pub holds_decisions: bool,
-    /// Makespan without a change \[s\].
+    /// Makespan of the unchanged run \[s\], over the seeds.
     pub makespan: Sample,
     /// The quantities, sorted by the gain of the step, then by the gain without limit, then by their order on the platform.
     pub rows: Vec<Row>,
-    /// The gains of pairs of changes, if they were requested.
+    /// The gains of pairs of changes; empty if they were not requested.
     pub pairs: Vec<Pair>,
-    /// The critical path of the first seed, summed by kind, resource and process; the longest first.
+    /// The critical path of the first seed, summed by kind of activity, resource and process; the longest time first.
     pub path: Vec<PathShare>,
-    /// The settings of the unchanged run.
+    /// The complete settings of the unchanged run.
     pub settings: Value,
-    /// Notes for the user.
+    /// Notes for the user about the settings and the profile.
     pub notes: Vec<String>,
 }
 
-/// A quantity with the changes to be made to it.
+/// A quantity, with the changes that will be made to it.
 #[derive(Debug)]
 struct Planned {
     changed: Changed,
     step: CaseChange,
     unlimited: Option<CaseChange>,
-    on_path: Option<f64>,
+    /// Share of the critical path of the first seed that depends on the quantity \[%\].
+    path_share: Option<f64>,
 }
 
-/// The unchanged runs, and the changes to be made to them.
+/// The unchanged runs of a profile, and the changes that will be made to them.
 #[derive(Debug)]
 pub struct Prepared<'a> {
-    with: (&'a Registry, &'a Layers, Limits),
+    /// The registry, the settings of the user, and the limits on memory.
+    inputs: (&'a Registry, &'a Layers, Limits),
+    /// The options of the profile.
     wanted: Wanted,
+    /// The scenario that is profiled.
     scenario: Scenario,
+    /// Files that were read once for all runs.
     shared: Shared,
-    /// The changes that are part of the settings.
-    changes: Vec<String>,
-    /// The seeds, each with its unchanged run.
-    bases: Vec<(u64, Outcome)>,
-    changed: Vec<Planned>,
+    /// The changes that are already part of the settings (key `changes`).
+    given_changes: Vec<String>,
+    /// The seeds, each with the outcome of the unchanged run.
+    unchanged_runs: Vec<(u64, Outcome)>,
+    /// The quantities, with the changes that will be made to them.
+    planned: Vec<Planned>,
+    /// The critical path of the first seed, summed by kind of activity, resource and process.
     path: Vec<PathShare>,
+    /// Notes for the user.
     notes: Vec<String>,
+    /// The complete settings of the unchanged run.
     settings: Value,
+    /// Number of supersteps of a run.
     supersteps: u64,
+    /// Counter of the finished runs.
     done: Done,
 }
 
-/// Reads the settings, runs them without a change, and lists the possible changes.
+/// Reads the settings, runs the unchanged experiment with each seed, and lists the possible changes.
 ///
 /// # Errors
 /// The settings cannot be read or run, or there are no decisions to repeat.
@@ -177,12 +190,12 @@ pub fn prepare<'a>(
     }
     let changes = experiment.config.changes.clone();
     let mut prepared = Prepared {
-        with,
+        inputs: with,
         scenario,
         shared,
-        changes,
-        bases: Vec::new(),
-        changed: Vec::new(),
+        given_changes: changes,
+        unchanged_runs: Vec::new(),
+        planned: Vec::new(),
         path: Vec::new(),
         notes: Vec::new(),
         supersteps: experiment.workload.supersteps() as u64,
@@ -199,15 +212,15 @@ pub fn prepare<'a>(
         let run = experiment.run_scenario(scenario, &Progress::default(), &mut (), None)?;
         Ok((*seed, run.outcome))
     };
-    prepared.bases = seeds.par_iter().map(base).collect::<Result<_, Error>>()?;
-    prepared.plan()?;
+    prepared.unchanged_runs = seeds.par_iter().map(base).collect::<Result<_, Error>>()?;
+    prepared.plan_changes()?;
     Ok(prepared)
 }
 
 impl Prepared<'_> {
-    /// Lists the changes to make, each with the share of its quantity in the critical path of the first seed.
-    fn plan(&mut self) -> Result<(), Error> {
-        let (seed, outcome) = &self.bases[0];
+    /// Lists the changes to be made, each with the share of the first seed's critical path that depends on its quantity.
+    fn plan_changes(&mut self) -> Result<(), Error> {
+        let (seed, outcome) = &self.unchanged_runs[0];
         let experiment = self.experiment(*seed, &[])?;
         let (_, path) = experiment.run_with_path(self.scenario, &Progress::default())?;
         let possible = experiment.possible_changes(outcome);
@@ -217,21 +230,21 @@ impl Prepared<'_> {
                 possible.links_left_out
             ));
         }
-        for changed in possible.changed {
-            let step = if changed.is_rate() { STEP } else { -STEP };
-            self.changed.push(Planned {
+        for changed in possible.quantities {
+            let step = if changed.is_rate() { STEP_PERCENT } else { -STEP_PERCENT };
+            self.planned.push(Planned {
                 step: CaseChange::new(changed.clone(), Amount::Percent(step)),
                 unlimited: Some(CaseChange::new(changed.clone(), Amount::Unlimited)),
-                on_path: experiment.path_share_of(&path, &changed),
+                path_share: experiment.path_share_of(&path, &changed),
                 changed,
             });
         }
         for amount in possible.processes_per_host {
             let changed = Changed::ProcessesPerHost;
-            self.changed.push(Planned {
+            self.planned.push(Planned {
                 step: CaseChange::new(changed.clone(), amount),
                 unlimited: None,
-                on_path: None,
+                path_share: None,
                 changed,
             });
         }
@@ -239,19 +252,19 @@ impl Prepared<'_> {
         Ok(())
     }
 
-    /// Counts the runs that the profile needs.
+    /// Returns the number of runs that the profile needs in addition to the unchanged runs.
     pub fn runs(&self) -> u64 {
-        let steps = self.changed.iter();
+        let steps = self.planned.iter();
         let changes: u64 = steps
             .map(|one| 1 + u64::from(one.unlimited.is_some()))
             .sum();
         let pairs = if self.wanted.has_pairs {
-            pairs::count(self.changed.len())
+            pairs::pair_count(self.planned.len())
         } else {
             0
         };
         let held = 1 + u64::from(self.wanted.holds_decisions);
-        (changes + pairs) * self.bases.len() as u64 * held
+        (changes + pairs) * self.unchanged_runs.len() as u64 * held
     }
 
     /// Returns the counter of the finished runs.
@@ -259,16 +272,16 @@ impl Prepared<'_> {
         &self.done
     }
 
-    /// Returns the number of supersteps of a run.
+    /// Returns the number of supersteps of the unchanged run.
     pub fn supersteps(&self) -> u64 {
         self.supersteps
     }
 
-    /// Creates the experiment of a seed with changes.
+    /// Creates the experiment with a seed and with changes in addition to those of the settings.
     fn experiment(&self, seed: u64, changes: &[&CaseChange]) -> Result<Experiment, Error> {
-        let (registry, layers, limits) = self.with;
+        let (registry, layers, limits) = self.inputs;
         let mut layers = layers.clone();
-        let all = self.changes.iter().cloned();
+        let all = self.given_changes.iter().cloned();
         let all = all.chain(changes.iter().map(ToString::to_string));
         let all: Vec<String> = all.collect();
         let flag = |key: &str, value| Flag {
@@ -284,7 +297,8 @@ impl Prepared<'_> {
         Experiment::load_shared(registry, &layers, limits, &self.shared)
     }
 
-    /// Computes the makespan with changes, and the makespan with held decisions if that is requested \[s\].
+    /// Computes the makespan of the run with changes \[s\], and, if requested, that of the run which keeps the decisions of the
+    /// unchanged run.
     fn makespans(
         &self,
         (seed, base): &(u64, Outcome),
@@ -299,14 +313,14 @@ impl Prepared<'_> {
         })?;
         let held = || {
             self.makespan(&format!("{id}-held"), store, || {
-                experiment.run_held(self.scenario, base, &progress, &mut ())
+                experiment.run_with_decisions(self.scenario, base, &progress, &mut ())
             })
         };
         let held = self.wanted.holds_decisions.then(held).transpose()?;
         Ok((free, held))
     }
 
-    /// The makespan of a run \[s\]: that of its row, or else that of `simulate`, which is added to the rows.
+    /// Returns the makespan of a run \[s\] from its row in the store. If there is no row, runs `simulate` and adds the row.
     fn makespan(
         &self,
         id: &str,
@@ -328,13 +342,14 @@ impl Prepared<'_> {
         Ok(makespan)
     }
 
-    /// Simulates several changes at once, with each seed.
+    /// Simulates several changes made together, with each seed. Returns the makespan \[s\], the gain \[%\], and the gain with the
+    /// decisions of the unchanged run \[%\].
     fn try_together(
         &self,
         changes: &[&CaseChange],
         store: &Mutex<Store>,
     ) -> Result<(Sample, Sample, Option<Sample>), Error> {
-        let bases = self.bases.iter();
+        let bases = self.unchanged_runs.iter();
         let all = bases.map(|base| self.makespans(base, changes, store));
         let all: Vec<(f64, Option<f64>)> = all.collect::<Result<_, _>>()?;
         let gain = |time: f64, base: &(u64, Outcome)| {
@@ -345,7 +360,7 @@ impl Prepared<'_> {
                 0.0
             }
         };
-        let pairs = || all.iter().zip(&self.bases);
+        let pairs = || all.iter().zip(&self.unchanged_runs);
         let times: Vec<f64> = all.iter().map(|one| one.0).collect();
         let gains: Vec<f64> = pairs().map(|(time, base)| gain(time.0, base)).collect();
         let held: Vec<f64> = pairs()
@@ -355,36 +370,37 @@ impl Prepared<'_> {
         Ok((sample(&times), sample(&gains), Sample::of(&held)))
     }
 
-    fn tried(&self, change: &CaseChange, store: &Mutex<Store>) -> Result<Tried, Error> {
+    /// Simulates one change with each seed, and returns its gain.
+    fn try_change(&self, change: &CaseChange, store: &Mutex<Store>) -> Result<Tried, Error> {
         let (makespan, gain, held) = self.try_together(&[change], store)?;
         Ok(Tried {
             change: change.clone(),
             makespan,
             gain,
-            held,
+            held_gain: held,
         })
     }
 
-    /// Simulates all changes, in parallel. A change that cannot be run is left out, with a note. Runs that have a row in the store are not
-    /// repeated.
+    /// Simulates all changes, in parallel, and returns the profile. A change that cannot be run is left out, with a note. Runs
+    /// that have a row in the store are not repeated.
     ///
     /// # Errors
-    /// The program is at fault, or a row cannot be written.
+    /// There is a fault of the program, or a row cannot be written.
     pub fn run(&self, store: &Mutex<Store>) -> Result<Profile, Error> {
         let all: Vec<&CaseChange> = self
-            .changed
+            .planned
             .iter()
             .flat_map(|one| [Some(&one.step), one.unlimited.as_ref()])
             .flatten()
             .collect();
         let tried: Vec<_> = all
             .into_par_iter()
-            .map(|change| self.tried(change, store))
+            .map(|change| self.try_change(change, store))
             .collect();
         let mut tried = tried.into_iter();
         let mut notes = self.notes.clone();
         let mut rows = Vec::new();
-        for planned in &self.changed {
+        for planned in &self.planned {
             let step = tried.next().expect("a result for each change");
             let without = planned
                 .unlimited
@@ -393,10 +409,10 @@ impl Prepared<'_> {
                 .transpose();
             match (step, without) {
                 (Ok(step), Ok(unlimited)) => rows.push(Row {
-                    changed: planned.changed.clone(),
+                    quantity: planned.changed.clone(),
                     step,
                     unlimited,
-                    on_path: planned.on_path,
+                    path_share: planned.path_share,
                 }),
                 (Err(fault @ (Error::Broken(_) | Error::Output(_))), _)
                 | (_, Err(fault @ (Error::Broken(_) | Error::Output(_)))) => return Err(fault),
@@ -407,21 +423,21 @@ impl Prepared<'_> {
             }
         }
         let is_held = self.wanted.holds_decisions;
-        let gain = |one: &Tried| one.held.filter(|_| is_held).unwrap_or(one.gain).mean;
+        let gain = |one: &Tried| one.held_gain.filter(|_| is_held).unwrap_or(one.gain).mean;
         let rank = |row: &Row| (gain(&row.step), row.unlimited.as_ref().map_or(0.0, gain));
         rows.sort_by(|a, b| {
             let ((a, a_most), (b, b_most)) = (rank(a), rank(b));
             b.total_cmp(&a).then(b_most.total_cmp(&a_most))
         });
         let pairs = if self.wanted.has_pairs {
-            self.pairs(&rows, store)?
+            self.simulate_pairs(&rows, store)?
         } else {
             Vec::new()
         };
-        let times: Vec<f64> = self.bases.iter().map(|one| one.1.makespan.get()).collect();
+        let times: Vec<f64> = self.unchanged_runs.iter().map(|one| one.1.makespan.get()).collect();
         Ok(Profile {
             scenario: self.scenario,
-            seeds: self.bases.len(),
+            seeds: self.unchanged_runs.len(),
             holds_decisions: is_held,
             makespan: Sample::of(&times).expect("there is a seed"),
             rows,

@@ -1,15 +1,15 @@
-//! A profile as a page: the gains, the critical path, each change, the settings; and the files of a folder.
+//! The profile of a run as an HTML page (gains, critical path, each change, settings), and the files of its folder.
 
 use std::path::Path;
 
 use super::Profile;
 use crate::folder::write_texts;
-use crate::page::SHOWN;
+use crate::page::INITIAL_ROWS;
 use migsim_base::error::Error;
 use migsim_base::quantities::seconds;
 use migsim_output::figure::Style;
-use migsim_output::frame::{list, picture, prose, sections_page, settings};
-use migsim_output::{Cell, Table, numbers, words};
+use migsim_output::frame::{list, picture, prose, sections_page, settings_table};
+use migsim_output::{Cell, Table, number_column, text_column};
 
 impl Profile {
     /// Writes the profile into a folder: `bottlenecks.json`, `quantities.csv`, `changes.csv`, and the page `index.html`.
@@ -21,27 +21,27 @@ impl Profile {
         let texts = [
             ("bottlenecks.json", &*json),
             ("quantities.csv", &self.table().csv()),
-            ("changes.csv", &self.data().csv()),
+            ("changes.csv", &self.change_table().csv()),
             ("index.html", &self.page()),
         ];
         write_texts(folder, &texts)
     }
 
-    /// The page.
+    /// Returns the profile as an HTML page.
     pub fn page(&self) -> String {
         let figure = self.figure(&Style::default()).svg();
         let label = "Gain of each change, by 10 % and without limit";
         let picture = picture("gains", label, (300, 720), &figure);
         let vain: Vec<String> = self.without_effect().into_iter().collect();
-        let gains = format!("{}{}{}", self.table().html(SHOWN), list(&vain), picture);
+        let gains = format!("{}{}{}", self.table().html(INITIAL_ROWS), list(&vain), picture);
         let pairs = if self.pairs.is_empty() {
             String::new()
         } else {
-            self.pair_table().html(SHOWN)
+            self.pair_table().html(INITIAL_ROWS)
         };
         let path = format!(
             "{}<p class=\"note\">The chain of activities that ends last, from time 0 to the makespan, of the first seed.</p>\n",
-            self.path_table().html(SHOWN)
+            self.path_table().html(INITIAL_ROWS)
         );
         let sections = [
             (
@@ -55,11 +55,11 @@ impl Profile {
                 "Critical path: what the time goes to".to_owned(),
                 path,
             ),
-            ("changes", "All changes".to_owned(), self.data().html(SHOWN)),
+            ("changes", "All changes".to_owned(), self.change_table().html(INITIAL_ROWS)),
             (
                 "settings",
                 "Settings".to_owned(),
-                settings("All settings of the unchanged run", &self.settings),
+                settings_table("All settings of the unchanged run", &self.settings),
             ),
         ];
         let title = format!("Bottlenecks of scenario {}", self.scenario.name());
@@ -71,14 +71,14 @@ impl Profile {
         sections_page(&title, &lead, sections, &[])
     }
 
-    /// The critical path, summed.
+    /// Creates the table of the critical path, summed by kind of activity, resource and process.
     fn path_table(&self) -> Table {
         let columns = [
-            words("kind", "kind"),
-            words("resource", "resource"),
-            words("process", "process"),
-            numbers("time [s]", "seconds"),
-            numbers("share [%]", "percent"),
+            text_column("kind", "kind"),
+            text_column("resource", "resource"),
+            text_column("process", "process"),
+            number_column("time [s]", "seconds"),
+            number_column("share [%]", "percent"),
         ];
         let mut table = Table::new("path", "", &columns);
         let most = self.path.first().map_or(1.0, |share| share.percent);
@@ -87,7 +87,7 @@ impl Profile {
                 .process
                 .map(|process| format!("p{}", process.index() + 1));
             let time = share.time.get();
-            table.push([
+            table.push_row([
                 Cell::text(share.kind.name()),
                 Cell::text(&share.resource),
                 Cell::text(process.unwrap_or_default()),

@@ -1,93 +1,95 @@
-//! A profile as tables and as a figure.
+//! The profile of a run as tables and as a figure.
 
 use super::{Profile, Row, Tried};
 use crate::stats::{Sample, short};
-use migsim_output::figure::{Dot, Figure, Group, Key, Row as RowOfFigure, Rows, Style};
-use migsim_output::{Cell, Column, Sheet, Table, Tone, numbers, words};
+use migsim_output::figure::{Dot, Figure, Group, Row as RowOfFigure, Rows, SeriesKey, Style};
+use migsim_output::{Cell, Column, Sheet, Table, Tone, number_column, text_column};
 
 impl Profile {
-    /// Creates the table with the verdict.
+    /// Creates the printed table of the gains, with the verdict above it.
     pub fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::default();
-        sheet.table(self.table());
+        sheet.add_table(self.table());
         if let Some(line) = self.without_effect() {
-            sheet.line(line);
+            sheet.add_line(line);
         }
         if !self.pairs.is_empty() {
-            sheet.line("");
-            sheet.table(self.pair_table());
+            sheet.add_line("");
+            sheet.add_table(self.pair_table());
         }
-        sheet.line("");
-        sheet.line(self.verdict());
+        sheet.add_line("");
+        sheet.add_line(self.verdict());
         sheet
     }
 
-    /// A line with the quantities without effect, if there are any.
+    /// Returns a line that names the quantities without effect; `None` if every quantity has an effect.
     pub(super) fn without_effect(&self) -> Option<String> {
-        let vain = self.rows.iter().filter(|row| !row.counts());
-        let vain: Vec<String> = vain.map(|row| format!("`{}`", row.changed)).collect();
+        let vain = self.rows.iter().filter(|row| !row.has_gain());
+        let vain: Vec<String> = vain.map(|row| format!("`{}`", row.quantity)).collect();
         (!vain.is_empty()).then(|| format!("Without effect: {}.", vain.join(", ")))
     }
 
-    /// Creates the table of each change of each quantity, for programs.
+    /// Creates the table of each change of each quantity, for other programs.
     pub fn data_sheet(&self) -> Sheet {
         let mut sheet = Sheet::default();
-        sheet.table(self.data());
+        sheet.add_table(self.change_table());
         sheet
     }
 
-    /// Creates the table of the quantities that have an effect.
+    /// Creates the table of the gains of the quantities that have an effect.
     pub fn table(&self) -> Table {
         let mut table = Table::new("quantities", "", &self.columns());
-        for row in self.rows.iter().filter(|row| row.counts()) {
-            table.push(self.row(row));
+        for row in self.rows.iter().filter(|row| row.has_gain()) {
+            table.push_row(self.row(row));
         }
         table
     }
 
+    /// Returns the columns of the table of gains.
     fn columns(&self) -> Vec<Column> {
-        let mut columns = vec![words("change", "change")];
+        let mut columns = vec![text_column("change", "change")];
         if self.holds_decisions {
-            columns.push(numbers("gain, held [%]", "held_gain_percent"));
-            columns.push(numbers("decisions free [%]", "gain_percent"));
-            columns.push(numbers(
+            columns.push(number_column("gain, held [%]", "held_gain_percent"));
+            columns.push(number_column("decisions free [%]", "gain_percent"));
+            columns.push(number_column(
                 "without limit, held [%]",
                 "unlimited_held_gain_percent",
             ));
-            columns.push(numbers("free [%]", "unlimited_gain_percent"));
+            columns.push(number_column("free [%]", "unlimited_gain_percent"));
         } else {
-            columns.push(numbers("gain [%]", "gain_percent"));
-            columns.push(numbers("without limit [%]", "unlimited_gain_percent"));
+            columns.push(number_column("gain [%]", "gain_percent"));
+            columns.push(number_column("without limit [%]", "unlimited_gain_percent"));
         }
-        columns.push(numbers("on the critical path [%]", "path_percent"));
+        columns.push(number_column("on the critical path [%]", "path_percent"));
         columns
     }
 
+    /// Returns the cells of a quantity in the table of gains.
     fn row(&self, row: &Row) -> Vec<Cell> {
         let mut cells = vec![Cell::text(row.name())];
         for tried in [Some(&row.step), row.unlimited.as_ref()] {
             if self.holds_decisions {
-                cells.push(gained(tried.and_then(|one| one.held)));
+                cells.push(gain_cell(tried.and_then(|one| one.held_gain)));
             }
-            cells.push(gained(tried.map(|one| one.gain)));
+            cells.push(gain_cell(tried.map(|one| one.gain)));
         }
         let share = |share: f64| Cell::value(share, short(share));
-        cells.push(row.on_path.map_or_else(Cell::empty, share));
+        cells.push(row.path_share.map_or_else(Cell::empty, share));
         cells
     }
 
     /// Creates the table of the makespan and the gain of each change.
-    pub(super) fn data(&self) -> Table {
+    pub(super) fn change_table(&self) -> Table {
         let mut columns = vec![
-            words("change", "change"),
-            numbers("makespan [s]", "makespan_s"),
-            numbers("gain [%]", "gain_percent"),
+            text_column("change", "change"),
+            number_column("makespan [s]", "makespan_s"),
+            number_column("gain [%]", "gain_percent"),
         ];
         if self.seeds > 1 {
-            columns.push(numbers("± [%]", "gain_ci95_percent"));
+            columns.push(number_column("± [%]", "gain_ci95_percent"));
         }
         if self.holds_decisions {
-            columns.push(numbers("held [%]", "held_gain_percent"));
+            columns.push(number_column("held [%]", "held_gain_percent"));
         }
         let mut table = Table::new("changes", "", &columns);
         let number = |value: f64| Cell::value(value, short(value));
@@ -107,70 +109,71 @@ impl Profile {
                 if self.holds_decisions {
                     cells.push(
                         tried
-                            .held
+                            .held_gain
                             .map_or_else(Cell::empty, |held| number(held.mean)),
                     );
                 }
-                table.push(cells);
+                table.push_row(cells);
             }
         }
         table
     }
 
-    /// Draws the gains: a row per quantity that has an effect.
+    /// Draws the gains as a figure, with a row for each quantity that has an effect.
     pub fn figure(&self, style: &Style) -> Figure {
-        let step = |one: &Tried| self.ranking(one);
+        let step = |one: &Tried| self.ranking_gain(one);
         let dot = |key: usize, tried: &Tried| {
             let gain = step(tried);
-            Dot::with_half(key, gain.mean, gain.half_width())
+            Dot::from_half_width(key, gain.mean, gain.half_width())
         };
-        let rows = self.rows.iter().filter(|row| row.counts());
+        let rows = self.rows.iter().filter(|row| row.has_gain());
         let rows = rows.map(|row| {
             let unlimited = row.unlimited.as_ref().map(|one| dot(1, one));
             RowOfFigure {
-                label: row.changed.to_string(),
+                label: row.quantity.to_string(),
                 dots: std::iter::once(dot(0, &row.step))
                     .chain(unlimited)
                     .collect(),
             }
         });
         let keys = [
-            style.say("10 %, or one process", "10 %, ou um processo"),
-            style.say("without limit", "sem limite"),
+            style.translate("10 %, or one process", "10 %, ou um processo"),
+            style.translate("without limit", "sem limite"),
         ];
         let chart = Rows {
             name: style
-                .say("gain of each change", "ganho de cada mudança")
+                .translate("gain of each change", "ganho de cada mudança")
                 .to_owned(),
-            axis: style.say("gain [%]", "ganho [%]").to_owned(),
+            axis: style.translate("gain [%]", "ganho [%]").to_owned(),
             keys: keys
                 .into_iter()
                 .zip(0..)
-                .map(|(name, place)| Key::of(name, place))
+                .map(|(name, place)| SeriesKey::of(name, place))
                 .collect(),
             groups: vec![Group {
                 heading: String::new(),
                 rows: rows.collect(),
             }],
-            has_zero: true,
+            has_zero_line: true,
             ..Rows::default()
         };
         Figure::new("bottlenecks", chart.draw(style))
     }
 
+    /// Creates the table of the gains of pairs of changes.
     pub(super) fn pair_table(&self) -> Table {
         let columns = [
-            words("two changes together", "changes"),
-            numbers("gain [%]", "gain_percent"),
-            numbers("beyond the sum [%]", "beyond_percent"),
+            text_column("two changes together", "changes"),
+            number_column("gain [%]", "gain_percent"),
+            number_column("beyond the sum [%]", "beyond_percent"),
         ];
         let mut table = Table::new("pairs", "", &columns);
         for pair in &self.pairs {
             let [a, b] = &pair.changes;
-            table.push([
+            table.push_row([
                 Cell::text(format!("{a} and {b}")),
-                gained(Some(pair.gain)),
-                Cell::value(pair.beyond, short(pair.beyond)),
+                gain_cell(Some(pair.gain)),
+                Cell::value(pair.excess_gain, short(pair.excess_gain)),
             ]);
         }
         table
@@ -178,11 +181,11 @@ impl Profile {
 }
 
 /// Formats a gain in green, or a loss in red.
-fn gained(gain: Option<Sample>) -> Cell {
+fn gain_cell(gain: Option<Sample>) -> Cell {
     let Some(gain) = gain else {
         return Cell::empty();
     };
-    Cell::value(gain.mean, gain.shown()).in_tone(match gain.mean {
+    Cell::value(gain.mean, gain.format()).with_tone(match gain.mean {
         0.05.. => Tone::Good,
         ..-0.05 => Tone::Bad,
         _ => Tone::Plain,

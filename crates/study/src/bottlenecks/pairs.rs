@@ -1,4 +1,4 @@
-//! Gains of two changes at once, compared with the gain of each change alone.
+//! Simulates two changes made together, and compares their gain with the gain of each change alone.
 
 use std::sync::Mutex;
 
@@ -10,36 +10,36 @@ use crate::store::Store;
 use migsim_base::error::Error;
 use migsim_experiment::CaseChange;
 
-/// Number of the best changes that are combined in pairs.
-const PAIRED: usize = 5;
+/// Number of quantities with the largest gains that are combined in pairs.
+const MAX_PAIRED: usize = 5;
 
-/// Tolerance for a difference of gains, due to rounding \[percentage points\].
-const ROUNDING: f64 = 1e-9;
+/// Differences of gains below this value count as rounding errors \[percentage points\].
+const ROUNDING_TOLERANCE: f64 = 1e-9;
 
-/// Counts the pairs of the best of `rows` changes.
-pub(super) fn count(rows: usize) -> u64 {
-    let paired = rows.min(PAIRED) as u64;
+/// Returns the number of pairs of changes that are simulated if there are `rows` quantities.
+pub(super) fn pair_count(rows: usize) -> u64 {
+    let paired = rows.min(MAX_PAIRED) as u64;
     paired * paired.saturating_sub(1) / 2
 }
 
-/// The gain of two changes at once.
+/// Two changes made together, with their gain.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Pair {
-    /// The changes.
+    /// The two changes.
     pub changes: [CaseChange; 2],
-    /// Makespan with both changes \[s\].
+    /// Makespan of the run with both changes \[s\], over the seeds.
     pub makespan: Sample,
-    /// Gain of both changes \[%\].
+    /// Reduction of the makespan by both changes together \[%\], over the seeds.
     pub gain: Sample,
-    /// Gain of both changes minus the sum of the gains of each change alone, in percentage points.
-    pub beyond: f64,
+    /// Gain of both changes together minus the sum of the gains of each change alone \[percentage points\].
+    pub excess_gain: f64,
 }
 
 impl Prepared<'_> {
-    /// Simulates the steps of the best rows in pairs, and sorts the pairs by their gain.
-    pub(super) fn pairs(&self, rows: &[Row], store: &Mutex<Store>) -> Result<Vec<Pair>, Error> {
-        let best = &rows[..rows.len().min(PAIRED)];
+    /// Simulates pairs of the changes with the largest gains, and sorts the pairs by their gain.
+    pub(super) fn simulate_pairs(&self, rows: &[Row], store: &Mutex<Store>) -> Result<Vec<Pair>, Error> {
+        let best = &rows[..rows.len().min(MAX_PAIRED)];
         let pairs: Vec<(&Row, &Row)> = best
             .iter()
             .enumerate()
@@ -53,7 +53,7 @@ impl Prepared<'_> {
                 changes: [a.step.change.clone(), b.step.change.clone()],
                 makespan,
                 gain,
-                beyond: if beyond.abs() < ROUNDING { 0.0 } else { beyond },
+                excess_gain: if beyond.abs() < ROUNDING_TOLERANCE { 0.0 } else { beyond },
             })
         };
         let mut pairs: Vec<Pair> = pairs

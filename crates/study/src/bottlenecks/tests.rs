@@ -29,7 +29,7 @@ fn layers(settings: &[(&str, Value)]) -> (tempfile::TempDir, Layers) {
         ("scenarios", json!(["i"])),
     ];
     all.extend(settings.iter().cloned());
-    (folder, Layers::of(all))
+    (folder, Layers::from_pairs(all))
 }
 
 fn profile(settings: &[(&str, Value)], wanted: Wanted) -> Profile {
@@ -43,7 +43,7 @@ fn row<'p>(profile: &'p Profile, name: &str) -> &'p Row {
     let found = profile
         .rows
         .iter()
-        .find(|row| row.changed.to_string() == name);
+        .find(|row| row.quantity.to_string() == name);
     found.unwrap_or_else(|| panic!("no row {name}"))
 }
 
@@ -78,11 +78,11 @@ fn gains_are_those_of_the_closed_form() {
     let fast = row(&profile, "cluster fast speed");
     close(fast.unlimited.as_ref().unwrap().gain.mean, 0.0);
     // With both processes on one host, no message crosses the wan. Of all resources, the wan therefore has the largest gain.
-    let mut names = profile.rows.iter().map(|row| row.changed.to_string());
+    let mut names = profile.rows.iter().map(|row| row.quantity.to_string());
     let most = names.find(|name| name != "processes per host");
     assert_eq!(most.as_deref(), Some("link wan bandwidth"));
     // The path contains the work of a slow host, the latency and the transfer, except the 2 us of access links.
-    let share = |name: &str| row(&profile, name).on_path.unwrap();
+    let share = |name: &str| row(&profile, name).path_share.unwrap();
     close(share("cluster slow speed"), 100.0 / superstep);
     close(share("cluster fast speed"), 0.0);
     close(share("link wan latency"), 100.0 * 0.010 / superstep);
@@ -149,11 +149,11 @@ fn seeds_give_intervals_and_held_decisions_a_second_gain() {
     let profile = profile(&settings, wanted);
     assert_eq!(profile.seeds, 3);
     for row in &profile.rows {
-        assert!(row.step.gain.half_width().is_some() && row.step.held.is_some());
+        assert!(row.step.gain.half_width().is_some() && row.step.held_gain.is_some());
     }
     let load = row(&profile, "load").unlimited.as_ref().unwrap();
     // A policy that makes other decisions may lose the gain of the hosts.
-    assert!(load.held.unwrap().mean > 0.0, "{load:?}");
+    assert!(load.held_gain.unwrap().mean > 0.0, "{load:?}");
     let json = profile.to_json();
     assert!(json["changes"][0]["gain_ci95_percent"].is_f64());
     assert!(
@@ -166,7 +166,7 @@ fn seeds_give_intervals_and_held_decisions_a_second_gain() {
             let found = profile.rows.iter().find(|row| row.step.change == *change);
             found.unwrap().step.gain.mean
         });
-        assert!((pair.gain.mean - alone[0] - alone[1] - pair.beyond).abs() < 1e-9);
+        assert!((pair.gain.mean - alone[0] - alone[1] - pair.excess_gain).abs() < 1e-9);
     }
 }
 

@@ -1,45 +1,47 @@
-//! The verdict of a profile: three sentences computed from its numbers.
+//! The verdict of a profile: three sentences that summarise its numbers.
 
 use super::{Profile, Row, Tried};
 use crate::stats::{Sample, short};
 use migsim_experiment::Amount;
 
 impl Profile {
-    /// Returns the verdict in three sentences.
+    /// Returns the three sentences of the verdict.
     pub fn verdict(&self) -> String {
-        let sentences = [self.first(), self.most(), self.rest()];
+        let sentences = [self.best_step(), self.best_unlimited(), self.without_gain()];
         sentences.join(" ")
     }
 
-    /// Returns the gain by which a change is ranked \[%\]: that with held decisions, if they were held.
-    pub(super) fn ranking(&self, tried: &Tried) -> Sample {
-        let held = tried.held.filter(|_| self.holds_decisions);
+    /// Returns the gain by which a change is ranked \[%\]: the gain with the decisions of the unchanged run, if these runs were
+    /// requested.
+    pub(super) fn ranking_gain(&self, tried: &Tried) -> Sample {
+        let held = tried.held_gain.filter(|_| self.holds_decisions);
         held.unwrap_or(tried.gain)
     }
 
+    /// Returns the mean of the gain by which a change is ranked \[%\].
     fn gain(&self, tried: &Tried) -> f64 {
-        self.ranking(tried).mean
+        self.ranking_gain(tried).mean
     }
 
-    /// Describes the change with the largest gain by a small step.
-    fn first(&self) -> String {
-        let time = self.makespan.shown();
+    /// Describes the change with the largest gain by a step of 10 % or one process per host.
+    fn best_step(&self) -> String {
+        let time = self.makespan.format();
         match self.rows.first() {
-            Some(row) if self.gain(&row.step) >= super::NO_GAIN => format!(
+            Some(row) if self.gain(&row.step) >= super::NO_GAIN_PERCENT => format!(
                 "The run takes {time} s, and of all changes by {step} % or by one process per host `{name}` gains most: {gain} %.",
-                step = super::STEP,
+                step = super::STEP_PERCENT,
                 name = row.name(),
                 gain = short(self.gain(&row.step)),
             ),
             _ => format!(
                 "The run takes {time} s, and no single change by {} % or by one process per host makes it faster.",
-                super::STEP
+                super::STEP_PERCENT
             ),
         }
     }
 
-    /// Describes the change with the largest gain without limit.
-    fn most(&self) -> String {
+    /// Describes the change with the largest gain if the limit of a quantity is removed.
+    fn best_unlimited(&self) -> String {
         let unlimited = self.rows.iter().filter_map(|row| row.unlimited.as_ref());
         let best = unlimited.reduce(|best, one| {
             if self.gain(one) > self.gain(best) {
@@ -49,7 +51,7 @@ impl Profile {
             }
         });
         match best {
-            Some(one) if self.gain(one) >= super::NO_GAIN => {
+            Some(one) if self.gain(one) >= super::NO_GAIN_PERCENT => {
                 let gain = self.gain(one);
                 let exceeds = |row: &Row| self.gain(&row.step) > gain;
                 // The number of processes cannot be unlimited, so the gain of its step may be larger.
@@ -68,10 +70,10 @@ impl Profile {
         }
     }
 
-    /// Describes the quantities whose change has no effect.
-    fn rest(&self) -> String {
+    /// Describes the quantities whose changes have no effect.
+    fn without_gain(&self) -> String {
         let all = self.rows.len();
-        let vain: Vec<&Row> = self.rows.iter().filter(|row| !row.counts()).collect();
+        let vain: Vec<&Row> = self.rows.iter().filter(|row| !row.has_gain()).collect();
         let count = vain.len();
         let first = vain
             .iter()
@@ -79,12 +81,12 @@ impl Profile {
         match first {
             Some(row) => format!(
                 "{count} of the {all} quantities change the time by less than {} % even without limit, such as `{}`.",
-                super::NO_GAIN,
-                row.changed
+                super::NO_GAIN_PERCENT,
+                row.quantity
             ),
             None => format!(
                 "Each of the {all} quantities changes the time by {} % or more.",
-                super::NO_GAIN
+                super::NO_GAIN_PERCENT
             ),
         }
     }

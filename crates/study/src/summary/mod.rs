@@ -1,11 +1,13 @@
-//! `summary.csv`: the statistics of each setting over its seeds and its baseline; the best setting, and the effect of each parameter.
+//! `summary.csv`: the statistics of each setting of a sweep over its seeds, compared with its baseline; the best setting, and the
+//! effect of each parameter.
 //!
-//! *Goal.* Settings are ranked by the makespan of the last scenario that was run (iii if it was). If the application or the platform
-//! varies, makespans cannot be compared, and the gain over scenario i is used. *Baseline.* If the policy varies, the baseline of a setting
-//! is the same setting with `never`, or else with the first policy. Otherwise it is the first setting with the same application and
-//! platform. *Not separated.* These are settings that the tests of [`separate`](super::separate) cannot distinguish from the best one, with
-//! the margin of indifference of 0.5 %. Bonferroni's correction counts all pairs of settings, since the best is chosen from the same seeds.
-//! Differences are taken seed by seed: all settings use the same random numbers, and the effect of these numbers on both settings cancels.
+//! *Goal.* Settings are ranked by the makespan of the last scenario that was run (iii if it was run). If the application or the
+//! platform varies, makespans cannot be compared, and the gain over scenario i is used. *Baseline.* If the policy varies, the
+//! baseline of a setting is the same setting with `never`, or else with the first policy. Otherwise it is the first setting with
+//! the same application and platform. *Not separated.* These are settings that the tests of [`separate`](super::separate) cannot
+//! distinguish from the best setting, with the margin of indifference of 0.5 %. Bonferroni's correction counts all pairs of
+//! settings, because the best setting is chosen from the same seeds. Differences are taken seed by seed: all settings use the
+//! same random numbers, and the effect of these numbers on both settings cancels.
 
 #[cfg(test)]
 mod tests;
@@ -15,55 +17,56 @@ use std::io;
 
 use serde_json::{Map, Value};
 
-use super::effects::{Effect, effect};
+use super::effects::{Effect, main_effect};
 use super::goal::{GAIN, Goal, MEASURES, Measure};
 use super::plan::Plan;
 use super::row::Row;
-use super::separate::{Basis, difference};
-use super::settings::MOST_NAMED;
+use super::separate::{Basis, paired_difference};
+use super::settings::MAX_NAMED;
 use super::spec::{cell, label};
 use super::stats::{Estimate, Sample, mean};
 use super::values::Values;
 use migsim_base::words::counted;
 use migsim_output::guarded;
 
-/// A setting with its statistics over the seeds.
+/// The statistics of one setting of a sweep over its seeds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// The goal over the seeds that have a value.
+    /// Statistics of the goal over the seeds for which it has a value; `None` if there is no such seed.
     pub goal: Option<Sample>,
-    /// The statistics of each measure.
+    /// Statistics of each measure, in the order of the list of measures.
     measures: [Option<Sample>; 5],
-    /// Number of runs that failed.
+    /// Number of runs of this setting that failed.
     failed: usize,
-    /// The index of the setting that it is compared with.
+    /// Index of the setting with which this setting is compared.
     pub(super) baseline: usize,
-    /// Difference between the goal of the setting and the goal of the baseline with the same seed, in the unit of the goal.
+    /// Goal of this setting minus goal of the baseline with the same seed, over the seeds, in the unit of the goal.
     pub difference: Option<Sample>,
 }
 
-/// The summary of a sweep.
+/// The statistics of all settings of a sweep, the best setting, and the effects of the parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
-    /// The measure by which settings are ranked.
+    /// The measure by which the settings are ranked.
     pub goal: Goal,
-    /// The settings, in the order of the plan.
+    /// The statistics of each setting, in the order of the plan.
     pub settings: Vec<Setting>,
-    /// The settings with the best mean; there are several if their means are equal.
+    /// Indices of the settings with the best mean of the goal; several if their means are equal.
     pub best: Vec<usize>,
-    /// The other settings that are not shown to be worse than the best by more than the margin of indifference.
+    /// Indices of the other settings that are not shown to be worse than the best setting by more than the margin of
+    /// indifference.
     pub not_separated: Vec<usize>,
-    /// The number of seeds and the margin.
+    /// The number of seeds and the margin of indifference of the tests.
     pub basis: Basis,
-    /// The effects of the parameters with several values.
+    /// The effects of those parameters that have several values.
     pub effects: Vec<Effect>,
 }
 
 impl Summary {
-    /// Computes the summary of the rows of a plan.
+    /// Computes the summary of a plan from the rows of its runs.
     pub fn of(plan: &Plan, rows: &BTreeMap<String, Row>) -> Self {
         let values = Values::of_all(plan);
-        let goal = goal(plan, &values, rows);
+        let goal = choose_goal(plan, &values, rows);
         let baselines = baselines(plan, &values);
         let of_setting = |setting: usize| -> Vec<Option<&Row>> {
             let seeds = plan.seeds.len();
@@ -83,7 +86,7 @@ impl Summary {
             let baseline = baselines[setting];
             let pairs = own.iter().zip(of_setting(baseline));
             let differences: Vec<f64> = pairs
-                .filter_map(|(own, base)| Some(goal.of((*own)?)? - goal.of(base?)?))
+                .filter_map(|(own, base)| Some(goal.value((*own)?)? - goal.value(base?)?))
                 .collect();
             Setting {
                 goal: sample(MEASURES[goal.measure].2),
@@ -104,9 +107,9 @@ impl Summary {
             .collect();
         let effects = (0..plan.names.len())
             .filter(|parameter| values[*parameter].count() > 1)
-            .map(|parameter| effect(plan, goal, &means, parameter))
+            .map(|parameter| main_effect(plan, goal, &means, parameter))
             .collect();
-        let best = best(goal, &settings);
+        let best = best_settings(goal, &settings);
         let basis = Basis {
             seeds: plan.seeds.len(),
             is_random: plan.is_random || plan.seeds.len() > 1,
@@ -114,11 +117,11 @@ impl Summary {
         };
         let goals = |setting: usize| -> Option<Vec<f64>> {
             let own = of_setting(setting).into_iter();
-            own.map(|row| goal.of(row?)).collect()
+            own.map(|row| goal.value(row?)).collect()
         };
         Self {
             goal,
-            not_separated: not_separated(basis, goal, (&best, settings.len()), goals),
+            not_separated: not_separated_from_best(basis, goal, (&best, settings.len()), goals),
             best,
             basis,
             settings,
@@ -126,7 +129,7 @@ impl Summary {
         }
     }
 
-    /// Returns `summary.csv`.
+    /// Returns the text of `summary.csv`.
     ///
     /// # Errors
     /// None in practice, since the function writes to memory only.
@@ -136,11 +139,11 @@ impl Summary {
         head.extend(plan.names.iter().map(|name| guarded(name).into_owned()));
         head.extend(["seeds", "failed"].map(str::to_owned));
         for (name, unit, _) in MEASURES {
-            head.extend(NUMBERS.map(|what| format!("{name}_{what}{unit}")));
+            head.extend(STATISTICS.map(|what| format!("{name}_{what}{unit}")));
         }
         let (name, unit, _) = MEASURES[self.goal.measure];
         head.push("baseline".to_owned());
-        head.extend(NUMBERS.map(|what| format!("{name}_difference_{what}{unit}")));
+        head.extend(STATISTICS.map(|what| format!("{name}_difference_{what}{unit}")));
         table.write_record(&head)?;
         for (index, setting) in self.settings.iter().enumerate() {
             let mut fields = vec![(index + 1).to_string()];
@@ -151,15 +154,15 @@ impl Summary {
             );
             fields.push(setting.goal.map_or(0, |sample| sample.count).to_string());
             fields.push(setting.failed.to_string());
-            fields.extend(setting.measures.into_iter().flat_map(fields_of));
+            fields.extend(setting.measures.into_iter().flat_map(statistics_fields));
             fields.push((setting.baseline + 1).to_string());
-            fields.extend(fields_of(setting.difference));
+            fields.extend(statistics_fields(setting.difference));
             table.write_record(&fields)?;
         }
         table.into_inner().map_err(csv::IntoInnerError::into_error)
     }
 
-    /// Lists the settings that have a mean, the best first; of equal means, the earlier setting first.
+    /// Lists the indices of the settings that have a mean of the goal, the best first; of equal means, the earlier setting first.
     pub(super) fn ranked(&self) -> Vec<usize> {
         let mut order: Vec<(usize, f64)> = Vec::new();
         for (index, setting) in self.settings.iter().enumerate() {
@@ -170,13 +173,13 @@ impl Summary {
         order.into_iter().map(|(index, _)| index).collect()
     }
 
-    /// Counts the settings from which the best are chosen.
-    pub(super) fn tried(&self) -> usize {
+    /// Returns the number of settings that have a mean of the goal, from which the best setting is chosen.
+    pub(super) fn candidates(&self) -> usize {
         let settings = self.settings.iter();
         settings.filter(|setting| setting.goal.is_some()).count()
     }
 
-    /// Describes the number of settings that are not separated from the best; none if there are no such settings.
+    /// Describes the number of settings that are not separated from the best; `None` if there are no such settings.
     fn not_separated_line(&self) -> Option<String> {
         let count = self.not_separated.len();
         let margin = self.basis.indifference.percent();
@@ -195,29 +198,29 @@ impl Summary {
         (count > 0).then_some(text)
     }
 
-    /// Describes the best setting, or those that tie, and its advantage over its baseline.
+    /// Describes the best setting, or several settings with equal means, and the advantage over the baseline.
     pub(super) fn best_lines(&self, plan: &Plan) -> Vec<String> {
         let first = self.best.first();
         let Some((best, sample)) = first.and_then(|best| Some((*best, self.settings[*best].goal?)))
         else {
             return Vec::new();
         };
-        let (tried, ties) = (self.tried(), self.best.len());
-        let (goal, mean) = (self.goal.name(), with_interval(sample));
+        let (tried, ties) = (self.candidates(), self.best.len());
+        let (goal, mean) = (self.goal.name(), format_with_interval(sample));
         let chosen = match ties {
             1 if tried == 1 => format!("{goal}: {mean}"),
             1 => format!("best {goal} of {tried} settings: {mean}"),
             _ => format!("best {goal}: {ties} of {tried} settings tie at {mean}"),
         };
         let mut lines = vec![String::new(), chosen];
-        for &index in self.best.iter().take(MOST_NAMED) {
-            let setting = named(&plan.names, &plan.settings[index]);
+        for &index in self.best.iter().take(MAX_NAMED) {
+            let setting = format_setting(&plan.names, &plan.settings[index]);
             if !setting.is_empty() {
                 lines.push(format!("  setting {}: {setting}", index + 1));
             }
         }
-        if ties > MOST_NAMED {
-            lines.push(format!("  and {} more", ties - MOST_NAMED));
+        if ties > MAX_NAMED {
+            lines.push(format!("  and {} more", ties - MAX_NAMED));
         }
         let Setting {
             difference,
@@ -225,8 +228,8 @@ impl Summary {
             ..
         } = self.settings[best];
         if let Some(difference) = difference.filter(|_| baseline != best) {
-            let name = named(&plan.names, &plan.settings[baseline]);
-            lines.push(format!("  against {name}: {}", with_interval(difference)));
+            let name = format_setting(&plan.names, &plan.settings[baseline]);
+            lines.push(format!("  against {name}: {}", format_with_interval(difference)));
         }
         lines.extend(self.not_separated_line());
         if tried > 1 && plan.seeds.len() > 1 {
@@ -238,9 +241,9 @@ impl Summary {
     }
 }
 
-/// Lists the settings, other than the best ones, that are not shown to be worse by more than the margin; `goals` gives the goals of a
-/// setting by seed.
-fn not_separated(
+/// Lists the settings, other than the best ones, that are not shown to be worse by more than the margin; `goals` returns the
+/// goals of a setting by seed.
+fn not_separated_from_best(
     basis: Basis,
     goal: Goal,
     (best, settings): (&[usize], usize),
@@ -255,24 +258,24 @@ fn not_separated(
     let margin = basis.margin(goal.is_gain(), mean(&of_best));
     let is_as_good = |other: &[f64]| {
         let worse = if goal.is_gain() {
-            difference(&of_best, other)
+            paired_difference(&of_best, other)
         } else {
-            difference(other, &of_best)
+            paired_difference(other, &of_best)
         };
-        worse.is_none_or(|worse| !basis.is_above(worse, margin, tried * (tried - 1) / 2))
+        worse.is_none_or(|worse| !basis.is_significant(worse, margin, tried * (tried - 1) / 2))
     };
     let found = others.into_iter().filter(|other| is_as_good(&other.1));
     found.map(|other| other.0).collect()
 }
 
 /// Formats a mean with its confidence interval.
-fn with_interval(sample: Sample) -> String {
+fn format_with_interval(sample: Sample) -> String {
     let seeds = format!(" (95 %, {} seeds)", sample.count);
-    sample.shown() + sample.half_width().map_or("", |_| &seeds)
+    sample.format() + sample.half_width().map_or("", |_| &seeds)
 }
 
-/// Lists the settings with the best mean.
-fn best(goal: Goal, settings: &[Setting]) -> Vec<usize> {
+/// Lists the indices of the settings with the best mean of the goal.
+fn best_settings(goal: Goal, settings: &[Setting]) -> Vec<usize> {
     let mut best: Vec<usize> = Vec::new();
     for (index, setting) in settings.iter().enumerate() {
         let Some(sample) = setting.goal else { continue };
@@ -287,7 +290,7 @@ fn best(goal: Goal, settings: &[Setting]) -> Vec<usize> {
 }
 
 impl Setting {
-    /// Returns its numbers by name, as the columns of `summary.csv`.
+    /// Returns the statistics of the setting, with the names of their columns in `summary.csv`.
     pub(super) fn numbers(&self, goal: Goal) -> Vec<(String, Value)> {
         let seeds = self.goal.map_or(0, |sample| sample.count);
         let mut all = vec![
@@ -295,7 +298,7 @@ impl Setting {
             ("failed".to_owned(), self.failed.into()),
         ];
         let mut push = |name: &str, unit: &str, sample: Option<Sample>| {
-            let named = NUMBERS.into_iter().zip(numbers(sample));
+            let named = STATISTICS.into_iter().zip(statistics(sample));
             all.extend(named.map(|(what, one)| (format!("{name}_{what}{unit}"), one.into())));
         };
         for ((name, unit, _), sample) in MEASURES.into_iter().zip(self.measures) {
@@ -315,8 +318,8 @@ pub fn by_name(names: &[String], setting: &[Option<Value>]) -> Map<String, Value
     given.collect()
 }
 
-/// Formats the values of a setting with the names of their parameters.
-pub fn named<'n>(names: impl IntoIterator<Item = &'n String>, setting: &[Option<Value>]) -> String {
+/// Formats the values of a setting with the names of their parameters, as in `alpha=4 x=0.5`.
+pub fn format_setting<'n>(names: impl IntoIterator<Item = &'n String>, setting: &[Option<Value>]) -> String {
     let pairs = names.into_iter().zip(setting);
     let given: Vec<String> = pairs
         .filter_map(|(name, value)| Some(format!("{name}={}", label(value.as_ref()?))))
@@ -324,24 +327,25 @@ pub fn named<'n>(names: impl IntoIterator<Item = &'n String>, setting: &[Option<
     given.join(" ")
 }
 
-/// The names of the statistics of a sample.
-const NUMBERS: [&str; 3] = ["mean", "deviation", "ci95"];
+/// The endings of the columns of `summary.csv` for the statistics of a sample.
+const STATISTICS: [&str; 3] = ["mean", "deviation", "ci95"];
 
-/// Returns mean, deviation and half the width of the interval.
-fn numbers(sample: Option<Sample>) -> [Option<f64>; 3] {
+/// Returns mean, standard deviation and half the width of the confidence interval.
+fn statistics(sample: Option<Sample>) -> [Option<f64>; 3] {
     let Some(sample) = sample.map(Estimate::from) else {
         return [None; 3];
     };
     [Some(sample.mean), sample.deviation, sample.ci95]
 }
 
-/// Formats mean, deviation and half the width of the interval as fields of a table; a missing number is empty.
-fn fields_of(sample: Option<Sample>) -> [String; 3] {
-    numbers(sample).map(|number| number.map_or_else(String::new, |number| number.to_string()))
+/// Formats mean, standard deviation and half the width of the confidence interval as fields of a table; a missing number is
+/// empty.
+fn statistics_fields(sample: Option<Sample>) -> [String; 3] {
+    statistics(sample).map(|number| number.map_or_else(String::new, |number| number.to_string()))
 }
 
-/// Chooses the goal: the makespan of the last scenario that has one, or the gain if makespans cannot be compared.
-fn goal(plan: &Plan, values: &[Values<'_>], rows: &BTreeMap<String, Row>) -> Goal {
+/// Chooses the goal of a sweep: the makespan of the last scenario that was run, or the gain if makespans cannot be compared.
+fn choose_goal(plan: &Plan, values: &[Values<'_>], rows: &BTreeMap<String, Row>) -> Goal {
     let own = || plan.runs.iter().filter_map(|id| rows.get(id));
     let has = |measure: usize| own().any(|row| MEASURES[measure].2(row).is_some());
     let varies = |index: usize| values[index].count() > 1;
@@ -357,15 +361,15 @@ fn goal(plan: &Plan, values: &[Values<'_>], rows: &BTreeMap<String, Row>) -> Goa
     Goal { measure }
 }
 
-/// The rank of each value of a setting; none for a parameter that does not apply.
+/// Index of the value of each parameter in a setting; `None` for a parameter that does not apply.
 type Ranks = Vec<Option<usize>>;
 
-/// Finds the baseline of each setting.
+/// Finds the baseline of each setting, as the index of another setting.
 fn baselines(plan: &Plan, values: &[Values<'_>]) -> Vec<usize> {
     let ranks = |setting: usize, is_meant: &dyn Fn(usize) -> bool| -> Ranks {
         let meant = (0..values.len()).filter(|parameter| is_meant(*parameter));
         meant
-            .map(|parameter| values[parameter].ranks[setting])
+            .map(|parameter| values[parameter].indices[setting])
             .collect()
     };
     let settings = 0..plan.settings.len();
@@ -383,10 +387,10 @@ fn baselines(plan: &Plan, values: &[Values<'_>]) -> Vec<usize> {
     let mut bases: BTreeMap<Vec<usize>, BTreeMap<Ranks, usize>> = BTreeMap::new();
     for setting in settings
         .clone()
-        .filter(|one| values[policy].ranks[*one] == base)
+        .filter(|one| values[policy].indices[*one] == base)
     {
         let applies =
-            |parameter: &usize| *parameter != policy && values[*parameter].ranks[setting].is_some();
+            |parameter: &usize| *parameter != policy && values[*parameter].indices[setting].is_some();
         let own: Vec<usize> = (0..values.len()).filter(applies).collect();
         let key = ranks(setting, &|parameter| own.contains(&parameter));
         bases.entry(own).or_default().entry(key).or_insert(setting);

@@ -196,6 +196,6 @@ fn settings_that_two_seeds_cannot_separate_share_the_first_rank() {
     let lines = summary.best_lines(&plan).join("\n");
     let expected = "1 other setting is not separated from it by 2 seeds (95 %, corrected for all pairs of settings, margin 0.5 %).";
     assert!(lines.contains(expected), "{lines}");
-    let table = summary.ranking(&plan, &summary.ranked()).html(9);
+    let table = summary.ranking_table(&plan, &summary.ranked()).html(9);
     assert_eq!(table.matches("1=").count(), 2, "{table}");
 }

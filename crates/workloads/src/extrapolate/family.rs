@@ -1,50 +1,55 @@
-//! Families of communication: the messages of an exchange, for any number of processes.
+//! Families of communication patterns: the messages of an exchange between any number of processes.
 //!
-//! A family lists the messages of each of its supersteps, each with the slot of its size: all messages of a slot have one size. Trees and
-//! chains are listed by the logical clock of a recording: a process sends in the superstep after it has received.
+//! A family lists the messages of each of its supersteps. Each message has a slot, and all messages of a slot have the same size.
+//! The supersteps of trees and chains follow the logical clock of a recording: a process sends in the superstep after the one in
+//! which it has received.
 
 use std::fmt;
 
-/// A message: from, to, and the slot of its size.
-pub(super) type Sent = (usize, usize, usize);
+/// A message of a family: sender, receiver, and the slot that determines its size.
+pub(super) type FamilyMessage = (usize, usize, usize);
 
-/// The pattern of an exchange between all processes, or of a superstep without messages.
+/// Pattern of the messages of an exchange between all processes; one variant is a superstep without messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Family {
-    /// In round k with the process whose number differs in bit k; only for powers of two.
+    /// Recursive doubling: in round k, each process sends to the process whose number differs in bit k. It exists only for a
+    /// power of two of processes.
     Doubling,
-    /// Rounds of a ring, `turns` in all; each superstep sends to the next process.
+    /// A ring: in each superstep, each process sends to the next one; a turn takes P - 1 supersteps for P processes, and there
+    /// are `turns` turns.
     Ring { turns: usize },
-    /// In round k to the process whose number is higher by k.
+    /// All-to-all by pairs: in round k, each process sends to the process whose number is higher by k (modulo the number of
+    /// processes).
     Pairs,
-    /// With the neighbours in a grid.
+    /// A grid: each process sends to its neighbours in all dimensions, in one superstep.
     Grid {
         dimensions: usize,
         is_periodic: bool,
-        /// Whether the last dimension is the longest one, instead of the first.
+        /// Whether the last dimension of the grid is the longest one; otherwise the first dimension is.
         is_reversed: bool,
     },
-    /// To the next or to the previous process of a ring.
+    /// A shift: each process sends to the next (or previous) process of a ring, in one superstep.
     Shift { is_forward: bool },
-    /// The same without the message that closes the ring.
+    /// A shift without the message that closes the ring: the last (or first) process sends nothing.
     OpenShift { is_forward: bool },
-    /// To all others at once.
+    /// All-to-all in one superstep: each process sends to all others.
     AllToAll,
-    /// From process 0 along a binomial tree.
+    /// A broadcast from process 0 along a binomial tree.
     Broadcast,
-    /// To process 0 along a binomial tree.
+    /// A reduction to process 0 along a binomial tree.
     Reduction,
-    /// To process 0 at once.
+    /// A gather: all processes send to process 0, in one superstep.
     Gather,
-    /// From process 0 at once.
+    /// A scatter: process 0 sends to all others, in one superstep.
     Scatter,
-    /// From each process to the next process, in sequence.
+    /// A chain: one after the other, each process sends to the next one.
     Chain,
-    /// Computation alone.
+    /// A superstep of computation without messages.
     Silent,
 }
 
-/// All families. If several describe the same messages, the first one is taken, unless another one describes more supersteps.
+/// All families. If several describe the same messages, the one that describes most supersteps is taken; among equal ones, the
+/// first in this list.
 pub(super) const ALL: [Family; 25] = [
     Family::Silent,
     Family::Doubling,
@@ -74,6 +79,7 @@ pub(super) const ALL: [Family; 25] = [
 ];
 
 impl Family {
+    /// Creates a family of exchanges with the neighbours in a grid.
     const fn grid(dimensions: usize, is_periodic: bool, is_reversed: bool) -> Self {
         Self::Grid {
             dimensions,
@@ -82,15 +88,15 @@ impl Family {
         }
     }
 
-    /// Returns the messages of each superstep between `count` processes; none if the family does not exist for this number.
-    pub(super) fn steps(self, count: usize) -> Option<Vec<Vec<Sent>>> {
+    /// Returns the messages of each superstep for `count` processes; `None` if the family does not exist for this number.
+    pub(super) fn steps(self, count: usize) -> Option<Vec<Vec<FamilyMessage>>> {
         let all = 0..count;
-        let to = |away: usize| -> Vec<Sent> {
+        let to = |away: usize| -> Vec<FamilyMessage> {
             all.clone()
                 .map(|from| (from, (from + away) % count, 0))
                 .collect()
         };
-        let round = |bit: usize| -> Vec<Sent> {
+        let round = |bit: usize| -> Vec<FamilyMessage> {
             all.clone()
                 .map(|from| (from, from ^ (1 << bit), 0))
                 .collect()
@@ -105,7 +111,7 @@ impl Family {
                 is_periodic,
                 is_reversed,
             } => vec![neighbours(
-                &shape(count, dimensions, is_reversed),
+                &grid_sides(count, dimensions, is_reversed),
                 is_periodic,
             )],
             Self::Shift { is_forward: true } => vec![to(1)],
@@ -117,12 +123,12 @@ impl Family {
             Self::AllToAll => vec![(1..count).flat_map(to).collect()],
             Self::Broadcast => tree(count),
             Self::Reduction => {
-                let turned = |step: Vec<Sent>| {
+                let turned = |step: Vec<FamilyMessage>| {
                     step.into_iter()
                         .map(|(from, to, slot)| (to, from, slot))
                         .collect()
                 };
-                by_height(tree(count).into_iter().map(turned).collect(), count)
+                order_by_height(tree(count).into_iter().map(turned).collect(), count)
             }
             Self::Gather => vec![(1..count).map(|from| (from, 0, 0)).collect()],
             Self::Scatter => vec![(1..count).map(|to| (0, to, 0)).collect()],
@@ -131,7 +137,7 @@ impl Family {
         })
     }
 
-    /// Returns the number of slots of sizes.
+    /// Returns the number of slots: the number of different message sizes that the family can have.
     pub(super) fn slots(self) -> usize {
         match self {
             Self::Grid { dimensions, .. } => dimensions,
@@ -140,14 +146,15 @@ impl Family {
         }
     }
 
-    /// Returns the number of processes across a slot: for a grid, the product of the lengths of the other dimensions.
-    pub(super) fn across(self, slot: usize, count: usize) -> usize {
+    /// Returns the number of processes in a cross-section of a grid perpendicular to the dimension `slot`: the product of the
+    /// lengths of the other dimensions. 1 for other families.
+    pub(super) fn processes_across(self, slot: usize, count: usize) -> usize {
         match self {
             Self::Grid {
                 dimensions,
                 is_reversed,
                 ..
-            } => count / shape(count, dimensions, is_reversed)[slot],
+            } => count / grid_sides(count, dimensions, is_reversed)[slot],
             _ => 1,
         }
     }
@@ -190,8 +197,9 @@ impl fmt::Display for Family {
     }
 }
 
-/// Returns the lengths of a grid of `count` processes: as equal as possible, the longest first (as `MPI_Dims_create`) or last.
-fn shape(count: usize, dimensions: usize, is_reversed: bool) -> Vec<usize> {
+/// Returns the lengths of the sides of a grid of `count` processes: as equal as possible, with the longest side first (as in
+/// `MPI_Dims_create`) or last.
+fn grid_sides(count: usize, dimensions: usize, is_reversed: bool) -> Vec<usize> {
     let mut lengths = vec![1; dimensions];
     let mut left = count;
     let mut factors = Vec::new();
@@ -217,8 +225,9 @@ fn shape(count: usize, dimensions: usize, is_reversed: bool) -> Vec<usize> {
     lengths
 }
 
-/// Returns the messages to both neighbours in each dimension of a grid whose last dimension varies fastest; the slot is the dimension.
-fn neighbours(shape: &[usize], is_periodic: bool) -> Vec<Sent> {
+/// Returns the messages of all processes to both neighbours in each dimension of a grid whose last dimension varies fastest; the
+/// slot of a message is its dimension.
+fn neighbours(shape: &[usize], is_periodic: bool) -> Vec<FamilyMessage> {
     let count: usize = shape.iter().product();
     let mut sent = Vec::new();
     let mut stride = count;
@@ -244,9 +253,9 @@ fn neighbours(shape: &[usize], is_periodic: bool) -> Vec<Sent> {
     sent
 }
 
-/// Returns the messages of a broadcast from process 0 along a binomial tree, by the number of preceding hops.
-fn tree(count: usize) -> Vec<Vec<Sent>> {
-    let mut steps: Vec<Vec<Sent>> = Vec::new();
+/// Returns the messages of a broadcast from process 0 along a binomial tree, one list for each number of preceding hops.
+fn tree(count: usize) -> Vec<Vec<FamilyMessage>> {
+    let mut steps: Vec<Vec<FamilyMessage>> = Vec::new();
     for to in 1..count {
         let parent = to & (to - 1);
         let hops = parent.count_ones() as usize;
@@ -256,10 +265,11 @@ fn tree(count: usize) -> Vec<Vec<Sent>> {
     steps
 }
 
-/// Orders the messages of a tree towards its root: each is in the superstep after the last one in which its sender receives.
-fn by_height(steps: Vec<Vec<Sent>>, count: usize) -> Vec<Vec<Sent>> {
+/// Orders the messages of a reduction along a tree: each message is in the superstep after the last one in which its sender
+/// receives.
+fn order_by_height(steps: Vec<Vec<FamilyMessage>>, count: usize) -> Vec<Vec<FamilyMessage>> {
     let mut heights = vec![0; count];
-    let mut found: Vec<Vec<Sent>> = Vec::new();
+    let mut found: Vec<Vec<FamilyMessage>> = Vec::new();
     // The order starts at the leaves: most hops first, of equal ones the largest number first.
     for message in steps
         .into_iter()
@@ -281,10 +291,10 @@ mod tests {
 
     #[test]
     fn grids_are_as_square_as_mpi_makes_them() {
-        assert_eq!(shape(12, 2, false), [4, 3]);
-        assert_eq!(shape(8, 2, true), [2, 4]);
-        assert_eq!(shape(64, 3, false), [4, 4, 4]);
-        assert_eq!(shape(7, 2, false), [7, 1]);
+        assert_eq!(grid_sides(12, 2, false), [4, 3]);
+        assert_eq!(grid_sides(8, 2, true), [2, 4]);
+        assert_eq!(grid_sides(64, 3, false), [4, 4, 4]);
+        assert_eq!(grid_sides(7, 2, false), [7, 1]);
     }
 
     #[test]
@@ -325,7 +335,7 @@ mod tests {
         for family in ALL {
             for count in [2, 3, 4, 8, 12] {
                 let steps = family.steps(count).unwrap_or_default();
-                let all: Vec<Sent> = steps.into_iter().flatten().collect();
+                let all: Vec<FamilyMessage> = steps.into_iter().flatten().collect();
                 assert!(
                     all.iter().all(|(from, to, slot)| from != to
                         && *from < count

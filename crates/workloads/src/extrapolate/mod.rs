@@ -1,11 +1,13 @@
-//! Extrapolation to more processes than were recorded: a model of work and messages from recordings of a program with several numbers of processes.
+//! Extrapolates recordings of a program to more processes than were recorded: fits a model of work and messages to recordings
+//! with several numbers of processes.
 //!
 //! ```text
 //! traces -> common exchanges (pattern) -> laws over P, without the largest recording -> its prediction: the check
 //!                                      -> laws over P, with all recordings            -> the trace of the requested number
 //! ```
-//! A program is regular if each exchange is one of the known families, and sizes follow a law. Irregular programs are refused, with the
-//! superstep. The hold-out check is a part of the result: it states how far the laws of the smaller recordings miss the largest one.
+//! P is the number of processes. A program is regular if each of its exchanges belongs to a known family and its message sizes
+//! follow a law. Irregular programs are refused; the error names the superstep. The result contains a hold-out check, which
+//! states by how much the laws of the smaller recordings miss the largest recording.
 
 mod family;
 mod model;
@@ -16,49 +18,51 @@ use std::fmt::Write as _;
 
 use crate::trace::Trace;
 use migsim_base::error::{Error, Problem};
-use model::{Made, Model};
+use model::{ModelStep, Model};
 use sample::Sample;
 
-/// Minimum number of recordings: two for the laws, and one for the check.
-const FEWEST: usize = 3;
-/// Maximum deviation of the bytes in the check, relative to the recorded ones.
-const MOST_BYTES_OFF: f64 = 0.05;
-/// Maximum deviation of the mean work in the check, relative to the recorded one.
-const MOST_WORK_OFF: f64 = 0.25;
+/// Minimum number of recordings: two to fit the laws, and one for the check.
+const MIN_RECORDINGS: usize = 3;
+/// Maximum error of the predicted bytes of all messages in the check, relative to the recorded bytes.
+const MAX_BYTES_ERROR: f64 = 0.05;
+/// Maximum error of the predicted total work in the check, relative to the recorded work.
+const MAX_WORK_ERROR: f64 = 0.25;
 
-/// A trace of more processes than were recorded.
+/// A trace for more processes than were recorded, with the laws and the check on which it is based.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Extrapolation {
-    /// The text of the trace.
+    /// Text of the extrapolated trace.
     pub trace: String,
-    /// The number of supersteps.
+    /// Number of supersteps in the trace.
     pub supersteps: usize,
-    /// The number of messages.
+    /// Number of messages in the trace.
     pub messages: usize,
-    /// The exchanges of the program, one line per kind: their number, and the laws of work and sizes.
+    /// Description of the exchanges of the program, one line per kind: the number of exchanges, and the laws of work and message
+    /// sizes.
     pub laws: Vec<String>,
-    /// The prediction of the largest recording by the others.
+    /// Comparison of the largest recording with its prediction from the other recordings.
     pub check: Check,
 }
 
-/// The comparison of the largest recording with its prediction from the smaller recordings.
+/// Comparison of the largest recording with its prediction from the smaller recordings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Check {
-    /// The number of processes of the largest recording.
+    /// Number of processes of the largest recording.
     pub processes: usize,
-    /// The number of messages of the largest recording, which equals the number of the prediction.
+    /// Number of messages of the largest recording, which is equal to the predicted number.
     pub messages: usize,
-    /// The predicted over the recorded bytes of all messages, minus 1; dimensionless.
-    pub bytes_off: f64,
-    /// The predicted over the recorded work of all processes, minus 1; dimensionless.
-    pub work_off: f64,
-    /// The largest absolute deviation of the work of a process, relative to the recorded mean.
-    pub process_off: f64,
+    /// Relative error of the predicted bytes of all messages: predicted / recorded - 1.
+    pub bytes_error: f64,
+    /// Relative error of the predicted work of all processes: predicted / recorded - 1.
+    pub work_error: f64,
+    /// Largest absolute error of the predicted work of one process, relative to the recorded mean work of a process.
+    pub max_process_error: f64,
 }
 
-/// Creates a trace of `processes` processes from recordings (name and trace) of a program with at least three numbers of processes.
+/// Creates a trace for `processes` processes from recordings (name and trace) of a program with at least three different numbers
+/// of processes.
 ///
 /// # Errors
 /// - there are too few recordings
@@ -68,11 +72,11 @@ pub struct Check {
 /// - the exchanges of the program do not exist for this number of processes
 pub fn extrapolate(recorded: &[(String, Trace)], processes: usize) -> Result<Extrapolation, Error> {
     let mut samples: Vec<(Sample, &Trace)> = (recorded.iter())
-        .map(|(name, trace)| (Sample::of(name, trace), trace))
+        .map(|(name, trace)| (Sample::from_trace(name, trace), trace))
         .collect();
     samples.sort_by_key(|(sample, _)| sample.processes);
     samples.dedup_by_key(|(sample, _)| sample.processes);
-    let Some((_, largest)) = samples.last().filter(|_| samples.len() >= FEWEST) else {
+    let Some((_, largest)) = samples.last().filter(|_| samples.len() >= MIN_RECORDINGS) else {
         let message = format!(
             "recordings with {} numbers of processes are too few",
             samples.len()
@@ -94,7 +98,7 @@ pub fn extrapolate(recorded: &[(String, Trace)], processes: usize) -> Result<Ext
     }
     let phases = pattern::parse(&samples)?;
     let end = samples.len() - 1;
-    let check = checked(&Model::fit(&samples[..end], &phases)?, &samples[end])?;
+    let check = check_prediction(&Model::fit(&samples[..end], &phases)?, &samples[end])?;
     let model = Model::fit(&samples, &phases)?;
     let made = model.steps(processes)?;
     let laws = model.groups.iter().map(|group| {
@@ -119,12 +123,12 @@ pub fn extrapolate(recorded: &[(String, Trace)], processes: usize) -> Result<Ext
         messages: made.iter().map(|step| step.messages.len()).sum(),
         laws: laws.collect(),
         check,
-        trace: written(&model, &made, processes, largest),
+        trace: trace_text(&model, &made, processes, largest),
     })
 }
 
-/// Compares the prediction of a recording with the recording.
-fn checked(model: &Model<'_>, sample: &Sample) -> Result<Check, Error> {
+/// Compares the prediction of a model with a recording; returns an error if the prediction is too inaccurate.
+fn check_prediction(model: &Model<'_>, sample: &Sample) -> Result<Check, Error> {
     let made = model.steps(sample.processes)?;
     let mut predicted = vec![0.0; sample.processes];
     for step in &made {
@@ -154,15 +158,15 @@ fn checked(model: &Model<'_>, sample: &Sample) -> Result<Check, Error> {
     let check = Check {
         processes: sample.processes,
         messages: made.iter().map(|step| step.messages.len()).sum(),
-        bytes_off: off(bytes, sizes.sum()),
-        work_off: off(all(&predicted), all(&recorded)),
-        process_off: (predicted.iter().zip(&recorded))
+        bytes_error: off(bytes, sizes.sum()),
+        work_error: off(all(&predicted), all(&recorded)),
+        max_process_error: (predicted.iter().zip(&recorded))
             .map(|(one, other)| (one - other).abs() / mean.max(1.0))
             .fold(0.0, f64::max),
     };
     for (what, off, most) in [
-        ("bytes", check.bytes_off, MOST_BYTES_OFF),
-        ("work", check.work_off, MOST_WORK_OFF),
+        ("bytes", check.bytes_error, MAX_BYTES_ERROR),
+        ("work", check.work_error, MAX_WORK_ERROR),
     ] {
         if off.abs() > most {
             let message = format!(
@@ -177,11 +181,12 @@ fn checked(model: &Model<'_>, sample: &Sample) -> Result<Check, Error> {
     Ok(check)
 }
 
-/// Returns the text of a trace.
-fn written(model: &Model<'_>, made: &[Made], processes: usize, largest: &Trace) -> String {
+/// Returns the text of the extrapolated trace. Settings of the runtime and facts of the recording are copied from the largest
+/// recording.
+fn trace_text(model: &Model<'_>, made: &[ModelStep], processes: usize, largest: &Trace) -> String {
     let mut text = format!(
         "migsim-trace 2\nprocesses {processes}\n{}",
-        largest.recording().lines()
+        largest.recording().to_lines()
     );
     for setting in largest.settings() {
         if let Some(key) = setting.key.strip_prefix("runtime.") {

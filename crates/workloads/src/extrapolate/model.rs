@@ -1,11 +1,12 @@
-//! The laws of work and sizes over the number of processes, from some recordings.
+//! Fits the laws by which work and message sizes depend on the number of processes P.
 //!
 //! ```text
 //! work of a process in a group   W(P) = W(P_last) (P / P_last)^b          b: least squares of the logarithms
 //! size of the messages of a slot s(P) = a · basis(P)                      basis: 1, 1/(processes across the slot), 1/P, 1/P², or P^c
 //! ```
-//! A group contains the exchanges of one family with equal sizes, such as those of all iterations: one law for all of them averages their
-//! noise. Process p of P computes like process `floor(p P_last / P)` of the last recording.
+//! `P_last` is the number of processes of the largest recording used. A group contains the exchanges of one family with equal
+//! sizes, such as those of all iterations. One law for the whole group averages the noise of its exchanges. Process p of P
+//! computes like process `floor(p P_last / P)` of the largest recording.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,15 +16,17 @@ use super::pattern::Phase;
 use super::sample::Sample;
 use migsim_base::error::{Error, Problem};
 
-/// Maximum deviation of a size from its law, relative to the size.
+/// Maximum deviation of a recorded message size from its law, relative to the size.
 const SIZE_TOLERANCE: f64 = 0.02;
-/// Deviation of a size that rounding to whole bytes explains \[B\].
+/// Maximum deviation of a message size that is explained by rounding to whole bytes \[B\].
 const ROUNDING: f64 = 1.0;
 
-/// The law of a quantity over the number of processes.
+/// Law by which the size of a message \[B\] depends on the number of processes: a factor times a basis function.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Law {
+    /// The function of the number of processes.
     basis: Basis,
+    /// The factor of the function \[B\].
     factor: f64,
 }
 
@@ -32,31 +35,34 @@ enum Basis {
     Constant,
     Inverse,
     InverseSquare,
-    /// The inverse of the number of processes across a slot.
+    /// 1 / (number of processes in the cross-section of a grid that belongs to a slot).
     Across(Family, usize),
     Power(f64),
 }
 
 impl Basis {
-    fn at(self, processes: usize) -> f64 {
+    /// Returns the value of the function for a number of processes.
+    fn value_at(self, processes: usize) -> f64 {
         let count = processes as f64;
         match self {
             Self::Constant => 1.0,
             Self::Inverse => 1.0 / count,
             Self::InverseSquare => 1.0 / (count * count),
-            Self::Across(family, slot) => 1.0 / family.across(slot, processes) as f64,
+            Self::Across(family, slot) => 1.0 / family.processes_across(slot, processes) as f64,
             Self::Power(exponent) => count.powf(exponent),
         }
     }
 }
 
 impl Law {
-    pub(super) fn at(self, processes: usize) -> f64 {
-        self.factor * self.basis.at(processes)
+    /// Returns the size of a message \[B\] for a number of processes.
+    pub(super) fn value_at(self, processes: usize) -> f64 {
+        self.factor * self.basis.value_at(processes)
     }
 
-    /// Fits laws of one kind to the slots of a family: the first kind that all points follow (numbers of processes, and sizes \[B\]). A
-    /// slot without points has no law.
+    /// Fits laws of the same form to all slots of a family, and returns those of the first form that all points follow; `None` if
+    /// there is none. `slots` has the points of each slot: numbers of processes and sizes \[B\]. A slot without points has no
+    /// law.
     fn of_sizes(slots: &[Vec<(usize, f64)>], family: Family) -> Option<Vec<Option<Self>>> {
         let kinds: [&dyn Fn(usize) -> Option<Basis>; 5] = [
             &|_| Some(Basis::Constant),
@@ -70,10 +76,10 @@ impl Law {
                 return Some(None);
             };
             let basis = kind(slot)?;
-            let factor = size / basis.at(last);
+            let factor = size / basis.value_at(last);
             let law = Self { basis, factor };
             let is_near = |&(processes, size): &(usize, f64)| {
-                (law.at(processes) - size).abs() <= SIZE_TOLERANCE * size + ROUNDING
+                (law.value_at(processes) - size).abs() <= SIZE_TOLERANCE * size + ROUNDING
             };
             slots[slot].iter().all(is_near).then_some(Some(law))
         };
@@ -96,7 +102,8 @@ impl fmt::Display for Law {
     }
 }
 
-/// Returns the slope of a least-squares line through the logarithms of points; none for fewer than two points, or if one is not positive.
+/// Returns the exponent of a power law through points (number of processes, value): the slope of the least-squares line through
+/// their logarithms. `None` for fewer than two points, or if a value is not positive.
 fn exponent(points: &[(usize, f64)]) -> Option<f64> {
     if points.len() < 2 || points.iter().any(|(_, value)| *value <= 0.0) {
         return None;
@@ -115,33 +122,36 @@ fn exponent(points: &[(usize, f64)]) -> Option<f64> {
     Some(up / across)
 }
 
-/// The exchanges of one family with equal sizes.
+/// The exchanges of a program that have the same family and equal message sizes, with their laws.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
+    /// Communication pattern of the exchanges.
     pub(super) family: Family,
-    /// The number of its exchanges.
+    /// Number of exchanges in the group.
     pub(super) count: usize,
-    /// The exponent of its work per process.
+    /// Exponent of the power law by which the work per process depends on the number of processes.
     pub(super) exponent: f64,
-    /// The laws of its slots; none for a slot without messages.
+    /// Law of the message sizes of each slot; `None` for a slot without messages.
     pub(super) sizes: Vec<Option<Law>>,
 }
 
-/// The laws of all groups.
+/// The laws of all groups of exchanges, fitted to recordings.
 #[derive(Clone, Debug)]
 pub(super) struct Model<'s> {
+    /// The recording with the most processes, from which the model scales.
     last: &'s Sample,
     pub(super) groups: Vec<Group>,
-    /// The group of each phase, and its supersteps in the last recording.
+    /// For each exchange in order, the index of its group and its supersteps in the largest recording.
     phases: Vec<(usize, std::ops::Range<usize>)>,
-    memory: f64,
+    /// Exponent of the power law by which the memory of a process depends on the number of processes.
+    memory_exponent: f64,
 }
 
 impl<'s> Model<'s> {
-    /// Fits the laws to these recordings; at least two are needed.
+    /// Fits the laws to the recordings `samples`, at least two, ordered by number of processes.
     ///
     /// # Errors
-    /// Sizes follow no law.
+    /// Message sizes follow no law.
     pub(super) fn fit(samples: &'s [Sample], phases: &[Phase]) -> Result<Self, Error> {
         let end = samples.len() - 1;
         let mut members: BTreeMap<(Family, Vec<u64>), Vec<&Phase>> = BTreeMap::new();
@@ -154,7 +164,7 @@ impl<'s> Model<'s> {
         for phase in phases {
             members.entry(key(phase)).or_default().push(phase);
         }
-        let groups = members.values().map(|phases| group(samples, phases));
+        let groups = members.values().map(|phases| fit_group(samples, phases));
         let groups: Vec<Group> = groups.collect::<Result<_, _>>()?;
         let number = |phase: &Phase| {
             members
@@ -177,26 +187,26 @@ impl<'s> Model<'s> {
                 .iter()
                 .map(|phase| (number(phase), phase.supersteps[end].clone()))
                 .collect(),
-            memory: exponent(&memory).unwrap_or(0.0),
+            memory_exponent: exponent(&memory).unwrap_or(0.0),
         })
     }
 
-    /// Returns the process of the last recording that represents process `process` of `count`.
+    /// Returns the process of the largest recording whose work represents process `process` of `count`.
     fn original(&self, process: usize, count: usize) -> usize {
         process * self.last.processes / count
     }
 
-    /// Returns the memory of a process of `count` \[B\].
+    /// Returns the extrapolated memory of process `process` of `count` \[B\]; `None` if the recording does not state it.
     pub(super) fn memory(&self, process: usize, count: usize) -> Option<f64> {
         let ratio = count as f64 / self.last.processes as f64;
-        Some((self.last.memory[self.original(process, count)]? * ratio.powf(self.memory)).round())
+        Some((self.last.memory[self.original(process, count)]? * ratio.powf(self.memory_exponent)).round())
     }
 
-    /// Creates the supersteps of `count` processes: the work of each process, and the messages with their sizes.
+    /// Creates the supersteps of a run with `count` processes: the work of each process, and the messages with their sizes.
     ///
     /// # Errors
     /// A family does not exist for this number of processes.
-    pub(super) fn steps(&self, count: usize) -> Result<Vec<Made>, Error> {
+    pub(super) fn steps(&self, count: usize) -> Result<Vec<ModelStep>, Error> {
         let ratio = count as f64 / self.last.processes as f64;
         let mut made = Vec::new();
         for (group, supersteps) in &self.phases {
@@ -216,8 +226,8 @@ impl<'s> Model<'s> {
             let work = (0..count).map(|process| recorded[self.original(process, count)] * scale);
             let mut work: Vec<f64> = work.collect();
             for step in steps {
-                let size = |slot: usize| group.sizes[slot].map_or(0.0, |law| law.at(count).round());
-                made.push(Made {
+                let size = |slot: usize| group.sizes[slot].map_or(0.0, |law| law.value_at(count).round());
+                made.push(ModelStep {
                     work: std::mem::take(&mut work),
                     messages: step
                         .into_iter()
@@ -230,17 +240,17 @@ impl<'s> Model<'s> {
     }
 }
 
-/// A superstep of the model.
+/// A superstep that the model creates.
 #[derive(Clone, Debug)]
-pub(super) struct Made {
-    /// The work of each process \[instructions\]; empty if there is none.
+pub(super) struct ModelStep {
+    /// Work of each process \[instructions\]; empty if no process computes.
     pub(super) work: Vec<f64>,
-    /// Sender, receiver, and size \[B\].
+    /// Sender, receiver and size \[B\] of each message.
     pub(super) messages: Vec<(usize, usize, f64)>,
 }
 
-/// Fits the laws of a group.
-fn group(samples: &[Sample], phases: &[&Phase]) -> Result<Group, Error> {
+/// Fits the laws of one group of exchanges.
+fn fit_group(samples: &[Sample], phases: &[&Phase]) -> Result<Group, Error> {
     let family = phases[0].family;
     let mean_work = |index: usize, sample: &Sample| {
         let of_phase = |phase: &&Phase| {
@@ -269,7 +279,7 @@ fn group(samples: &[Sample], phases: &[&Phase]) -> Result<Group, Error> {
             .collect()
     };
     let slots: Vec<Vec<(usize, f64)>> = (0..family.slots()).map(of_slot).collect();
-    let sizes = Law::of_sizes(&slots, family).ok_or_else(|| lawless(family, &slots.concat()))?;
+    let sizes = Law::of_sizes(&slots, family).ok_or_else(|| no_law_error(family, &slots.concat()))?;
     Ok(Group {
         family,
         count: phases.len(),
@@ -278,8 +288,8 @@ fn group(samples: &[Sample], phases: &[&Phase]) -> Result<Group, Error> {
     })
 }
 
-/// Creates the error of sizes without a law.
-fn lawless(family: Family, points: &[(usize, f64)]) -> Error {
+/// Creates the error that message sizes follow no known law.
+fn no_law_error(family: Family, points: &[(usize, f64)]) -> Error {
     let shown: Vec<String> = points
         .iter()
         .map(|(count, size)| format!("{size:.0} B with {count} processes"))

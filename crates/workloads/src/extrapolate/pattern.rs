@@ -1,32 +1,34 @@
-//! The exchanges of recordings: one sequence of families for all of them. The number of supersteps of a family depends on the number of processes.
+//! Divides recordings into exchanges: one sequence of families that describes all recordings. The number of supersteps of a
+//! family depends on the number of processes.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::family::{ALL, Family, Sent};
+use super::family::{ALL, Family, FamilyMessage};
 use super::sample::{Sample, Step};
 use migsim_base::error::{Error, Problem};
 use migsim_base::words::counted;
 
-/// Maximum difference between the sizes of one slot, relative to their mean.
-const UNEQUAL: f64 = 0.1;
+/// Maximum deviation of a message size in a slot from the mean size, relative to the mean.
+const MAX_SIZE_DEVIATION: f64 = 0.1;
 
-/// An exchange in all recordings.
+/// One exchange of the program, as found in all recordings.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Phase {
+    /// Communication pattern of the exchange.
     pub(super) family: Family,
-    /// Its supersteps, by recording.
+    /// Supersteps of the exchange in each recording.
     pub(super) supersteps: Vec<Range<usize>>,
-    /// The mean size of the messages of each slot \[B\], by recording; none if the slot has no message in the recording.
+    /// Mean size of the messages \[B\] of each slot in each recording; `None` if the slot has no message in the recording.
     pub(super) sizes: Vec<Vec<Option<f64>>>,
 }
 
-/// Finds the exchanges of the recordings.
+/// Returns the exchanges of which all recordings consist, in order.
 ///
 /// # Errors
 /// At some superstep no family describes all recordings, or one of them ends before the others.
 pub(super) fn parse(samples: &[Sample]) -> Result<Vec<Phase>, Error> {
-    let families: Vec<(Family, Vec<Vec<Vec<Sent>>>)> = (ALL.into_iter())
+    let families: Vec<(Family, Vec<Vec<Vec<FamilyMessage>>>)> = (ALL.into_iter())
         .filter_map(|family| {
             let steps = samples.iter().map(|sample| family.steps(sample.processes));
             Some((family, steps.collect::<Option<Vec<_>>>()?))
@@ -41,7 +43,7 @@ pub(super) fn parse(samples: &[Sample]) -> Result<Vec<Phase>, Error> {
     {
         let matches = families
             .iter()
-            .filter_map(|(family, steps)| phase(samples, &at, *family, steps));
+            .filter_map(|(family, steps)| match_phase(samples, &at, *family, steps));
         // The family that describes most supersteps is taken; of equal ones the first.
         let best = matches.reduce(|best, other| {
             let length = |phase: &Phase| phase.supersteps.iter().map(Range::len).sum::<usize>();
@@ -52,7 +54,7 @@ pub(super) fn parse(samples: &[Sample]) -> Result<Vec<Phase>, Error> {
             }
         });
         let Some(found) = best else {
-            return Err(irregular(samples, &at));
+            return Err(irregular_error(samples, &at));
         };
         at = found.supersteps.iter().map(|range| range.end).collect();
         phases.push(found);
@@ -60,12 +62,13 @@ pub(super) fn parse(samples: &[Sample]) -> Result<Vec<Phase>, Error> {
     Ok(phases)
 }
 
-/// Returns the phase of a family at these supersteps of the recordings, if all have its messages.
-fn phase(
+/// Returns the exchange of a family that begins at the supersteps `at` of the recordings; `None` if some recording has other
+/// messages there. `steps` are the messages of the family for each recording.
+fn match_phase(
     samples: &[Sample],
     at: &[usize],
     family: Family,
-    steps: &[Vec<Vec<Sent>>],
+    steps: &[Vec<Vec<FamilyMessage>>],
 ) -> Option<Phase> {
     let mut found = Phase {
         family,
@@ -77,21 +80,21 @@ fn phase(
         let recorded = sample.steps.get(at..end)?;
         let mut sizes = vec![Vec::new(); family.slots()];
         for (expected, step) in steps.iter().zip(recorded) {
-            take(expected, step, &mut sizes)?;
+            add_sizes(expected, step, &mut sizes)?;
         }
         found.supersteps.push(at..end);
         found.sizes.push(
             sizes
                 .iter()
-                .map(|sizes| mean(sizes))
+                .map(|sizes| mean_of_equal(sizes))
                 .collect::<Option<_>>()?,
         );
     }
     Some(found)
 }
 
-/// Adds the sizes of a superstep to their slots, if its messages are the expected ones.
-fn take(expected: &[Sent], step: &Step, sizes: &mut [Vec<f64>]) -> Option<()> {
+/// Adds the message sizes of a recorded superstep to their slots; `None` if its messages are not the expected ones.
+fn add_sizes(expected: &[FamilyMessage], step: &Step, sizes: &mut [Vec<f64>]) -> Option<()> {
     let mut left: BTreeMap<(usize, usize), &[f64]> = BTreeMap::new();
     for (ends, sizes) in &step.messages {
         left.insert(*ends, sizes);
@@ -105,21 +108,21 @@ fn take(expected: &[Sent], step: &Step, sizes: &mut [Vec<f64>]) -> Option<()> {
     left.values().all(|rest| rest.is_empty()).then_some(())
 }
 
-/// Returns the mean of sizes that are nearly equal; `Some(None)` without sizes; none for unequal sizes.
+/// Returns the mean of sizes that are nearly equal; `Some(None)` if there are no sizes, and `None` if they are not nearly equal.
 #[expect(clippy::option_option, reason = "an empty slot is no unequal one")]
-fn mean(sizes: &[f64]) -> Option<Option<f64>> {
+fn mean_of_equal(sizes: &[f64]) -> Option<Option<f64>> {
     if sizes.is_empty() {
         return Some(None);
     }
     let mean = sizes.iter().sum::<f64>() / sizes.len() as f64;
     let is_near = sizes
         .iter()
-        .all(|size| (size - mean).abs() <= UNEQUAL * mean);
+        .all(|size| (size - mean).abs() <= MAX_SIZE_DEVIATION * mean);
     is_near.then_some(Some(mean))
 }
 
-/// Creates the error of recordings that are irregular at these supersteps.
-fn irregular(samples: &[Sample], at: &[usize]) -> Error {
+/// Creates the error that the recordings follow no common pattern at the supersteps `at`.
+fn irregular_error(samples: &[Sample], at: &[usize]) -> Error {
     let ended = samples
         .iter()
         .zip(at)

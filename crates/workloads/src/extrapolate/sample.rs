@@ -1,4 +1,4 @@
-//! A recording as lists: the work and the messages of each superstep.
+//! A recording converted into lists: the work and the messages of each superstep.
 
 use std::collections::BTreeMap;
 
@@ -6,28 +6,31 @@ use crate::trace::Trace;
 use crate::{Plan, Workload};
 use migsim_base::units::ProcessId;
 
-/// A recording.
+/// A recording of a program with one number of processes.
 #[derive(Clone, Debug)]
 pub(super) struct Sample {
-    /// The name of its file.
+    /// Name of the file of the recording.
     pub(super) name: String,
+    /// Number of processes of the recorded run.
     pub(super) processes: usize,
+    /// The recorded supersteps, in order.
     pub(super) steps: Vec<Step>,
-    /// The memory of each process \[B\], where it is known.
+    /// Memory of each process \[B\]; `None` if the recording does not state it.
     pub(super) memory: Vec<Option<f64>>,
 }
 
-/// A superstep.
+/// A recorded superstep.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Step {
-    /// The work of each process \[instructions\].
+    /// Work of each process \[instructions\].
     pub(super) work: Vec<f64>,
-    /// The sizes \[B\] of the messages from one process to another, by sender and receiver.
+    /// Sizes of the messages \[B\] for each pair of sender and receiver.
     pub(super) messages: BTreeMap<(usize, usize), Vec<f64>>,
 }
 
 impl Sample {
-    pub(super) fn of(name: &str, trace: &Trace) -> Self {
+    /// Converts a trace into lists.
+    pub(super) fn from_trace(name: &str, trace: &Trace) -> Self {
         let processes = trace.processes();
         let mut plan = Plan::default();
         let mut steps = Vec::new();
@@ -61,7 +64,7 @@ impl Sample {
         }
     }
 
-    /// Returns the work of each process in some supersteps \[instructions\].
+    /// Returns the work of each process, summed over a range of supersteps \[instructions\].
     pub(super) fn work(&self, supersteps: std::ops::Range<usize>) -> Vec<f64> {
         let mut work = vec![0.0; self.processes];
         for step in &self.steps[supersteps] {

@@ -38,7 +38,7 @@ fn program(processes: usize, cells: f64) -> Trace {
             })
             .collect()
     };
-    let side = |slot: usize| (8.0 * cells.sqrt() / grid.across(slot, processes) as f64).round();
+    let side = |slot: usize| (8.0 * cells.sqrt() / grid.processes_across(slot, processes) as f64).round();
     for _ in 0..5 {
         add(
             Some(100.0 * cells / processes as f64),
@@ -71,12 +71,12 @@ fn recorded(counts: &[usize]) -> Vec<(String, Trace)> {
 fn a_regular_program_is_the_same_with_more_processes() {
     let found = extrapolate(&recorded(&[8, 2, 4]), 64).unwrap();
     assert_eq!(
-        (found.check.processes, found.check.bytes_off.abs() < 1e-4),
+        (found.check.processes, found.check.bytes_error.abs() < 1e-4),
         (8, true),
         "{:?}",
         found.check
     );
-    assert!(found.check.work_off.abs() < 0.05, "{:?}", found.check);
+    assert!(found.check.work_error.abs() < 0.05, "{:?}", found.check);
     let (made, expected) = (
         Trace::parse("made", &found.trace).unwrap(),
         program(64, 1_048_576.0),
@@ -85,7 +85,7 @@ fn a_regular_program_is_the_same_with_more_processes() {
         (made.processes(), made.supersteps()),
         (64, expected.supersteps())
     );
-    let (made, expected) = (Sample::of("", &made), Sample::of("", &expected));
+    let (made, expected) = (Sample::from_trace("", &made), Sample::from_trace("", &expected));
     for (step, (one, other)) in made.steps.iter().zip(&expected.steps).enumerate() {
         assert_eq!(one.messages, other.messages, "superstep {step}");
     }

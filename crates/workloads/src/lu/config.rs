@@ -1,4 +1,4 @@
-//! The keys of `lu`, with the origin of each default and the range of each value.
+//! Options of the application `lu`, with the origin of each default and the range of each value.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,70 +6,75 @@ use serde::{Deserialize, Serialize};
 use migsim_base::error::Problem;
 use migsim_base::units::{Bytes, CYCLES, CYCLES_HINT, Instructions};
 
-/// Maximum number of processes: a limit of this program, not of the model.
+/// Maximum number of processes: a limit of this program, not of the application.
 pub(super) const MAX_PROCESSES: u64 = 10_000_000;
-/// Maximum order, whose 2n+1 supersteps can be counted.
+/// Maximum order n of the matrix, for which the number of supersteps, 2n+1, can be represented.
 pub(super) const MAX_ORDER: u64 = (usize::MAX as u64 - 1) / 2;
 
-/// The number of rows and columns of the remaining matrix that a process owns in stage k.
+/// How many rows and columns of the remaining matrix each process owns in stage k.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Blocks {
-    /// The same number for all processes: (n−1−k)/M rows, (n−1−k)/N columns, (n−1−k)²/p elements. M and N must divide n (eq. 2 of the paper).
+    /// The mean number for all processes: (n−1−k)/M rows, (n−1−k)/N columns, (n−1−k)²/p elements. M and N must divide n (eq. 2 of
+    /// the paper).
     #[default]
     Mean,
-    /// The cyclic distribution: the number of r in k+1..n−1 with r mod M = s, and likewise for columns.
+    /// The exact number of the cyclic distribution: process row s owns the rows r in k+1..n−1 with r mod M = s, and likewise for
+    /// columns.
     Exact,
 }
 
-/// The number of elements in a message to one destination.
+/// How the elements that a process sends to one destination are packed into messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Packing {
-    /// One message with all elements, rounded to whole bytes.
+    /// One message with all elements for a destination, rounded to whole bytes.
     #[default]
     Destination,
-    /// One message per element; with [`Blocks::Mean`] a fraction of an element counts as an element.
+    /// One message per element. With [`Blocks::Mean`], a fraction of an element counts as a whole element.
     Element,
 }
 
-/// The keys of the application `lu`.
+/// Options of the application `lu`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LuConfig {
-    /// The order n of the matrix; at least 1. Default 2000.
+    /// Order n of the matrix: the number of its rows and columns; at least 1. Default 2000.
     #[serde(default = "default_order")]
     #[schemars(range(min = 1))]
     pub n: u64,
-    /// The number p of processes; at least 1. Default 50.
+    /// Number p of processes; at least 1. Default 50.
     #[serde(default = "default_processes")]
     #[schemars(range(min = 1, max = MAX_PROCESSES))]
     pub procs: u64,
-    /// The grid of processes, `[M rows, N columns]` with M·N = p. Default: the paper's 5x5, 10x5, 10x10 and 20x10 for 25, 50, 100 and 200
-    /// processes, if they divide n. Otherwise it is the most square grid with M >= N; with mean blocks it must divide n.
+    /// Grid of processes, `[M rows, N columns]` with M·N = p. Default: the paper's 5x5, 10x5, 10x10 and 20x10 for 25, 50, 100 and
+    /// 200 processes, if they divide n. Otherwise it is the most square grid with M >= N; with mean blocks, its rows and columns
+    /// must divide n.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid: Option<[u64; 2]>,
-    /// The part of the matrix that a process owns. Default `mean` (equation 2 of the paper).
+    /// How many rows and columns of the matrix each process owns. Default `mean` (equation 2 of the paper).
     #[serde(default)]
     pub blocks: Blocks,
-    /// The size of an element in a message. Default 8 B, a double; the experiment of the paper has 0 B, which fits the times of the paper best.
+    /// Size of a matrix element in a message. Default 8 B, a double; the experiment of the paper has 0 B, which fits the times of
+    /// the paper best.
     #[serde(default = "default_element")]
     pub bytes_per_element: Bytes,
-    /// Whether elements for one destination share a message. Default `destination` (inferred: the paper does not say).
+    /// Whether the elements for one destination share a message. Default `destination` (inferred: the paper does not say).
     #[serde(default)]
     pub packing: Packing,
-    /// The cost of `a_ij -= a_ik·a_kj`. Default 5 instr: two loads, a multiplication, a subtraction, a store. The experiment of the paper
-    /// has 1006 instr, fitted to the times of the paper.
+    /// Cost of one update `a_ij -= a_ik·a_kj`. Default 5 instr: two loads, a multiplication, a subtraction, a store. The
+    /// experiment of the paper has 1006 instr, fitted to the times of the paper.
     #[serde(default = "default_update")]
     pub instructions_per_update: Instructions,
-    /// The cost of `a_ik /= a_kk`. Default 3 instr: a load, a division, a store. The experiment of the paper has 1006 instr; the times of
-    /// the paper do not determine this value.
+    /// Cost of one division `a_ik /= a_kk`. Default 3 instr: a load, a division, a store. The experiment of the paper has 1006
+    /// instr; the times of the paper do not determine this value.
     #[serde(default = "default_division")]
     pub instructions_per_division: Instructions,
-    /// The memory of a process for each element it owns, which moves with it. Default 8 B (inferred: one double).
+    /// Memory of a process for each matrix element that it owns, which is transferred when the process migrates. Default 8 B
+    /// (inferred: one double).
     #[serde(default = "default_element")]
     pub image_bytes_per_element: Bytes,
-    /// Clock cycles per instruction; positive. Default 1.
+    /// Number of clock cycles that a host needs per instruction; positive. Default 1.
     #[serde(default = "default_cycles")]
     pub cycles_per_instruction: f64,
 }
@@ -82,14 +87,17 @@ fn default_processes() -> u64 {
     50
 }
 
+/// Returns the default cost of an update.
 fn default_update() -> Instructions {
     Instructions::of(5.0)
 }
 
+/// Returns the default cost of a division.
 fn default_division() -> Instructions {
     Instructions::of(3.0)
 }
 
+/// Returns the default size of a matrix element.
 fn default_element() -> Bytes {
     Bytes::of(8.0)
 }
@@ -99,7 +107,7 @@ fn default_cycles() -> f64 {
 }
 
 impl LuConfig {
-    /// Creates the defaults for a matrix of order `n` on `procs` processes.
+    /// Creates the default options for a matrix of order `n` on `procs` processes.
     pub fn new(n: u64, procs: u64) -> Self {
         Self {
             n,
@@ -116,7 +124,7 @@ impl LuConfig {
     }
 }
 
-/// Returns problems of single keys.
+/// Returns the problems of options whose own value is out of range.
 pub(super) fn value_problems(config: &LuConfig) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (key, value, most) in [

@@ -1,13 +1,14 @@
-//! The grid of processes that holds the matrix.
+//! Determines the grid of processes over which the matrix is distributed.
 
 use super::{Blocks, LuConfig};
 use migsim_base::error::Problem;
 use migsim_base::words::counted;
 
-/// The grids of the paper (section 5): M rows, N columns.
+/// Grids of processes in the paper (section 5): M rows, N columns.
 const PAPER_GRIDS: [(u64, u64); 4] = [(5, 5), (10, 5), (10, 10), (20, 10)];
 
-/// Returns the requested grid, or the default one.
+/// Returns the grid that the options request, or the default grid, as M rows and N columns. It is an error if the grid does not
+/// suit the matrix or the number of processes.
 pub(super) fn grid_of(config: &LuConfig) -> Result<(u64, u64), Problem> {
     match config.grid {
         Some([rows, columns]) => check_grid(config, rows, columns),
@@ -15,7 +16,7 @@ pub(super) fn grid_of(config: &LuConfig) -> Result<(u64, u64), Problem> {
     }
 }
 
-/// Whether a grid can hold the matrix.
+/// Whether the matrix can be distributed over a grid of processes.
 fn fits(config: &LuConfig, (rows, columns): (u64, u64)) -> bool {
     match config.blocks {
         Blocks::Mean => config.n.is_multiple_of(rows) && config.n.is_multiple_of(columns),
@@ -23,7 +24,7 @@ fn fits(config: &LuConfig, (rows, columns): (u64, u64)) -> bool {
     }
 }
 
-/// Returns the grids of p processes with M >= N, the most square one first.
+/// Returns the grids of `procs` processes with at least as many rows as columns, the most square one first.
 fn grids(procs: u64) -> impl Iterator<Item = (u64, u64)> {
     (1..=procs.isqrt())
         .rev()
@@ -31,6 +32,7 @@ fn grids(procs: u64) -> impl Iterator<Item = (u64, u64)> {
         .map(move |columns| (procs / columns, columns))
 }
 
+/// Returns the default grid: that of the paper for this number of processes, or else the most square one that fits.
 fn default_grid(config: &LuConfig) -> Result<(u64, u64), Problem> {
     PAPER_GRIDS
         .into_iter()
@@ -38,7 +40,7 @@ fn default_grid(config: &LuConfig) -> Result<(u64, u64), Problem> {
         .chain(grids(config.procs))
         .find(|&grid| fits(config, grid))
         .ok_or_else(|| {
-            unfit(
+            unfit_grid_problem(
                 config,
                 &format!("no grid of {} fits", counted(config.procs, "process")),
             )
@@ -46,6 +48,7 @@ fn default_grid(config: &LuConfig) -> Result<(u64, u64), Problem> {
         })
 }
 
+/// Checks that a requested grid has the right number of processes and fits the matrix.
 fn check_grid(config: &LuConfig, rows: u64, columns: u64) -> Result<(u64, u64), Problem> {
     let procs = config.procs;
     if rows.checked_mul(columns) != Some(procs) {
@@ -57,18 +60,18 @@ fn check_grid(config: &LuConfig, rows: u64, columns: u64) -> Result<(u64, u64), 
         .hint(format!(
             "grids of {}: {}",
             counted(procs, "process"),
-            list(grids(procs))
+            grid_list(grids(procs))
         )));
     }
     if fits(config, (rows, columns)) {
         return Ok((rows, columns));
     }
-    Err(unfit(config, &format!("the grid {rows}x{columns} does not fit")).key("workload.grid"))
+    Err(unfit_grid_problem(config, &format!("the grid {rows}x{columns} does not fit")).key("workload.grid"))
 }
 
-/// Creates a problem that begins with `what` ("the grid 7x3 does not fit"), with the grids that fit as its hint.
-fn unfit(config: &LuConfig, what: &str) -> Problem {
-    let good = list(grids(config.procs).filter(|&grid| fits(config, grid)));
+/// Creates a problem that begins with `what` ("the grid 7x3 does not fit"); its hint lists the grids that fit.
+fn unfit_grid_problem(config: &LuConfig, what: &str) -> Problem {
+    let good = grid_list(grids(config.procs).filter(|&grid| fits(config, grid)));
     let (how, otherwise) = match config.blocks {
         Blocks::Exact => (
             "the grid has more rows or columns",
@@ -90,8 +93,8 @@ fn unfit(config: &LuConfig, what: &str) -> Problem {
     Problem::new(format!("{what} a matrix of order {}: {how}", config.n)).hint(hint)
 }
 
-/// Lists the first few grids, for a hint.
-fn list(grids: impl Iterator<Item = (u64, u64)>) -> String {
+/// Returns the first few grids as text, for a hint.
+fn grid_list(grids: impl Iterator<Item = (u64, u64)>) -> String {
     let texts: Vec<String> = grids
         .take(8)
         .map(|(rows, columns)| format!("{rows}x{columns}"))

@@ -1,4 +1,4 @@
-//! The 2n+1 supersteps of `lu`: the processes that compute and those that send.
+//! The 2n+1 supersteps of `lu`: the work of each process and the messages between processes.
 
 use super::config::value_problems;
 use super::grid::grid_of;
@@ -7,10 +7,10 @@ use crate::{Extent, Message, Plan, Workload};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, Instructions, ProcessId};
 
-/// Maximum number of messages in one superstep (24 B each in memory).
+/// Maximum number of messages in one superstep; each takes 24 B of memory.
 const MAX_MESSAGES: u128 = 100_000_000;
 
-/// The application: see the [module](super).
+/// The application `lu`: see the [module](super).
 ///
 /// ```
 /// use migsim_workloads::{Plan, Workload, lu::{Lu, LuConfig}};
@@ -24,20 +24,21 @@ const MAX_MESSAGES: u128 = 100_000_000;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Lu {
+    /// Order n of the matrix.
     order: u64,
-    /// Number of process rows, M.
+    /// Number of rows of the grid of processes, M.
     rows: u64,
-    /// Number of process columns, N.
+    /// Number of columns of the grid of processes, N.
     columns: u64,
     config: LuConfig,
 }
 
 impl Lu {
-    /// Creates the application with these keys.
+    /// Creates the application with these options.
     ///
     /// # Errors
-    /// A value is out of range. The grid does not have `procs` processes, or has more rows or columns than the matrix. With mean blocks,
-    /// the grid does not divide the matrix. The amounts are too large to be numbers. All problems are reported together.
+    /// A value is out of range. The grid does not have `procs` processes, or has more rows or columns than the matrix. With mean
+    /// blocks, the grid does not divide the matrix. The amounts are too large to be numbers. All problems are reported together.
     pub fn new(config: &LuConfig) -> Result<Self, Error> {
         let problems = value_problems(config);
         if !problems.is_empty() {
@@ -54,12 +55,12 @@ impl Lu {
         Ok(lu)
     }
 
-    /// Returns the grid: M rows and N columns of processes.
+    /// Returns the grid of processes: M rows and N columns.
     pub fn grid(&self) -> (u64, u64) {
         (self.rows, self.columns)
     }
 
-    /// Refuses more messages in a superstep than memory can hold; stage 0 has the most.
+    /// Returns an error if a superstep has more messages than memory can store. Stage 0 has the most messages.
     fn check_messages(&self) -> Result<(), Problem> {
         let (n, m, columns) = (
             u128::from(self.order),
@@ -78,7 +79,8 @@ impl Lu {
         Ok(())
     }
 
-    /// Returns the number of indices in `first..n` that belong to part `index` of `parts`.
+    /// Returns the number of matrix rows (or columns) from `first` to n−1 that belong to process row (or column) `index` of
+    /// `parts`.
     fn share(&self, first: u64, parts: u64, index: u64) -> f64 {
         match self.config.blocks {
             Blocks::Mean => (self.order - first) as f64 / parts as f64,
@@ -86,6 +88,7 @@ impl Lu {
         }
     }
 
+    /// Returns the id of the process in a row and column of the grid.
     fn id(&self, row: u64, column: u64) -> ProcessId {
         #[expect(
             clippy::cast_possible_truncation,
@@ -94,20 +97,21 @@ impl Lu {
         ProcessId((row * self.columns + column) as u32)
     }
 
-    /// Sends `elements` elements from P(s,t) to the other processes of its process row.
+    /// Sends `elements` matrix elements from process P(s,t) to each other process in its row of the grid.
     fn send_along_row(&self, plan: &mut Plan, (s, t): (u64, u64), elements: f64) {
         for other in (0..self.columns).filter(|&other| other != t) {
             self.send(plan, self.id(s, t), self.id(s, other), elements);
         }
     }
 
-    /// Sends `elements` elements from P(s,t) to the other processes of its process column.
+    /// Sends `elements` matrix elements from process P(s,t) to each other process in its column of the grid.
     fn send_along_column(&self, plan: &mut Plan, (s, t): (u64, u64), elements: f64) {
         for other in (0..self.rows).filter(|&other| other != s) {
             self.send(plan, self.id(s, t), self.id(other, t), elements);
         }
     }
 
+    /// Adds the message, or messages, with `elements` matrix elements from one process to another.
     fn send(&self, plan: &mut Plan, from: ProcessId, to: ProcessId, elements: f64) {
         let message = |elements: f64| {
             let bytes = (elements * self.config.bytes_per_element.get()).round();
@@ -130,12 +134,13 @@ impl Lu {
         }
     }
 
-    /// Adds type 1 (`stage` 0) and the end of type 3: the diagonal process sends `a_kk` down and up its column.
+    /// Adds the messages of superstep 0 and of the end of type 3. The process that owns the diagonal element `a_kk` sends it to
+    /// the other processes in its column of the grid.
     fn send_diagonal(&self, stage: u64, plan: &mut Plan) {
         self.send_along_column(plan, (stage % self.rows, stage % self.columns), 1.0);
     }
 
-    /// Adds type 2: the divisions, and the messages with the column and the row that all processes need.
+    /// Adds a superstep of type 2: the divisions, and the messages with the column and the row that all processes need.
     fn fill_divisions(&self, stage: u64, plan: &mut Plan) {
         let (diagonal_row, diagonal_column) = (stage % self.rows, stage % self.columns);
         let per_division = self.config.instructions_per_division.get();
@@ -153,7 +158,7 @@ impl Lu {
         }
     }
 
-    /// Adds type 3: the updates.
+    /// Adds the work of a superstep of type 3: the updates of the remaining matrix.
     fn fill_updates(&self, stage: u64, plan: &mut Plan) {
         let per_update = self.config.instructions_per_update.get();
         if self.config.blocks == Blocks::Mean {
@@ -197,7 +202,8 @@ impl Workload for Lu {
         }
     }
 
-    /// The largest stage is stage 0: every row except the diagonal goes to the other columns, every column to the other rows.
+    /// Returns the number of messages in stage 0, the largest: every row except the diagonal goes to the other columns, every
+    /// column to the other rows.
     fn extent(&self) -> Extent {
         let (rows, columns) = (self.rows as f64, self.columns as f64);
         let messages = match self.config.packing {
@@ -210,7 +216,8 @@ impl Workload for Lu {
         }
     }
 
-    /// Returns the elements that a process owns, n²/p if the grid divides n, times `image_bytes_per_element`.
+    /// Returns the memory of a process: the number of elements that it owns, n²/p if the grid divides n, times
+    /// `image_bytes_per_element`.
     fn memory(&self, process: ProcessId) -> Bytes {
         let (s, t) = (
             u64::from(process.0) / self.columns,
@@ -226,11 +233,12 @@ impl Workload for Lu {
     }
 }
 
-/// Returns the number of indices in 0..`end` that are `index` modulo `parts`.
+/// Returns the number of indices in 0..`end` that are equal to `index` modulo `parts`.
 fn owned(end: u64, parts: u64, index: u64) -> u64 {
     (end + (parts - 1 - index)) / parts
 }
 
+/// Converts a number into a quantity of instructions.
 fn instructions(value: f64) -> Instructions {
     Instructions::of(value)
 }

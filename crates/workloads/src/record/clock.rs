@@ -1,4 +1,4 @@
-//! The logical clock: divides the operations of the processes into supersteps.
+//! The logical clock that divides the operations of recorded processes into supersteps.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,31 +7,37 @@ use super::read::{Lane, Operation};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::InstructionsPerSecond;
 
-/// Duration of computation after a send below which no new superstep begins; the computation is added to the next one \[ns\].
-const SMALL: u64 = 10_000;
+/// Duration of computation \[ns\]. A shorter computation after a send does not begin a new superstep; its time is added to the
+/// next computation.
+const MIN_COMPUTATION: u64 = 10_000;
 
-/// The supersteps of a recorded program.
+/// The supersteps into which a recorded program is divided.
 #[derive(Debug, Default)]
-pub(super) struct Cut {
+pub(super) struct RecordedSupersteps {
+    /// Number of supersteps.
     pub(super) supersteps: usize,
-    /// Time of computation \[ns\] by superstep and process.
+    /// Time of computation \[ns\] by superstep and process; absent where a process does not compute.
     work: BTreeMap<(usize, usize), u64>,
-    /// Superstep, sender, receiver, bytes.
+    /// Superstep, sender, receiver and size \[B\] of each message.
     pub(super) messages: Vec<(usize, usize, usize, u64)>,
 }
 
-/// The progress of a process.
+/// The progress of a process through its operations while they are divided into supersteps.
 #[derive(Clone, Debug, Default)]
 struct Clock {
-    at: usize,
+    /// Index of the next operation of the process.
+    next_operation: usize,
+    /// Superstep to which the next operation belongs, unless it begins a new one.
     superstep: usize,
+    /// Whether the process has already sent a message in this superstep.
     has_sent: bool,
-    /// Computation that is not counted yet \[ns\].
-    left: u64,
+    /// Time of computation \[ns\] that is not yet assigned to a superstep.
+    unassigned_work: u64,
 }
 
 impl Clock {
-    fn to(&mut self, superstep: usize) {
+    /// Advances the clock to `superstep`, unless it is already there or later.
+    fn advance_to(&mut self, superstep: usize) {
         if superstep > self.superstep {
             self.superstep = superstep;
             self.has_sent = false;
@@ -39,29 +45,29 @@ impl Clock {
     }
 }
 
-/// Divides the operations of the processes into supersteps.
+/// Divides the operations of all processes into supersteps.
 ///
 /// # Errors
 /// A process waits for a message that no process sends.
-pub(super) fn cut(operations: &[Vec<Operation>]) -> Result<Cut, Error> {
+pub(super) fn divide_into_supersteps(operations: &[Vec<Operation>]) -> Result<RecordedSupersteps, Error> {
     let mut clocks = vec![Clock::default(); operations.len()];
     let mut sent: BTreeMap<Lane, Vec<usize>> = BTreeMap::new();
-    let mut cut = Cut::default();
+    let mut cut = RecordedSupersteps::default();
     let mut has_moved = true;
     while has_moved {
         has_moved = false;
         for (process, clock) in clocks.iter_mut().enumerate() {
-            while let Some(operation) = operations[process].get(clock.at) {
+            while let Some(operation) = operations[process].get(clock.next_operation) {
                 if !cut.advance(process, clock, *operation, &mut sent) {
                     break;
                 }
-                clock.at += 1;
+                clock.next_operation += 1;
                 has_moved = true;
             }
         }
     }
     for (process, clock) in clocks.iter_mut().enumerate() {
-        if let Some(Operation::Receive(lane, nth)) = operations[process].get(clock.at) {
+        if let Some(Operation::Receive(lane, nth)) = operations[process].get(clock.next_operation) {
             let from = lane.from;
             let message = format!(
                 "rank {process} waits for message {nth} from rank {from} ({lane:?}), which is not sent"
@@ -69,26 +75,27 @@ pub(super) fn cut(operations: &[Vec<Operation>]) -> Result<Cut, Error> {
             let hint = "a call between them is not recorded, or collectives are completed in different orders";
             return Err(Problem::new(message).hint(hint).into());
         }
-        cut.count(process, clock);
+        cut.assign_work(process, clock);
         cut.supersteps = cut.supersteps.max(clock.superstep + 1);
     }
     cut.messages.sort_by_key(|message| (message.0, message.1));
     Ok(cut)
 }
 
-impl Cut {
-    /// Adds the uncounted time to the superstep of the process.
-    fn count(&mut self, process: usize, clock: &mut Clock) {
-        if clock.left > 0 {
+impl RecordedSupersteps {
+    /// Assigns the computation that is not yet assigned to the present superstep of the process, or to a new one after a send.
+    fn assign_work(&mut self, process: usize, clock: &mut Clock) {
+        if clock.unassigned_work > 0 {
             if clock.has_sent {
-                clock.to(clock.superstep + 1);
+                clock.advance_to(clock.superstep + 1);
             }
-            *self.work.entry((clock.superstep, process)).or_default() += clock.left;
-            clock.left = 0;
+            *self.work.entry((clock.superstep, process)).or_default() += clock.unassigned_work;
+            clock.unassigned_work = 0;
         }
     }
 
-    /// Executes an operation; returns false if its message was not sent yet.
+    /// Executes an operation of a process; returns false if it receives a message that was not sent yet. `sent` has the superstep
+    /// of each message sent so far.
     fn advance(
         &mut self,
         process: usize,
@@ -98,9 +105,9 @@ impl Cut {
     ) -> bool {
         match operation {
             Operation::Work(time) => {
-                clock.left = clock.left.saturating_add(time);
-                if !clock.has_sent || clock.left >= SMALL {
-                    self.count(process, clock);
+                clock.unassigned_work = clock.unassigned_work.saturating_add(time);
+                if !clock.has_sent || clock.unassigned_work >= MIN_COMPUTATION {
+                    self.assign_work(process, clock);
                 }
             }
             Operation::Send(lane, bytes) => {
@@ -116,14 +123,14 @@ impl Cut {
                     return false;
                 };
                 if lane.from != process {
-                    clock.to(superstep + 1);
+                    clock.advance_to(superstep + 1);
                 }
             }
         }
         true
     }
 
-    /// Writes the supersteps as lines of a trace, and its end.
+    /// Appends the supersteps to a trace as text, and ends the trace. `speed` converts time into work.
     pub(super) fn write(&self, speed: InstructionsPerSecond, trace: &mut String) {
         let mut work = self.work.iter().peekable();
         let mut messages = self.messages.iter().peekable();

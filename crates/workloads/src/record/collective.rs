@@ -1,10 +1,10 @@
-//! Collectives as messages, by the algorithms that Open MPI chooses for few processes.
+//! Replaces MPI collectives by messages, with the algorithms that Open MPI chooses for few processes.
 //!
-//! Barrier: recursive doubling. Broadcast and reduction: binomial trees. Allreduce: recursive doubling below 10 kB, else a ring.
-//! Gather and scatter: linear. Allgather and reduce-scatter: rings. All-to-all: all at once below 3000 B, else by pairs. Scan: a chain.
-//! Neighbours: all at once.
+//! Barrier: recursive doubling. Broadcast and reduction: binomial trees. Allreduce: recursive doubling below 10 kB, otherwise a
+//! ring. Gather and scatter: linear. Allgather and reduce-scatter: rings. All-to-all: all messages together below 3000 B,
+//! otherwise by pairs. Scan: a chain. Collectives of neighbours: all messages together.
 
-/// The kind of a collective.
+/// Kind of an MPI collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Barrier,
@@ -17,17 +17,18 @@ pub(super) enum Kind {
     Alltoall,
     ReduceScatter,
     Scan,
-    /// A collective of the neighbours in a topology; a record lists its messages.
+    /// A collective between the neighbours in a topology; the record lists its messages.
     Neighbours,
 }
 
-/// Minimum size of an allreduce by a ring \[B\] (Open MPI 4.1, fixed decisions).
-const RING_FROM: u64 = 10_000;
-/// Minimum size of an all-to-all by pairs \[B\] (Open MPI 4.1, fixed decisions).
-const PAIRS_FROM: u64 = 3_000;
+/// Minimum size \[B\] at which an allreduce uses a ring (Open MPI 4.1, fixed decisions).
+const RING_MIN_BYTES: u64 = 10_000;
+/// Minimum size \[B\] at which an all-to-all proceeds by pairs (Open MPI 4.1, fixed decisions).
+const PAIRS_MIN_BYTES: u64 = 3_000;
 
 impl Kind {
-    pub(super) fn named(name: &str) -> Option<Self> {
+    /// Returns the collective with this name in a record; `None` if there is none.
+    pub(super) fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "barrier" => Self::Barrier,
             "bcast" => Self::Bcast,
@@ -44,23 +45,28 @@ impl Kind {
     }
 }
 
-/// The part of a process in a collective.
+/// The part of one process in a collective.
 #[derive(Clone, Debug)]
 pub(super) struct Collective {
+    /// Kind of the collective.
     pub(super) kind: Kind,
+    /// Id of the communicator.
     pub(super) group: u64,
+    /// Number of processes in the communicator.
     pub(super) members: usize,
-    /// The rank of the process in the communicator.
-    pub(super) me: usize,
+    /// Rank of the process in the communicator.
+    pub(super) rank: usize,
+    /// Rank of the root in the communicator, for kinds of collectives that have one.
     pub(super) root: usize,
+    /// Size of each message \[B\], unless `sizes` is given.
     pub(super) bytes: u64,
-    /// The size for each member; empty if all sizes are `bytes`.
+    /// Size of the data \[B\] for each member of the communicator; empty if all sizes are `bytes`.
     pub(super) sizes: Vec<u64>,
-    /// The messages of a collective of neighbours; otherwise empty.
+    /// Messages of the process in a collective of neighbours; empty for other kinds.
     pub(super) neighbours: Vec<Move>,
 }
 
-/// A message of a collective: to or from a member.
+/// A message of a collective, from the point of view of one process: sent to or received from a member of the communicator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Move {
     Send(usize, u64),
@@ -69,20 +75,22 @@ pub(super) enum Move {
 use Move::{Receive, Send};
 
 impl Collective {
+    /// Returns the size of the data for a member \[B\].
     fn size_of(&self, member: usize) -> u64 {
         self.sizes.get(member).copied().unwrap_or(self.bytes)
     }
 
+    /// Returns the ranks of the other members.
     fn others(&self) -> impl Iterator<Item = usize> + use<> {
-        let me = self.me;
+        let me = self.rank;
         (0..self.members).filter(move |&member| member != me)
     }
 
-    /// Returns the sends and receives of the process, in order.
-    pub(super) fn moves(&self) -> Vec<Move> {
-        let (me, root) = (self.me, self.root);
+    /// Returns the messages that the process sends and receives, in order.
+    pub(super) fn messages(&self) -> Vec<Move> {
+        let (me, root) = (self.rank, self.root);
         match self.kind {
-            Kind::Allreduce if self.bytes >= RING_FROM => {
+            Kind::Allreduce if self.bytes >= RING_MIN_BYTES => {
                 let part = self.bytes.div_ceil(self.members as u64);
                 self.ring(2 * (self.members - 1), |_| part)
             }
@@ -107,7 +115,7 @@ impl Collective {
                 let back = round % self.members;
                 self.size_of((me + self.members - back) % self.members)
             }),
-            Kind::Alltoall if self.largest() < PAIRS_FROM => {
+            Kind::Alltoall if self.largest_size() < PAIRS_MIN_BYTES => {
                 let sends = self.others().map(|to| Send(to, self.size_of(to)));
                 sends.chain(self.others().map(Receive)).collect()
             }
@@ -127,21 +135,24 @@ impl Collective {
         }
     }
 
-    fn largest(&self) -> u64 {
+    /// Returns the largest size of the data for a member \[B\].
+    fn largest_size(&self) -> u64 {
         self.sizes.iter().copied().max().unwrap_or(self.bytes)
     }
 
-    /// Returns rounds in which each process sends to the next one and receives from the previous one.
+    /// Returns the messages of a ring: in each round, the process sends to the next member and receives from the previous one.
+    /// `size` gives the size \[B\] in a round.
     fn ring(&self, rounds: usize, size: impl Fn(usize) -> u64) -> Vec<Move> {
-        let next = (self.me + 1) % self.members;
-        let before = (self.me + self.members - 1) % self.members;
+        let next = (self.rank + 1) % self.members;
+        let before = (self.rank + self.members - 1) % self.members;
         let rounds = 0..if self.members > 1 { rounds } else { 0 };
         (rounds.flat_map(|round| [Send(next, size(round)), Receive(before)])).collect()
     }
 
-    /// Returns the messages of recursive doubling; processes beyond the largest power of two send to a partner first and receive from it at the end.
+    /// Returns the messages of recursive doubling. Members beyond the largest power of two send to a partner at the beginning and
+    /// receive from it at the end.
     fn doubling(&self) -> Vec<Move> {
-        let (me, bytes) = (self.me, self.bytes);
+        let (me, bytes) = (self.rank, self.bytes);
         let power = 1 << self.members.ilog2();
         if me >= power {
             return vec![Send(me - power, bytes), Receive(me - power)];
@@ -157,10 +168,10 @@ impl Collective {
         moves
     }
 
-    /// Returns the messages of a binomial tree from the root.
+    /// Returns the messages of the process in a broadcast along a binomial tree from the root.
     fn tree(&self) -> Vec<Move> {
         let count = self.members;
-        let place = (self.me + count - self.root) % count;
+        let place = (self.rank + count - self.root) % count;
         let member = |place: usize| (place + self.root) % count;
         let mut moves = Vec::new();
         let mut distance = 1;
@@ -204,18 +215,18 @@ mod tests {
         {
             let mut balance = std::collections::BTreeMap::new();
             for me in 0..members {
-                let kind = Kind::named(name).unwrap();
+                let kind = Kind::from_name(name).unwrap();
                 let part = Collective {
                     kind,
                     group: 0,
                     members,
-                    me,
+                    rank: me,
                     root: members / 2,
                     bytes,
                     sizes: Vec::new(),
                     neighbours: Vec::new(),
                 };
-                for step in part.moves() {
+                for step in part.messages() {
                     match step {
                         Send(to, _) => *balance.entry((me, to)).or_insert(0) += 1,
                         Receive(from) => *balance.entry((from, me)).or_insert(0) -= 1,

@@ -1,11 +1,11 @@
-//! Facts of a recording: its MPI library, transport, host and repetitions.
+//! Describes the circumstances of a recording: its MPI library, transport, host and number of processes per host.
 
 use std::collections::BTreeMap;
 
 use super::read::Record;
 use crate::trace::Recording;
 
-/// The names of MPI libraries, each after the text with which the version of the library begins.
+/// Names of MPI libraries: the beginning of the version text that a library reports, and the name in traces.
 const LIBRARIES: [(&str, &str); 5] = [
     ("Open MPI", "open-mpi"),
     ("MPICH", "mpich"),
@@ -14,7 +14,8 @@ const LIBRARIES: [(&str, &str); 5] = [
     ("CRAY MPICH", "cray-mpich"),
 ];
 
-/// Describes the library and the host of a recording, as rank 0 reports them, and the number of processes on a host.
+/// Returns the facts about a recording: the library and the host as reported by rank 0, the transport, and the maximum number of
+/// processes on one host.
 pub(super) fn describe(records: &[Record]) -> Recording {
     let mut recording = Recording::default();
     let Some(first) = records.first() else {
@@ -23,8 +24,8 @@ pub(super) fn describe(records: &[Record]) -> Recording {
     let fact = |key: &str| first.facts.get(key).map_or("", String::as_str);
     let text = fact("version");
     if !text.is_empty() {
-        recording.set("library", &library(text));
-        recording.set("version", version(text));
+        recording.set("library", &library_name(text));
+        recording.set("version", version_number(text));
     }
     recording.set("host", fact("host"));
     let mut hosts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -45,8 +46,8 @@ pub(super) fn describe(records: &[Record]) -> Recording {
     recording
 }
 
-/// Returns the name of a library: a known name, or the first word of its version in lower case.
-fn library(text: &str) -> String {
+/// Returns the name of an MPI library from its version text: a known name, or the first word in lower case.
+fn library_name(text: &str) -> String {
     let known = LIBRARIES.iter().find(|(start, _)| text.starts_with(start));
     let first = || {
         text.split_whitespace()
@@ -57,8 +58,9 @@ fn library(text: &str) -> String {
     known.map_or_else(first, |(_, name)| (*name).to_owned())
 }
 
-/// Returns the first word of a text that is a version: digits separated by points, possibly after a `v`.
-fn version(text: &str) -> &str {
+/// Returns the version number in the version text of an MPI library: the first word of digits separated by points, possibly after
+/// a `v`.
+fn version_number(text: &str) -> &str {
     let words = text.split(|letter: char| letter.is_whitespace() || letter == ',');
     let is_version = |word: &&str| {
         word.starts_with(|letter: char| letter.is_ascii_digit()) && word.contains('.')
@@ -67,10 +69,11 @@ fn version(text: &str) -> &str {
     words.find(is_version).unwrap_or("unknown")
 }
 
-/// Returns the transport of messages between processes of a host, or between hosts.
+/// Returns the transport of messages between processes on one host (`is_shared`) or between hosts.
 ///
-/// Open MPI names it in the control variables `pml` and `btl`: names separated by commas, which are the allowed ones or, after a `^`, the
-/// excluded ones. Other libraries use shared memory inside a host.
+/// Open MPI states it in the control variables `pml` and `btl`: names separated by commas, which are the allowed transports or,
+/// after a `^`, the excluded ones. For other libraries it cannot be determined between hosts; inside a host they use shared
+/// memory.
 fn transport(record: &Record, is_shared: bool) -> &'static str {
     let allows = |key: &str, name: &str| {
         let list = record.facts.get(key).map_or("", String::as_str);
@@ -101,7 +104,7 @@ mod tests {
     }
 
     fn described(facts: &str) -> String {
-        describe(&[record(facts), record(facts)]).lines()
+        describe(&[record(facts), record(facts)]).to_lines()
     }
 
     #[test]
@@ -151,6 +154,6 @@ mod tests {
     #[test]
     fn old_records_say_nothing_of_their_library() {
         let old = Record::parse("0", "migsim-record 1 0 1\nend\n").unwrap();
-        assert_eq!(describe(&[old]).lines(), "recorded ranks 1\n");
+        assert_eq!(describe(&[old]).to_lines(), "recorded ranks 1\n");
     }
 }

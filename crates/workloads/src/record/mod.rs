@@ -1,10 +1,11 @@
-//! Records of MPI programs: the computation, sends and receives of each process, divided into supersteps and written as a trace.
+//! Converts records of MPI programs into traces: the computation, sends and receives of each process, divided into supersteps.
 //!
-//! [`RECORDER`] is the source of a library that is preloaded into the program and writes a record for each process. [`convert`] reads the
-//! records, replaces each collective by the messages of its algorithm, and divides them by a logical clock. A message that is sent in
-//! superstep s is received in a later one, and computation after a send begins a superstep.
+//! [`RECORDER`] is the source of a library that is preloaded into the program and writes a record for each process. [`convert`]
+//! reads the records, replaces each collective by the messages of its algorithm, and divides all operations by a logical clock. A
+//! message that is sent in superstep s is received in a later superstep, and computation after a send begins a superstep.
 //!
-//! Left out: one-sided communication, inter-communicators, dynamic processes. A record with any of these is refused, with rank and call.
+//! Not supported: one-sided communication, inter-communicators, dynamic processes. A record with any of these is refused; the
+//! error names rank and call.
 
 mod clock;
 mod collective;
@@ -22,57 +23,58 @@ use migsim_base::units::InstructionsPerSecond;
 use read::Record;
 pub use repeat::Spread;
 
-/// The source of the recorder, in C.
+/// C source of the recorder, a library that is preloaded into MPI programs.
 pub const RECORDER: &str = include_str!("recorder.c");
 
-/// The name and the text of the record of each process of a run.
+/// The records of all processes of a run: name and text of each.
 pub type Records = Vec<(String, String)>;
 
-/// Speed that is assumed for a core without a measured speed \[Hz\].
-const UNKNOWN_SPEED: f64 = 1e9;
+/// Speed of a core \[Hz\] that is assumed if the recorder did not measure it.
+const ASSUMED_SPEED: f64 = 1e9;
 
-/// The conversion of measured time into work.
+/// Options for the conversion of measured time into work.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Measure<'a> {
-    /// The speed of the recording hosts; by default the speed that the recorder measured.
+    /// Speed of a core of the recording hosts. If `None`, the speed that the recorder measured is used.
     pub speed: Option<InstructionsPerSecond>,
-    /// The name of the clock of the recorder, for the `recorded` lines of the trace; empty if it is unknown.
+    /// Name of the clock that the recorder used, for the `recorded` lines of the trace; empty if it is unknown.
     pub clock: &'a str,
-    /// Whether the median of the repetitions of a piece is its work, and not the least.
+    /// Whether the work between two events is the median over the repetitions of a recording; otherwise it is the minimum.
     pub takes_median: bool,
 }
 
-/// A trace created from records.
+/// A trace created from records, with the circumstances of the recording.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Conversion {
-    /// The text of the trace.
+    /// Text of the trace.
     pub trace: String,
-    /// The number of processes.
+    /// Number of processes of the program.
     pub processes: usize,
-    /// The number of supersteps.
+    /// Number of supersteps in the trace.
     pub supersteps: usize,
-    /// The number of messages, including the messages of collectives.
+    /// Number of messages in the trace, including the messages of collectives.
     pub messages: usize,
-    /// The time that the recorder takes per call \[ns\], the maximum over all processes.
+    /// Time that the recorder takes per recorded call \[ns\]; the maximum over all processes.
     pub overhead: u64,
-    /// The speed by which time was converted into work.
+    /// Speed by which time was converted into work.
     pub speed: InstructionsPerSecond,
-    /// Whether the recorder measured a speed.
+    /// Whether the recorder measured the speed of a core.
     pub is_speed_measured: bool,
-    /// The work of each process in the repetitions.
+    /// Time of computation of each process over the repetitions, by rank.
     pub spreads: Vec<Spread>,
     /// The library, the host and the method of the recording.
     pub recording: Recording,
 }
 
-/// Returns the reason why the recorder could not write a record, if the text of the record states a reason.
-pub fn failure(text: &str) -> Option<&str> {
+/// Returns the reason why the recorder could not write a record, if the text of the record states one.
+pub fn failure_reason(text: &str) -> Option<&str> {
     text.strip_prefix("migsim-record failed ")
         .map(str::trim_end)
 }
 
-/// Divides the records of a run, or of several repetitions of it, into supersteps. Work is the minimum (or median) time of each piece, times the speed.
+/// Converts the records of a run, or of several repetitions of a run, into a trace. The work between two events is the minimum
+/// (or median) of its time over the repetitions, multiplied by the speed of a core.
 ///
 /// # Errors
 /// A record is incomplete or wrong, has an unsupported call, or receives a message that no process sent; or two runs differ.
@@ -80,18 +82,18 @@ pub fn convert(runs: &[Records], measure: Measure<'_>) -> Result<Conversion, Err
     let read: Vec<Vec<Record>> = runs.iter().map(read_run).collect::<Result<_, _>>()?;
     let operations = |run: &Vec<Record>| run.iter().map(Record::operations).collect();
     let all: Vec<Vec<_>> = read.iter().map(operations).collect();
-    let (operations, spreads) = repeat::taken(&all, measure.takes_median)?;
-    let cut = clock::cut(&operations)?;
+    let (operations, spreads) = repeat::combine_runs(&all, measure.takes_median)?;
+    let cut = clock::divide_into_supersteps(&operations)?;
     let first = read.first().map_or(&[][..], Vec::as_slice);
     let every = || read.iter().flatten();
-    let measured = median(
+    let measured = median_speed(
         every()
             .map(|record| record.cycles)
             .filter(|cycles| *cycles > 0)
             .collect(),
     );
     let speed = (measure.speed.or(measured))
-        .or(InstructionsPerSecond::new(UNKNOWN_SPEED))
+        .or(InstructionsPerSecond::new(ASSUMED_SPEED))
         .expect("a constant is a speed");
     let overhead = every().map(|record| record.overhead).max().unwrap_or(0);
     let mut recording = facts::describe(first);
@@ -103,7 +105,7 @@ pub fn convert(runs: &[Records], measure: Measure<'_>) -> Result<Conversion, Err
         recording.set("piece", "median");
     }
     let mut trace = format!("migsim-trace 2\nprocesses {}\n", first.len());
-    trace.push_str(&recording.lines());
+    trace.push_str(&recording.to_lines());
     for record in first.iter().filter(|record| record.memory > 0) {
         let _ = writeln!(trace, "memory {} {}B", record.rank, record.memory);
     }
@@ -122,20 +124,20 @@ pub fn convert(runs: &[Records], measure: Measure<'_>) -> Result<Conversion, Err
     })
 }
 
-/// Returns the median of measured cycles per second, with three digits; none without measurements.
-fn median(mut cycles: Vec<u64>) -> Option<InstructionsPerSecond> {
+/// Returns the median of measured cycles per second, rounded to three digits; `None` without measurements.
+fn median_speed(mut cycles: Vec<u64>) -> Option<InstructionsPerSecond> {
     cycles.sort_unstable();
     let median = *cycles.get(cycles.len() / 2)?;
     let step = 10_u64.pow(median.checked_ilog10()?.saturating_sub(2));
     InstructionsPerSecond::new(((median + step / 2) / step * step) as f64)
 }
 
-/// Reads the records of a run, in the order of their ranks.
+/// Reads the records of all processes of a run; returns them in the order of their ranks.
 fn read_run(records: &Records) -> Result<Vec<Record>, Error> {
     let (mut read, mut problems) = (Vec::new(), Vec::new());
     let (started, records): (Vec<_>, Vec<_>) = (records.iter())
-        .partition(|(_, text)| Record::headed(text).is_ok_and(|head| head.is_started));
-    let is_first = |text: &str| Record::headed(text).is_ok_and(|head| head.rank == 0);
+        .partition(|(_, text)| Record::from_first_line(text).is_ok_and(|head| head.is_started));
+    let is_first = |text: &str| Record::from_first_line(text).is_ok_and(|head| head.rank == 0);
     let programs = (records.iter().filter(|(_, text)| is_first(text))).count();
     if programs > 1 {
         let message = format!("{programs} MPI programs ran: each has a rank 0");

@@ -1,4 +1,4 @@
-//! The record of a process: its lines, and the operations that they represent.
+//! Reads the record of a process: its lines, and the operations that they describe.
 //!
 //! ```text
 //! migsim-record 1 RANK SIZE [started]      `started` by MPI_Comm_spawn: ranks in a separate world
@@ -21,32 +21,37 @@ use std::str::FromStr;
 use super::collective::{Collective, Kind, Move};
 use migsim_base::error::Problem;
 
-/// Maximum count in a record; above it floating-point numbers do not represent every whole number.
-const LARGEST: u64 = 1 << 53;
+/// Maximum of a count in a record. Above it, floating-point numbers cannot represent every whole number.
+const MAX_COUNT: u64 = 1 << 53;
 
-/// The messages that keep their order: those of one sender, receiver, communicator and tag, or of one collective.
+/// Identifies a sequence of messages that are received in the order in which they are sent: the messages with the same sender,
+/// receiver, communicator and tag, or the messages of one collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Lane {
+    /// Rank of the sender.
     pub(super) from: usize,
+    /// Rank of the receiver.
     pub(super) to: usize,
+    /// Id of the communicator.
     group: u64,
+    /// Number of the collective in its communicator; `None` for messages outside collectives.
     collective: Option<u64>,
     tag: i64,
 }
 
-/// An operation of a process.
+/// An operation of a process, with collectives already replaced by messages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Operation {
-    /// Computes for this time \[ns\].
+    /// Computes for the given time \[ns\].
     Work(u64),
     Send(Lane, u64),
-    /// Receives the message with this number in a lane.
+    /// Receives the message with the given number, counted from 0, in a sequence of messages.
     Receive(Lane, usize),
 }
 
 impl Operation {
-    /// Describes an operation as an action of its process.
-    pub(super) fn shown(&self) -> String {
+    /// Describes the operation in words as an action of its process, for messages.
+    pub(super) fn description(&self) -> String {
         match self {
             Self::Work(time) => format!("computes {time} ns"),
             Self::Send(lane, bytes) => format!("sends {bytes} B to rank {}", lane.to),
@@ -63,8 +68,8 @@ enum Event {
     Collective(u64, Collective),
 }
 
-/// Creates the error of a call that is not supported, although the record is complete.
-fn uncut(rank: usize, call: &str) -> Problem {
+/// Creates the error that a program uses an MPI call that cannot be converted into supersteps.
+fn unsupported_call(rank: usize, call: &str) -> Problem {
     let (call, thread) = call.split_once(' ').unwrap_or((call, ""));
     let (why, hint) = match call {
         _ if !thread.is_empty() => ("", "let one thread of each process call MPI"),
@@ -93,55 +98,69 @@ fn uncut(rank: usize, call: &str) -> Problem {
     .hint(hint)
 }
 
-/// The record of a process.
+/// The record of one process.
 #[derive(Clone, Debug)]
 pub(super) struct Record {
+    /// Rank of the process.
     pub(super) rank: usize,
+    /// Number of processes of the program.
     pub(super) size: usize,
-    /// Whether a process of the program started it.
+    /// Whether another process of the program started this one (`MPI_Comm_spawn`).
     pub(super) is_started: bool,
+    /// Memory of the process \[B\]; 0 if unknown.
     pub(super) memory: u64,
+    /// Time that the recorder takes per call \[ns\].
     pub(super) overhead: u64,
-    /// Cycles of its core per second \[1/s\]; 0 if the recorder did not measure them.
+    /// Cycles of the core per second \[1/s\]; 0 if the recorder did not measure them.
     pub(super) cycles: u64,
-    /// Properties of its library and its host, by key.
+    /// Properties of the MPI library and of the host, by key.
     pub(super) facts: BTreeMap<String, String>,
+    /// Ranks of the members of each communicator, by id.
     groups: BTreeMap<u64, Vec<usize>>,
+    /// Recorded events, in the order in which they occurred.
     events: Vec<Event>,
 }
 
-/// The words of a line.
+/// The words of a line that are not read yet.
 struct Words<'t> {
+    /// Iterator over the remaining words.
     left: std::str::SplitAsciiWhitespace<'t>,
 }
 
 impl<'t> Words<'t> {
-    fn text(&mut self) -> Result<&'t str, String> {
+    /// Returns the next word; an error if there is none.
+    fn next_word(&mut self) -> Result<&'t str, String> {
         self.left.next().ok_or_else(|| "a word is missing".into())
     }
 
-    fn number<T: FromStr>(&mut self) -> Result<T, String> {
-        let word = self.text()?;
+    /// Reads the next word as a number.
+    fn next_number<T: FromStr>(&mut self) -> Result<T, String> {
+        let word = self.next_word()?;
         (word.parse()).map_err(|_| format!("`{word}` is not a number that can stand here"))
     }
 
-    fn count(&mut self) -> Result<u64, String> {
-        let count: u64 = self.number()?;
-        let is_small = count <= LARGEST;
+    /// Reads the next word as a count, which must not be too large.
+    fn next_count(&mut self) -> Result<u64, String> {
+        let count: u64 = self.next_number()?;
+        let is_small = count <= MAX_COUNT;
         is_small
             .then_some(count)
             .ok_or_else(|| format!("{count} is too large"))
     }
 }
 
-/// The collectives that have begun: the number of the next one in each communicator, and those that have not completed.
+/// The collectives that a process has begun so far.
 #[derive(Default)]
-struct Begun {
+struct BegunCollectives {
+    /// Number of the next collective in each communicator, by id of the communicator.
     next: BTreeMap<u64, u64>,
+    /// Collectives that have begun but not completed, by their number in the record: the number in the communicator, and the
+    /// collective.
     open: BTreeMap<u64, (u64, Collective)>,
 }
 
-impl Begun {
+impl BegunCollectives {
+    /// Adds a collective that begins; `number` is its number in the record.
     fn add(&mut self, number: u64, collective: Collective) {
         let next = self.next.entry(collective.group).or_default();
         self.open.insert(number, (*next, collective));
@@ -150,13 +169,14 @@ impl Begun {
 }
 
 impl Record {
+    /// Reads a record from its text; `name` is the name of the file in errors.
     pub(super) fn parse(name: &str, text: &str) -> Result<Self, Problem> {
         let refused = |line: usize, message: String| {
             let hint = "the recorder wrote it otherwise: record the program again";
             Problem::new(message).source(name).at(line, 1).hint(hint)
         };
-        let mut record = Self::headed(text).map_err(|message| refused(1, message))?;
-        let mut begun = Begun::default();
+        let mut record = Self::from_first_line(text).map_err(|message| refused(1, message))?;
+        let mut begun = BegunCollectives::default();
         let mut number = 1;
         for line in text.lines().skip(1) {
             number += 1;
@@ -164,17 +184,17 @@ impl Record {
                 return Ok(record);
             }
             if let Some(call) = line.strip_prefix("x ") {
-                return Err(uncut(record.rank, call));
+                return Err(unsupported_call(record.rank, call));
             }
-            (record.take(line, &mut begun)).map_err(|message| refused(number, message))?;
+            (record.add_line(line, &mut begun)).map_err(|message| refused(number, message))?;
         }
         let message = format!("the record of rank {} has no `end`", record.rank);
         let hint = "the program ended without MPI_Finalize, or the disk was full";
         Err(Problem::new(message).source(name).at(number, 1).hint(hint))
     }
 
-    /// Creates a record without events from its first line.
-    pub(super) fn headed(text: &str) -> Result<Self, String> {
+    /// Creates a record without events from the first line of its text.
+    pub(super) fn from_first_line(text: &str) -> Result<Self, String> {
         let line = text.lines().next().unwrap_or_default();
         let words = line.strip_prefix("migsim-record 1 ");
         let words = words.ok_or("it does not begin with `migsim-record 1`")?;
@@ -182,8 +202,8 @@ impl Record {
             left: words.split_ascii_whitespace(),
         };
         Ok(Self {
-            rank: words.number()?,
-            size: words.number()?,
+            rank: words.next_number()?,
+            size: words.next_number()?,
             is_started: words.left.next() == Some("started"),
             memory: 0,
             overhead: 0,
@@ -194,34 +214,35 @@ impl Record {
         })
     }
 
-    fn take(&mut self, line: &str, begun: &mut Begun) -> Result<(), String> {
+    /// Reads one line and adds its content to the record.
+    fn add_line(&mut self, line: &str, begun: &mut BegunCollectives) -> Result<(), String> {
         let mut words = Words {
             left: line.split_ascii_whitespace(),
         };
-        match words.text()? {
-            "w" => self.events.push(Event::Work(words.count()?)),
-            "m" => self.memory = words.count()?,
-            "o" => self.overhead = words.count()?,
-            "h" => self.cycles = words.count()?,
+        match words.next_word()? {
+            "w" => self.events.push(Event::Work(words.next_count()?)),
+            "m" => self.memory = words.next_count()?,
+            "o" => self.overhead = words.next_count()?,
+            "h" => self.cycles = words.next_count()?,
             "i" => {
-                let key = words.text()?.to_owned();
+                let key = words.next_word()?.to_owned();
                 let value: Vec<&str> = words.left.collect();
                 self.facts.insert(key, value.join(" "));
             }
             "s" => {
-                let lane = self.lane(words.number()?, words.number()?, true, words.number()?)?;
-                self.events.push(Event::Send(lane, words.count()?));
+                let lane = self.lane(words.next_number()?, words.next_number()?, true, words.next_number()?)?;
+                self.events.push(Event::Send(lane, words.next_count()?));
             }
             "r" => {
-                let posted = words.number()?;
-                let lane = self.lane(words.number()?, words.number()?, false, words.number()?)?;
+                let posted = words.next_number()?;
+                let lane = self.lane(words.next_number()?, words.next_number()?, false, words.next_number()?)?;
                 self.events.push(Event::Receive(lane, posted));
             }
-            "g" => self.group(&mut words)?,
-            "c" => self.begin(&mut words, begun)?,
+            "g" => self.read_communicator(&mut words)?,
+            "c" => self.begin_collective(&mut words, begun)?,
             "n" => self.begin_neighbours(&mut words, begun)?,
             "e" => {
-                let number: u64 = words.number()?;
+                let number: u64 = words.next_number()?;
                 let ended = begun.open.remove(&number);
                 let (instance, collective) = ended.ok_or("this collective has not begun")?;
                 self.events.push(Event::Collective(instance, collective));
@@ -231,6 +252,7 @@ impl Record {
         Ok(())
     }
 
+    /// Returns the sequence to which a message between this process and `peer` belongs.
     fn lane(&self, group: u64, peer: usize, is_sender: bool, tag: i64) -> Result<Lane, String> {
         if peer >= self.size {
             return Err(format!("there is no rank {peer}"));
@@ -249,8 +271,9 @@ impl Record {
         })
     }
 
-    fn group(&mut self, words: &mut Words<'_>) -> Result<(), String> {
-        let (id, count): (u64, usize) = (words.number()?, words.number()?);
+    /// Reads a line that describes a communicator.
+    fn read_communicator(&mut self, words: &mut Words<'_>) -> Result<(), String> {
+        let (id, count): (u64, usize) = (words.next_number()?, words.next_number()?);
         let members: Vec<usize> = (words.left.by_ref())
             .map(|word| word.parse().map_err(|_| format!("`{word}` is not a rank")))
             .collect::<Result<_, _>>()?;
@@ -263,25 +286,26 @@ impl Record {
         Ok(())
     }
 
-    fn begin(&mut self, words: &mut Words<'_>, begun: &mut Begun) -> Result<(), String> {
-        let name = words.text()?;
-        let kind = Kind::named(name).ok_or_else(|| format!("unknown collective `{name}`"))?;
-        let group: u64 = words.number()?;
-        let (members, me) = self.members_and_place(group)?;
-        let (root, number): (usize, u64) = (words.number()?, words.number()?);
-        let bytes = words.count()?;
-        let sizes: usize = words.number()?;
+    /// Reads a line with which a collective begins.
+    fn begin_collective(&mut self, words: &mut Words<'_>, begun: &mut BegunCollectives) -> Result<(), String> {
+        let name = words.next_word()?;
+        let kind = Kind::from_name(name).ok_or_else(|| format!("unknown collective `{name}`"))?;
+        let group: u64 = words.next_number()?;
+        let (members, me) = self.members_and_rank(group)?;
+        let (root, number): (usize, u64) = (words.next_number()?, words.next_number()?);
+        let bytes = words.next_count()?;
+        let sizes: usize = words.next_number()?;
         if root >= members.len() || sizes != 0 && sizes != members.len() {
             return Err("root or sizes do not fit the communicator".into());
         }
         let sizes = (0..sizes)
-            .map(|_| words.count())
+            .map(|_| words.next_count())
             .collect::<Result<_, _>>()?;
         let collective = Collective {
             kind,
             group,
             members: members.len(),
-            me,
+            rank: me,
             root,
             bytes,
             sizes,
@@ -291,18 +315,19 @@ impl Record {
         Ok(())
     }
 
-    fn begin_neighbours(&mut self, words: &mut Words<'_>, begun: &mut Begun) -> Result<(), String> {
-        let (group, number): (u64, u64) = (words.number()?, words.number()?);
-        let (members, me) = self.members_and_place(group)?;
+    /// Reads a line with which a collective of neighbours begins.
+    fn begin_neighbours(&mut self, words: &mut Words<'_>, begun: &mut BegunCollectives) -> Result<(), String> {
+        let (group, number): (u64, u64) = (words.next_number()?, words.next_number()?);
+        let (members, me) = self.members_and_rank(group)?;
         let count = members.len();
         let member = |words: &mut Words<'_>| {
-            let member: usize = words.number()?;
+            let member: usize = words.next_number()?;
             let is_known = member < count;
             (is_known.then_some(member)).ok_or_else(|| format!("there is no member {member}"))
         };
         let mut neighbours = Vec::new();
-        for _ in 0..words.count()? {
-            neighbours.push(Move::Send(member(words)?, words.count()?));
+        for _ in 0..words.next_count()? {
+            neighbours.push(Move::Send(member(words)?, words.next_count()?));
         }
         while words.left.clone().next().is_some() {
             neighbours.push(Move::Receive(member(words)?));
@@ -311,7 +336,7 @@ impl Record {
             kind: Kind::Neighbours,
             group,
             members: count,
-            me,
+            rank: me,
             root: 0,
             bytes: 0,
             sizes: Vec::new(),
@@ -321,15 +346,15 @@ impl Record {
         Ok(())
     }
 
-    /// Returns the members of a communicator, and the index of the process among them.
-    fn members_and_place(&self, group: u64) -> Result<(&[usize], usize), String> {
+    /// Returns the members of a communicator, and the rank of the process in it.
+    fn members_and_rank(&self, group: u64) -> Result<(&[usize], usize), String> {
         let members = (self.groups.get(&group)).ok_or("this communicator is not known")?;
         let me = members.iter().position(|&rank| rank == self.rank);
         let me = me.ok_or("the process is no member of this communicator")?;
         Ok((members, me))
     }
 
-    /// Returns the operations of the process, with collectives as messages.
+    /// Returns the operations of the process in order, with collectives replaced by messages.
     pub(super) fn operations(&self) -> Vec<Operation> {
         let mut posted: BTreeMap<Lane, Vec<u64>> = BTreeMap::new();
         for event in &self.events {
@@ -350,14 +375,15 @@ impl Record {
                     operations.push(Operation::Receive(*lane, nth));
                 }
                 Event::Collective(instance, collective) => {
-                    self.expand(*instance, collective, &mut operations);
+                    self.expand_collective(*instance, collective, &mut operations);
                 }
             }
         }
         operations
     }
 
-    fn expand(&self, instance: u64, collective: &Collective, operations: &mut Vec<Operation>) {
+    /// Appends the messages of a collective to `operations`; `instance` is the number of the collective in its communicator.
+    fn expand_collective(&self, instance: u64, collective: &Collective, operations: &mut Vec<Operation>) {
         let members = &self.groups[&collective.group];
         let lane = |from: usize, to: usize| Lane {
             from: members[from],
@@ -367,13 +393,13 @@ impl Record {
             tag: 0,
         };
         let mut received: BTreeMap<usize, usize> = BTreeMap::new();
-        for step in collective.moves() {
+        for step in collective.messages() {
             operations.push(match step {
-                Move::Send(to, bytes) => Operation::Send(lane(collective.me, to), bytes),
+                Move::Send(to, bytes) => Operation::Send(lane(collective.rank, to), bytes),
                 Move::Receive(from) => {
                     let nth = received.entry(from).or_default();
                     *nth += 1;
-                    Operation::Receive(lane(from, collective.me), *nth - 1)
+                    Operation::Receive(lane(from, collective.rank), *nth - 1)
                 }
             });
         }

@@ -1,50 +1,53 @@
-//! Repetitions of a recording: the minimum or the median work of each piece, over runs with equal messages.
+//! Combines repetitions of a recording: the minimum or the median work of each piece, over runs with equal messages.
 //!
-//! A piece is the work of a process between two events (a send, a receive). Noise of the machine can only increase it, so that the minimum
-//! of several runs is nearest to the work of the program where other programs disturb the runs. On an idle machine the pieces vary by
-//! themselves, and the sum of the minima is below any run: there the median is nearer. Runs with different events are no repetitions, and are
-//! refused. Receives in a series may complete in any order; the trace has that of the first run.
+//! A piece is the computation of a process between two events (a send or a receive). If other programs disturb the runs, they can
+//! only increase the time of a piece, so that the minimum over several runs is nearest to the work of the program. On an idle
+//! machine, the times of the pieces vary for other reasons, and the sum of the minima is less than the time of any run; the
+//! median is nearer then. Runs with different events are not repetitions, and are refused. Consecutive receives may complete in
+//! any order; the trace has the order of the first run.
 
 use super::read::Operation;
 use migsim_base::error::{Error, Problem};
 use migsim_base::words::counted;
 
-/// The work of a process in the repetitions.
+/// Time of computation of a process over the repetitions of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Spread {
-    /// Sum of the minimum or median pieces \[ns\].
-    pub taken: u64,
-    /// Minimum sum of a run \[ns\].
-    pub least: u64,
-    /// Maximum sum of a run \[ns\].
-    pub most: u64,
+    /// Sum of the minimum (or median) times of all pieces, which becomes the work of the process \[ns\].
+    pub combined_work: u64,
+    /// Smallest total time of a run \[ns\].
+    pub min: u64,
+    /// Largest total time of a run \[ns\].
+    pub max: u64,
 }
 
-/// The operations of the processes of a run, with work joined into pieces: one before each event, and one after the last.
+/// The processes of a run, with their computation joined into pieces: one before each event, and one after the last event.
 #[derive(Clone, Debug)]
 pub(super) struct Pieces(Vec<Process>);
 
 #[derive(Clone, Debug, Default)]
 struct Process {
+    /// Time of each piece \[ns\]; one more piece than events.
     work: Vec<u64>,
     events: Vec<Operation>,
 }
 
 impl Pieces {
-    /// Joins the work between events.
-    pub(super) fn of(operations: &[Vec<Operation>]) -> Self {
-        Self(operations.iter().map(|all| Process::of(all)).collect())
+    /// Joins the computation of each process into pieces.
+    pub(super) fn from_operations(operations: &[Vec<Operation>]) -> Self {
+        Self(operations.iter().map(|all| Process::from_operations(all)).collect())
     }
 
-    /// Returns the operations, without pieces of no work.
-    pub(super) fn operations(self) -> Vec<Vec<Operation>> {
-        self.0.into_iter().map(Process::operations).collect()
+    /// Returns the operations of each process; pieces without computation are left out.
+    pub(super) fn into_operations(self) -> Vec<Vec<Operation>> {
+        self.0.into_iter().map(Process::into_operations).collect()
     }
 }
 
 impl Process {
-    fn of(operations: &[Operation]) -> Self {
+    /// Joins the computation of the process into pieces.
+    fn from_operations(operations: &[Operation]) -> Self {
         let mut process = Self {
             work: vec![0],
             events: Vec::new(),
@@ -61,7 +64,8 @@ impl Process {
         process
     }
 
-    fn operations(self) -> Vec<Operation> {
+    /// Returns the operations of the process; pieces without computation are left out.
+    fn into_operations(self) -> Vec<Operation> {
         let mut events = self.events.into_iter();
         let mut operations = Vec::new();
         for time in self.work {
@@ -71,28 +75,30 @@ impl Process {
         operations
     }
 
-    fn sum(&self) -> u64 {
+    /// Returns the total time of computation \[ns\].
+    fn total_work(&self) -> u64 {
         self.work
             .iter()
             .fold(0, |sum, piece| sum.saturating_add(*piece))
     }
 }
 
-/// Takes the minimum or median work of each piece over the runs, and returns the spread of each process.
+/// Combines the operations of several runs, with the minimum or median time of each piece; also returns the time of each process
+/// over the runs.
 ///
 /// # Errors
 /// The messages of two runs differ.
-pub(super) fn taken(
+pub(super) fn combine_runs(
     runs: &[Vec<Vec<Operation>>],
     is_median: bool,
 ) -> Result<(Vec<Vec<Operation>>, Vec<Spread>), Error> {
-    let runs: Vec<Pieces> = runs.iter().map(|run| Pieces::of(run)).collect();
+    let runs: Vec<Pieces> = runs.iter().map(|run| Pieces::from_operations(run)).collect();
     let Some((first, others)) = runs.split_first() else {
         return Ok((Vec::new(), Vec::new()));
     };
     let mut taken = first.clone();
     for (number, run) in others.iter().enumerate() {
-        agree(first, run, number + 2)?;
+        check_agreement(first, run, number + 2)?;
     }
     let mut times = Vec::new();
     for (rank, process) in taken.0.iter_mut().enumerate() {
@@ -104,19 +110,20 @@ pub(super) fn taken(
         }
     }
     let spread = |(rank, process): (usize, &Process)| {
-        let sums = runs.iter().map(|run| run.0[rank].sum());
+        let sums = runs.iter().map(|run| run.0[rank].total_work());
         Spread {
-            taken: process.sum(),
-            least: sums.clone().min().unwrap_or(0),
-            most: sums.max().unwrap_or(0),
+            combined_work: process.total_work(),
+            min: sums.clone().min().unwrap_or(0),
+            max: sums.max().unwrap_or(0),
         }
     };
     let spreads = taken.0.iter().enumerate().map(spread).collect();
-    Ok((taken.operations(), spreads))
+    Ok((taken.into_operations(), spreads))
 }
 
-/// Refuses a run whose events differ from those of the first run.
-fn agree(first: &Pieces, run: &Pieces, number: usize) -> Result<(), Error> {
+/// Returns an error if the events of a run differ from the events of the first run; `number` is the number of the run in
+/// messages.
+fn check_agreement(first: &Pieces, run: &Pieces, number: usize) -> Result<(), Error> {
     let refused = |message: String| {
         let hint = "record runs of the same input that send the same messages in the same order, or record once without `--repeat`";
         Err(Problem::new(message)
@@ -132,7 +139,7 @@ fn agree(first: &Pieces, run: &Pieces, number: usize) -> Result<(), Error> {
         ));
     }
     for (rank, (one, other)) in first.0.iter().zip(&run.0).enumerate() {
-        let (one, other) = (in_order(&one.events), in_order(&other.events));
+        let (one, other) = (with_sorted_receives(&one.events), with_sorted_receives(&other.events));
         let mut pairs = one.iter().zip(&other);
         let differing = pairs.position(|(one, other)| one != other);
         let (before, after) = (one.len(), other.len());
@@ -142,7 +149,7 @@ fn agree(first: &Pieces, run: &Pieces, number: usize) -> Result<(), Error> {
         let shown = |events: &[Operation]| {
             events
                 .get(at)
-                .map_or_else(|| "ends".into(), Operation::shown)
+                .map_or_else(|| "ends".into(), Operation::description)
         };
         return refused(format!(
             "rank {rank} {} as its event {}, and in the first run it {}",
@@ -154,8 +161,8 @@ fn agree(first: &Pieces, run: &Pieces, number: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// The events with each series of receives in order of their lanes: the order in which they complete is left to chance.
-fn in_order(events: &[Operation]) -> Vec<Operation> {
+/// Returns the events with consecutive receives sorted by sender and number, because the order in which they complete is random.
+fn with_sorted_receives(events: &[Operation]) -> Vec<Operation> {
     let mut ordered = events.to_vec();
     let is_receive = |event: &Operation| matches!(event, Operation::Receive(..));
     for series in ordered.chunk_by_mut(|one, other| is_receive(one) && is_receive(other)) {

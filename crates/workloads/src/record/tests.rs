@@ -169,12 +169,12 @@ fn the_least_work_of_each_piece_is_taken() {
     );
     let spread = made.spreads[0];
     assert_eq!(
-        (spread.taken, spread.least, spread.most),
+        (spread.combined_work, spread.min, spread.max),
         (2_000_000, 3_000_000, 4_000_000)
     );
     let spread = made.spreads[1];
     assert_eq!(
-        (spread.taken, spread.least, spread.most),
+        (spread.combined_work, spread.min, spread.max),
         (3_000_000, 3_000_000, 4_000_000)
     );
 }

@@ -1,79 +1,83 @@
-//! The keys of the application `synthetic` and their values.
+//! Options of the application `synthetic`, with their defaults and ranges.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use migsim_base::error::Problem;
 use migsim_base::units::{Bytes, Instructions};
-use migsim_base::words::of_percent;
+use migsim_base::words::percent_hint;
 
-/// Maximum number of processes: a limit of this program, not of the model.
+/// Maximum number of processes: a limit of this program, not of the application.
 const MAX_PROCESSES: u64 = 10_000_000;
-/// Maximum number of messages in a superstep.
+/// Maximum number of messages in a superstep: a limit of this program, not of the application.
 pub(super) const MAX_MESSAGES: u64 = 200_000_000;
-/// Maximum number of supersteps.
+/// Maximum number of supersteps: a limit of this program, not of the application.
 const MAX_SUPERSTEPS: u64 = u32::MAX as u64;
 
-/// The receivers of each process in every superstep.
+/// Pattern of communication: the processes to which each process sends in every superstep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pattern {
     /// No process sends.
     None,
-    /// Each process sends to the next one.
+    /// Each process sends to the next one; the last process sends nothing.
     #[default]
     Line,
     /// Each process sends to the next one, and the last one to the first.
     Ring,
-    /// Each process sends to its up to four neighbours in a grid.
+    /// Each process sends to its neighbours in a two-dimensional grid, at most four.
     Stencil,
     /// Each process sends to every other one.
     AllToAll,
 }
 
-/// The distribution of work over the processes.
+/// Distribution of the work over the processes. Values are factors by which the mean work is multiplied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Distribution {
     /// Drawn uniformly from `1 - spread` to `1 + spread`.
     #[default]
     Uniform,
-    /// From `1 - spread` for the first process to `1 + spread` for the last one, in equal steps.
+    /// In equal steps from `1 - spread` for the first process to `1 + spread` for the last one.
     Linear,
-    /// `1 - spread` or `1 + spread`, each with probability one half.
+    /// Either `1 - spread` or `1 + spread`, each with probability one half.
     Bimodal,
-    /// Lognormal with mean 1 and standard deviation `spread`: few processes have several times the mean.
+    /// Lognormal with mean 1 and standard deviation `spread`: a few processes have several times the mean.
     Lognormal,
-    /// Pareto with mean 1 and standard deviation `spread`: every process has at least half the mean, and very few have many times the mean.
+    /// Pareto with mean 1 and standard deviation `spread`: every process has at least half the mean, and very few have many times
+    /// the mean.
     Pareto,
 }
 
 impl Distribution {
-    /// Returns the largest `spread` allowed: 1 where a larger one would make work negative, else a fixed limit.
-    fn largest_spread(self) -> f64 {
+    /// Returns the maximum of `spread` that is allowed: 1 where a larger value would make work negative, otherwise a fixed limit.
+    fn max_spread(self) -> f64 {
         match self {
             Self::Uniform | Self::Linear | Self::Bimodal => 1.0,
-            Self::Lognormal | Self::Pareto => LARGEST_SPREAD,
+            Self::Lognormal | Self::Pareto => MAX_HEAVY_TAIL_SPREAD,
         }
     }
 }
 
-/// Maximum standard deviation of a heavy tail, relative to its mean.
-const LARGEST_SPREAD: f64 = 10.0;
+/// Maximum of `spread` for heavy-tailed distributions: the standard deviation relative to the mean.
+const MAX_HEAVY_TAIL_SPREAD: f64 = 10.0;
 
-/// A group of neighbouring processes that compute more; the group moves steadily.
+/// A hot spot: a group of neighbouring processes that compute more than the others; the group moves over all processes at a
+/// constant pace.
 ///
-/// In superstep k of S the group has w = max(1, ⌊width · p⌋) processes from number ⌊rounds · k · p / S⌋ on, modulo p.
+/// In superstep k of S the group has w = max(1, ⌊width · p⌋) of the p processes, beginning with the number ⌊rounds · k · p / S⌋
+/// modulo p.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct HotSpot {
-    /// The factor on their computation; from 1 to 1000. Default 1: no hot spot.
+    /// Factor by which the computation of the processes in the group is multiplied; from 1 to 1000. Default 1: no hot spot.
     #[schemars(range(min = 1, max = 1000))]
     pub factor: f64,
-    /// The share of the processes in the group; from 0 to 1. Default 0.1.
+    /// Size of the group as a share of all processes; from 0 to 1. Default 0.1.
     #[schemars(range(min = 0, max = 1))]
     pub width: f64,
-    /// The number of rounds over all processes from the first superstep to the last; from 0 (no movement) to 1000. Default 1.
+    /// Number of times that the group moves round all processes between the first superstep and the last; from 0 (no movement) to
+    /// 1000. Default 1.
     #[schemars(range(min = 0, max = 1000))]
     pub rounds: f64,
 }
@@ -89,13 +93,14 @@ impl Default for HotSpot {
 }
 
 impl HotSpot {
-    /// Returns the first process of the group in a superstep, and the number of processes; none if there is no hot spot.
+    /// Returns the first process of the group in a superstep, and the number of processes in the group; `None` if there is no hot
+    /// spot.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "a whole number from 0 to the number of processes times 1000"
     )]
-    pub(super) fn at(
+    pub(super) fn group_at(
         &self,
         superstep: usize,
         supersteps: usize,
@@ -110,73 +115,76 @@ impl HotSpot {
     }
 }
 
-/// The supersteps at which the work is drawn.
+/// When the work of the processes is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Draw {
-    /// Once for the whole run.
+    /// Once for the whole run, so that a process has the same work in all supersteps.
     #[default]
     Once,
-    /// Again in each superstep.
+    /// A new value for each process in each superstep.
     EachSuperstep,
 }
 
-/// The keys of the application `synthetic`.
+/// Options of the application `synthetic`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SyntheticConfig {
-    /// The number p of processes; at least 1. Default 16.
+    /// Number p of processes; at least 1. Default 16.
     #[serde(default = "default_procs")]
     #[schemars(range(min = 1, max = MAX_PROCESSES))]
     pub procs: u64,
-    /// The number of supersteps; at least 1. Default 10.
+    /// Number of supersteps; at least 1. Default 10.
     #[serde(default = "default_supersteps")]
     #[schemars(range(min = 1, max = MAX_SUPERSTEPS))]
     pub supersteps: u64,
-    /// The receivers of each process in every superstep. Default `line`.
+    /// Processes to which each process sends in every superstep. Default `line`.
     #[serde(default)]
     pub pattern: Pattern,
-    /// A CSV file of the messages of every superstep, instead of `pattern`: columns `from`, `to`, `bytes`, one row per message; processes
-    /// are counted from 1 (`24` or `p24`).
+    /// CSV file with the messages of every superstep, instead of `pattern`: columns `from`, `to`, `bytes`, one row per message.
+    /// Processes are counted from 1 (`24` or `p24`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub messages: Option<String>,
-    /// The number of messages that each process sends to random others in each superstep. Default 0.
+    /// Number of messages that each process sends to random other processes in each superstep, in addition to `pattern` or
+    /// `messages`. Default 0.
     #[serde(default)]
     pub random_messages: u64,
-    /// The mean computation of a process in a superstep. Default 1e9 instr.
+    /// Mean computation of a process in a superstep. Default 1e9 instr.
     #[serde(default = "default_instructions")]
     pub instructions: Instructions,
-    /// The distribution of work over the processes. Default `uniform`.
+    /// Distribution of the work over the processes. Default `uniform`.
     #[serde(default)]
     pub distribution: Distribution,
-    /// The spread of the work of the processes, relative to `instructions`; from 0 to 1, for `lognormal` and `pareto` to 10. Default 0: all
-    /// are equal.
+    /// Spread of the work of the processes, relative to `instructions`; from 0 to 1, for `lognormal` and `pareto` to 10. Default
+    /// 0: all processes have equal work.
     #[serde(default)]
-    #[schemars(range(min = 0, max = LARGEST_SPREAD))]
+    #[schemars(range(min = 0, max = MAX_HEAVY_TAIL_SPREAD))]
     pub spread: f64,
-    /// The supersteps at which the work is drawn. Default `once`.
+    /// Whether the work is drawn `once` for the whole run or in `each-superstep`. Default `once`.
     #[serde(default)]
     pub draw: Draw,
-    /// The maximum share of its work that a process gains or loses steadily from the first superstep to the last; from 0 to 1. Default 0.
+    /// Maximum share of its work that a process gains or loses gradually from the first superstep to the last; from 0 to 1.
+    /// Default 0.
     #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub drift: f64,
-    /// A group of neighbouring processes that compute more; the group moves steadily. Default: there is none.
+    /// Group of neighbouring processes that compute more than the others and that moves over all processes. Default: there is
+    /// none.
     #[serde(default)]
     pub hot_spot: HotSpot,
-    /// The mean size of a message. Default 500 kB.
+    /// Mean size of a message. Default 500 kB.
     #[serde(default = "default_bytes")]
     pub bytes: Bytes,
-    /// The spread of message sizes, from 0 to 1. Each is drawn uniformly from `1 - bytes_spread` to `1 + bytes_spread` times `bytes`, and
-    /// rounded down to whole bytes. Default 0.
+    /// Spread of message sizes, from 0 to 1. Each size is drawn uniformly from `1 - bytes_spread` to `1 + bytes_spread` times
+    /// `bytes`, and rounded down to whole bytes. Default 0.
     #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub bytes_spread: f64,
-    /// The mean memory of a process, which moves with it. Default 500 kB.
+    /// Mean memory of a process, which is transferred when the process migrates. Default 500 kB.
     #[serde(default = "default_bytes")]
     pub memory: Bytes,
-    /// The spread of the memory of processes, from 0 to 1. Each is drawn once, uniformly from `1 - memory_spread` to `1 + memory_spread`
-    /// times `memory`, and rounded down to whole bytes. Default 0.
+    /// Spread of the memory of processes, from 0 to 1. The memory of each process is drawn once, uniformly from `1 -
+    /// memory_spread` to `1 + memory_spread` times `memory`, and rounded down to whole bytes. Default 0.
     #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub memory_spread: f64,
@@ -206,13 +214,13 @@ fn default_seed() -> u64 {
     1
 }
 
-/// Removes the default of a key whose value follows from another key.
+/// Removes the default of an option from its JSON Schema, because the value follows from another key.
 fn without_default(schema: &mut schemars::Schema) {
     schema.remove("default");
 }
 
 impl SyntheticConfig {
-    /// Creates the defaults for `procs` processes: equal work on a line.
+    /// Creates the default options for `procs` processes: equal work, and messages on a line.
     pub fn new(procs: u64) -> Self {
         Self {
             procs,
@@ -234,8 +242,8 @@ impl SyntheticConfig {
         }
     }
 
-    /// Returns the number of messages in a superstep, except those of a file.
-    pub(super) fn messages_drawn(&self) -> u64 {
+    /// Returns the number of messages in a superstep from `pattern` and `random_messages`; messages from a file are not counted.
+    pub(super) fn generated_messages(&self) -> u64 {
         let p = self.procs;
         let neighbours = match self.pattern {
             _ if self.messages.is_some() => 0,
@@ -244,7 +252,7 @@ impl SyntheticConfig {
             Pattern::Ring if p == 1 => 0,
             Pattern::Ring => p,
             Pattern::Stencil => {
-                let (rows, columns) = grid(p);
+                let (rows, columns) = grid_sides(p);
                 2 * (rows * (columns - 1) + columns * (rows - 1))
             }
             Pattern::AllToAll => p.saturating_mul(p - 1),
@@ -257,6 +265,7 @@ impl SyntheticConfig {
         neighbours.saturating_add(random)
     }
 
+    /// Returns the problems of all options that are out of range.
     pub(super) fn problems(&self) -> Vec<Problem> {
         let count = |key: &str, value: u64, most: u64| {
             let problem =
@@ -267,7 +276,7 @@ impl SyntheticConfig {
         let within = |key: &str, value: f64, least: f64, most: f64| {
             let problem =
                 Problem::new(format!("`{key}` is {value}")).key(format!("workload.{key}"));
-            let share = of_percent(value).filter(|_| most <= 1.0);
+            let share = percent_hint(value).filter(|_| most <= 1.0);
             let share = share.map_or_else(String::new, |share| format!(": {share}"));
             (!(least..=most).contains(&value))
                 .then(|| problem.hint(format!("it must be from {least} to {most}{share}")))
@@ -281,7 +290,7 @@ impl SyntheticConfig {
                 "spread",
                 self.spread,
                 0.0,
-                self.distribution.largest_spread(),
+                self.distribution.max_spread(),
             ),
             part("drift", self.drift),
             part("bytes_spread", self.bytes_spread),
@@ -293,9 +302,9 @@ impl SyntheticConfig {
         .into_iter()
         .flatten()
         .collect();
-        if problems.is_empty() && self.messages_drawn() > MAX_MESSAGES {
+        if problems.is_empty() && self.generated_messages() > MAX_MESSAGES {
             problems.push(
-                Problem::new(format!("{} messages in a superstep", self.messages_drawn()))
+                Problem::new(format!("{} messages in a superstep", self.generated_messages()))
                     .key("workload.pattern")
                     .hint(format!("at most {MAX_MESSAGES} messages are allowed in a superstep; use fewer processes, fewer `random_messages`, or another pattern")),
             );
@@ -304,8 +313,8 @@ impl SyntheticConfig {
     }
 }
 
-/// Returns the sides r <= c of the grid with r · c = `processes` that differ least.
-pub(super) fn grid(processes: u64) -> (u64, u64) {
+/// Returns the sides r <= c of the most square grid with r · c = `processes`.
+pub(super) fn grid_sides(processes: u64) -> (u64, u64) {
     let rows = (1..=processes.isqrt())
         .rev()
         .find(|rows| processes.is_multiple_of(*rows));

@@ -1,29 +1,31 @@
-//! Work with a heavy tail: factors with mean 1 and a given standard deviation.
+//! Draws work from heavy-tailed distributions: factors with mean 1 and a given standard deviation (`spread`).
 //!
 //! ```text
 //! lognormal   exp(σ·z - σ²/2),  z normal,              σ² = ln(1 + spread²)
 //! pareto      (a - 1)/a · u^(-1/a),  u uniform (0, 1],  a = 1 + √(1 + 1/spread²)
 //! ```
-//! Johnson, Kotz, Balakrishnan, *Continuous Univariate Distributions*, volume 1 (1994), chapters 14 and 20; z by Box and Muller (1958).
-//! Both are limited to 2^30, which is not reached in practice.
+//! Johnson, Kotz, Balakrishnan, *Continuous Univariate Distributions*, volume 1 (1994), chapters 14 and 20; z by Box and Muller
+//! (1958). Both factors are limited to 2^30, which is not reached in practice.
 
 use std::f64::consts::TAU;
 
-use migsim_base::random::{Stream, portable};
+use migsim_base::random::{Stream, round_portably};
 
 const LARGEST: f64 = (1_u64 << 30) as f64;
 
+/// Draws a factor from the lognormal distribution with mean 1 and standard deviation `spread`.
 pub(super) fn lognormal(spread: f64, random: &mut Stream) -> f64 {
     let variance = (spread * spread).ln_1p();
     let radius = (-2.0 * random.unit().ln()).sqrt();
     let normal = radius * (TAU * random.unit()).cos();
-    portable((variance.sqrt() * normal - variance / 2.0).exp()).min(LARGEST)
+    round_portably((variance.sqrt() * normal - variance / 2.0).exp()).min(LARGEST)
 }
 
+/// Draws a factor from the Pareto distribution with mean 1 and standard deviation `spread`.
 pub(super) fn pareto(spread: f64, random: &mut Stream) -> f64 {
     let shape = 1.0 + (1.0 + 1.0 / (spread * spread)).sqrt();
     let tail = random.unit().powf(-1.0 / shape);
-    portable((shape - 1.0) / shape * tail).min(LARGEST)
+    round_portably((shape - 1.0) / shape * tail).min(LARGEST)
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Messages from a CSV file: columns `from`, `to`, `bytes`, one row per message of every superstep.
+//! Reads the messages of a superstep from a CSV file: columns `from`, `to`, `bytes`, one row per message. Every superstep has
+//! these messages.
 
 use crate::Message;
 use migsim_base::document::{read_bytes, sha256};
@@ -9,14 +10,15 @@ use super::config::MAX_MESSAGES;
 
 const COLUMNS: [&str; 3] = ["from", "to", "bytes"];
 /// Maximum number of problems of a file that are reported.
-const TOLD: usize = 20;
+const MAX_PROBLEMS: usize = 20;
 
-/// Reads the messages between `processes` processes, and the SHA-256 of the file.
+/// Reads the messages between `processes` processes from a file; also returns the SHA-256 of the file.
 pub(super) fn read(file: &str, processes: usize) -> Result<(Vec<Message>, String), Error> {
     let bytes = read_bytes(file.as_ref()).map_err(|problem| problem.key("workload.messages"))?;
     Ok((parse(file, &bytes, processes)?, sha256(&bytes)))
 }
 
+/// Reads the messages from the bytes of a CSV file.
 fn parse(file: &str, bytes: &[u8], processes: usize) -> Result<Vec<Message>, Error> {
     let problem = |line: u64, what: String| {
         let line = usize::try_from(line).unwrap_or(usize::MAX);
@@ -41,11 +43,11 @@ fn parse(file: &str, bytes: &[u8], processes: usize) -> Result<Vec<Message>, Err
     for row in reader.records() {
         let row = row.map_err(|error| unreadable(&error))?;
         let line = row.position().map_or(1, csv::Position::line);
-        match message(&row, processes) {
+        match parse_row(&row, processes) {
             Ok(message) => messages.push(message),
             Err((what, hint)) => problems.push(problem(line, what).hint(hint)),
         }
-        if problems.len() == TOLD {
+        if problems.len() == MAX_PROBLEMS {
             break;
         }
     }
@@ -60,8 +62,8 @@ fn parse(file: &str, bytes: &[u8], processes: usize) -> Result<Vec<Message>, Err
     }
 }
 
-/// Reads a row; returns its problem and a hint if it is wrong.
-fn message(row: &csv::StringRecord, processes: usize) -> Result<Message, (String, String)> {
+/// Reads one row as a message; an error consists of a message for the user and a hint.
+fn parse_row(row: &csv::StringRecord, processes: usize) -> Result<Message, (String, String)> {
     let process = |text: &str| -> Result<ProcessId, (String, String)> {
         let hint = format!("known processes: p1 to p{processes}");
         let found: ProcessId = text

@@ -1,10 +1,11 @@
-//! `synthetic`: an application with parameters instead of an algorithm, for platforms, policies and sizes beyond the papers.
+//! `synthetic`: an application that is defined by parameters instead of an algorithm, to study platforms, policies and sizes
+//! beyond those of the papers.
 //!
 //! ```text
 //! work of process i in superstep k     instructions · factor(i, k) · (1 + drift(i) · k / (supersteps - 1)) · hot(i, k)
-//! factor                               1, or drawn by `distribution` and `spread`, once or for each superstep
+//! factor(i, k)                         1, or drawn by `distribution` and `spread`, once or for each superstep
 //! drift(i)                             drawn once, uniformly from -drift to +drift
-//! hot(i, k)                            `hot_spot.factor` where the hot spot is ([`HotSpot`]), else 1
+//! hot(i, k)                            `hot_spot.factor` for the processes of the hot spot ([`HotSpot`]), else 1
 //! memory of process i                  ⌊memory · (1 ± memory_spread)⌋, drawn once; `memory` unchanged without a spread
 //! size of a message                    ⌊bytes · (1 ± bytes_spread)⌋, drawn for each message; `bytes` unchanged without a spread
 //! ```
@@ -12,19 +13,19 @@
 //! |---|---|
 //! | `none` | none |
 //! | `line` | i+1; the last process sends nothing |
-//! | `ring` | i+1, and from the last process the first |
+//! | `ring` | i+1; the last process sends to the first |
 //! | `stencil` | up to four neighbours in the r × c grid with r·c = p whose sides differ least, r ≤ c; ranks run along the rows |
 //! | `all-to-all` | all other processes, beginning with i+1 |
 //!
-//! A CSV file (`messages`) replaces a pattern. In addition, each process sends `random_messages` messages to processes that are drawn for
-//! each superstep. All numbers depend on `seed` and the superstep alone, so that all scenarios and policies face the same application, and
-//! supersteps can be requested in any order.
+//! A CSV file (`messages`) replaces a pattern. In addition, each process sends `random_messages` messages to processes that are
+//! drawn for each superstep. All random numbers depend on `seed` and the superstep only. All scenarios and policies therefore
+//! face the same application, and supersteps can be requested in any order.
 
 mod config;
 mod draws;
 mod matrix;
 
-use config::grid;
+use config::grid_sides;
 pub use config::{Distribution, Draw, HotSpot, Pattern, SyntheticConfig};
 
 use super::{Extent, Message, Plan, Workload};
@@ -32,7 +33,7 @@ use migsim_base::error::Error;
 use migsim_base::random::{Purpose, Stream};
 use migsim_base::units::{Bytes, Instructions, ProcessId};
 
-/// The application: see the [module](self).
+/// The application `synthetic`: see the [module](self).
 ///
 /// ```
 /// use migsim_workloads::{Plan, Workload, synthetic::{Synthetic, SyntheticConfig}};
@@ -46,27 +47,28 @@ use migsim_base::units::{Bytes, Instructions, ProcessId};
 #[derive(Clone, Debug)]
 pub struct Synthetic {
     config: SyntheticConfig,
-    /// The factors of the work that are drawn once; none if there is no spread or they are drawn in each superstep.
+    /// Factor on the work of each process, if it is drawn once; empty if there is no spread or factors are drawn in each
+    /// superstep.
     factors: Vec<f64>,
-    /// The relative growth of the work of each process from the first superstep to the last; none without drift.
+    /// Relative growth of the work of each process from the first superstep to the last; empty without drift.
     drifts: Vec<f64>,
-    /// The memory of each process; none if all have the same.
+    /// Memory of each process; empty if all processes have the same memory.
     memory: Vec<Bytes>,
-    /// The messages of a file.
+    /// Messages of every superstep that were read from a file.
     messages: Vec<Message>,
 }
 
 impl Synthetic {
-    /// Creates the application with these keys.
+    /// Creates the application with these options.
     ///
     /// # Errors
     /// Values are out of range; the error names all of them.
     pub fn new(config: &SyntheticConfig) -> Result<Self, Error> {
-        Self::with_file(config).map(|(this, _)| this)
+        Self::new_with_hash(config).map(|(this, _)| this)
     }
 
-    /// Creates the application; also returns the SHA-256 of the file of its messages, if it has one.
-    pub(super) fn with_file(config: &SyntheticConfig) -> Result<(Self, Option<String>), Error> {
+    /// Creates the application; also returns the SHA-256 of the file with its messages, if there is one.
+    pub(super) fn new_with_hash(config: &SyntheticConfig) -> Result<(Self, Option<String>), Error> {
         let problems = config.problems();
         if !problems.is_empty() {
             return Err(Error::Input(problems));
@@ -82,7 +84,7 @@ impl Synthetic {
         if config.spread > 0.0 && config.draw == Draw::Once {
             let mut random = Stream::new(config.seed, Purpose::Work);
             this.factors = (0..processes)
-                .map(|process| this.factor(process, &mut random))
+                .map(|process| this.draw_factor(process, &mut random))
                 .collect();
         }
         if config.drift > 0.0 {
@@ -93,7 +95,7 @@ impl Synthetic {
         }
         if config.memory_spread > 0.0 {
             let mut random = Stream::new(config.seed, Purpose::Memory);
-            let memory = |_| whole(config.memory, config.memory_spread, &mut random);
+            let memory = |_| draw_size(config.memory, config.memory_spread, &mut random);
             this.memory = (0..processes).map(memory).collect();
         }
         let Some(file) = &config.messages else {
@@ -104,8 +106,8 @@ impl Synthetic {
         Ok((this, Some(sha256)))
     }
 
-    /// Returns the work of a process in multiples of the mean.
-    fn factor(&self, process: usize, random: &mut Stream) -> f64 {
+    /// Draws the factor by which the mean work is multiplied for a process.
+    fn draw_factor(&self, process: usize, random: &mut Stream) -> f64 {
         let spread = self.config.spread;
         let unit = match self.config.distribution {
             Distribution::Uniform => random.symmetric(),
@@ -118,6 +120,7 @@ impl Synthetic {
         1.0 + spread * unit
     }
 
+    /// Writes the work of all processes in a superstep into `work`.
     fn fill_work(&self, superstep: usize, work: &mut [Instructions]) {
         let Self {
             config,
@@ -127,9 +130,9 @@ impl Synthetic {
         } = self;
         work.fill(config.instructions);
         if config.spread > 0.0 && config.draw == Draw::EachSuperstep {
-            let mut random = Stream::at(config.seed, Purpose::Work, superstep as u64);
+            let mut random = Stream::for_superstep(config.seed, Purpose::Work, superstep as u64);
             for (process, work) in work.iter_mut().enumerate() {
-                *work = Instructions::of(work.get() * self.factor(process, &mut random));
+                *work = Instructions::of(work.get() * self.draw_factor(process, &mut random));
             }
         }
         for (work, factor) in work.iter_mut().zip(factors) {
@@ -140,7 +143,7 @@ impl Synthetic {
             *work = Instructions::of(work.get() * (1.0 + drift * elapsed));
         }
         let processes = work.len();
-        let hot = config.hot_spot.at(superstep, self.supersteps(), processes);
+        let hot = config.hot_spot.group_at(superstep, self.supersteps(), processes);
         if let Some((first, width)) = hot {
             for process in first..first + width {
                 let work = &mut work[process % processes];
@@ -160,7 +163,7 @@ impl Synthetic {
             Pattern::Ring => (0..processes).for_each(|from| send(from, (from + 1) % processes)),
             Pattern::Stencil => {
                 let columns =
-                    usize::try_from(grid(self.config.procs).1).expect("at most MAX_PROCESSES");
+                    usize::try_from(grid_sides(self.config.procs).1).expect("at most MAX_PROCESSES");
                 for from in 0..processes {
                     let column = from % columns;
                     let neighbours = [
@@ -196,10 +199,10 @@ impl Workload for Synthetic {
     fn fill(&self, superstep: usize, plan: &mut Plan) {
         self.fill_work(superstep, &mut plan.work);
         let Self { config, .. } = self;
-        let mut random = Stream::at(config.seed, Purpose::Messages, superstep as u64);
+        let mut random = Stream::for_superstep(config.seed, Purpose::Messages, superstep as u64);
         let size = |random: &mut Stream| match config.bytes_spread {
             0.0 => config.bytes,
-            spread => whole(config.bytes, spread, random),
+            spread => draw_size(config.bytes, spread, random),
         };
         let messages = &mut plan.messages;
         messages.extend_from_slice(&self.messages);
@@ -222,7 +225,8 @@ impl Workload for Synthetic {
         }
     }
 
-    /// Constant work: no draw per superstep, no drift, no moving hot spot.
+    /// Whether a superstep is equal to the previous one: nothing is drawn in each superstep, there is no drift, and the hot spot
+    /// has not moved.
     fn repeats(&self, superstep: usize) -> bool {
         let config = &self.config;
         let draws_work = config.spread > 0.0 && config.draw == Draw::EachSuperstep;
@@ -230,7 +234,7 @@ impl Workload for Synthetic {
         let spot = |superstep| {
             config
                 .hot_spot
-                .at(superstep, self.supersteps(), self.processes())
+                .group_at(superstep, self.supersteps(), self.processes())
         };
         let is_steady = !draws_work && !draws_messages && self.drifts.is_empty();
         superstep > 0 && is_steady && spot(superstep) == spot(superstep - 1)
@@ -238,7 +242,7 @@ impl Workload for Synthetic {
 
     fn extent(&self) -> Extent {
         Extent {
-            messages: self.config.messages_drawn() as f64 + self.messages.len() as f64,
+            messages: self.config.generated_messages() as f64 + self.messages.len() as f64,
             bytes: size_of::<f64>() as f64
                 * (self.factors.len() + self.drifts.len() + self.memory.len()) as f64
                 + size_of::<Message>() as f64 * self.messages.len() as f64,
@@ -258,8 +262,8 @@ impl Workload for Synthetic {
     }
 }
 
-/// Draws a uniform number around `mean`, in whole bytes, so that a trace can represent it.
-fn whole(mean: Bytes, spread: f64, random: &mut Stream) -> Bytes {
+/// Draws a size uniformly around `mean`, rounded down to whole bytes so that a trace can represent it.
+fn draw_size(mean: Bytes, spread: f64, random: &mut Stream) -> Bytes {
     Bytes::of((mean * (1.0 + spread * random.symmetric())).get().floor())
 }
 

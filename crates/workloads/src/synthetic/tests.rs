@@ -7,7 +7,7 @@ fn plan(config: &SyntheticConfig, superstep: usize) -> Plan {
     let mut plan = Plan::default();
     plan.clear(synthetic.processes());
     synthetic.fill(superstep, &mut plan);
-    assert_eq!(plan.messages.len() as u64, config.messages_drawn());
+    assert_eq!(plan.messages.len() as u64, config.generated_messages());
     plan
 }
 
@@ -95,7 +95,7 @@ fn a_superstep_repeats_the_previous_one_if_work_is_drawn_once_and_does_not_drift
 #[test]
 fn grids_are_as_square_as_they_can_be() {
     assert_eq!(
-        [1, 7, 12, 50, 64].map(grid),
+        [1, 7, 12, 50, 64].map(grid_sides),
         [(1, 1), (1, 7), (3, 4), (5, 10), (8, 8)]
     );
 }
@@ -264,7 +264,7 @@ fn the_messages_of_a_file_stand_in_place_of_the_pattern() {
         pattern: Pattern::AllToAll,
         ..SyntheticConfig::new(3)
     };
-    let (synthetic, sha256) = Synthetic::with_file(&config).unwrap();
+    let (synthetic, sha256) = Synthetic::new_with_hash(&config).unwrap();
     assert_eq!(sha256.map(|text| text.len()), Some(64));
     let mut filled = Plan::default();
     filled.clear(3);

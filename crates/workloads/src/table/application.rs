@@ -1,10 +1,10 @@
-//! The application of the tables.
+//! The application `table` after its tables have been read.
 
 use crate::Workload;
 use crate::recorded::{Recorded, recorded_methods};
 use migsim_base::units::Bytes;
 
-/// The application: see the [module](super).
+/// The application `table`: see the [module](super).
 ///
 /// ```
 /// use migsim_workloads::{Workload, table::Table};
@@ -17,7 +17,9 @@ use migsim_base::units::Bytes;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
+    /// The work and the messages of all supersteps.
     pub(super) steps: Recorded,
+    /// Memory of each process; `None` if it is not known.
     pub(super) memory: Vec<Option<Bytes>>,
 }
 

@@ -1,23 +1,24 @@
-//! The columns of a table by their names, with their units.
+//! Finds the columns of a table by their names, and reads quantities in the units of their columns.
 
 use migsim_base::document::{MOST_PROBLEMS, is_nameless};
 use migsim_base::error::Problem;
 use migsim_base::units::{Bytes, Instructions, Seconds};
 
-/// A column of a table.
+/// A column of a table: its position and its unit.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Column {
-    /// The index of the column in a row.
+    /// Index of the column in a row, counted from 0.
     pub(super) index: usize,
-    /// The unit of its numbers; none if its name has none.
+    /// Unit of the numbers in the column; `None` if the name of the column has no unit.
     pub(super) unit: Option<String>,
 }
 
-/// Finds the columns `known` in a heading; returns them in this order. The last `optional` may be missing. A first column without a name is ignored.
+/// Finds the columns named `known` in the first line of a table, and returns them in this order. The last `optional` of them may
+/// be missing. A first column without a name is ignored.
 ///
 /// # Errors
-/// A column is missing, repeated or unknown; each problem is without its place.
-pub(super) fn columns<const N: usize>(
+/// A column is missing, repeated or unknown; the problems do not have a line and column yet.
+pub(super) fn find_columns<const N: usize>(
     heading: &[&str],
     known: [&'static str; N],
     optional: usize,
@@ -29,9 +30,9 @@ pub(super) fn columns<const N: usize>(
         if problems.len() >= MOST_PROBLEMS {
             break;
         }
-        let (name, unit) = parts(text, &known);
+        let (name, unit) = split_heading(text, &known);
         let Some(place) = known.iter().position(|known| *known == name) else {
-            problems.push(unknown(text, &known, heading.len()));
+            problems.push(unknown_column(text, &known, heading.len()));
             continue;
         };
         let column = Column {
@@ -56,8 +57,8 @@ pub(super) fn columns<const N: usize>(
     }
 }
 
-/// Creates the problem of an unknown column in a heading with `columns` columns.
-fn unknown(name: &str, known: &[&str], columns: usize) -> Problem {
+/// Creates the problem that a table of `columns` columns has an unknown column.
+fn unknown_column(name: &str, known: &[&str], columns: usize) -> Problem {
     let problem = Problem::unknown("column", name);
     if columns == 1 {
         let names = known.join(",");
@@ -69,8 +70,8 @@ fn unknown(name: &str, known: &[&str], columns: usize) -> Problem {
     }
 }
 
-/// Returns the name and the unit in the heading of a column: `work [Ginstr]`, `work (Ginstr)`, `work_Ginstr` or `work`.
-fn parts<'t>(text: &'t str, known: &[&str]) -> (&'t str, Option<&'t str>) {
+/// Splits the heading of a column into name and unit: `work [Ginstr]`, `work (Ginstr)`, `work_Ginstr` or `work`.
+fn split_heading<'t>(text: &'t str, known: &[&str]) -> (&'t str, Option<&'t str>) {
     let text = text.trim();
     for (open, close) in [('[', ']'), ('(', ')')] {
         if let Some((name, unit)) = text.split_once(open)
@@ -85,12 +86,12 @@ fn parts<'t>(text: &'t str, known: &[&str]) -> (&'t str, Option<&'t str>) {
     }
 }
 
-/// The problem of a field: a message and a hint.
+/// An error in a field: the message and the hint.
 pub(super) type Complaint = (String, String);
 
-/// Reads work: in instructions, or in seconds on hosts of `speed` \[instr/s\].
-pub(super) fn work(text: &str, unit: Option<&str>, speed: f64) -> Result<Instructions, Complaint> {
-    if let Some(work) = plain(text, unit, Instructions::UNIT).and_then(Instructions::new) {
+/// Parses work, written in instructions or as a time in seconds on hosts of speed `speed` \[instr/s\].
+pub(super) fn parse_work(text: &str, unit: Option<&str>, speed: f64) -> Result<Instructions, Complaint> {
+    if let Some(work) = parse_plain(text, unit, Instructions::UNIT).and_then(Instructions::new) {
         return Ok(work);
     }
     let whole = with_unit(text, unit.unwrap_or(Instructions::UNIT));
@@ -106,9 +107,9 @@ pub(super) fn work(text: &str, unit: Option<&str>, speed: f64) -> Result<Instruc
     })
 }
 
-/// Reads a size, in bytes unless it has another unit.
-pub(super) fn size(text: &str, unit: Option<&str>) -> Result<Bytes, Complaint> {
-    if let Some(size) = plain(text, unit, Bytes::UNIT).and_then(Bytes::new) {
+/// Parses a size, in bytes unless the column or the field has another unit.
+pub(super) fn parse_size(text: &str, unit: Option<&str>) -> Result<Bytes, Complaint> {
+    if let Some(size) = parse_plain(text, unit, Bytes::UNIT).and_then(Bytes::new) {
         return Ok(size);
     }
     let whole = with_unit(text, unit.unwrap_or(Bytes::UNIT));
@@ -118,14 +119,15 @@ pub(super) fn size(text: &str, unit: Option<&str>) -> Result<Bytes, Complaint> {
     })
 }
 
-/// Reads a plain number in a column of the unit `own`, the most common case, without a text with its unit.
-fn plain(text: &str, unit: Option<&str>, own: &str) -> Option<f64> {
+/// Parses a plain number in a column whose unit is `own` or missing, the most common case, without creating a text with the unit.
+/// `None` in all other cases.
+fn parse_plain(text: &str, unit: Option<&str>, own: &str) -> Option<f64> {
     let mut letters = text.bytes();
     let is_plain = letters.all(|letter| letter.is_ascii_digit() || letter == b'.');
     (is_plain && unit.is_none_or(|unit| unit == own)).then(|| text.parse().ok())?
 }
 
-/// Adds the unit of the column to a number; a field that has its own unit is unchanged.
+/// Appends the unit of the column to a number; a field that already has a unit remains unchanged.
 fn with_unit(text: &str, unit: &str) -> String {
     if text.parse::<f64>().is_ok() {
         format!("{text} {unit}")

@@ -1,7 +1,7 @@
-//! Reads the tables, and reports all problems together, each with its line.
+//! Reads the tables of the application `table`, and reports all problems together, each with its line.
 
 use super::application::Table;
-use super::column::{Column, Complaint, columns, size, work};
+use super::column::{Column, Complaint, find_columns, parse_size, parse_work};
 use super::config::TableConfig;
 use crate::Message;
 use crate::recorded::Recorded;
@@ -9,21 +9,26 @@ use migsim_base::document::{FileKind, MOST_PROBLEMS, Separator, has_decimal_comm
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, Instructions, ProcessId};
 
-/// Maximum number of processes or supersteps: a limit of this program.
-const MOST: u64 = 10_000_000;
+/// Maximum number of processes and of supersteps: a limit of this program.
+const MAX_COUNT: u64 = 10_000_000;
 
-/// The work of a process in a superstep.
+/// A row of the table of work: the work of a process in a superstep.
 #[derive(Clone, Copy, Debug)]
 struct Work {
+    /// Superstep, counted from 0.
     superstep: usize,
+    /// Process, counted from 0.
     process: usize,
+    /// Work of the process in the superstep.
     amount: Instructions,
+    /// Memory of the process; `None` if the row does not state it.
     memory: Option<Bytes>,
+    /// Number of the line in the file, counted from 1.
     line: usize,
 }
 
 impl Table {
-    /// Reads the application from the bytes of the two files that `config` names.
+    /// Reads the application from the contents of the two files that `config` names.
     ///
     /// # Errors
     /// All problems of a table, each with its line.
@@ -44,14 +49,14 @@ impl Table {
         }
         let mut problems = Vec::new();
         let work_file = Source::new(&config.work, config);
-        let rows = work_file.work(work, &mut problems);
+        let rows = work_file.read_work(work, &mut problems);
         let no_messages = Vec::new();
         let message_rows = match (messages, &config.messages) {
-            (Some(bytes), Some(name)) => Source::new(name, config).messages(bytes, &mut problems),
+            (Some(bytes), Some(name)) => Source::new(name, config).read_messages(bytes, &mut problems),
             _ => no_messages,
         };
         if !problems.is_empty() {
-            let other = misplaced(work, messages, config);
+            let other = wrong_kinds(work, messages, config);
             return Err(Error::Input(if other.is_empty() {
                 problems
             } else {
@@ -63,12 +68,12 @@ impl Table {
             let hint = "write a row for each process and superstep with work";
             return Err(problem.hint(hint).into());
         }
-        Ok(joined(rows, message_rows, config))
+        Ok(table_from_rows(rows, message_rows, config))
     }
 }
 
-/// Returns the problems of files of another kind, such as swapped tables or a trace.
-fn misplaced(work: &[u8], messages: Option<&[u8]>, config: &TableConfig) -> Vec<Problem> {
+/// Returns the problems of files that are of another kind, such as swapped tables or a trace.
+fn wrong_kinds(work: &[u8], messages: Option<&[u8]>, config: &TableConfig) -> Vec<Problem> {
     let places = [
         (
             Some(work),
@@ -85,7 +90,7 @@ fn misplaced(work: &[u8], messages: Option<&[u8]>, config: &TableConfig) -> Vec<
     ];
     let problem = |(bytes, name, wanted, words): (Option<&[u8]>, Option<&String>, _, _)| {
         let kind = FileKind::of_bytes(bytes?)?;
-        let problem = kind.instead_of(words, name.filter(|_| kind != wanted)?);
+        let problem = kind.wrong_kind_error(words, name.filter(|_| kind != wanted)?);
         Some(if matches!(kind, FileKind::Work | FileKind::Messages) {
             problem.hint("are `--work` and `--messages` swapped?")
         } else {
@@ -95,8 +100,8 @@ fn misplaced(work: &[u8], messages: Option<&[u8]>, config: &TableConfig) -> Vec<
     places.into_iter().filter_map(problem).collect()
 }
 
-/// Creates the application from these rows.
-fn joined(mut work: Vec<Work>, mut messages: Vec<(usize, Message)>, config: &TableConfig) -> Table {
+/// Creates the application from the rows of both tables.
+fn table_from_rows(mut work: Vec<Work>, mut messages: Vec<(usize, Message)>, config: &TableConfig) -> Table {
     let ends = messages
         .iter()
         .flat_map(|(_, message)| [message.from.index(), message.to.index()]);
@@ -120,33 +125,35 @@ fn joined(mut work: Vec<Work>, mut messages: Vec<(usize, Message)>, config: &Tab
     let mut steps = Recorded::default();
     let (mut work, mut messages) = (work.into_iter().peekable(), messages.into_iter().peekable());
     for superstep in 0..supersteps.map_or(0, |last| last + 1) {
-        steps.open();
+        steps.open_superstep();
         while let Some(row) = work.next_if(|row| row.superstep == superstep) {
-            steps.compute(ProcessId::from_index(row.process), row.amount);
+            steps.add_work(ProcessId::from_index(row.process), row.amount);
         }
         while let Some((_, message)) = messages.next_if(|message| message.0 == superstep) {
-            steps.send(message);
+            steps.add_message(message);
         }
-        steps.close();
+        steps.close_superstep();
     }
     Table { steps, memory }
 }
 
-/// A file of the application.
+/// A file with one of the tables, while it is being read.
 struct Source<'a> {
+    /// Path of the file, for messages.
     name: &'a str,
     config: &'a TableConfig,
 }
 
-/// A row: its line and its fields.
+/// A row of a table: its line and its fields.
 struct Row<'r> {
+    /// Number of the line in the file, counted from 1.
     line: usize,
     separator: Separator,
     fields: &'r csv::StringRecord,
 }
 
 impl Row<'_> {
-    /// Returns a field without the space around it; an empty text if there is none.
+    /// Returns the field with index `at`, without surrounding space; an empty text if there is none.
     fn field(&self, at: usize) -> &str {
         self.fields.get(at).unwrap_or_default().trim()
     }
@@ -157,21 +164,23 @@ impl<'a> Source<'a> {
         Self { name, config }
     }
 
+    /// Creates a problem that is located at a line and column of the file.
     fn problem(&self, line: usize, column: usize, what: String) -> Problem {
         Problem::new(what).source(self.name).at(line, column)
     }
 
-    fn work(&self, bytes: &[u8], problems: &mut Vec<Problem>) -> Vec<Work> {
+    /// Reads the table of work; adds problems to `problems`.
+    fn read_work(&self, bytes: &[u8], problems: &mut Vec<Problem>) -> Vec<Work> {
         let known = ["superstep", "process", "work", "memory"];
         let speed = self.config.speed.get();
-        let mut rows: Vec<Work> = self.rows(bytes, (known, 1), problems, |row, columns| {
+        let mut rows: Vec<Work> = self.read_rows(bytes, (known, 1), problems, |row, columns| {
             let [superstep, process, work_at, memory] = columns;
-            let read = |text: &str, unit: Option<&str>| work(text, unit, speed);
+            let read = |text: &str, unit: Option<&str>| parse_work(text, unit, speed);
             Ok(Work {
-                superstep: self.whole(row, superstep.as_ref(), "superstep")?,
-                process: self.whole(row, process.as_ref(), "process")?,
-                amount: field(row, work_at.as_ref(), read)?.unwrap_or_default(),
-                memory: field(row, memory.as_ref(), size)?,
+                superstep: self.read_index(row, superstep.as_ref(), "superstep")?,
+                process: self.read_index(row, process.as_ref(), "process")?,
+                amount: read_quantity(row, work_at.as_ref(), read)?.unwrap_or_default(),
+                memory: read_quantity(row, memory.as_ref(), parse_size)?,
                 line: row.line,
             })
         });
@@ -197,25 +206,27 @@ impl<'a> Source<'a> {
         rows
     }
 
-    fn messages(&self, bytes: &[u8], problems: &mut Vec<Problem>) -> Vec<(usize, Message)> {
+    /// Reads the table of messages, each with its superstep; adds problems to `problems`.
+    fn read_messages(&self, bytes: &[u8], problems: &mut Vec<Problem>) -> Vec<(usize, Message)> {
         let known = ["superstep", "from", "to", "bytes"];
-        self.rows(bytes, (known, 0), problems, |row, columns| {
+        self.read_rows(bytes, (known, 0), problems, |row, columns| {
             let [superstep, from, to, bytes] = columns;
             let (from, to) = (
-                self.whole(row, from.as_ref(), "process")?,
-                self.whole(row, to.as_ref(), "process")?,
+                self.read_index(row, from.as_ref(), "process")?,
+                self.read_index(row, to.as_ref(), "process")?,
             );
             let message = Message {
                 from: ProcessId::from_index(from),
                 to: ProcessId::from_index(to),
-                size: field(row, bytes.as_ref(), size)?.unwrap_or_default(),
+                size: read_quantity(row, bytes.as_ref(), parse_size)?.unwrap_or_default(),
             };
-            Ok((self.whole(row, superstep.as_ref(), "superstep")?, message))
+            Ok((self.read_index(row, superstep.as_ref(), "superstep")?, message))
         })
     }
 
-    /// Returns the rows of a table with these columns; the last column may be missing.
-    fn rows<T, const N: usize>(
+    /// Reads the rows of a table with the columns `known`, of which the last `optional` may be missing. `read` converts a row;
+    /// problems are added to `problems`.
+    fn read_rows<T, const N: usize>(
         &self,
         bytes: &[u8],
         (known, optional): ([&'static str; N], usize),
@@ -224,23 +235,23 @@ impl<'a> Source<'a> {
     ) -> Vec<T> {
         let mut rows = Vec::new();
         let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-        let separator = Separator::of(&first_line(bytes));
+        let separator = Separator::from_heading(&first_line(bytes));
         let mut reader = csv::ReaderBuilder::new()
             .trim(csv::Trim::Headers)
             .comment(Some(b'#'))
             .delimiter(separator.byte())
             .from_reader(bytes);
         let heading = reader.headers().cloned();
-        let heading = heading.map_err(|error| vec![self.unreadable(&error, &known)]);
+        let heading = heading.map_err(|error| vec![self.unreadable_row(&error, &known)]);
         let columns = heading.and_then(|heading| {
             let heading: Vec<&str> = heading.iter().collect();
             let has_index = heading.first().is_some_and(|name| is_nameless(name));
-            Ok((columns(&heading, known, optional)?, has_index))
+            Ok((find_columns(&heading, known, optional)?, has_index))
         });
         let (columns, has_index) = match columns {
             Ok(columns) => columns,
             Err(found) => {
-                let placed = found.into_iter().map(|problem| self.in_heading(problem));
+                let placed = found.into_iter().map(|problem| self.at_heading(problem));
                 problems.extend(placed.take(MOST_PROBLEMS));
                 return rows;
             }
@@ -250,7 +261,7 @@ impl<'a> Source<'a> {
             let found = match reader.read_record(&mut fields) {
                 Ok(false) => break,
                 Ok(true) => Ok(()),
-                Err(error) => Err(self.unreadable(&error, &known)),
+                Err(error) => Err(self.unreadable_row(&error, &known)),
             };
             let row = found.and_then(|()| {
                 let line = fields.position().map_or(1, |place| line_of(place.line()));
@@ -274,16 +285,16 @@ impl<'a> Source<'a> {
         rows
     }
 
-    /// Places a problem without a place in the heading.
-    fn in_heading(&self, problem: Problem) -> Problem {
+    /// Places a problem at the first line of the file, unless it has another place already.
+    fn at_heading(&self, problem: Problem) -> Problem {
         match problem.location.source {
             Some(_) => problem,
             None => problem.source(self.name).at(1, 1),
         }
     }
 
-    /// Creates the problem of an unreadable row.
-    fn unreadable(&self, error: &csv::Error, known: &[&str]) -> Problem {
+    /// Creates the problem that a row cannot be read as CSV.
+    fn unreadable_row(&self, error: &csv::Error, known: &[&str]) -> Problem {
         let line = error.position().map_or(1, |place| line_of(place.line()));
         let what = match error.kind() {
             csv::ErrorKind::UnequalLengths {
@@ -301,8 +312,8 @@ impl<'a> Source<'a> {
         self.problem(line, 1, what).hint(hint)
     }
 
-    /// Reads the number of a superstep or a process, counted from 0.
-    fn whole(
+    /// Reads the number of a superstep or a process in a field; returns it counted from 0.
+    fn read_index(
         &self,
         row: &Row<'_>,
         column: Option<&Column>,
@@ -316,7 +327,7 @@ impl<'a> Source<'a> {
         } else {
             text
         };
-        let digits = row.separator.number(digits);
+        let digits = row.separator.with_decimal_point(digits);
         // Programs write 1 as `1.0` in tables of numbers with gaps.
         let digits = match digits.split_once('.') {
             Some((whole, zeros)) if zeros.bytes().all(|byte| byte == b'0') => whole,
@@ -331,7 +342,7 @@ impl<'a> Source<'a> {
                 format!("there is no {what} {text}: they count from 1"),
                 "if the first superstep and the first process have the number 0, add `--set workload.first=0`",
             ),
-            Some(Some(index)) if index < MOST => Ok(usize::try_from(index).unwrap_or(usize::MAX)),
+            Some(Some(index)) if index < MAX_COUNT => Ok(usize::try_from(index).unwrap_or(usize::MAX)),
             Some(Some(_)) => wrong(
                 format!("{what} {text} is too large a number"),
                 "at most 10 million processes and supersteps are possible",
@@ -340,8 +351,8 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Reads a field with a quantity; `None` if it is empty or its column does not exist.
-fn field<T>(
+/// Reads a quantity in a field; `None` if the field is empty or the table does not have the column.
+fn read_quantity<T>(
     row: &Row<'_>,
     column: Option<&Column>,
     read: impl Fn(&str, Option<&str>) -> Result<T, Complaint>,
@@ -353,7 +364,7 @@ fn field<T>(
     if text.is_empty() {
         return Ok(None);
     }
-    let number = row.separator.number(text);
+    let number = row.separator.with_decimal_point(text);
     let read = read(&number, column.unit.as_deref()).map(Some);
     read.map_err(|(what, hint)| {
         if has_decimal_comma(text) {
@@ -366,7 +377,8 @@ fn field<T>(
     })
 }
 
-/// Checks that a column without a name, if there is one, counts the rows from 0 on, as the index of a pandas table does.
+/// Checks that a first column without a name, if there is one, contains the number of the row, counted from 0, as the index of a
+/// pandas table does.
 fn check_index(row: &Row<'_>, number: Option<usize>) -> Result<(), Complaint> {
     let Some(number) = number else {
         return Ok(());
@@ -382,7 +394,7 @@ fn check_index(row: &Row<'_>, number: Option<usize>) -> Result<(), Complaint> {
     Err((what, hint.to_owned()))
 }
 
-/// Returns the first line of a table that is no comment.
+/// Returns the first line of a table that is neither empty nor a comment.
 fn first_line(bytes: &[u8]) -> String {
     let lines = bytes.split(|byte| matches!(byte, b'\n' | b'\r'));
     let mut lines = lines.map(<[u8]>::trim_ascii);
@@ -390,7 +402,7 @@ fn first_line(bytes: &[u8]) -> String {
     String::from_utf8_lossy(line.unwrap_or_default()).into_owned()
 }
 
-/// Returns the number of a line for messages.
+/// Converts the number of a line for use in a message.
 fn line_of(line: u64) -> usize {
     usize::try_from(line).unwrap_or(usize::MAX)
 }

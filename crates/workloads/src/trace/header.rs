@@ -1,16 +1,17 @@
-//! The lines of a trace before its first `step`: processes, hosts, memory, settings of the runtime.
+//! Reads the lines of a trace before its first `step`: processes, hosts, memory, and settings of the runtime.
 
-use super::line::{Complaint, Line, complaint, number, quantity, whole, whole_bytes};
-use super::parse::{Reader, form};
+use super::line::{Complaint, Line, complaint, read_number, read_quantity, read_whole, read_whole_bytes};
+use super::parse::{Reader, syntax};
 use crate::Setting;
 use migsim_base::units::{Bytes, CYCLES, CYCLES_HINT};
 
-/// Number of processes that is always accepted, however short the file is.
-const FEW_PROCESSES: usize = 100_000;
+/// Number of processes that is always accepted. A larger number is accepted only if the file has as many lines.
+const ALWAYS_ACCEPTED_PROCESSES: usize = 100_000;
 
 impl Reader<'_> {
-    /// Reads `bsp 1 P S`; accepts P and S only if enough lines follow.
-    pub(super) fn bsp(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+    /// Reads `bsp 1 P S`, the first line of version 1. The numbers P of processes and S of supersteps are accepted only if enough
+    /// lines follow.
+    pub(super) fn read_bsp(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         if line.words[1] != "1" {
             return complaint(
                 1,
@@ -19,24 +20,24 @@ impl Reader<'_> {
             );
         }
         let left = self.lines - line.number;
-        let processes = announced(line, 2, "processes", left, "host")?;
-        let supersteps = announced(line, 3, "supersteps", left - processes, "step")?;
-        self.announce(2, processes)?;
-        self.supersteps = Some(supersteps);
+        let processes = read_count(line, 2, "processes", left, "host")?;
+        let supersteps = read_count(line, 3, "supersteps", left - processes, "step")?;
+        self.set_processes(2, processes)?;
+        self.announced_supersteps = Some(supersteps);
         self.trace.hosts.resize(processes, 0..0);
         self.trace.steps.reserve(supersteps);
         self.trace.moves_of.reserve_exact(supersteps);
         Ok(())
     }
 
-    /// Reads `processes P`; accepts P if the file is long enough for that number.
-    pub(super) fn processes(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+    /// Reads `processes P`. The number P is accepted only if it is small or the file has as many lines.
+    pub(super) fn read_processes(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         if !self.trace.memory.is_empty() {
             return complaint(0, "a second `processes` line", "keep one of the lines");
         }
-        let count = whole(line, 1, "processes")?;
+        let count = read_whole(line, 1, "processes")?;
         match usize::try_from(count) {
-            Ok(count) if count <= self.lines.max(FEW_PROCESSES) => self.announce(1, count),
+            Ok(count) if count <= self.lines.max(ALWAYS_ACCEPTED_PROCESSES) => self.set_processes(1, count),
             _ => complaint(
                 1,
                 format!(
@@ -44,14 +45,14 @@ impl Reader<'_> {
                     self.lines
                 ),
                 format!(
-                    "more than {FEW_PROCESSES} processes need a line each: correct the number, or the file is cut off"
+                    "more than {ALWAYS_ACCEPTED_PROCESSES} processes need a line each: correct the number, or the file is cut off"
                 ),
             ),
         }
     }
 
-    /// Reserves memory for the processes that the header announces.
-    fn announce(&mut self, word: usize, processes: usize) -> Result<(), Complaint> {
+    /// Reserves memory for the number of processes that the header states; `word` is the position of this number in its line.
+    fn set_processes(&mut self, word: usize, processes: usize) -> Result<(), Complaint> {
         if processes == 0 {
             return complaint(word, "a trace without processes", "P must be at least 1");
         }
@@ -65,13 +66,14 @@ impl Reader<'_> {
         }
         self.trace.memory.resize(processes, None);
         self.images.resize(processes, None);
-        self.computed.resize(processes, 0);
-        self.moved.resize(processes, 0);
+        self.last_computation.resize(processes, 0);
+        self.last_move.resize(processes, 0);
         Ok(())
     }
 
-    /// Reads `barrier ideal` or `barrier central B`; from version 2 on any kind, with its bytes if it has messages.
-    pub(super) fn barrier(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+    /// Reads `barrier KIND BYTES`. Version 1 allows only `barrier ideal` and `barrier central B`; from version 2 on any kind is
+    /// allowed, and the bytes may be missing.
+    pub(super) fn read_barrier(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         if self.version == 1 && !["ideal", "central"].contains(&line.words[1]) {
             return complaint(
                 1,
@@ -81,23 +83,24 @@ impl Reader<'_> {
         }
         let size = match line.count {
             2 => None,
-            _ => Some(self.bytes(line, 2)?.to_string()),
+            _ => Some(self.read_size(line, 2)?.to_string()),
         };
-        if self.is_set("runtime.barrier.kind") {
+        if self.has_setting("runtime.barrier.kind") {
             return complaint(
                 0,
                 "a second `barrier` line",
                 "a trace has one barrier: keep one of the lines",
             );
         }
-        self.set(line, 1, "runtime.barrier.kind", line.words[1].to_owned())?;
+        self.add_setting(line, 1, "runtime.barrier.kind", line.words[1].to_owned())?;
         match size {
-            Some(size) => self.set(line, 2, "runtime.barrier.bytes", size),
+            Some(size) => self.add_setting(line, 2, "runtime.barrier.bytes", size),
             None => Ok(()),
         }
     }
 
-    pub(super) fn recv(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+    /// Reads `recv early` or `recv late`.
+    pub(super) fn read_receives(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         let kind = line.words[1];
         if !["early", "late"].contains(&kind) {
             return complaint(
@@ -106,18 +109,18 @@ impl Reader<'_> {
                 "known kinds: early, late",
             );
         }
-        if self.is_set("runtime.receives") {
+        if self.has_setting("runtime.receives") {
             return complaint(
                 0,
                 "a second `recv` line",
                 "a trace has one kind of receives: keep one of the lines",
             );
         }
-        self.set(line, 1, "runtime.receives", kind.to_owned())
+        self.add_setting(line, 1, "runtime.receives", kind.to_owned())
     }
 
-    /// Reads `runtime KEY VALUE`; the experiment checks the value.
-    pub(super) fn runtime(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+    /// Reads `runtime KEY VALUE`. The value is not checked here, but when the experiment uses it.
+    pub(super) fn read_runtime(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         let key = line.words[1];
         if key.split('.').any(str::is_empty) {
             return complaint(
@@ -126,21 +129,22 @@ impl Reader<'_> {
                 "write a key of `runtime` in an experiment, such as `sends` or `barrier.kind`",
             );
         }
-        self.set(line, 2, &format!("runtime.{key}"), line.words[2].to_owned())
+        self.add_setting(line, 2, &format!("runtime.{key}"), line.words[2].to_owned())
     }
 
-    fn is_set(&self, key: &str) -> bool {
+    /// Whether the trace already has a setting with this key.
+    fn has_setting(&self, key: &str) -> bool {
         self.trace.settings.iter().any(|one| one.key == key)
     }
 
-    fn set(
+    fn add_setting(
         &mut self,
         line: &Line<'_>,
         word: usize,
         key: &str,
         value: String,
     ) -> Result<(), Complaint> {
-        if self.is_set(key) {
+        if self.has_setting(key) {
             return complaint(
                 0,
                 format!("`{key}` is given twice"),
@@ -155,11 +159,12 @@ impl Reader<'_> {
         Ok(())
     }
 
-    pub(super) fn cycles(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+    /// Reads `cycles X`, the clock cycles per instruction.
+    pub(super) fn read_cycles(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         if std::mem::replace(&mut self.has_cycles, true) {
             return complaint(0, "a second `cycles` line", "keep one of the lines");
         }
-        let cycles = number(line, 1, "cycles")?;
+        let cycles = read_number(line, 1, "cycles")?;
         if !CYCLES.contains(&cycles) {
             return complaint(
                 1,
@@ -171,8 +176,9 @@ impl Reader<'_> {
         Ok(())
     }
 
-    pub(super) fn host(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
-        let process = self.process(line, 1)?;
+    /// Reads `host p NAME`, the host on which a process starts.
+    pub(super) fn read_host(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+        let process = self.read_process(line, 1)?;
         self.trace.hosts.resize(self.trace.memory.len(), 0..0);
         let place = &mut self.trace.hosts[process.index()];
         if place.end > 0 {
@@ -188,11 +194,11 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads `memory p SIZE`, or `memory SIZE` for all processes without a line of their own.
-    pub(super) fn memory(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
-        let size = self.bytes(line, line.count - 1)?;
+    /// Reads `memory p SIZE` for one process, or `memory SIZE` for all processes without another `memory` line.
+    pub(super) fn read_memory(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+        let size = self.read_size(line, line.count - 1)?;
         if line.count == 2 {
-            return match self.usual_memory.replace(size) {
+            return match self.default_memory.replace(size) {
                 None => Ok(()),
                 Some(_) => complaint(
                     0,
@@ -201,7 +207,7 @@ impl Reader<'_> {
                 ),
             };
         }
-        let process = self.process(line, 1)?;
+        let process = self.read_process(line, 1)?;
         match self.trace.memory[process.index()].replace(size) {
             None => Ok(()),
             Some(_) => complaint(
@@ -212,16 +218,17 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a size: whole bytes in version 1; from version 2 on a number of bytes, or a number with a unit.
-    pub(super) fn bytes(&self, line: &Line<'_>, word: usize) -> Result<Bytes, Complaint> {
+    /// Reads a word as a size: whole bytes in version 1; from version 2 on a number of bytes, or a number with a unit.
+    pub(super) fn read_size(&self, line: &Line<'_>, word: usize) -> Result<Bytes, Complaint> {
         if self.version == 1 {
-            whole_bytes(line, word)
+            read_whole_bytes(line, word)
         } else {
-            quantity(line, word, "bytes", Bytes::new, Bytes::parse)
+            read_quantity(line, word, "bytes", Bytes::new, Bytes::parse)
         }
     }
 
-    /// Checks the required lines before the first `step` (or the `end`).
+    /// Checks that the lines required before the first `step` (or `end`) are present, and that either all processes have a host
+    /// or none has.
     pub(super) fn check_header(&mut self, line: &Line<'_>) {
         let required: &[_] = match self.version {
             1 => &[
@@ -231,12 +238,12 @@ impl Reader<'_> {
             _ => &[],
         };
         for (name, key) in required {
-            if !self.is_set(key) {
+            if !self.has_setting(key) {
                 self.complain(
                     line,
                     0,
                     format!("no `{name}` line above the first `step`"),
-                    format!("write `{}`", form(name, self.version)),
+                    format!("write `{}`", syntax(name, self.version)),
                 );
             }
         }
@@ -260,15 +267,16 @@ impl Reader<'_> {
     }
 }
 
-/// Reads a count in the header of version 1; each counted item needs a line among the remaining `left` lines.
-fn announced(
+/// Reads a count in the header of version 1. Each counted item needs a line (`record`), so that the count may be at most the
+/// number `left` of remaining lines.
+fn read_count(
     line: &Line<'_>,
     word: usize,
     what: &str,
     left: usize,
     record: &str,
 ) -> Result<usize, Complaint> {
-    let count = whole(line, word, what)?;
+    let count = read_whole(line, word, what)?;
     match usize::try_from(count) {
         Ok(count) if count <= left => Ok(count),
         _ => complaint(

@@ -1,18 +1,23 @@
-//! A line of a trace: its words with their positions and meanings.
+//! Splits a line of a trace into words, and reads numbers and quantities from them.
 
 use super::MAX_BYTES;
 use migsim_base::units::{Bytes, UnitError};
 
-/// A line, split into words; no record has more than five.
+/// A line of a trace, split into words. No line of the format has more than five words.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line<'a> {
+    /// Number of the line in the file, counted from 1.
     pub(super) number: usize,
+    /// The whole line.
     pub(super) text: &'a str,
+    /// The words before a comment; empty texts after the last word.
     pub(super) words: [&'a str; 6],
+    /// Number of words.
     pub(super) count: usize,
 }
 
 impl<'a> Line<'a> {
+    /// Splits a line into words, without its comment.
     pub(super) fn new(number: usize, text: &'a str) -> Self {
         let mut line = Self {
             number,
@@ -22,14 +27,15 @@ impl<'a> Line<'a> {
         };
         if text.is_ascii() {
             let is_blank = |letter: char| letter.is_ascii_whitespace() || letter == '\u{b}';
-            line.take(text.split(is_blank).filter(|word| !word.is_empty()));
+            line.add_words(text.split(is_blank).filter(|word| !word.is_empty()));
         } else {
-            line.take(text.split_whitespace());
+            line.add_words(text.split_whitespace());
         }
         line
     }
 
-    fn take(&mut self, words: impl Iterator<Item = &'a str>) {
+    /// Stores words until a comment begins.
+    fn add_words(&mut self, words: impl Iterator<Item = &'a str>) {
         let words = words.take_while(|word| !word.starts_with('#'));
         for (slot, word) in self.words.iter_mut().zip(words) {
             *slot = word;
@@ -37,7 +43,8 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Returns the column of a word, in characters from 1; for a missing word, the column after the last one.
+    /// Returns the column at which a word begins, in characters counted from 1; for a missing word, the column after the last
+    /// word.
     pub(super) fn column(&self, word: usize) -> usize {
         let start = |word: &str| word.as_ptr().addr() - self.text.as_ptr().addr();
         let bytes = match word.checked_sub(self.count) {
@@ -51,7 +58,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// An unfinished problem: the word, the message, the hint.
+/// An error in a line: the index of the word, the message and the hint.
 pub(super) type Complaint = (usize, String, String);
 
 pub(super) fn complaint<T>(
@@ -62,8 +69,8 @@ pub(super) fn complaint<T>(
     Err((word, message.into(), hint.into()))
 }
 
-/// Reads a whole number without sign.
-pub(super) fn whole(line: &Line<'_>, word: usize, what: &str) -> Result<u64, Complaint> {
+/// Reads a word as a whole number without sign; `what` names the number in messages.
+pub(super) fn read_whole(line: &Line<'_>, word: usize, what: &str) -> Result<u64, Complaint> {
     let text = line.words[word];
     match text.parse() {
         Ok(value) if !text.starts_with('+') => Ok(value),
@@ -75,9 +82,9 @@ pub(super) fn whole(line: &Line<'_>, word: usize, what: &str) -> Result<u64, Com
     }
 }
 
-/// Reads a whole number of bytes up to 2^53: a size of version 1.
-pub(super) fn whole_bytes(line: &Line<'_>, word: usize) -> Result<Bytes, Complaint> {
-    let value = whole(line, word, "bytes")?;
+/// Reads a word as a whole number of bytes up to 2^53, which is a size in version 1.
+pub(super) fn read_whole_bytes(line: &Line<'_>, word: usize) -> Result<Bytes, Complaint> {
+    let value = read_whole(line, word, "bytes")?;
     match Bytes::new(value as f64) {
         Some(size) if value <= MAX_BYTES => Ok(size),
         _ => complaint(
@@ -88,11 +95,11 @@ pub(super) fn whole_bytes(line: &Line<'_>, word: usize) -> Result<Bytes, Complai
     }
 }
 
-/// Reads a finite number that is not negative.
-pub(super) fn number(line: &Line<'_>, word: usize, what: &str) -> Result<f64, Complaint> {
+/// Reads a word as a finite number that is not negative; `what` names the number in messages.
+pub(super) fn read_number(line: &Line<'_>, word: usize, what: &str) -> Result<f64, Complaint> {
     let text = line.words[word];
     match text.parse() {
-        Ok(value) => in_range(value, text).ok_or_else(|| out_of_range(word, what, text)),
+        Ok(value) => if_in_range(value, text).ok_or_else(|| out_of_range(word, what, text)),
         Err(_) => complaint(
             word,
             format!("{what} `{text}` is not a number"),
@@ -101,8 +108,8 @@ pub(super) fn number(line: &Line<'_>, word: usize, what: &str) -> Result<f64, Co
     }
 }
 
-/// Reads a quantity of version 2: a number in the base unit of the quantity, or a number with its unit, as one word.
-pub(super) fn quantity<T>(
+/// Reads a word as a quantity of version 2: a number in the base unit of the quantity, or a number and its unit without a blank.
+pub(super) fn read_quantity<T>(
     line: &Line<'_>,
     word: usize,
     what: &str,
@@ -111,7 +118,7 @@ pub(super) fn quantity<T>(
 ) -> Result<T, Complaint> {
     let text = line.words[word];
     match text.parse() {
-        Ok(value) => in_range(value, text)
+        Ok(value) => if_in_range(value, text)
             .and_then(new)
             .ok_or_else(|| out_of_range(word, what, text)),
         Err(_) => parse(text).or_else(|error| {
@@ -122,10 +129,12 @@ pub(super) fn quantity<T>(
     }
 }
 
-fn in_range(value: f64, text: &str) -> Option<f64> {
+/// Returns the number if it is finite and written without sign.
+fn if_in_range(value: f64, text: &str) -> Option<f64> {
     (value.is_finite() && !text.starts_with(['-', '+'])).then_some(value)
 }
 
+/// Creates the error that a number is out of range.
 fn out_of_range(word: usize, what: &str, text: &str) -> Complaint {
     let hint = "write a number without sign, from 0 to 1e21; a time up to 1e15 s";
     (

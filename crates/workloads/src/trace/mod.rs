@@ -1,9 +1,9 @@
-//! `trace`: a workload recorded superstep by superstep, as text.
+//! `trace`: a workload recorded superstep by superstep, as a text file.
 //!
 //! ```text
 //! migsim-trace 2
 //! processes P            processes 0..P-1
-//! memory p SIZE          memory of process p; without p, of all processes that have no line of their own
+//! memory p SIZE          memory of process p; without p, of all processes that have no `memory` line
 //! host p NAME            process p starts on this host; for all processes, or for none
 //! runtime KEY VALUE      a setting of the runtime: `sends sequential`, `barrier.kind central`
 //! recorded KEY VALUE     a fact about the recording that the trace comes from: `library open-mpi`
@@ -15,13 +15,13 @@
 //! end
 //! ```
 //!
-//! `docs/trace-format.md` describes the format for authors of traces. Processes and supersteps are counted from 0. Words are separated by
-//! blanks; a word that begins with `#` starts a comment; blank lines are allowed. Steps are in order and complete. [`Trace::parse`] refuses
-//! missing, repeated or out-of-range lines, with line and column, and [`Trace::write`] writes any [`Workload`] so that it is read back
-//! equal.
+//! `docs/trace-format.md` describes the format for authors of traces. Processes and supersteps are counted from 0. Words are
+//! separated by blanks; a word that begins with `#` starts a comment; blank lines are allowed. Steps are in order and complete.
+//! [`Trace::parse`] refuses missing, repeated or out-of-range lines, with line and column. [`Trace::write`] writes any
+//! [`Workload`] so that an equal one is read back.
 //!
-//! Version 1 begins with `bsp 1 P S` and is the format of the `SimGrid` oracle cases (`tests/oracle`): its hosts, barrier and receives are
-//! required, and its numbers have no units.
+//! Version 1 begins with `bsp 1 P S` and is the format of the reference cases that were computed with `SimGrid` (`tests/oracle`).
+//! In version 1 the lines on hosts, barrier and receives are required, and numbers have no units.
 
 mod header;
 mod line;
@@ -39,13 +39,13 @@ use super::recorded::{Recorded, recorded_methods};
 use super::{PrescribedMove, Setting, Workload};
 use migsim_base::units::{Bytes, ProcessId};
 
-/// Maximum size of version 1; above 2^53 bytes floating-point numbers do not represent every whole number.
+/// Maximum of a size in version 1 \[B\]. Above 2^53, floating-point numbers cannot represent every whole number.
 const MAX_BYTES: u64 = 1 << 53;
 
-/// The description of the format, for authors of traces.
+/// Text of the description of the trace format, for authors of traces.
 pub const DESCRIPTION: &str = include_str!("../../../../docs/trace-format.md");
 
-/// A workload read from a text.
+/// A workload that was read from the text of a trace.
 ///
 /// ```
 /// use migsim_workloads::{Workload, trace::Trace};
@@ -58,33 +58,38 @@ pub const DESCRIPTION: &str = include_str!("../../../../docs/trace-format.md");
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
+    /// Settings of the runtime in the trace.
     settings: Vec<Setting>,
+    /// Facts about the recording from which the trace comes.
     recording: Recording,
     cycles_per_instruction: f64,
-    /// The names of the hosts, one after the other, and the range of that of each process; empty if the trace names no hosts.
+    /// Names of the hosts on which processes start, one after the other in one text.
     host_names: String,
+    /// Range of the name of its host in `host_names`, for each process; empty if the trace names no hosts.
     hosts: Vec<Range<usize>>,
-    /// Memory of each process, from its record or the largest image that it moves; none if the trace does not give it.
+    /// Memory of each process: from its `memory` line, or else the largest memory image that the trace moves for it; `None` if
+    /// there is neither.
     memory: Vec<Option<Bytes>>,
     /// The work and the messages of all supersteps.
     steps: Recorded,
-    /// The moves of all supersteps, and the range of those of each superstep.
+    /// Prescribed moves of all supersteps, in order.
     moves: Vec<PrescribedMove>,
+    /// Range of the prescribed moves of each superstep in `moves`.
     moves_of: Vec<Range<usize>>,
 }
 
 impl Trace {
-    /// Returns the settings that the trace provides: those of the runtime for which it was made.
+    /// Returns the settings of the runtime that the trace contains.
     pub fn settings(&self) -> &[Setting] {
         &self.settings
     }
 
-    /// Returns properties of the recording of the trace.
+    /// Returns the facts about the recording from which the trace comes.
     pub fn recording(&self) -> &Recording {
         &self.recording
     }
 
-    /// Sets `memory` for the processes whose memory is not in the trace.
+    /// Returns the trace with the memory `memory` for each process whose memory it does not state.
     #[must_use]
     pub fn with_memory(mut self, memory: Bytes) -> Self {
         for unknown in self.memory.iter_mut().filter(|known| known.is_none()) {

@@ -1,11 +1,11 @@
-//! Reads a trace in one pass over its lines, without an allocation per computation or message.
+//! Reads a trace in one pass over its lines, without allocating memory for single computations or messages.
 //!
-//! The reader continues after an error, to report up to [`MAX_PROBLEMS`] problems together; only an implausible header stops it. No memory
-//! is allocated for the numbers of the header before the file is known to be long enough for them.
+//! The reader continues after an error, to report up to [`MAX_PROBLEMS`] problems together; only an implausible header stops it.
+//! Memory for the numbers in the header is allocated only after the file is known to be long enough for them.
 
 use std::path::Path;
 
-use super::line::{Complaint, Line, complaint, whole};
+use super::line::{Complaint, Line, complaint, read_whole};
 use super::{Recording, Trace};
 use crate::recorded::Recorded;
 use migsim_base::document::{FileKind, read_bytes};
@@ -15,21 +15,22 @@ use migsim_base::units::{Bytes, ProcessId};
 /// Maximum number of problems of a file that are reported.
 const MAX_PROBLEMS: usize = 20;
 
-/// A kind of line.
+/// A kind of line in a trace, with its syntax.
 #[derive(Debug)]
 struct Record {
-    /// The first word.
+    /// First word of the line, which identifies the kind.
     name: &'static str,
-    /// The words that follow it.
+    /// Names of the values that follow the first word, for messages.
     words: &'static [&'static str],
-    /// The number of fields that may be missing in version 2.
+    /// Number of values that may be missing at the end of the line in version 2.
     optional: usize,
-    /// The syntax in version 1 and from version 2 on; empty if the record does not exist there.
+    /// Syntax in version 1, and from version 2 on; empty if the version does not have this kind of line.
     forms: [&'static str; 2],
+    /// Where in a trace a line of this kind may stand.
     place: Place,
 }
 
-/// The allowed place of a line.
+/// Where a line may stand in a trace: anywhere, before the first `step`, or after it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Place {
     Anywhere,
@@ -37,7 +38,7 @@ enum Place {
     InSteps,
 }
 
-/// The records; the most frequent ones come first.
+/// All kinds of lines; the most frequent ones come first, so that they are found quickly.
 const RECORDS: [Record; 14] = [
     record(
         "m",
@@ -134,47 +135,48 @@ const fn record(
     }
 }
 
-/// Returns the syntax of a record in a version.
-pub(super) fn form(name: &str, version: usize) -> &'static str {
+/// Returns the syntax of a kind of line in a version of the format.
+pub(super) fn syntax(name: &str, version: usize) -> &'static str {
     let found = RECORDS.iter().find(|record| record.name == name);
     found.map_or("", |record| record.forms[version - 1])
 }
 
 impl Trace {
-    /// Reads the trace `text`; `source` is its name in messages.
+    /// Reads a trace from its text; `source` is the name of the trace in messages.
     ///
     /// # Errors
     /// Up to 20 problems, each with line, column (of the word, in characters from 1) and a hint.
     pub fn parse(source: &str, text: &str) -> Result<Self, Error> {
         let read = Reader::new(source, text).read(text);
-        read.map_err(|error| match FileKind::of(text) {
+        read.map_err(|error| match FileKind::of_text(text) {
             None | Some(FileKind::Trace) => error,
-            Some(kind) => kind.instead_of("a trace", source).into(),
+            Some(kind) => kind.wrong_kind_error("a trace", source).into(),
         })
     }
 
-    /// Reads the trace in the bytes of a file; `source` is its name in messages.
+    /// Reads a trace from the bytes of a file; `source` is the name of the trace in messages.
     ///
     /// # Errors
-    /// The bytes are not UTF-8, or as [`Trace::parse`].
+    /// The bytes are not UTF-8, or the errors of [`Trace::parse`].
     pub fn parse_bytes(source: &str, bytes: &[u8]) -> Result<Self, Error> {
         match std::str::from_utf8(bytes) {
             Ok(text) => Self::parse(source, text),
-            Err(error) => Err(not_text(source, &bytes[..error.valid_up_to()]).into()),
+            Err(error) => Err(not_text_error(source, &bytes[..error.valid_up_to()]).into()),
         }
     }
 
-    /// Reads a file.
+    /// Reads a trace from a file.
     ///
     /// # Errors
-    /// The file cannot be read, or as [`Trace::parse_bytes`].
+    /// The file cannot be read, or the errors of [`Trace::parse_bytes`].
     pub fn read(path: impl AsRef<Path>) -> Result<Self, Error> {
         let bytes = read_bytes(path.as_ref())?;
         Self::parse_bytes(&path.as_ref().display().to_string(), &bytes)
     }
 }
 
-fn not_text(source: &str, valid: &[u8]) -> Problem {
+/// Creates the error that a file is not a text in UTF-8; `valid` are the bytes before the first invalid one.
+fn not_text_error(source: &str, valid: &[u8]) -> Problem {
     let valid = String::from_utf8_lossy(valid);
     let (before, last) = valid
         .rsplit_once('\n')
@@ -187,30 +189,35 @@ fn not_text(source: &str, valid: &[u8]) -> Problem {
         .hint("the format is plain text: is this another file, or a compressed one?")
 }
 
-/// The state of the reader.
+/// The state of reading a trace: what was read so far, and what the next lines may contain.
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
+    /// Name of the trace in messages.
     pub(super) source: &'a str,
     problems: Vec<Problem>,
+    /// The trace as read so far.
     pub(super) trace: Trace,
-    /// Number of lines of the whole file.
+    /// Number of lines of the whole file, to check whether numbers in the header are plausible.
     pub(super) lines: usize,
-    /// The version; 0 until the first line was read.
+    /// Version of the format; 0 before the first line is read.
     pub(super) version: usize,
-    /// S of the header of version 1; later versions do not announce it.
-    pub(super) supersteps: Option<usize>,
-    /// The memory of processes without a line of their own.
-    pub(super) usual_memory: Option<Bytes>,
+    /// Number of supersteps that the header of version 1 states; `None` in later versions, whose headers do not state it.
+    pub(super) announced_supersteps: Option<usize>,
+    /// Memory of processes without their own `memory` line.
+    pub(super) default_memory: Option<Bytes>,
+    /// Whether there was a `cycles` line.
     pub(super) has_cycles: bool,
-    /// The number that the next `step` must have.
+    /// Number that the next `step` line must have.
     pub(super) next_step: usize,
-    /// Whether a step was refused, so that steps are not counted.
+    /// Whether a `step` line had a wrong number, so that the number of supersteps is not checked.
     pub(super) is_step_wrong: bool,
-    /// For each process, the number of `step` lines before its last `c` and `g`.
-    pub(super) computed: Vec<usize>,
-    pub(super) moved: Vec<usize>,
-    /// For each process, the largest image that it moves.
+    /// For each process, the number of supersteps opened before its last `c` line, to find repeated lines.
+    pub(super) last_computation: Vec<usize>,
+    /// For each process, the number of supersteps opened before its last `g` line, to find repeated lines.
+    pub(super) last_move: Vec<usize>,
+    /// For each process, the size of the largest memory image that the trace moves.
     pub(super) images: Vec<Option<Bytes>>,
+    /// Whether the line `end` was read.
     pub(super) is_ended: bool,
 }
 
@@ -234,18 +241,19 @@ impl<'a> Reader<'a> {
             lines: text.bytes().filter(|&byte| byte == b'\n').count()
                 + usize::from(!text.is_empty() && !text.ends_with('\n')),
             version: 0,
-            supersteps: None,
-            usual_memory: None,
+            announced_supersteps: None,
+            default_memory: None,
             has_cycles: false,
             next_step: 0,
             is_step_wrong: false,
-            computed: Vec::new(),
-            moved: Vec::new(),
+            last_computation: Vec::new(),
+            last_move: Vec::new(),
             images: Vec::new(),
             is_ended: false,
         }
     }
 
+    /// Reads all lines and returns the trace, or all problems.
     fn read(mut self, text: &str) -> Result<Trace, Error> {
         let mut last = Line::new(1, "");
         for (index, text) in text.lines().enumerate() {
@@ -254,7 +262,7 @@ impl<'a> Reader<'a> {
                 continue;
             }
             last = line;
-            if let Err((word, message, hint)) = self.record(&line) {
+            if let Err((word, message, hint)) = self.read_line(&line) {
                 self.complain(&line, word, message, hint);
                 let is_hopeless = self.trace.memory.is_empty() || self.is_ended;
                 if is_hopeless || self.problems.len() == MAX_PROBLEMS {
@@ -274,11 +282,12 @@ impl<'a> Reader<'a> {
             return Err(Error::Input(self.problems));
         }
         for (memory, image) in self.trace.memory.iter_mut().zip(&self.images) {
-            *memory = memory.or(self.usual_memory).or(*image);
+            *memory = memory.or(self.default_memory).or(*image);
         }
         Ok(self.trace)
     }
 
+    /// Records a problem at a word of a line, unless the maximum number of problems is reached.
     pub(super) fn complain(&mut self, line: &Line<'_>, word: usize, message: String, hint: String) {
         let problem = Problem::new(message)
             .source(self.source)
@@ -289,8 +298,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Processes one line.
-    fn record(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+    /// Reads one line.
+    fn read_line(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         if self.is_ended {
             return complaint(
                 0,
@@ -300,7 +309,7 @@ impl<'a> Reader<'a> {
         }
         let name = line.words[0];
         if self.version == 0 {
-            return self.first(line);
+            return self.read_first_line(line);
         }
         if self.trace.memory.is_empty() && name != "processes" {
             return complaint(
@@ -311,33 +320,33 @@ impl<'a> Reader<'a> {
         }
         // Most lines are of these kinds and correct: a large trace is read faster without a look-up.
         match (name.as_bytes(), line.count) {
-            (b"m", 4) if !self.trace.steps.is_empty() => return self.message(line),
-            (b"c", 3) if !self.trace.steps.is_empty() => return self.compute(line),
+            (b"m", 4) if !self.trace.steps.is_empty() => return self.read_message(line),
+            (b"c", 3) if !self.trace.steps.is_empty() => return self.read_computation(line),
             _ => self.check_words(line)?,
         }
         match name {
-            "m" => self.message(line),
-            "c" => self.compute(line),
-            "step" => self.step(line),
-            "g" => self.migrate(line),
-            "host" => self.host(line),
-            "memory" => self.memory(line),
-            "barrier" => self.barrier(line),
-            "recv" => self.recv(line),
-            "runtime" => self.runtime(line),
-            "recorded" => self.recorded(line),
-            "cycles" => self.cycles(line),
-            "processes" => self.processes(line),
+            "m" => self.read_message(line),
+            "c" => self.read_computation(line),
+            "step" => self.read_step(line),
+            "g" => self.read_move(line),
+            "host" => self.read_host(line),
+            "memory" => self.read_memory(line),
+            "barrier" => self.read_barrier(line),
+            "recv" => self.read_receives(line),
+            "runtime" => self.read_runtime(line),
+            "recorded" => self.read_recorded(line),
+            "cycles" => self.read_cycles(line),
+            "processes" => self.read_processes(line),
             "bsp" => complaint(0, "a second `bsp` line", "a file holds one trace"),
             _ => {
-                self.end(line);
+                self.read_end(line);
                 Ok(())
             }
         }
     }
 
-    /// Reads the first line: the format and its version.
-    fn first(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+    /// Reads the first line, which states the format and its version.
+    fn read_first_line(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         match line.words[0] {
             "migsim-trace" if line.count > 1 && line.words[1] != "2" => complaint(
                 1,
@@ -356,7 +365,7 @@ impl<'a> Reader<'a> {
             "bsp" => {
                 self.version = 1;
                 self.check_words(line)?;
-                self.bsp(line)
+                self.read_bsp(line)
             }
             _ => complaint(
                 0,
@@ -366,12 +375,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Checks that the record exists, has its words, and is at an allowed place.
+    /// Checks that the kind of line exists in this version, has the right number of words, and stands at an allowed place.
     fn check_words(&self, line: &Line<'_>) -> Result<(), Complaint> {
         let form_of = |record: &Record| record.forms[self.version - 1];
         let found = RECORDS.iter().find(|record| record.name == line.words[0]);
         let Some(record) = found.filter(|record| !form_of(record).is_empty()) else {
-            return Err(self.unknown(line));
+            return Err(self.unknown_record(line));
         };
         let (name, form) = (record.name, form_of(record));
         let all = record.words.len();
@@ -419,7 +428,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn unknown(&self, line: &Line<'_>) -> Complaint {
+    /// Creates the error that a kind of line is unknown.
+    fn unknown_record(&self, line: &Line<'_>) -> Complaint {
         let known = RECORDS
             .iter()
             .filter(|record| !record.forms[self.version - 1].is_empty());
@@ -430,8 +440,9 @@ impl<'a> Reader<'a> {
         (0, format!("unknown record `{}`", line.words[0]), hint)
     }
 
-    pub(super) fn process(&self, line: &Line<'_>, word: usize) -> Result<ProcessId, Complaint> {
-        let id = whole(line, word, "process")?;
+    /// Reads a word as the number of a process, which must be less than the number of processes.
+    pub(super) fn read_process(&self, line: &Line<'_>, word: usize) -> Result<ProcessId, Complaint> {
+        let id = read_whole(line, word, "process")?;
         let count = self.trace.memory.len();
         match u32::try_from(id) {
             Ok(small) if (small as usize) < count => Ok(ProcessId(small)),

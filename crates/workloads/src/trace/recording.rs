@@ -1,5 +1,5 @@
-//! The `recorded` lines of a trace: how, where and with which library a program was recorded. They change no result by themselves, but the
-//! library of the recording is chosen by them.
+//! The `recorded` lines of a trace: how, where and with which MPI library a program was recorded. They do not change results
+//! directly, but may select the model of the library.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::line::{Complaint, Line, complaint};
 use super::parse::Reader;
 use migsim_base::error::Problem;
 
-/// The keys of `recorded` lines, each with its meaning.
+/// Keys of `recorded` lines, each with its meaning.
 pub const KEYS: [(&str, &str); 11] = [
     (
         "library",
@@ -37,7 +37,7 @@ pub const KEYS: [(&str, &str); 11] = [
     ),
 ];
 
-/// Properties of a recording, by key ([`KEYS`]); empty for a trace that was not recorded.
+/// Facts about the recording from which a trace comes, by key ([`KEYS`]); empty for a trace that was not recorded.
 ///
 /// ```
 /// use migsim_workloads::trace::Trace;
@@ -47,21 +47,22 @@ pub const KEYS: [(&str, &str); 11] = [
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recording {
+    /// Value of each known fact, by key.
     facts: BTreeMap<&'static str, String>,
 }
 
 impl Recording {
-    /// Whether no property is known, because the trace was not recorded.
+    /// Whether no fact is known, because the trace was not recorded.
     pub fn is_empty(&self) -> bool {
         self.facts.is_empty()
     }
 
-    /// Returns a property.
+    /// Returns the fact with this key; `None` if it is not known.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.facts.get(key).map(String::as_str)
     }
 
-    /// Adds a property, in which blanks and comment signs become `_`; ignores an unknown key and a value without letters.
+    /// Sets a fact. Blanks and comment signs in the value become `_`; an unknown key or an empty value is ignored.
     pub(crate) fn set(&mut self, key: &str, value: &str) {
         let key = KEYS.iter().find(|(known, _)| *known == key);
         let value = value
@@ -72,8 +73,8 @@ impl Recording {
         }
     }
 
-    /// Writes its lines, in the order of [`KEYS`].
-    pub(crate) fn lines(&self) -> String {
+    /// Returns the facts as lines of a trace, in the order of [`KEYS`].
+    pub(crate) fn to_lines(&self) -> String {
         let line = |(key, _): &(&str, &str)| Some(format!("recorded {key} {}\n", self.get(key)?));
         KEYS.iter().filter_map(line).collect()
     }
@@ -81,7 +82,7 @@ impl Recording {
 
 impl Reader<'_> {
     /// Reads `recorded KEY VALUE`.
-    pub(super) fn recorded(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+    pub(super) fn read_recorded(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         let key = line.words[1];
         if !KEYS.iter().any(|(known, _)| *known == key) {
             let known = Problem::unknown("key", key).known("keys", KEYS.map(|(known, _)| known));
@@ -110,7 +111,7 @@ mod tests {
             |lines: &str| Trace::parse("t", &format!("migsim-trace 2\nprocesses 1\n{lines}end\n"));
         let lines = "recorded library open-mpi\nrecorded repetitions 5\n";
         let recording = read(lines).unwrap().recording().clone();
-        assert_eq!(recording.lines(), lines);
+        assert_eq!(recording.to_lines(), lines);
         assert_eq!(
             (recording.get("repetitions"), recording.get("host")),
             (Some("5"), None)
@@ -130,6 +131,6 @@ mod tests {
         let mut recording = super::Recording::default();
         recording.set("host", " node #3 ");
         recording.set("version", " ");
-        assert_eq!(recording.lines(), "recorded host node__3\n");
+        assert_eq!(recording.to_lines(), "recorded host node__3\n");
     }
 }

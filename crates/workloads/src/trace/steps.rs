@@ -1,18 +1,18 @@
-//! The supersteps of a trace: computations, messages and moves.
+//! Reads the supersteps of a trace: computations, messages and moves.
 
-use super::line::{Complaint, Line, complaint, number, quantity, whole};
+use super::line::{Complaint, Line, complaint, read_number, read_quantity, read_whole};
 use super::parse::Reader;
 use crate::{Message, PrescribedMove};
 use migsim_base::units::{Instructions, Seconds};
 
 impl Reader<'_> {
-    /// Reads `step k`: the following records belong to a new superstep even if its number is wrong.
-    pub(super) fn step(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+    /// Reads `step k`. It opens a superstep even if its number is wrong, so that the following lines can be checked.
+    pub(super) fn read_step(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         if self.trace.steps.is_empty() {
             self.check_header(line);
         }
-        self.trace.steps.close();
-        self.trace.steps.open();
+        self.trace.steps.close_superstep();
+        self.trace.steps.open_superstep();
         let behind = self.trace.moves.len();
         self.trace.moves_of.push(behind..behind);
         let expected = self.next_step;
@@ -34,29 +34,31 @@ impl Reader<'_> {
         )
     }
 
-    /// Returns the number of a `step` line if such a superstep is possible: if the header does not give their number, each superstep has a line.
+    /// Returns the number in a `step` line. The number must be less than the number of supersteps in the header or, if the header
+    /// does not state it, than the number of lines of the file.
     fn check_step(&self, line: &Line<'_>) -> Result<usize, Complaint> {
-        let given = whole(line, 1, "superstep")?;
-        let hint = match self.supersteps {
+        let given = read_whole(line, 1, "superstep")?;
+        let hint = match self.announced_supersteps {
             Some(announced) => {
                 format!("the header announces {announced} supersteps, counted from 0")
             }
             None => "supersteps stand in order, from 0, and none is left out".to_owned(),
         };
         match usize::try_from(given) {
-            Ok(given) if given < self.supersteps.unwrap_or(self.lines) => Ok(given),
+            Ok(given) if given < self.announced_supersteps.unwrap_or(self.lines) => Ok(given),
             _ => complaint(1, format!("superstep {given} is out of range"), hint),
         }
     }
 
-    pub(super) fn compute(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
-        let process = self.process(line, 1)?;
+    /// Reads `c p WORK`, the computation of a process.
+    pub(super) fn read_computation(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+        let process = self.read_process(line, 1)?;
         let work = if self.version == 1 {
-            number(line, 2, "flops")
+            read_number(line, 2, "flops")
                 .map(Instructions::new)?
                 .unwrap_or_default()
         } else {
-            quantity(
+            read_quantity(
                 line,
                 2,
                 "instructions",
@@ -65,36 +67,38 @@ impl Reader<'_> {
             )?
         };
         let step = self.trace.steps.len();
-        if std::mem::replace(&mut self.computed[process.index()], step) == step {
+        if std::mem::replace(&mut self.last_computation[process.index()], step) == step {
             return complaint(
                 1,
                 format!("process {} computes twice in a superstep", process.0),
                 "add the two `c` lines up",
             );
         }
-        self.trace.steps.compute(process, work);
+        self.trace.steps.add_work(process, work);
         Ok(())
     }
 
-    pub(super) fn message(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
-        let (from, to) = (self.process(line, 1)?, self.process(line, 2)?);
-        let size = self.bytes(line, 3)?;
-        self.trace.steps.send(Message { from, to, size });
+    /// Reads `m p q SIZE`, a message between two processes.
+    pub(super) fn read_message(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+        let (from, to) = (self.read_process(line, 1)?, self.read_process(line, 2)?);
+        let size = self.read_size(line, 3)?;
+        self.trace.steps.add_message(Message { from, to, size });
         Ok(())
     }
 
-    pub(super) fn migrate(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
-        let process = self.process(line, 1)?;
-        let size = self.bytes(line, 3)?;
+    /// Reads `g p NAME SIZE DELAY`, the move of a process to another host.
+    pub(super) fn read_move(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+        let process = self.read_process(line, 1)?;
+        let size = self.read_size(line, 3)?;
         let delay = if self.version == 1 {
-            number(line, 4, "delay")
+            read_number(line, 4, "delay")
                 .map(Seconds::new)?
                 .unwrap_or_default()
         } else {
-            quantity(line, 4, "delay", Seconds::new, Seconds::parse)?
+            read_quantity(line, 4, "delay", Seconds::new, Seconds::parse)?
         };
         let step = self.trace.steps.len();
-        if std::mem::replace(&mut self.moved[process.index()], step) == step {
+        if std::mem::replace(&mut self.last_move[process.index()], step) == step {
             return complaint(
                 1,
                 format!("process {} moves twice after a superstep", process.0),
@@ -117,11 +121,12 @@ impl Reader<'_> {
         Ok(())
     }
 
-    pub(super) fn end(&mut self, line: &Line<'_>) {
+    /// Reads `end`, and checks that no supersteps are missing.
+    pub(super) fn read_end(&mut self, line: &Line<'_>) {
         if self.trace.steps.is_empty() {
             self.check_header(line);
         }
-        let announced = self.supersteps.unwrap_or(self.next_step);
+        let announced = self.announced_supersteps.unwrap_or(self.next_step);
         let is_short = self.next_step < announced && !self.is_step_wrong;
         if is_short {
             self.complain(
@@ -131,7 +136,7 @@ impl Reader<'_> {
                 "write the missing `step` lines, or correct S in the header".to_owned(),
             );
         }
-        self.trace.steps.close();
+        self.trace.steps.close_superstep();
         self.is_ended = true;
     }
 }

@@ -1,4 +1,4 @@
-//! Writes any workload as a trace.
+//! Writes any workload as the text of a trace.
 
 use std::fmt::{Display, Write as _};
 use std::io;
@@ -8,22 +8,23 @@ use crate::{Plan, Workload};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::ProcessId;
 
-/// The contents of a trace besides the workload itself.
+/// What a written trace contains besides the workload itself.
 #[derive(Clone, Debug, Default)]
 pub struct Preamble<'a> {
-    /// Comments for the top of the file, one per line.
+    /// Comments at the beginning of the file, one per line.
     pub comments: &'a [String],
-    /// The first host of each process; empty if the trace does not determine it.
+    /// Host on which each process starts; empty if the trace should not state it.
     pub hosts: &'a [String],
-    /// Settings of the runtime: keys without their `runtime.`, and values.
+    /// Settings of the runtime: keys without the prefix `runtime.`, and values.
     pub runtime: &'a [(String, String)],
 }
 
 impl Trace {
-    /// Writes `workload` as a trace that reads back equal.
+    /// Writes `workload` as the text of a trace, from which an equal workload is read back.
     ///
     /// # Errors
-    /// There are hosts, but not one per process; a name or a value is not one word, or begins with `#`; or `out` cannot be written to.
+    /// There are hosts, but not one per process; a name or a value is not one word, or begins with `#`; or `out` cannot be
+    /// written to.
     pub fn write(
         workload: &dyn Workload,
         preamble: &Preamble<'_>,
@@ -34,18 +35,18 @@ impl Trace {
         for superstep in 0..workload.supersteps() {
             write_step(workload, superstep, &mut plan, &mut text)?;
             out.write_all(text.as_bytes())
-                .map_err(|error| unwritable(&error))?;
+                .map_err(|error| write_error(&error))?;
             text.clear();
         }
         workload.failure().map_or(Ok(()), Err)?;
         text.push_str("end\n");
         out.write_all(text.as_bytes())
-            .map_err(|error| unwritable(&error))?;
-        out.flush().map_err(|error| unwritable(&error))
+            .map_err(|error| write_error(&error))?;
+        out.flush().map_err(|error| write_error(&error))
     }
 }
 
-/// Returns the lines before the first `step`.
+/// Returns the lines of the trace before the first `step`.
 fn header(workload: &dyn Workload, preamble: &Preamble<'_>) -> Result<String, Error> {
     let processes = workload.processes();
     let hosts = preamble.hosts;
@@ -59,27 +60,27 @@ fn header(workload: &dyn Workload, preamble: &Preamble<'_>) -> Result<String, Er
     for comment in preamble.comments {
         // A line break would end the comment.
         let comment = comment.replace(|letter: char| letter.is_control(), " ");
-        line(&mut text, format_args!("# {comment}"));
+        write_line(&mut text, format_args!("# {comment}"));
     }
-    line(&mut text, format_args!("processes {processes}"));
+    write_line(&mut text, format_args!("processes {processes}"));
     for (key, value) in preamble.runtime {
         let value = value.replace(' ', "");
-        let (key, value) = (word(key, "the key")?, word(&value, "the value")?);
-        line(&mut text, format_args!("runtime {key} {value}"));
+        let (key, value) = (check_word(key, "the key")?, check_word(&value, "the value")?);
+        write_line(&mut text, format_args!("runtime {key} {value}"));
     }
     let cycles = workload.cycles_per_instruction();
     if (cycles - 1.0).abs() > 0.0 {
-        line(&mut text, format_args!("cycles {cycles}"));
+        write_line(&mut text, format_args!("cycles {cycles}"));
     }
     write_memory(workload, &mut text);
     for (process, host) in hosts.iter().enumerate() {
-        let host = word(host, "the host name")?;
-        line(&mut text, format_args!("host {process} {host}"));
+        let host = check_word(host, "the host name")?;
+        write_line(&mut text, format_args!("host {process} {host}"));
     }
     Ok(text)
 }
 
-/// Writes one line if all processes have the same memory, otherwise one for each process with known memory.
+/// Appends one `memory` line if all processes have the same known memory, otherwise one for each process whose memory is known.
 fn write_memory(workload: &dyn Workload, text: &mut String) {
     let known = |process: usize| {
         let process = ProcessId::from_index(process);
@@ -90,11 +91,11 @@ fn write_memory(workload: &dyn Workload, text: &mut String) {
     if let Some(size) = first
         && (1..workload.processes()).all(|process| known(process) == first)
     {
-        return line(text, format_args!("memory {size}"));
+        return write_line(text, format_args!("memory {size}"));
     }
     for process in 0..workload.processes() {
         if let Some(size) = known(process) {
-            line(text, format_args!("memory {process} {size}"));
+            write_line(text, format_args!("memory {process} {size}"));
         }
     }
 }
@@ -107,30 +108,31 @@ fn write_step(
 ) -> Result<(), Error> {
     plan.clear(workload.processes());
     workload.fill(superstep, plan);
-    line(text, format_args!("step {superstep}"));
+    write_line(text, format_args!("step {superstep}"));
     for (process, work) in plan.work.iter().enumerate() {
         if work.get() > 0.0 {
-            line(text, format_args!("c {process} {}", work.get()));
+            write_line(text, format_args!("c {process} {}", work.get()));
         }
     }
     for message in &plan.messages {
         let (from, to, size) = (message.from.0, message.to.0, message.size.get());
-        line(text, format_args!("m {from} {to} {size}"));
+        write_line(text, format_args!("m {from} {to} {size}"));
     }
     for change in workload.prescribed_moves(superstep) {
-        let to = word(&change.to, "the host name")?;
+        let to = check_word(&change.to, "the host name")?;
         let (process, size, delay) = (change.process.0, change.size.get(), change.delay.get());
-        line(text, format_args!("g {process} {to} {size} {delay}"));
+        write_line(text, format_args!("g {process} {to} {size} {delay}"));
     }
     Ok(())
 }
 
-fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
+/// Appends a line to the text.
+fn write_line(text: &mut String, line: std::fmt::Arguments<'_>) {
     writeln!(text, "{line}").expect("a string can be written to");
 }
 
-/// Returns a text if it is one word of a line.
-fn word(text: &str, what: impl Display) -> Result<&str, Error> {
+/// Returns the text if it can be written as one word of a line; an error otherwise.
+fn check_word(text: &str, what: impl Display) -> Result<&str, Error> {
     if text.is_empty() || text.starts_with('#') || text.contains(char::is_whitespace) {
         let problem = Problem::new(format!("{what} `{text}` cannot stand in a trace"));
         return Err(Error::Output(
@@ -140,7 +142,8 @@ fn word(text: &str, what: impl Display) -> Result<&str, Error> {
     Ok(text)
 }
 
-fn unwritable(error: &io::Error) -> Error {
+/// Creates the error that the output cannot be written.
+fn write_error(error: &io::Error) -> Error {
     Error::Output(Problem::new(format!(
         "the trace cannot be written: {error}"
     )))

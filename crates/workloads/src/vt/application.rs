@@ -1,10 +1,10 @@
-//! The application of the data of all ranks.
+//! The application `vt` after the data of all ranks has been read.
 
 use crate::recorded::{Recorded, recorded_methods};
 use crate::{Labels, Workload};
 use migsim_base::units::{Bytes, ProcessId};
 
-/// The application: see the [module](super).
+/// The application `vt`: see the [module](super).
 ///
 /// ```
 /// use migsim_workloads::{Workload, vt::{RankFile, Vt, VtConfig}};
@@ -17,11 +17,15 @@ use migsim_base::units::{Bytes, ProcessId};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vt {
+    /// The work and the messages of all supersteps.
     pub(super) steps: Recorded,
-    /// The rank on which each process starts.
+    /// Rank of the recorded run on which each process starts.
     pub(super) ranks: Vec<usize>,
+    /// Whether each process may migrate.
     pub(super) movable: Vec<bool>,
+    /// Memory of each process; `None` if it is not known.
     pub(super) memory: Vec<Option<Bytes>>,
+    /// Names and numbers of the recorded tasks and phases, with which an export describes them.
     pub(super) labels: Labels,
 }
 

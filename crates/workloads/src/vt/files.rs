@@ -1,38 +1,39 @@
-//! The files of the data: one per rank, found by their common prefix; plain JSON or compressed with brotli, whatever their names are.
+//! Finds and reads the files of vt data: one per rank, with a common prefix, in plain JSON or compressed with brotli. The
+//! content, not the name, shows whether a file is compressed.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use migsim_base::document::{cannot_read, limited, read_any};
+use migsim_base::document::{cannot_read, limited, read_binary};
 use migsim_base::error::{Error, Problem};
 
 /// Maximum size of the text in a compressed file \[B\].
-const MOST_TEXT: u64 = 1 << 28;
+const MAX_TEXT_SIZE: u64 = 1 << 28;
 
 /// Size of the buffer of the decompressor \[B\].
-const BUFFER: usize = 1 << 16;
+const BUFFER_SIZE: usize = 1 << 16;
 
-/// The file of one rank.
+/// The data file of one rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RankFile {
-    /// The rank, counted from 0.
+    /// Number of the rank, counted from 0.
     pub rank: usize,
-    /// The name of the file, for messages.
+    /// Path of the file, for messages.
     pub source: String,
-    /// The content of the file.
+    /// Content of the file, which may be compressed.
     pub bytes: Vec<u8>,
 }
 
-/// Reads the files `PREFIX.RANK.json` and `PREFIX.RANK.json.br` of all ranks.
+/// Reads the files `PREFIX.RANK.json` or `PREFIX.RANK.json.br` of all ranks, in the order of ranks.
 ///
 /// # Errors
 /// There are no files, a rank is missing or has two files, or a file cannot be read.
-pub fn rank_files(prefix: &str) -> Result<Vec<RankFile>, Error> {
+pub fn read_rank_files(prefix: &str) -> Result<Vec<RankFile>, Error> {
     let mut found: BTreeMap<usize, String> = BTreeMap::new();
     let mut problems = Vec::new();
-    for (rank, path) in rank_names(prefix)? {
+    for (rank, path) in rank_paths(prefix)? {
         if let Some(other) = found.insert(rank, path.clone()) {
             let message = format!("rank {rank} has two files, this one and `{other}`");
             let problem = Problem::new(message).source(path);
@@ -40,7 +41,7 @@ pub fn rank_files(prefix: &str) -> Result<Vec<RankFile>, Error> {
         }
     }
     if found.is_empty() {
-        return Err(nothing_found(prefix)?.into());
+        return Err(no_files_error(prefix)?.into());
     }
     let last = found.keys().next_back().copied().unwrap_or_default();
     // The search for a gap is limited by the number of existing ranks, so that a huge number causes no long loop.
@@ -58,30 +59,30 @@ pub fn rank_files(prefix: &str) -> Result<Vec<RankFile>, Error> {
     let read = |(rank, source): (usize, String)| {
         Ok(RankFile {
             rank,
-            bytes: read_any(Path::new(&source))?,
+            bytes: read_binary(Path::new(&source))?,
             source,
         })
     };
     found.into_iter().map(read).collect()
 }
 
-/// Returns the names of all files that begin with a prefix, each with its rank.
+/// Returns the paths of all data files with a prefix, each with its rank.
 ///
 /// # Errors
 /// The folder cannot be read.
-pub fn rank_names(prefix: &str) -> Result<Vec<(usize, String)>, Error> {
-    let (folder, stem) = split(prefix);
+pub fn rank_paths(prefix: &str) -> Result<Vec<(usize, String)>, Error> {
+    let (folder, stem) = split_prefix(prefix);
     let mut found = Vec::new();
-    for name in names(&folder)? {
-        if let Some((_, rank)) = parts(&name).filter(|(begin, _)| *begin == stem) {
+    for name in file_names(&folder)? {
+        if let Some((_, rank)) = split_file_name(&name).filter(|(begin, _)| *begin == stem) {
             found.push((rank, folder.join(&name).display().to_string()));
         }
     }
     Ok(found)
 }
 
-/// Splits a prefix into its folder and the beginning of the names.
-fn split(prefix: &str) -> (PathBuf, String) {
+/// Splits a prefix into its folder and the beginning of the file names.
+fn split_prefix(prefix: &str) -> (PathBuf, String) {
     let (folder, stem) = prefix.rsplit_once('/').unwrap_or(("", prefix));
     let folder = match (folder, prefix.starts_with('/')) {
         ("", true) => Path::new("/"),
@@ -95,8 +96,8 @@ fn split(prefix: &str) -> (PathBuf, String) {
     (folder, stem.to_owned())
 }
 
-/// Returns the names in a folder, sorted.
-fn names(folder: &Path) -> Result<Vec<String>, Problem> {
+/// Returns the names of the files in a folder, sorted.
+fn file_names(folder: &Path) -> Result<Vec<String>, Problem> {
     let place = if folder.as_os_str().is_empty() {
         Path::new(".")
     } else {
@@ -109,23 +110,23 @@ fn names(folder: &Path) -> Result<Vec<String>, Problem> {
     Ok(names)
 }
 
-/// Returns the prefix and the rank in the name of such a file.
-fn parts(name: &str) -> Option<(&str, usize)> {
+/// Splits the name of a data file into its prefix and its rank; `None` if it is not the name of a data file.
+fn split_file_name(name: &str) -> Option<(&str, usize)> {
     let name = name.strip_suffix(".br").unwrap_or(name);
     let (prefix, rank) = name.strip_suffix(".json")?.rsplit_once('.')?;
     let is_number = !rank.is_empty() && rank.bytes().all(|byte| byte.is_ascii_digit());
     Some((prefix, rank.parse().ok()?)).filter(|_| is_number)
 }
 
-/// Creates the error for a prefix to which no file belongs; the hint lists the existing prefixes.
-fn nothing_found(prefix: &str) -> Result<Problem, Error> {
-    let (folder, _) = split(prefix);
+/// Creates the error that no data file has this prefix; the hint lists existing prefixes.
+fn no_files_error(prefix: &str) -> Result<Problem, Error> {
+    let (folder, _) = split_prefix(prefix);
     let problem = Problem::new(format!("there is no file `{prefix}.0.json`")).source(prefix);
     let beside = Path::new(prefix).is_dir();
     let looked = if beside { Path::new(prefix) } else { &folder };
-    let mut known: Vec<String> = names(looked)?
+    let mut known: Vec<String> = file_names(looked)?
         .iter()
-        .filter_map(|name| Some(parts(name)?.0))
+        .filter_map(|name| Some(split_file_name(name)?.0))
         .map(|stem| looked.join(stem).display().to_string())
         .collect();
     known.dedup();
@@ -133,13 +134,13 @@ fn nothing_found(prefix: &str) -> Result<Problem, Error> {
         problem.hint("name the files up to the rank: `--data nolb/data` reads `nolb/data.0.json`, `nolb/data.1.json` and so on")
     } else {
         problem
-            .names_no("prefix", prefix)
+            .with_unknown_name("prefix", prefix)
             .known("prefixes", known.iter().map(String::as_str))
     })
 }
 
-/// Returns the JSON in a file; the content shows whether it is compressed.
-pub(super) fn text(file: &RankFile) -> Result<String, Problem> {
+/// Returns the JSON text of a data file, decompressed if necessary.
+pub(super) fn json_text(file: &RankFile) -> Result<String, Problem> {
     let is_open = |bytes: &[u8]| bytes.trim_ascii_start().first() == Some(&b'{');
     let wrong = |message: String, hint: &str| Problem::new(message).source(&file.source).hint(hint);
     match std::str::from_utf8(&file.bytes) {
@@ -147,9 +148,9 @@ pub(super) fn text(file: &RankFile) -> Result<String, Problem> {
         _ => {}
     }
     let mut text = Vec::new();
-    let decompressor = brotli_decompressor::Decompressor::new(&file.bytes[..], BUFFER);
-    match decompressor.take(MOST_TEXT + 1).read_to_end(&mut text) {
-        Ok(_) if text.len() as u64 > MOST_TEXT => {
+    let decompressor = brotli_decompressor::Decompressor::new(&file.bytes[..], BUFFER_SIZE);
+    match decompressor.take(MAX_TEXT_SIZE + 1).read_to_end(&mut text) {
+        Ok(_) if text.len() as u64 > MAX_TEXT_SIZE => {
             let message = format!("the data of rank {} is larger than 256 MiB", file.rank);
             Err(wrong(
                 message,

@@ -1,24 +1,25 @@
-//! Joins the data of all ranks into one application: processes, supersteps, and a note about data that is left out.
+//! Joins the vt data of all ranks into one application: processes, supersteps, and a note about data that is ignored.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::application::Vt;
 use super::config::VtConfig;
 use super::files::RankFile;
-use super::left_out::{Kind, LeftOut, read};
-use super::rank::{self, MOST_PHASES, Phase, Rank};
+use super::left_out::{Kind, LeftOut, read_summary};
+use super::rank::{self, MAX_PHASES, Phase, Rank};
 use crate::recorded::Recorded;
 use crate::{Labels, Message};
 use migsim_base::document::limited;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::ProcessId;
-use migsim_base::words::{counted, of_number};
+use migsim_base::words::{counted, singular_or_plural};
 
-/// The identity of a task in all phases: its number and, if several tasks share the number, its rank and its index among them.
+/// Identifies a task in all phases: its number and, if several tasks share this number, its rank and its index among them.
 type Key = (u64, usize, usize);
 
 impl Vt {
-    /// Creates an application from the files of all ranks, by rank from 0; also returns a sentence about the data that was read and left out.
+    /// Creates an application from the files of all ranks, which must be ordered by rank from 0; also returns a note about the
+    /// data that was read and ignored.
     ///
     /// # Errors
     /// All problems of the files, each with its file, rank, phase and task.
@@ -39,12 +40,12 @@ impl Vt {
     }
 }
 
-/// Joins the ranks.
+/// Joins the data of all ranks into an application; also returns the note.
 fn join(files: &[RankFile], ranks: &[Rank], config: &VtConfig) -> Result<(Vt, String), Error> {
-    let numbers = phases(files, ranks)?;
+    let numbers = phase_numbers(files, ranks)?;
     let mut tasks = Tasks {
-        several: BTreeSet::new(),
-        known: BTreeMap::new(),
+        shared_numbers: BTreeSet::new(),
+        process_of: BTreeMap::new(),
         left_out: LeftOut::default(),
         vt: Vt {
             steps: Recorded::default(),
@@ -58,20 +59,20 @@ fn join(files: &[RankFile], ranks: &[Rank], config: &VtConfig) -> Result<(Vt, St
                 ranks: ranks.len(),
             },
         },
-        places: Vec::new(),
+        last_ranks: Vec::new(),
         moves: 0,
     };
     for rank in ranks {
         tasks.left_out.merge(&rank.left_out);
     }
-    each_phase(ranks, &numbers, |of_ranks, is_new| {
+    for_each_phase(ranks, &numbers, |of_ranks, is_new| {
         if is_new {
-            tasks.find_several(of_ranks);
+            tasks.find_shared_numbers(of_ranks);
         }
     });
-    each_phase(ranks, &numbers, |of_ranks, is_new| {
+    for_each_phase(ranks, &numbers, |of_ranks, is_new| {
         if is_new {
-            tasks.add_all(of_ranks);
+            tasks.add_processes(of_ranks);
         }
     });
     if tasks.vt.ranks.is_empty() {
@@ -83,22 +84,22 @@ fn join(files: &[RankFile], ranks: &[Rank], config: &VtConfig) -> Result<(Vt, St
     for memory in &mut tasks.vt.memory {
         *memory = memory.or(config.memory);
     }
-    each_phase(ranks, &numbers, |of_ranks, is_new| {
+    for_each_phase(ranks, &numbers, |of_ranks, is_new| {
         tasks.add_phase(of_ranks, is_new);
     });
     let note = tasks.note(config, &numbers);
     Ok((tasks.vt, note))
 }
 
-/// Returns the numbers of all phases; each rank must have each of them.
-fn phases(files: &[RankFile], ranks: &[Rank]) -> Result<Vec<u64>, Error> {
+/// Returns the numbers of all phases in increasing order; an error if a rank does not have all of them.
+fn phase_numbers(files: &[RankFile], ranks: &[Rank]) -> Result<Vec<u64>, Error> {
     let mut numbers: BTreeMap<u64, usize> = BTreeMap::new();
     for (at, rank) in ranks.iter().enumerate() {
         for number in rank.phases.keys().chain(&rank.identical) {
             numbers.entry(*number).or_insert(at);
         }
     }
-    if numbers.is_empty() || numbers.len() as u64 > MOST_PHASES {
+    if numbers.is_empty() || numbers.len() as u64 > MAX_PHASES {
         let message = match numbers.len() {
             0 => "there is no phase in the data".to_owned(),
             some => format!("the data has {some} phases"),
@@ -106,7 +107,7 @@ fn phases(files: &[RankFile], ranks: &[Rank]) -> Result<Vec<u64>, Error> {
         let source = files.first().map_or("", |file| &file.source);
         let problem = Problem::new(message).source(source);
         return Err(problem
-            .hint(format!("give data with 1 to {MOST_PHASES} phases"))
+            .hint(format!("give data with 1 to {MAX_PHASES} phases"))
             .into());
     }
     let mut problems = Vec::new();
@@ -138,8 +139,8 @@ fn phases(files: &[RankFile], ranks: &[Rank]) -> Result<Vec<u64>, Error> {
     }
 }
 
-/// Calls `look` with the data of all ranks phase by phase, and whether any of it differs from the phase before.
-fn each_phase(ranks: &[Rank], numbers: &[u64], mut look: impl FnMut(&[&Phase], bool)) {
+/// Calls `look` for each phase with the data of all ranks, and whether the data of any rank differs from the previous phase.
+fn for_each_phase(ranks: &[Rank], numbers: &[u64], mut look: impl FnMut(&[&Phase], bool)) {
     let mut present: Vec<Option<&Phase>> = vec![None; ranks.len()];
     for number in numbers {
         let mut is_new = false;
@@ -153,33 +154,37 @@ fn each_phase(ranks: &[Rank], numbers: &[u64], mut look: impl FnMut(&[&Phase], b
     }
 }
 
-/// The tasks found so far, and the application that they become.
+/// The tasks found so far, and the application under construction.
 struct Tasks {
-    /// The numbers that several tasks of one phase share.
-    several: BTreeSet<u64>,
-    known: BTreeMap<Key, usize>,
+    /// Numbers that several tasks of the same phase share.
+    shared_numbers: BTreeSet<u64>,
+    /// Process of each task.
+    process_of: BTreeMap<Key, usize>,
+    /// Counts of the data that is ignored.
     left_out: LeftOut,
+    /// The application under construction.
     vt: Vt,
-    /// The rank of each process in the last phase that contains it.
-    places: Vec<usize>,
-    /// The number of times that a task changes its rank.
+    /// Rank of each process in the last phase that contains its task.
+    last_ranks: Vec<usize>,
+    /// Number of times that a task is on another rank than before.
     moves: u64,
 }
 
 impl Tasks {
-    fn find_several(&mut self, of_ranks: &[&Phase]) {
+    /// Finds numbers that several tasks of a phase share.
+    fn find_shared_numbers(&mut self, of_ranks: &[&Phase]) {
         let tasks = of_ranks.iter().flat_map(|phase| &phase.tasks);
         let mut ids: Vec<u64> = tasks.map(|task| task.id).collect();
         ids.sort_unstable();
         let twice = ids.windows(2).filter(|pair| pair[0] == pair[1]);
-        self.several.extend(twice.map(|pair| pair[0]));
+        self.shared_numbers.extend(twice.map(|pair| pair[0]));
     }
 
-    /// Returns the tasks of a rank in a phase, as keys.
+    /// Returns the keys of the tasks of a rank in a phase, in the order of the tasks.
     fn keys(&self, rank: usize, phase: &Phase) -> Vec<Key> {
         let mut seen: BTreeMap<u64, usize> = BTreeMap::new();
         let key = |id: u64| {
-            if !self.several.contains(&id) {
+            if !self.shared_numbers.contains(&id) {
                 return (id, 0, 0);
             }
             let count = seen.entry(id).or_default();
@@ -189,12 +194,12 @@ impl Tasks {
         phase.tasks.iter().map(|task| task.id).map(key).collect()
     }
 
-    /// Creates a process for each new task.
-    fn add_all(&mut self, of_ranks: &[&Phase]) {
+    /// Creates a process for each task of a phase that has none yet, and updates the memory of the processes.
+    fn add_processes(&mut self, of_ranks: &[&Phase]) {
         for (rank, phase) in of_ranks.iter().enumerate() {
             for (key, task) in self.keys(rank, phase).into_iter().zip(&phase.tasks) {
-                let next = self.known.len();
-                let process = *self.known.entry(key).or_insert(next);
+                let next = self.process_of.len();
+                let process = *self.process_of.entry(key).or_insert(next);
                 if process == next {
                     self.vt.ranks.push(rank);
                     self.vt.movable.push(task.is_migratable);
@@ -207,27 +212,28 @@ impl Tasks {
                 }
             }
         }
-        self.places.clone_from(&self.vt.ranks);
+        self.last_ranks.clone_from(&self.vt.ranks);
     }
 
+    /// Adds a phase as a superstep; if `is_new` is false, the superstep repeats the previous one.
     fn add_phase(&mut self, of_ranks: &[&Phase], is_new: bool) {
         if !is_new {
-            return self.vt.steps.repeat();
+            return self.vt.steps.repeat_superstep();
         }
-        self.vt.steps.open();
+        self.vt.steps.open_superstep();
         for (rank, phase) in of_ranks.iter().enumerate() {
             for (key, task) in self.keys(rank, phase).into_iter().zip(&phase.tasks) {
-                let process = self.known[&key];
-                let place = &mut self.places[process];
+                let process = self.process_of[&key];
+                let place = &mut self.last_ranks[process];
                 self.moves += u64::from(*place != rank);
                 *place = rank;
                 self.vt
                     .steps
-                    .compute(ProcessId::from_index(process), task.work);
+                    .add_work(ProcessId::from_index(process), task.work);
             }
-            for edge in &phase.edges {
-                match (self.end(edge.from, rank), self.end(edge.to, rank)) {
-                    (Some(from), Some(to)) => self.vt.steps.send(Message {
+            for edge in &phase.messages {
+                match (self.process_of_end(edge.from, rank), self.process_of_end(edge.to, rank)) {
+                    (Some(from), Some(to)) => self.vt.steps.add_message(Message {
                         from,
                         to,
                         size: edge.size,
@@ -236,23 +242,23 @@ impl Tasks {
                 }
             }
         }
-        self.vt.steps.close();
+        self.vt.steps.close_superstep();
     }
 
-    /// Returns the process of a task that a communication of `rank` names.
-    fn end(&self, id: u64, rank: usize) -> Option<ProcessId> {
-        let own = self.known.get(&(id, 0, 0));
-        let process = own.or_else(|| self.known.get(&(id, rank, 1)))?;
+    /// Returns the process of the task with the number `id` that a communication of `rank` refers to; `None` if there is none.
+    fn process_of_end(&self, id: u64, rank: usize) -> Option<ProcessId> {
+        let own = self.process_of.get(&(id, 0, 0));
+        let process = own.or_else(|| self.process_of.get(&(id, rank, 1)))?;
         Some(ProcessId::from_index(*process))
     }
 
-    /// Describes the data that was read and left out, in a sentence.
+    /// Returns a sentence about the data that was read and ignored.
     fn note(&self, config: &VtConfig, numbers: &[u64]) -> String {
         let pinned = self.vt.movable.iter().filter(|movable| !**movable).count();
         let mut parts = vec![format!(
             "`{}` has {}",
             config.data,
-            read(
+            read_summary(
                 self.vt.labels.ranks,
                 self.vt.ranks.len(),
                 pinned,
@@ -266,8 +272,8 @@ impl Tasks {
                 "supersteps are the phases {first} to {last} that it has"
             ));
         }
-        if !self.several.is_empty() {
-            let count = counted(self.several.len(), "id");
+        if !self.shared_numbers.is_empty() {
+            let count = counted(self.shared_numbers.len(), "id");
             parts.push(format!(
                 "{count} that several tasks share are distinguished by rank and place"
             ));
@@ -276,12 +282,12 @@ impl Tasks {
             let count = counted(self.moves, "move");
             parts.push(format!(
                 "{count} of the recorded run {} not repeated: tasks start where they come first",
-                of_number(self.moves, ["is", "are"])
+                singular_or_plural(self.moves, ["is", "are"])
             ));
         }
         parts.extend(
             self.left_out
-                .words()
+                .description()
                 .map(|words| format!("left out: {words}")),
         );
         parts.join("; ")

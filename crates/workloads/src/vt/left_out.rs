@@ -1,36 +1,36 @@
-//! Counts data that a BSP application does not have.
+//! Counts input data that is ignored because BSP applications have no counterpart of it.
 
 use std::collections::BTreeMap;
 
 use migsim_base::words::counted;
 
-/// A kind of input data that the reader ignores, since a BSP application has nothing like it.
+/// Kind of input data that the reader ignores because BSP applications have no counterpart of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
-    /// A message of a task to itself.
+    /// A message from a task to the same task.
     ToItself,
-    /// A message from or to a task that the data does not have.
+    /// A message from or to a task that is not in the data.
     UnknownTask,
-    /// A broadcast.
+    /// A broadcast, if broadcasts are not converted into messages.
     Broadcast,
-    /// A communication of any other type.
+    /// A communication of any type other than messages and broadcasts between objects.
     OtherCommunication,
-    /// A task that is no object.
+    /// A task that is not of the type `object`, and thus cannot migrate as one.
     NoObject,
-    /// A list of subphases.
+    /// A list of subphases of a task.
     Subphases,
-    /// An iteration of a balancer.
+    /// An iteration of a load balancer.
     Iteration,
-    /// The share of a task in a block of memory.
+    /// The use of a shared block of memory by a task.
     SharedBlock,
-    /// A value of `user_defined` or `attributes`.
+    /// A user-defined value of a task (`user_defined` or `attributes`).
     UserDefined,
-    /// A key that vt's schema does not have.
+    /// A key that is not in vt's schema.
     UnknownKey,
 }
 
 impl Kind {
-    /// Returns its name, for one and for several.
+    /// Returns the name of the kind for a note, in singular and plural.
     const fn words(self) -> [&'static str; 2] {
         match self {
             Self::ToItself => [
@@ -56,32 +56,32 @@ impl Kind {
     }
 }
 
-/// The number of times that each kind was left out.
+/// Number of ignored items of each kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct LeftOut(BTreeMap<Kind, u64>);
 
 impl LeftOut {
-    /// Counts one item.
+    /// Counts one ignored item.
     pub(super) fn add(&mut self, kind: Kind) {
         self.add_many(kind, 1);
     }
 
-    /// Counts several items.
+    /// Counts several ignored items.
     pub(super) fn add_many(&mut self, kind: Kind, count: u64) {
         if count > 0 {
             *self.0.entry(kind).or_default() += count;
         }
     }
 
-    /// Adds the counts of another part of the data.
+    /// Adds the counts of `other` to these.
     pub(super) fn merge(&mut self, other: &Self) {
         for (kind, count) in &other.0 {
             self.add_many(*kind, *count);
         }
     }
 
-    /// Describes all counts, or `None` if nothing was left out.
-    pub(super) fn words(&self) -> Option<String> {
+    /// Describes all counts for a note; `None` if nothing was ignored.
+    pub(super) fn description(&self) -> Option<String> {
         let one = |(kind, count): (&Kind, &u64)| {
             let [one, several] = kind.words();
             let name = if *count == 1 { one } else { several };
@@ -96,8 +96,9 @@ impl LeftOut {
     }
 }
 
-/// Returns the first part of the note: the amount of data that was read.
-pub(super) fn read(ranks: usize, tasks: usize, pinned: usize, phases: usize) -> String {
+/// Returns the first part of the note: the number of ranks, tasks and phases that were read. `pinned` is the number of tasks that
+/// may not migrate.
+pub(super) fn read_summary(ranks: usize, tasks: usize, pinned: usize, phases: usize) -> String {
     let stay = match pinned {
         0 => String::new(),
         some => format!(" ({some} of them may not migrate)"),

@@ -1,9 +1,10 @@
-//! `vt`: the load-balancing data of DARMA/vt, which LBAF reads as well: one JSON file per rank, plain or compressed with brotli.
+//! `vt`: the load-balancing data of the runtime DARMA/vt, which the analysis tool LBAF reads as well: one JSON file per rank,
+//! plain or compressed with brotli.
 //!
-//! | in the data | here |
+//! | in the data | in migsim |
 //! |---|---|
-//! | a task, by the `id` (or `seq_id`) of its `entity` | a process; numbered by the phase, rank and place in the file where it occurs first |
-//! | `migratable: false` | a process that policies leave where it is |
+//! | a task, by the `id` (or `seq_id`) of its `entity` | a process; processes are numbered by the phase, rank and place in the file where their tasks occur first |
+//! | `migratable: false` | a process that policies do not migrate |
 //! | a rank | the start of its tasks: the mapping of the experiment places the ranks |
 //! | a phase | a superstep, in the order of `id`; gaps in the numbers have no effect |
 //! | `identical_to_previous` | the previous phase again |
@@ -11,9 +12,10 @@
 //! | `SendRecv` from task to task | one message of `bytes` |
 //! | `task_footprint_bytes`, else `task_serialized_bytes` | the memory of the process, the largest of all phases |
 //!
-//! Data that a BSP application does not have is left out and counted. It consists of messages of a task to itself or to tasks that do not
-//! exist, broadcasts (unless requested), other communications, subphases, iterations of a balancer, and shared blocks. If several tasks of
-//! a phase share an `id` (as in some data made by hand), rank and place distinguish them.
+//! Data that BSP applications have no counterpart of is ignored, and a note states its amount: messages from a task to itself or
+//! to tasks that do not exist, broadcasts (unless requested), other communications, subphases, iterations of a load balancer, and
+//! shared blocks of memory. If several tasks of a phase share an `id` (as in some handwritten data), rank and place distinguish
+//! them.
 //!
 //! Source: the schema `LBDatafile` of vt (`scripts/LBDatafile_schema.py`), and the readers of vt and LBAF for such files.
 
@@ -27,7 +29,7 @@ mod write;
 
 pub use application::Vt;
 pub use config::{Broadcasts, VtConfig};
-pub use files::{RankFile, rank_files, rank_names};
+pub use files::{RankFile, read_rank_files, rank_paths};
 pub use write::{Export, Move, write};
 
 #[cfg(test)]

@@ -1,93 +1,109 @@
-//! The data of one rank: its JSON as phases, tasks and messages, or all its errors, by rank, phase and task.
+//! Reads the vt data of one rank: converts JSON into phases, tasks and messages, or reports all errors by rank, phase and task.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
 use super::config::{Broadcasts, VtConfig};
-use super::files::{RankFile, text};
+use super::files::{RankFile, json_text};
 use super::left_out::{Kind, LeftOut};
 use migsim_base::document::{Document, MOST_PROBLEMS};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, Instructions};
 
 /// Maximum number of phases, including those that only repeat the previous one.
-pub(super) const MOST_PHASES: u64 = 1_000_000;
+pub(super) const MAX_PHASES: u64 = 1_000_000;
 
-/// The phases of a rank.
+/// The data of one rank: its phases, and what was ignored.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Rank {
-    /// The phases with data, by their numbers.
+    /// Phases with data, by number.
     pub(super) phases: BTreeMap<u64, Phase>,
-    /// The phases that are identical to the previous one.
+    /// Numbers of the phases that are identical to the previous one and therefore have no data.
     pub(super) identical: BTreeSet<u64>,
+    /// Counts of the data that is ignored.
     pub(super) left_out: LeftOut,
 }
 
-/// A phase of a rank.
+/// The data of one rank in one phase.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Phase {
+    /// Tasks on the rank during the phase.
     pub(super) tasks: Vec<Task>,
-    pub(super) edges: Vec<Edge>,
+    /// Messages that the data of the rank lists for the phase.
+    pub(super) messages: Vec<Edge>,
 }
 
-/// A task in a phase.
+/// A task on a rank during one phase.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Task {
+    /// Number of the task.
     pub(super) id: u64,
+    /// Entity that identifies the task in the data, unchanged.
     pub(super) entity: Value,
+    /// Whether the task may migrate.
     pub(super) is_migratable: bool,
+    /// Work of the task in the phase: its time, multiplied by the speed of the hosts of the data.
     pub(super) work: Instructions,
+    /// Memory of the task; `None` if the data does not state it.
     pub(super) memory: Option<Bytes>,
 }
 
-/// A message from one task to another in a phase.
+/// A message from one task to another during one phase.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Edge {
+    /// Number of the sending task.
     pub(super) from: u64,
+    /// Number of the receiving task.
     pub(super) to: u64,
+    /// Size of the message.
     pub(super) size: Bytes,
 }
 
-/// Reads the file of a rank.
+/// Reads the data file of a rank.
 pub(super) fn read(file: &RankFile, config: &VtConfig) -> Result<Rank, Error> {
-    let document = Document::parse(&file.source, text(file)?)?;
+    let document = Document::parse(&file.source, json_text(file)?)?;
     let mut reader = Reader {
         document: &document,
         rank: file.rank,
         config,
         problems: Vec::new(),
-        read: Rank::default(),
+        data: Rank::default(),
     };
-    reader.top();
+    reader.read_document();
     if reader.problems.is_empty() {
-        Ok(reader.read)
+        Ok(reader.data)
     } else {
         Err(Error::Input(reader.problems))
     }
 }
 
-/// The place of a value in the file: its path, and its description for messages.
+/// The place of a value in the data: its path in JSON, and its description in words for messages.
 struct Place<'a> {
+    /// Returns the path of the value in JSON.
     path: &'a dyn Fn() -> String,
+    /// Returns the description of the value in words.
     name: &'a dyn Fn() -> String,
 }
 
 struct Reader<'d> {
+    /// The JSON document of the rank.
     document: &'d Document,
+    /// Number of the rank.
     rank: usize,
     config: &'d VtConfig,
     problems: Vec<Problem>,
-    read: Rank,
+    /// The data read so far.
+    data: Rank,
 }
 
-/// Returns an object of the data, or none.
-fn object(value: Option<&Value>) -> Option<&Map<String, Value>> {
+/// Returns the JSON value as an object; `None` if it is missing or no object.
+fn as_object(value: Option<&Value>) -> Option<&Map<String, Value>> {
     value.and_then(Value::as_object)
 }
 
-/// Formats a value for a message, shortened if it is long.
-fn shown(value: &Value) -> String {
+/// Formats a JSON value for a message, shortened if it is long.
+fn short_text(value: &Value) -> String {
     let text = match value {
         Value::Object(_) => return "an object".to_owned(),
         Value::Array(_) => return "a list".to_owned(),
@@ -99,7 +115,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// The keys of a task.
+/// Keys that the object of a task may have.
 const TASK_KEYS: [&str; 7] = [
     "entity",
     "node",
@@ -114,6 +130,7 @@ const WHOLE: &str = "it must be a whole number that is not negative";
 const NUMBER: &str = "it must be a finite number that is not negative";
 
 impl Reader<'_> {
+    /// Records a problem at a path, unless the maximum number of problems is reached.
     fn complain(&mut self, path: &str, message: String, hint: impl Into<String>) {
         if self.problems.len() < MOST_PROBLEMS {
             let problem = self.document.problem(path, message);
@@ -121,15 +138,15 @@ impl Reader<'_> {
         }
     }
 
-    /// Counts the keys of an object that are not in the schema.
+    /// Counts the keys of an object that are not `known` as ignored data.
     fn check_keys(&mut self, object: &Map<String, Value>, known: &[&str]) {
         let unknown = object.keys().filter(|key| !known.contains(&key.as_str()));
         let count = unknown.count() as u64;
-        self.read.left_out.add_many(Kind::UnknownKey, count);
+        self.data.left_out.add_many(Kind::UnknownKey, count);
     }
 
-    /// Reads the whole file.
-    fn top(&mut self) {
+    /// Reads the whole document.
+    fn read_document(&mut self) {
         let document = self.document;
         let Some(top) = document.value.as_object() else {
             let message = format!("the data of rank {} is not an object", self.rank);
@@ -148,7 +165,7 @@ impl Reader<'_> {
                 let message = format!(
                     "the type of the data of rank {} is {}, not `LBDatafile`",
                     self.rank,
-                    shown(kind)
+                    short_text(kind)
                 );
                 self.complain(
                     path,
@@ -157,7 +174,7 @@ impl Reader<'_> {
                 );
             }
         }
-        self.metadata(top.get("metadata"));
+        self.read_metadata(top.get("metadata"));
         let Some(phases) = top.get("phases").and_then(Value::as_array) else {
             let message = format!("the data of rank {} has no list `phases`", self.rank);
             return self.complain(
@@ -167,16 +184,16 @@ impl Reader<'_> {
             );
         };
         for (index, phase) in phases.iter().enumerate() {
-            self.phase(index, phase);
+            self.read_phase(index, phase);
             if self.problems.len() >= MOST_PROBLEMS {
                 return;
             }
         }
     }
 
-    /// Reads the rank given in the file, and the phases that are not repeated.
-    fn metadata(&mut self, metadata: Option<&Value>) {
-        let Some(metadata) = object(metadata) else {
+    /// Reads the metadata: checks the rank, and reads which phases are identical to the previous one.
+    fn read_metadata(&mut self, metadata: Option<&Value>) {
+        let Some(metadata) = as_object(metadata) else {
             return;
         };
         self.check_keys(
@@ -196,7 +213,7 @@ impl Reader<'_> {
             let message = format!(
                 "the file of rank {} says that its rank is {}",
                 self.rank,
-                shown(rank)
+                short_text(rank)
             );
             self.complain("metadata.rank", message, "the number in the name of the file is its rank: rename the file, or correct the number");
         }
@@ -213,7 +230,7 @@ impl Reader<'_> {
             .into_iter()
             .flatten()
         {
-            self.identical(number, number, &format!("{path}.list"));
+            self.add_identical(number, number, &format!("{path}.list"));
         }
         for range in same
             .get("range")
@@ -222,7 +239,7 @@ impl Reader<'_> {
             .flatten()
         {
             if let Some([first, last]) = range.as_array().map(Vec::as_slice) {
-                self.identical(first, last, &format!("{path}.range"));
+                self.add_identical(first, last, &format!("{path}.range"));
                 continue;
             }
             let message = format!(
@@ -234,11 +251,12 @@ impl Reader<'_> {
         }
     }
 
-    fn identical(&mut self, first: &Value, last: &Value, path: &str) {
-        let room = MOST_PHASES - (self.read.identical.len() as u64).min(MOST_PHASES);
+    /// Adds the phases from `first` to `last` to those that are identical to the previous one.
+    fn add_identical(&mut self, first: &Value, last: &Value, path: &str) {
+        let room = MAX_PHASES - (self.data.identical.len() as u64).min(MAX_PHASES);
         match (first.as_u64(), last.as_u64()) {
             (Some(first), Some(last)) if first <= last && last - first < room => {
-                self.read.identical.extend(first..=last);
+                self.data.identical.extend(first..=last);
             }
             (Some(first), Some(last)) if first <= last => {
                 let message = format!(
@@ -248,11 +266,11 @@ impl Reader<'_> {
                 self.complain(
                     path,
                     message,
-                    format!("data has at most {MOST_PHASES} phases"),
+                    format!("data has at most {MAX_PHASES} phases"),
                 );
             }
             _ => {
-                let (first, last) = (shown(first), shown(last));
+                let (first, last) = (short_text(first), short_text(last));
                 let message = format!(
                     "identical phases of rank {} from {first} to {last} are no range",
                     self.rank
@@ -266,7 +284,8 @@ impl Reader<'_> {
         }
     }
 
-    fn phase(&mut self, index: usize, value: &Value) {
+    /// Reads the phase with the index `index` in the document.
+    fn read_phase(&mut self, index: usize, value: &Value) {
         let rank = self.rank;
         let path = format!("phases[{index}]");
         let Some(phase) = value.as_object() else {
@@ -287,26 +306,26 @@ impl Reader<'_> {
             path: &|| path.clone(),
             name: &|| format!("phase number {} of rank {rank}", index + 1),
         };
-        let Some(id) = self.whole(phase, "id", &here) else {
+        let Some(id) = self.read_whole(phase, "id", &here) else {
             return;
         };
         let iterations = phase.get("lb_iterations").and_then(Value::as_array);
-        self.read.left_out.add_many(
+        self.data.left_out.add_many(
             Kind::Iteration,
             iterations.map_or(0, |all| all.len() as u64),
         );
         let mut read = Phase::default();
         for (at, task) in self.list(phase, "tasks", id, &path).iter().enumerate() {
-            read.tasks.extend(self.task(task, (index, id, at)));
+            read.tasks.extend(self.read_task(task, (index, id, at)));
         }
         for (at, edge) in self
             .list(phase, "communications", id, &path)
             .iter()
             .enumerate()
         {
-            read.edges.extend(self.edge(edge, (index, id, at)));
+            read.messages.extend(self.read_message(edge, (index, id, at)));
         }
-        if self.read.phases.insert(id, read).is_some() {
+        if self.data.phases.insert(id, read).is_some() {
             let message = format!("phase {id} of rank {rank} is there twice");
             self.complain(
                 &format!("{path}.id"),
@@ -316,7 +335,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns a list of a phase; it may be missing.
+    /// Returns the list with the key `key` in a phase; empty if it is missing.
     fn list<'v>(
         &mut self,
         phase: &'v Map<String, Value>,
@@ -331,7 +350,7 @@ impl Reader<'_> {
                 let message = format!(
                     "`{key}` of phase {id} of rank {} is {}, not a list",
                     self.rank,
-                    shown(other)
+                    short_text(other)
                 );
                 self.complain(
                     &format!("{path}.{key}"),
@@ -343,11 +362,12 @@ impl Reader<'_> {
         }
     }
 
-    fn task(&mut self, value: &Value, (phase, id, at): (usize, u64, usize)) -> Option<Task> {
+    /// Reads a task; `None` if the task is ignored or has errors. `at` is its index in the phase.
+    fn read_task(&mut self, value: &Value, (phase, id, at): (usize, u64, usize)) -> Option<Task> {
         let rank = self.rank;
         let path = || format!("phases[{phase}].tasks[{at}]");
         let entity = value.get("entity").unwrap_or(&Value::Null);
-        let name = || match name_of(entity) {
+        let name = || match task_number(entity) {
             Some(task) => format!("task {task} in phase {id} of rank {rank}"),
             None => format!("task number {} in phase {id} of rank {rank}", at + 1),
         };
@@ -365,14 +385,14 @@ impl Reader<'_> {
             path: &entity_path,
             name: &name,
         };
-        let number = self.entity(entity, &inside)?;
+        let number = self.read_entity(entity, &inside)?;
         if entity.get("type").is_some_and(|kind| kind != "object") {
-            self.read.left_out.add(Kind::NoObject);
+            self.data.left_out.add(Kind::NoObject);
             return None;
         }
-        let is_migratable = self.migratable(entity, &inside);
-        self.node(task, &here);
-        let seconds = self.number(task, "time", &here)?;
+        let is_migratable = self.read_migratable(entity, &inside);
+        self.check_node(task, &here);
+        let seconds = self.read_number(task, "time", &here)?;
         let work = Instructions::new(seconds * self.config.speed.get());
         if work.is_none() {
             let message = format!("`time` of {} is out of range", name());
@@ -380,11 +400,11 @@ impl Reader<'_> {
         }
         let subphases = task.get("subphases").and_then(Value::as_array);
         if subphases.is_some_and(|all| !all.is_empty()) {
-            self.read.left_out.add(Kind::Subphases);
+            self.data.left_out.add(Kind::Subphases);
         }
-        let attributes = object(task.get("attributes")).map_or(0, Map::len) as u64;
-        self.read.left_out.add_many(Kind::UserDefined, attributes);
-        let memory = self.memory(object(task.get("user_defined")));
+        let attributes = as_object(task.get("attributes")).map_or(0, Map::len) as u64;
+        self.data.left_out.add_many(Kind::UserDefined, attributes);
+        let memory = self.read_memory(as_object(task.get("user_defined")));
         Some(Task {
             id: number,
             entity: entity.clone(),
@@ -394,34 +414,34 @@ impl Reader<'_> {
         })
     }
 
-    /// Returns whether a task may migrate.
-    fn migratable(&mut self, entity: &Value, here: &Place<'_>) -> bool {
+    /// Returns whether a task may migrate; reports a problem if the data does not state it.
+    fn read_migratable(&mut self, entity: &Value, here: &Place<'_>) -> bool {
         let name = (here.name)();
         let message = match entity.get("migratable") {
             Some(Value::Bool(is_migratable)) => return *is_migratable,
             None => format!("{name} has no `migratable`"),
-            Some(other) => format!("`migratable` of {name} is {}", shown(other)),
+            Some(other) => format!("`migratable` of {name} is {}", short_text(other)),
         };
         let hint = "write `true`, or `false` if the task must stay on its rank";
         self.complain(&format!("{}.migratable", (here.path)()), message, hint);
         false
     }
 
-    /// Checks that a task was on the rank of the file.
-    fn node(&mut self, task: &Map<String, Value>, here: &Place<'_>) {
+    /// Checks that a task was on the rank to which the file belongs.
+    fn check_node(&mut self, task: &Map<String, Value>, here: &Place<'_>) {
         let is_here = |node: &&Value| node.as_u64() == Some(self.rank as u64);
         let Some(node) = task.get("node").filter(|node| !is_here(node)) else {
             return;
         };
-        let (name, node) = ((here.name)(), shown(node));
+        let (name, node) = ((here.name)(), short_text(node));
         let message = format!("`node` of {name} is {node}, not the rank of the file");
         let hint =
             "a task stands in the file of the rank where it was: move it there, or correct `node`";
         self.complain(&format!("{}.node", (here.path)()), message, hint);
     }
 
-    /// Returns the number of a task, or of an end of a communication.
-    fn entity(&mut self, entity: &Value, here: &Place<'_>) -> Option<u64> {
+    /// Returns the number of the task that an entity identifies; reports a problem and returns `None` if there is no number.
+    fn read_entity(&mut self, entity: &Value, here: &Place<'_>) -> Option<u64> {
         let Some(keys) = entity.as_object() else {
             let hint = "an entity is `{\"id\": 7, \"home\": 0, \"type\": \"object\", \"migratable\": true}`";
             self.complain(
@@ -458,11 +478,11 @@ impl Reader<'_> {
             );
             return None;
         }
-        self.whole(keys, key, here)
+        self.read_whole(keys, key, here)
     }
 
-    /// Returns the memory that a task states.
-    fn memory(&mut self, keys: Option<&Map<String, Value>>) -> Option<Bytes> {
+    /// Returns the memory that the user-defined values of a task state; counts all other values as ignored.
+    fn read_memory(&mut self, keys: Option<&Map<String, Value>>) -> Option<Bytes> {
         let keys = keys?;
         // LBAF writes -1 for unknown values.
         let size = |key: &str| keys.get(key)?.as_f64().and_then(Bytes::new);
@@ -473,20 +493,21 @@ impl Reader<'_> {
             .get("shared_id")
             .and_then(Value::as_f64)
             .is_some_and(|id| id >= 0.0);
-        self.read
+        self.data
             .left_out
             .add_many(Kind::SharedBlock, u64::from(shared));
         let others = keys
             .keys()
             .filter(is_left_out)
             .filter(|key| !key.starts_with("shared_"));
-        self.read
+        self.data
             .left_out
             .add_many(Kind::UserDefined, others.count() as u64);
         size("task_footprint_bytes").or_else(|| size("task_serialized_bytes"))
     }
 
-    fn edge(&mut self, value: &Value, (phase, id, at): (usize, u64, usize)) -> Option<Edge> {
+    /// Reads a communication as a message; `None` if the communication is ignored or has errors. `at` is its index in the phase.
+    fn read_message(&mut self, value: &Value, (phase, id, at): (usize, u64, usize)) -> Option<Edge> {
         let rank = self.rank;
         let path = || format!("phases[{phase}].communications[{at}]");
         let name = || {
@@ -516,8 +537,8 @@ impl Reader<'_> {
             );
             return None;
         };
-        if let Some(left_out) = self.left_out(kind, edge) {
-            self.read.left_out.add(left_out);
+        if let Some(left_out) = self.ignored_kind(kind, edge) {
+            self.data.left_out.add(left_out);
             return None;
         }
         let mut end = |key: &str| {
@@ -528,7 +549,7 @@ impl Reader<'_> {
                     at + 1
                 )
             };
-            self.entity(
+            self.read_entity(
                 edge.get(key).unwrap_or(&Value::Null),
                 &Place {
                     path: &path,
@@ -537,17 +558,17 @@ impl Reader<'_> {
             )
         };
         let (from, to) = (end("from"), end("to"));
-        let size = self.number(edge, "bytes", &here).and_then(Bytes::new);
+        let size = self.read_number(edge, "bytes", &here).and_then(Bytes::new);
         let (from, to, size) = (from?, to?, size?);
         if from == to {
-            self.read.left_out.add(Kind::ToItself);
+            self.data.left_out.add(Kind::ToItself);
             return None;
         }
         Some(Edge { from, to, size })
     }
 
-    /// Returns the kind of a communication that is no message.
-    fn left_out(&self, kind: &str, edge: &Map<String, Value>) -> Option<Kind> {
+    /// Returns why a communication is ignored; `None` if it becomes a message.
+    fn ignored_kind(&self, kind: &str, edge: &Map<String, Value>) -> Option<Kind> {
         let is_object = |key: &str| {
             let end = edge.get(key).and_then(|end| end.get("type"));
             end.is_none_or(|kind| kind == "object")
@@ -559,20 +580,22 @@ impl Reader<'_> {
         }
     }
 
-    fn whole(&mut self, keys: &Map<String, Value>, key: &str, here: &Place<'_>) -> Option<u64> {
-        self.value(keys, key, here, WHOLE, Value::as_u64)
+    /// Reads the value of a key as a whole number; reports a problem and returns `None` if it is not one.
+    fn read_whole(&mut self, keys: &Map<String, Value>, key: &str, here: &Place<'_>) -> Option<u64> {
+        self.read_value(keys, key, here, WHOLE, Value::as_u64)
     }
 
-    fn number(&mut self, keys: &Map<String, Value>, key: &str, here: &Place<'_>) -> Option<f64> {
+    /// Reads the value of a key as a finite number that is not negative; reports a problem and returns `None` if it is not one.
+    fn read_number(&mut self, keys: &Map<String, Value>, key: &str, here: &Place<'_>) -> Option<f64> {
         let read = |value: &Value| {
             value
                 .as_f64()
                 .filter(|number| number.is_finite() && *number >= 0.0)
         };
-        self.value(keys, key, here, NUMBER, read)
+        self.read_value(keys, key, here, NUMBER, read)
     }
 
-    fn value<T>(
+    fn read_value<T>(
         &mut self,
         keys: &Map<String, Value>,
         key: &str,
@@ -588,7 +611,7 @@ impl Reader<'_> {
                 None => ((here.path)(), format!("{name} has no `{key}`")),
                 Some(other) => (
                     format!("{}.{key}", (here.path)()),
-                    format!("`{key}` of {name} is {}", shown(other)),
+                    format!("`{key}` of {name} is {}", short_text(other)),
                 ),
             };
             self.complain(&path, message, hint);
@@ -597,7 +620,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the number of an entity, if it has one.
-fn name_of(entity: &Value) -> Option<u64> {
+/// Returns the number of the task that an entity identifies, if it has one.
+fn task_number(entity: &Value) -> Option<u64> {
     entity.get("id").or_else(|| entity.get("seq_id"))?.as_u64()
 }

@@ -1,6 +1,7 @@
-//! Writes an application as vt data, for LBAF; with the placement of a run, for vt's offline balancer.
+//! Writes an application as vt data, for LBAF, or, with the placement of processes during a run, for vt's offline load balancer.
 //!
-//! vt's `OfflineLB` reads which file contains a task in phase k+1, and moves the task there at the end of phase k.
+//! vt's `OfflineLB` determines for each task which file contains it in phase k+1, and moves the task to this rank at the end of
+//! phase k.
 
 use serde_json::{Value, json};
 
@@ -8,37 +9,37 @@ use super::config::default_speed;
 use crate::{Plan, Workload};
 use migsim_base::units::{InstructionsPerSecond, ProcessId};
 
-/// The number of the collection of tasks of an application that vt did not record.
+/// Number of the collection to which exported tasks belong if vt did not record the application.
 const COLLECTION: u64 = 7;
 
-/// An application on ranks.
+/// An application with the ranks on which its processes are during a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Export<'a> {
-    /// The application.
+    /// The application that is exported.
     pub workload: &'a dyn Workload,
-    /// The number of ranks.
+    /// Number of ranks.
     pub ranks: usize,
-    /// The rank on which each process starts.
+    /// Rank on which each process starts.
     pub start: &'a [usize],
-    /// The moves, by superstep.
+    /// Moves of processes during the run, ordered by superstep.
     pub moves: &'a [Move],
 }
 
 /// A move of a process to another rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Move {
-    /// The superstep after which it happens, counted from 0.
+    /// Superstep after which the process moves, counted from 0.
     pub superstep: usize,
-    /// The process.
+    /// The process that moves.
     pub process: ProcessId,
-    /// The new rank of the process.
+    /// Rank to which the process moves.
     pub rank: usize,
 }
 
-/// Returns the JSON of each rank.
+/// Returns the JSON text of each rank.
 ///
-/// Times are those on a host with the speed of the data, or with 1 GHz if the application does not come from such data. The messages from
-/// one process to another in a superstep are one communication.
+/// Times are those on a host with the speed of the data, or with 1 GHz if vt did not record the application. All messages from
+/// one process to another in a superstep become one communication.
 pub fn write(export: &Export<'_>) -> Vec<String> {
     let workload = export.workload;
     let labels = workload.labels();
@@ -83,7 +84,7 @@ pub fn write(export: &Export<'_>) -> Vec<String> {
     texts
 }
 
-/// Returns a process as an entity of vt: as it was recorded, or as an element of a collection that may migrate.
+/// Returns the entity that represents a process in vt: as it was recorded, or else as an element of a collection.
 fn entity(workload: &dyn Workload, process: usize, home: usize) -> Value {
     let own = workload
         .labels()
@@ -100,7 +101,7 @@ fn entity(workload: &dyn Workload, process: usize, home: usize) -> Value {
     })
 }
 
-/// Returns the head of a file; vt requires the numbers of missing phases.
+/// Returns the metadata of a file. It contains the numbers of missing phases, because vt requires them.
 fn metadata(rank: usize, numbers: &[u64]) -> Value {
     let mut skipped: Vec<[u64; 2]> = Vec::new();
     let mut next = 0;
@@ -122,20 +123,23 @@ fn metadata(rank: usize, numbers: &[u64]) -> Value {
 }
 
 struct Writer<'a> {
+    /// The application that is exported.
     workload: &'a dyn Workload,
+    /// Speed by which work is converted into time.
     speed: InstructionsPerSecond,
+    /// Entity of each process.
     entities: Vec<Value>,
 }
 
 impl Writer<'_> {
-    /// Returns a phase of each rank.
+    /// Returns one phase as the JSON objects of all ranks; `places` is the rank of each process.
     fn phases(&self, number: u64, plan: &Plan, places: &[usize], ranks: usize) -> Vec<Value> {
         let mut tasks: Vec<Vec<Value>> = vec![Vec::new(); ranks];
         for (process, (work, rank)) in plan.work.iter().zip(places).enumerate() {
             tasks[*rank].push(self.task(process, self.seconds(work.get()), *rank));
         }
         let mut edges: Vec<Vec<Value>> = vec![Vec::new(); ranks];
-        for (from, to, messages, bytes) in joined(plan) {
+        for (from, to, messages, bytes) in messages_by_pair(plan) {
             edges[places[from]].push(json!({
                 "type": "SendRecv",
                 "from": self.entities[from],
@@ -154,6 +158,7 @@ impl Writer<'_> {
         tasks.into_iter().zip(edges).map(phase).collect()
     }
 
+    /// Returns a process as a JSON task with its time \[s\] and its memory.
     fn task(&self, process: usize, seconds: f64, rank: usize) -> Value {
         let mut task = json!({
             "entity": self.entities[process],
@@ -170,7 +175,7 @@ impl Writer<'_> {
         task
     }
 
-    /// Returns the time of some work: if possible, a time that gives exactly this work again.
+    /// Converts work \[instructions\] into a time \[s\]; if possible, a time from which exactly this work is computed again.
     fn seconds(&self, work: f64) -> f64 {
         let cycles = self.workload.cycles_per_instruction();
         let wanted = work * cycles;
@@ -181,9 +186,9 @@ impl Writer<'_> {
     }
 }
 
-/// Returns sender, receiver, messages and bytes of each pair of a superstep, in the order of their first messages. A message of a process
-/// to itself is left out, since it has no cost in vt.
-fn joined(plan: &Plan) -> Vec<(usize, usize, u64, f64)> {
+/// Returns sender, receiver, number of messages and total bytes of each pair of processes in a superstep, in the order of their
+/// first messages. A message of a process to itself is left out, since it has no cost in vt.
+fn messages_by_pair(plan: &Plan) -> Vec<(usize, usize, u64, f64)> {
     let mut all: Vec<(usize, usize, u64, f64)> = Vec::new();
     let mut places = std::collections::BTreeMap::new();
     for message in &plan.messages {

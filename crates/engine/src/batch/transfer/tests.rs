@@ -207,7 +207,7 @@ fn sets_recur_in_chains_and_multicasts_and_not_between_random_partners() {
             .map(path)
             .zip((0..sizes).cycle().map(|n| n as f64))
             .collect();
-        Recurrence::default().is_given(flows.into_iter(), &paths)
+        Recurrence::default().recurs(flows.into_iter(), &paths)
     };
     let chain: Vec<_> = (0..99).map(|n| (n, n + 1)).collect();
     let multicasts: Vec<_> = (0..100)

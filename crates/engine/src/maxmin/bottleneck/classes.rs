@@ -1,78 +1,79 @@
-//! The classes of a link: its groups by bottleneck link, with the sum of their pulls.
+//! The classes of a link: its groups of flows with the same bottleneck link, and the sum of their pulls. The pull of a group is
+//! its load on the link per unit of fair-share level.
 
 use super::{BottleneckMaxMin, Bottlenecked, Class, NO_LINK, RESUM_BELOW, Share, Use};
 use migsim_base::units::{greater, to_u32};
 
 impl BottleneckMaxMin {
-    /// Adds a use of a group to the class of its link and bottleneck link.
-    pub(super) fn join(&mut self, group: u32, index: usize, bottleneck: u32) {
+    /// Adds a group, by its use with this index, to the class of the used link and of the bottleneck link.
+    pub(super) fn join_class(&mut self, group: u32, index: usize, bottleneck: u32) {
         let Use { link, pull, .. } = self.uses[index];
-        let class = self.class(link, bottleneck);
+        let class = self.find_or_open_class(link, bottleneck);
         let state = &mut self.classes[class as usize];
         let used = &mut self.uses[index];
-        (used.class, used.at) = (class, to_u32(state.members.len()));
+        (used.class, used.position) = (class, to_u32(state.members.len()));
         let which = to_u32(index - group as usize * self.width);
         state.members.push((group, which));
-        self.pull(class, pull);
+        self.add_pull(class, pull);
     }
 
-    /// Removes a use of a group from its class.
-    pub(super) fn leave(&mut self, index: usize) {
+    /// Removes a group, by its use with this index, from its class.
+    pub(super) fn leave_class(&mut self, index: usize) {
         let Use {
-            class, at, pull, ..
+            class, position: at, pull, ..
         } = self.uses[index];
         let members = &mut self.classes[class as usize].members;
         members.swap_remove(at as usize);
         if let Some(&(group, which)) = members.get(at as usize) {
-            self.uses[group as usize * self.width + which as usize].at = at;
+            self.uses[group as usize * self.width + which as usize].position = at;
         }
         if self.classes[class as usize].members.is_empty() {
             self.drop_class(class);
         } else {
-            self.pull(class, -pull);
+            self.add_pull(class, -pull);
         }
     }
 
-    /// Adds to the pull of a class.
-    pub(super) fn pull(&mut self, class: u32, more: f64) {
+    /// Adds `more` to the pull of a class; recomputes the sum if rounding has made it inaccurate.
+    pub(super) fn add_pull(&mut self, class: u32, more: f64) {
         let state = &mut self.classes[class as usize];
         let share = &mut self.links[state.link as usize].classes[state.at_link as usize];
         share.pull += more;
-        state.steps += 1;
-        state.greatest = greater(share.pull, state.greatest);
-        let is_worn = share.pull < RESUM_BELOW * state.greatest
-            || state.steps as usize > 2 * state.members.len() + 32;
+        state.changes += 1;
+        state.largest_pull = greater(share.pull, state.largest_pull);
+        let is_worn = share.pull < RESUM_BELOW * state.largest_pull
+            || state.changes as usize > 2 * state.members.len() + 32;
         if is_worn {
             let pulls = state.members.iter().map(|&(group, which)| {
                 self.uses[group as usize * self.width + which as usize].pull
             });
             share.pull = pulls.sum();
-            (state.greatest, state.steps) = (share.pull, 0);
+            (state.largest_pull, state.changes) = (share.pull, 0);
         }
     }
 
-    /// Returns the class of a link and a bottleneck link, which may be new.
-    fn class(&mut self, link: u32, bottleneck: u32) -> u32 {
+    /// Returns the class of a link and a bottleneck link; creates the class if it does not exist.
+    fn find_or_open_class(&mut self, link: u32, bottleneck: u32) -> u32 {
         let classes = &self.classes;
         let is_it = |class: &Class| class.link == link && class.bottleneck == bottleneck;
-        let joined = self.links[link as usize].joined;
+        let joined = self.links[link as usize].last_joined;
         if classes.get(joined as usize).is_some_and(is_it) {
             return joined;
         }
         let is_found = |class: &u32| is_it(&classes[*class as usize]);
         let found = self.lookup.find(hash(link, bottleneck), is_found).copied();
         let class = found.unwrap_or_else(|| self.open_class(link, bottleneck));
-        self.links[link as usize].joined = class;
+        self.links[link as usize].last_joined = class;
         class
     }
 
-    /// Creates a class without members.
+    /// Creates a class without members, and returns its number.
     fn open_class(&mut self, link: u32, bottleneck: u32) -> u32 {
         let new = Class {
             link,
             bottleneck,
-            greatest: 0.0,
-            steps: 0,
+            largest_pull: 0.0,
+            changes: 0,
             members: Vec::new(),
             at_link: to_u32(self.links[link as usize].classes.len()),
             at_bottleneck: to_u32(self.links[bottleneck as usize].bottlenecked.len()),
@@ -86,10 +87,10 @@ impl BottleneckMaxMin {
             to_u32(self.classes.len() - 1)
         };
         let state = &mut self.links[link as usize];
-        self.in_use += usize::from(state.classes.is_empty() && !state.is_bound);
+        self.links_in_use += usize::from(state.classes.is_empty() && !state.is_bound);
         if !state.is_entered {
             state.is_entered = true;
-            self.entered.push(link);
+            self.used_since_reset.push(link);
         }
         state.classes.push(Share {
             bottleneck,
@@ -114,7 +115,7 @@ impl BottleneckMaxMin {
         number
     }
 
-    /// Removes a class without members.
+    /// Removes a class that has no members any more.
     fn drop_class(&mut self, class: u32) {
         let Class {
             link,
@@ -133,7 +134,7 @@ impl BottleneckMaxMin {
         }
         let at_bottleneck = self.classes[class as usize].at_bottleneck;
         let state = &mut self.links[link as usize];
-        self.in_use -= usize::from(state.classes.len() == 1 && !state.is_bound);
+        self.links_in_use -= usize::from(state.classes.len() == 1 && !state.is_bound);
         let list = &mut state.classes;
         list.swap_remove(at_link as usize);
         if let Some(other) = list.get(at_link as usize) {
@@ -148,7 +149,7 @@ impl BottleneckMaxMin {
         self.free_classes.push(class);
     }
 
-    /// Moves a class into the part for tight links in the list of its bottleneck link, or out of this part.
+    /// Moves a class into the part for tight links in the list of its bottleneck link, or out of that part.
     fn swap_tight(&mut self, class: u32, is_tight: bool) {
         let Class {
             bottleneck,
@@ -157,11 +158,11 @@ impl BottleneckMaxMin {
         } = self.classes[class as usize];
         let bottleneck = &mut self.links[bottleneck as usize];
         let to = if is_tight {
-            bottleneck.tight += 1;
-            bottleneck.tight - 1
+            bottleneck.tight_count += 1;
+            bottleneck.tight_count - 1
         } else {
-            bottleneck.tight -= 1;
-            bottleneck.tight
+            bottleneck.tight_count -= 1;
+            bottleneck.tight_count
         };
         let other = bottleneck.bottlenecked[to as usize].class;
         bottleneck
@@ -171,8 +172,8 @@ impl BottleneckMaxMin {
         self.classes[class as usize].at_bottleneck = to;
     }
 
-    /// Sets whether each new level of its bottleneck links is propagated to a link.
-    pub(super) fn tighten(&mut self, link: u32, is_tight: bool) {
+    /// Sets whether a link is tight, which means that each new level of its bottleneck links is propagated to the link.
+    pub(super) fn set_tight(&mut self, link: u32, is_tight: bool) {
         self.links[link as usize].is_tight = is_tight;
         let classes = std::mem::take(&mut self.links[link as usize].classes);
         for share in &classes {
@@ -182,7 +183,7 @@ impl BottleneckMaxMin {
     }
 }
 
-/// Hashes a link and a bottleneck link by the second round of `SplitMix64` (Steele, Lea and Flood 2014).
+/// Returns a hash of a link and a bottleneck link (the second round of `SplitMix64`; Steele, Lea and Flood 2014).
 #[inline]
 fn hash(link: u32, bottleneck: u32) -> u64 {
     let z = u64::from(link) << 32 | u64::from(bottleneck);

@@ -1,4 +1,4 @@
-//! Progressive filling: all levels from scratch (Bertsekas and Gallager 1992, section 6.5.2).
+//! Progressive filling: computes all fair-share levels from scratch (Bertsekas and Gallager 1992, section 6.5.2).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,28 +6,30 @@ use std::collections::BinaryHeap;
 use super::{BottleneckMaxMin, Entry, FULL, Group, HIGHEST, MARGIN, NEAR, NO_LINK, RESUM_BELOW};
 use migsim_base::units::{greater, lesser, to_u32};
 
-/// The arrays of progressive filling, which a shift uses as well.
+/// The arrays of progressive filling, which the shift of levels uses as well.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Filling {
-    /// Per link: capacity left, pull of the groups that are not fixed yet, and this pull when it was last recomputed.
+    /// For each link: the capacity that is not used yet \[B/s\].
     pub(super) left: Vec<f64>,
+    /// For each link: the pull of its groups whose level is not fixed yet.
     pub(super) pull: Vec<f64>,
+    /// For each link: the pull when it was last recomputed from its groups.
     pub(super) summed: Vec<f64>,
-    /// Per group: the link that fixed its level.
+    /// For each group: the link that fixed its level, which becomes its bottleneck link.
     pub(super) bottleneck: Vec<u32>,
     pub(super) in_use: Vec<u32>,
-    /// The saturated links in the order of their levels.
+    /// The saturated links in increasing order of their levels.
     pub(super) order: Vec<Entry>,
-    /// Links whose level or whose groups after a shift are not max-min fair.
+    /// The links where the levels after a shift are not max-min fair.
     pub(super) wrong: Vec<u32>,
     pub(super) heap: BinaryHeap<Reverse<Entry>>,
     pub(super) level: Vec<f64>,
-    /// Per link: the level at which the last of its groups was fixed.
+    /// For each link: the level at which the last of its groups was fixed.
     pub(super) last: Vec<f64>,
 }
 
 impl BottleneckMaxMin {
-    /// Recomputes all levels from scratch by progressive filling.
+    /// Recomputes all fair-share levels from scratch by progressive filling.
     pub(super) fn solve_from_scratch(&mut self) {
         // Some of the links in the work queue may have no groups any more.
         while let Some(entry) = self.worklist.pop() {
@@ -36,7 +38,7 @@ impl BottleneckMaxMin {
         let mut filling = std::mem::take(&mut self.filling);
         // Bounds are seldom binding.
         self.fill(&mut filling, false);
-        if self.meets_bounds(&filling) {
+        if self.reaches_bounds(&filling) {
             self.fill(&mut filling, true);
         }
         for &link in &filling.in_use {
@@ -61,7 +63,7 @@ impl BottleneckMaxMin {
             if count == 0 || is_near {
                 continue;
             }
-            self.hand_over_silently(group, to);
+            self.move_group_silently(group, to);
         }
         for &link in &filling.in_use {
             let level = self.level[link as usize];
@@ -69,34 +71,34 @@ impl BottleneckMaxMin {
             self.links[link as usize].estimate = level * MARGIN;
         }
         for &link in &filling.in_use {
-            self.links[link as usize].reserved = self.reserved(link);
+            self.links[link as usize].estimated_demand = self.estimated_demand(link);
             let is_full = self.level[link as usize].is_finite();
-            let is_tight = is_full || self.links[link as usize].may_be_full();
+            let is_tight = is_full || self.links[link as usize].may_be_saturated();
             if self.links[link as usize].is_tight != is_tight {
-                self.tighten(link, is_tight);
+                self.set_tight(link, is_tight);
             }
         }
         self.worklist.clear();
         self.filling = filling;
-        self.price = 0;
+        self.visited_classes = 0;
     }
 
-    /// Changes the bottleneck link of a group without marking any link.
-    fn hand_over_silently(&mut self, group: u32, to: u32) {
+    /// Changes the bottleneck link of a group without marking links for an update.
+    fn move_group_silently(&mut self, group: u32, to: u32) {
         let state = &mut self.groups[group as usize];
         let from = std::mem::replace(&mut state.bottleneck, to);
         if !state.has_moved {
-            (state.has_moved, state.before) = (true, from);
+            (state.has_moved, state.previous_bottleneck) = (true, from);
             self.moved.push(group);
         }
-        for index in self.range(group) {
-            self.leave(index);
-            self.join(group, index, to);
+        for index in self.use_range(group) {
+            self.leave_class(index);
+            self.join_class(group, index, to);
         }
     }
 
-    /// Whether a solution without bounds exceeds any bound.
-    fn meets_bounds(&self, filling: &Filling) -> bool {
+    /// Whether a solution that ignores the bounds of groups reaches or exceeds any bound.
+    fn reaches_bounds(&self, filling: &Filling) -> bool {
         let mut bounds = filling.in_use.iter().filter(|link| {
             let state = &self.links[**link as usize];
             state.is_bound
@@ -110,7 +112,7 @@ impl BottleneckMaxMin {
         })
     }
 
-    /// Lists the links in use, and the links that can become saturated.
+    /// Initializes the state of all links with groups, and lists the links that can become saturated.
     fn prepare(&self, filling: &mut Filling, has_bounds: bool) {
         let links = self.links.len();
         filling.left.resize(links, 0.0);
@@ -144,10 +146,10 @@ impl BottleneckMaxMin {
         filling.heap = BinaryHeap::from(first);
     }
 
-    /// Fixes the groups of one link after the other, the link with the least level first.
+    /// Fixes the levels of the groups of one link after the other, always of the link with the lowest level.
     fn fill(&self, filling: &mut Filling, has_bounds: bool) {
         self.prepare(filling, has_bounds);
-        let mut missing = self.present;
+        let mut missing = self.present_groups;
         while missing > 0 {
             let Some(Reverse(entry)) = filling.heap.pop() else {
                 break;
@@ -185,7 +187,7 @@ impl BottleneckMaxMin {
         }
     }
 
-    /// Fixes the remaining groups of a link at the level `reached`; returns their number.
+    /// Fixes the groups of a link whose level is not fixed yet at the level `reached`; returns the number of these groups.
     fn fix_all(&self, link: u32, reached: f64, filling: &mut Filling) -> usize {
         let mut fixed = 0;
         for share in &self.links[link as usize].classes {
@@ -195,13 +197,13 @@ impl BottleneckMaxMin {
                 }
                 fixed += 1;
                 filling.bottleneck[group as usize] = link;
-                for used in &self.uses[self.range(group)] {
+                for used in &self.uses[self.use_range(group)] {
                     let other = used.link as usize;
                     filling.left[other] = (filling.left[other] - used.pull * reached).max(0.0);
                     filling.pull[other] -= used.pull;
                     filling.last[other] = reached;
                     if filling.pull[other] < RESUM_BELOW * filling.summed[other] {
-                        filling.pull[other] = self.still_rising(used.link, &filling.bottleneck);
+                        filling.pull[other] = self.unfixed_pull(used.link, &filling.bottleneck);
                         filling.summed[other] = filling.pull[other];
                     }
                 }
@@ -210,8 +212,8 @@ impl BottleneckMaxMin {
         fixed
     }
 
-    /// Sums the pull of the groups of a link that are not fixed yet.
-    fn still_rising(&self, link: u32, bottleneck: &[u32]) -> f64 {
+    /// Returns the sum of the pulls of the groups of a link whose level is not fixed yet.
+    fn unfixed_pull(&self, link: u32, bottleneck: &[u32]) -> f64 {
         let classes = self.links[link as usize].classes.iter();
         let members = classes.flat_map(|share| &self.classes[share.class as usize].members);
         let rising = members.filter(|(group, _)| bottleneck[*group as usize] == NO_LINK);

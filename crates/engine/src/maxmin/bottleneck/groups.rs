@@ -1,17 +1,18 @@
-//! The groups of flows and the capacities of links: what changes between two updates, and which links it marks.
+//! Changes of groups of flows and of link capacities between two updates; each change marks the links whose levels it may affect.
 
 use std::ops::Range;
 
-use super::{BottleneckMaxMin, Group, Link, NO_LINK, NO_USE, NONE, Use, held};
+use super::{BottleneckMaxMin, Group, Link, NO_LINK, NO_USE, NONE, Use, clamped_weight};
 use migsim_base::units::to_u32;
 
 impl BottleneckMaxMin {
-    /// Changes the capacity \[B/s\] of a link, which is numbered from 0 here.
+    /// Changes the capacity of a link \[B/s\]; `link` is counted from 0, as on the platform.
     pub(crate) fn set_capacity(&mut self, link: u32, capacity: f64) {
-        self.altered += usize::from(self.change_capacity(link + 1, capacity));
+        self.capacity_changes += usize::from(self.change_capacity(link + 1, capacity));
     }
 
-    /// Changes the capacity \[B/s\] of a link; returns whether this may change levels.
+    /// Changes the capacity of a link \[B/s\], by its number in the solver; returns whether fair-share levels may change as a
+    /// result.
     fn change_capacity(&mut self, link: u32, capacity: f64) -> bool {
         let state = &mut self.links[link as usize];
         state.capacity = capacity;
@@ -19,27 +20,27 @@ impl BottleneckMaxMin {
             return false;
         }
         if !state.is_tight {
-            self.links[link as usize].reserved = self.reserved(link);
+            self.links[link as usize].estimated_demand = self.estimated_demand(link);
         }
         let state = &self.links[link as usize];
-        let matters = state.is_tight || state.may_be_full();
+        let matters = state.is_tight || state.may_be_saturated();
         if matters {
             self.mark(link);
         }
         matters
     }
 
-    /// Computes the demand \[B/s\] on a link if its bottleneck links had their estimated levels.
-    pub(super) fn reserved(&self, link: u32) -> f64 {
+    /// Returns the demand on a link \[B/s\] that would result if its bottleneck links had their estimated levels.
+    pub(super) fn estimated_demand(&self, link: u32) -> f64 {
         let classes = self.links[link as usize].classes.iter();
         classes
             .map(|share| share.pull * self.links[share.bottleneck as usize].estimate)
             .sum()
     }
 
-    /// Adds a group of `count` flows of one weight and bound \[B/s\] on `uses`: distinct links, numbered from 0, with the share of its rate
-    /// that a flow takes there. The group must be absent.
-    pub(crate) fn put(
+    /// Adds a group of `count` flows with the same weight and bound \[B/s\]. `uses` are the links of their route, all different
+    /// and counted from 0, each with the load on the link per unit of a flow's rate. The group must not exist yet.
+    pub(crate) fn add_group(
         &mut self,
         group: u32,
         (weight, bound, count): (f64, f64, u32),
@@ -56,7 +57,7 @@ impl BottleneckMaxMin {
             self.uses.resize(room * self.width, NO_USE);
         }
         debug_assert_eq!(self.groups[at].count, 0, "a group is put once");
-        let weight = held(weight, bound);
+        let weight = clamped_weight(weight, bound);
         let capacity = |(link, share): (u32, f64)| self.links[link as usize + 1].capacity / share;
         let least = uses.clone().map(capacity).fold(f64::INFINITY, f64::min);
         let is_bounded = bound < f64::INFINITY && (self.varies || bound < least);
@@ -72,7 +73,7 @@ impl BottleneckMaxMin {
             number += 1;
         }
         if is_bounded {
-            let link = self.bound_link(bound * f64::from(count));
+            let link = self.open_bound_link(bound * f64::from(count));
             self.uses[first + number] = Use {
                 link,
                 share: 1.0,
@@ -87,7 +88,7 @@ impl BottleneckMaxMin {
         *before = Group {
             weight,
             bottleneck: NO_LINK,
-            before: NO_LINK,
+            previous_bottleneck: NO_LINK,
             has_moved: true,
             uses: to_u32(number),
             count,
@@ -95,19 +96,19 @@ impl BottleneckMaxMin {
         if !was_listed {
             self.moved.push(group);
         }
-        self.enter(group);
+        self.add_to_classes(group);
     }
 
-    /// Adds a group to the classes of its links.
-    fn enter(&mut self, group: u32) {
-        self.present += 1;
-        self.present_uses += self.range(group).len();
-        let bottleneck = self.least(group);
+    /// Determines the bottleneck link of a new group, and adds the group to the classes of its links.
+    fn add_to_classes(&mut self, group: u32) {
+        self.present_groups += 1;
+        self.present_uses += self.use_range(group).len();
+        let bottleneck = self.lowest_link(group);
         self.groups[group as usize].bottleneck = bottleneck;
-        for index in self.range(group) {
-            self.join(group, index, bottleneck);
+        for index in self.use_range(group) {
+            self.join_class(group, index, bottleneck);
             let Use { link, pull, .. } = self.uses[index];
-            self.want(link, bottleneck, pull);
+            self.change_demand(link, bottleneck, pull);
         }
     }
 
@@ -120,7 +121,7 @@ impl BottleneckMaxMin {
         let state = &mut self.groups[group as usize];
         let (bottleneck, weight) = (state.bottleneck, state.weight);
         let before = std::mem::replace(&mut state.count, count);
-        for index in self.range(group) {
+        for index in self.use_range(group) {
             let used = &mut self.uses[index];
             let pull = f64::from(count) * used.share / weight;
             let more = pull - used.pull;
@@ -129,20 +130,21 @@ impl BottleneckMaxMin {
             if self.links[link as usize].is_bound {
                 self.links[link as usize].capacity *= f64::from(count) / f64::from(before);
             }
-            self.pull(class, more);
-            self.want(link, bottleneck, more);
+            self.add_pull(class, more);
+            self.change_demand(link, bottleneck, more);
         }
     }
 
-    /// Changes the weight and the bound \[B/s\] of a group; returns `false`, without a change, if the group has no link for its bound.
-    pub(crate) fn reweigh(&mut self, group: u32, weight: f64, bound: f64) -> bool {
-        let range = self.range(group);
+    /// Changes the weight and the bound \[B/s\] of a group; returns `false` without a change if the group has no link that
+    /// represents its bound.
+    pub(crate) fn set_weight_and_bound(&mut self, group: u32, weight: f64, bound: f64) -> bool {
+        let range = self.use_range(group);
         let last = self.uses[range.end - 1].link;
         if !self.links[last as usize].is_bound {
             return false;
         }
         let state = &mut self.groups[group as usize];
-        state.weight = held(weight, bound);
+        state.weight = clamped_weight(weight, bound);
         let Group {
             weight,
             bottleneck,
@@ -156,23 +158,23 @@ impl BottleneckMaxMin {
             let more = pull - used.pull;
             used.pull = pull;
             let Use { link, class, .. } = *used;
-            self.pull(class, more);
-            self.want(link, bottleneck, more);
+            self.add_pull(class, more);
+            self.change_demand(link, bottleneck, more);
         }
         true
     }
 
     pub(super) fn remove(&mut self, group: u32) {
         let Group { bottleneck, .. } = self.groups[group as usize];
-        let range = self.range(group);
-        self.present -= 1;
+        let range = self.use_range(group);
+        self.present_groups -= 1;
         self.present_uses -= range.len();
         for index in range {
             let Use { link, pull, .. } = self.uses[index];
-            self.leave(index);
-            self.want(link, bottleneck, -pull);
+            self.leave_class(index);
+            self.change_demand(link, bottleneck, -pull);
             if self.links[link as usize].classes.is_empty() {
-                self.links[link as usize].reserved = 0.0;
+                self.links[link as usize].estimated_demand = 0.0;
             }
             if self.links[link as usize].is_bound {
                 self.set_level(link, f64::INFINITY);
@@ -183,13 +185,13 @@ impl BottleneckMaxMin {
         state.count = 0;
         if !state.has_moved {
             // A later group of the same number must be listed as moved.
-            (state.has_moved, state.before) = (true, bottleneck);
+            (state.has_moved, state.previous_bottleneck) = (true, bottleneck);
             self.moved.push(group);
         }
     }
 
-    /// Returns a link that represents a bound \[B/s\].
-    fn bound_link(&mut self, bound: f64) -> u32 {
+    /// Returns the number of a link that represents the bound of a group \[B/s\].
+    fn open_bound_link(&mut self, bound: f64) -> u32 {
         let link = self.free_bounds.pop().unwrap_or_else(|| {
             self.links.push(Link::new(0.0));
             self.level.push(f64::INFINITY);
@@ -197,31 +199,31 @@ impl BottleneckMaxMin {
             to_u32(self.links.len() - 1)
         });
         let state = &mut self.links[link as usize];
-        (state.capacity, state.is_bound, state.reserved) = (bound, true, 0.0);
+        (state.capacity, state.is_bound, state.estimated_demand) = (bound, true, 0.0);
         link
     }
 
-    /// Resets the state that earlier groups have left, once all groups have left. Later groups then get the same rates as on a new solver,
-    /// to the last bit.
-    pub(crate) fn forget(&mut self) {
-        self.settle();
+    /// Resets the state that earlier groups have left behind; all groups must have been removed. Later groups then get the same
+    /// rates as on a new solver, to the last bit.
+    pub(crate) fn reset(&mut self) {
+        self.clear_moved();
         while self.next_changed().is_some() {}
-        for link in self.entered.drain(..) {
+        for link in self.used_since_reset.drain(..) {
             let state = &mut self.links[link as usize];
-            (state.joined, state.is_tight, state.is_entered) = (NONE, false, false);
-            (state.estimate, state.reserved) = (0.0, 0.0);
+            (state.last_joined, state.is_tight, state.is_entered) = (NONE, false, false);
+            (state.estimate, state.estimated_demand) = (0.0, 0.0);
         }
         // Links that represent bounds are taken from the end of the list: the lowest number first, as from a new solver.
         self.free_bounds.sort_unstable_by(|a, b| b.cmp(a));
     }
 
-    /// Returns the range of the uses of a group.
-    pub(super) fn range(&self, group: u32) -> Range<usize> {
+    /// Returns the range of indices in `uses` that belong to a group.
+    pub(super) fn use_range(&self, group: u32) -> Range<usize> {
         let first = group as usize * self.width;
         first..first + self.groups[group as usize].uses as usize
     }
 
-    /// Makes room for groups of `width` links.
+    /// Makes room in the list of uses for groups with up to `width` links.
     fn widen(&mut self, width: usize) {
         let before = std::mem::take(&mut self.uses);
         self.uses.resize(self.groups.len() * width, NO_USE);
@@ -234,10 +236,10 @@ impl BottleneckMaxMin {
         self.width = width;
     }
 
-    /// Returns the link of a group with the least level; [`NO_LINK`] if all are unsaturated.
-    pub(super) fn least(&self, group: u32) -> u32 {
+    /// Returns the link with the lowest fair-share level on the route of a group; [`NO_LINK`] if all links are unsaturated.
+    pub(super) fn lowest_link(&self, group: u32) -> u32 {
         let mut least = (f64::INFINITY, NO_LINK);
-        for used in &self.uses[self.range(group)] {
+        for used in &self.uses[self.use_range(group)] {
             let level = self.level[used.link as usize];
             if level < least.0 {
                 least = (level, used.link);
@@ -246,8 +248,9 @@ impl BottleneckMaxMin {
         least.1
     }
 
-    /// Records that the groups of a link with one bottleneck link pull more; marks the link if this may change its level.
-    fn want(&mut self, link: u32, bottleneck: u32, more: f64) {
+    /// Records that the pull of the groups of a link with one bottleneck link has changed by `more`; marks the link if its level
+    /// may change.
+    fn change_demand(&mut self, link: u32, bottleneck: u32, more: f64) {
         let estimate = self.links[bottleneck as usize].estimate;
         let state = &mut self.links[link as usize];
         if state.is_bound && bottleneck == NO_LINK {
@@ -255,8 +258,8 @@ impl BottleneckMaxMin {
         } else if self.level[link as usize].is_finite() || bottleneck == NO_LINK {
             self.mark(link);
         } else if !state.is_tight {
-            state.reserved += more * estimate;
-            if state.may_be_full() {
+            state.estimated_demand += more * estimate;
+            if state.may_be_saturated() {
                 self.mark(link);
             }
         } else if more > 0.0 {

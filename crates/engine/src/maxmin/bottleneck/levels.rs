@@ -1,7 +1,7 @@
-//! The update of the fair-share levels of marked links, the lowest level first.
+//! Updates the fair-share levels of marked links, beginning with the lowest level.
 //!
-//! A link that gets a new level marks the tight links whose levels may depend on it, until no link is marked. Changes of many links are
-//! cheaper all at once, by [`super::shift`] or [`super::filling`].
+//! A link that gets a new level marks the tight links whose levels may depend on it, until no link is marked. Changes of many
+//! links at the same time are handled with less cost by [`super::shift`] or [`super::filling`].
 
 use super::{
     BottleneckMaxMin, Bottlenecked, Entry, MARGIN, NEAR, NO_LINK, NONE, OVER, Rising, Segment,
@@ -9,20 +9,22 @@ use super::{
 };
 use migsim_base::units::{greater, lesser, to_u32};
 
-/// Tolerance within which two levels are the same, relative to the old level.
+/// Tolerance within which two fair-share levels are equal, relative to the old level.
 const SAME: f64 = 1e-15;
-/// Maximum estimate of a bottleneck link, relative to its level: a capacity that is halved and doubled does not change the estimate.
+/// Maximum ratio of the estimate of a bottleneck link to its level; it is so large that halving and doubling a capacity does not
+/// change the estimate.
 const MOST_ABOVE: f64 = 2.75;
-/// Maximum number of marked links that are updated one by one, and inverse of their maximum part of all links with groups. Beyond both
-/// limits all levels are recomputed from scratch, since each update would mark all other links.
+/// Maximum number of marked links that are always updated one by one. The next constant is the inverse of the part of all links
+/// with groups up to which this is done as well. Beyond both limits all levels are recomputed from scratch, since each update
+/// would mark all other links.
 const MOST_MARKED: usize = 8;
 const PART_MARKED: usize = 4;
-/// Maximum number of changes of capacity that are updated without a shift.
+/// Maximum number of capacity changes that are handled by updating single links, without a shift of all levels.
 const MOST_ALTERED: usize = 3;
-/// Cost of progressive filling per use, in visited classes.
+/// Cost of progressive filling per use of a link, in units of visited classes.
 const PRICE_OF_USE: usize = 6;
 
-/// A pull and its ceiling.
+/// A pair of a pull and a ceiling, as a load on a link.
 impl Rising for (f64, f64) {
     #[inline]
     fn pull(&self) -> f64 {
@@ -36,24 +38,24 @@ impl Rising for (f64, f64) {
 }
 
 impl BottleneckMaxMin {
-    /// Updates all levels; returns whether a level or a bottleneck link may have changed.
-    pub(crate) fn repair(&mut self) -> bool {
+    /// Updates all fair-share levels; returns whether a level or a bottleneck link may have changed.
+    pub(crate) fn update_levels(&mut self) -> bool {
         if self.marked.is_empty() {
             return !self.moved.is_empty() || !self.changed.is_empty();
         }
         let limit = self.present_uses * PRICE_OF_USE + 256;
-        self.price = 0;
-        let (count, altered) = (self.marked.len(), std::mem::take(&mut self.altered));
-        let are_most = count > MOST_MARKED && count * PART_MARKED > self.in_use;
-        let is_shifted = (altered > MOST_ALTERED || are_most) && self.shift();
+        self.visited_classes = 0;
+        let (count, altered) = (self.marked.len(), std::mem::take(&mut self.capacity_changes));
+        let are_most = count > MOST_MARKED && count * PART_MARKED > self.links_in_use;
+        let is_shifted = (altered > MOST_ALTERED || are_most) && self.shift_levels();
         if are_most && !is_shifted {
             self.solve_from_scratch();
             return true;
         }
-        self.list_marked();
+        self.queue_marked();
         while let Some(entry) = self.worklist.pop() {
-            self.bring_to_level(entry.link());
-            if self.price > limit {
+            self.update_level(entry.link());
+            if self.visited_classes > limit {
                 self.solve_from_scratch();
             }
         }
@@ -63,16 +65,17 @@ impl BottleneckMaxMin {
         true
     }
 
-    /// Moves the marked links into the work queue, the lowest level first: a higher link would take groups over and lose them to the lower
-    /// link afterwards.
-    pub(super) fn list_marked(&mut self) {
+    /// Moves the marked links into the work queue, ordered by level. If a link with a higher level came first, it would become
+    /// the bottleneck link of groups that a lower link takes over afterwards.
+    pub(super) fn queue_marked(&mut self) {
         for link in self.marked.drain(..) {
             let level = self.level[link as usize];
             self.worklist.push(Entry::new(level, link));
         }
     }
 
-    /// Finds a link that carries more than its capacity: `Σ P · level of the bottleneck link > capacity`.
+    /// Returns a link that carries more than its capacity, where `Σ P · level of the bottleneck link > capacity`; `None` if there
+    /// is none.
     fn find_overloaded(&self) -> Option<u32> {
         let is_over = |link: &u32| {
             let state = &self.links[*link as usize];
@@ -91,21 +94,22 @@ impl BottleneckMaxMin {
             state.has_changed = true;
             self.changed.push(link);
         }
-        let was_full = state.at_full != NONE;
+        let was_full = state.saturated_position != NONE;
         if level.is_finite() && !was_full {
-            state.at_full = to_u32(self.full.len());
-            self.full.push(link);
+            state.saturated_position = to_u32(self.saturated.len());
+            self.saturated.push(link);
         } else if was_full && !level.is_finite() {
-            let at = std::mem::replace(&mut state.at_full, NONE);
-            self.full.swap_remove(at as usize);
-            if let Some(&other) = self.full.get(at as usize) {
-                self.links[other as usize].at_full = at;
+            let at = std::mem::replace(&mut state.saturated_position, NONE);
+            self.saturated.swap_remove(at as usize);
+            if let Some(&other) = self.saturated.get(at as usize) {
+                self.links[other as usize].saturated_position = at;
             }
         }
     }
 
-    /// Updates the level of a link, moves the groups whose bottleneck link changes by this, and marks the links that depend on either.
-    pub(super) fn bring_to_level(&mut self, link: u32) {
+    /// Updates the level of a link, moves the groups whose bottleneck link changes as a result, and marks the links that depend
+    /// on either.
+    pub(super) fn update_level(&mut self, link: u32) {
         let at = link as usize;
         self.is_marked[at] = false;
         let old = self.level[at];
@@ -118,46 +122,46 @@ impl BottleneckMaxMin {
         let is_same = old == new || (old.is_finite() && (new - old).abs() <= SAME * old);
         if is_same {
             self.level[at] = old;
-            self.take_over(link, old, highest);
-            self.keep_estimate(link, old);
+            self.take_over_groups(link, old, highest);
+            self.update_estimate(link, old);
             return;
         }
         self.set_level(link, new);
-        self.keep_estimate(link, new);
-        self.take_over(link, new, highest);
+        self.update_estimate(link, new);
+        self.take_over_groups(link, new, highest);
         // The links of the groups that this link takes over are marked already.
-        let concerned = std::mem::take(&mut self.concerned);
+        let concerned = std::mem::take(&mut self.dependent_links);
         for &other in &concerned {
             if other != link {
-                self.disturb(other);
+                self.mark_in_update(other);
             }
         }
-        self.concerned = concerned;
-        self.price += self.links[at].tight as usize;
+        self.dependent_links = concerned;
+        self.visited_classes += self.links[at].tight_count as usize;
     }
 
-    /// Computes the level of a link for the present bottleneck links of its groups, and the highest level of another bottleneck link. Sets
-    /// whether the link is tight.
+    /// Computes the level of a link for the present bottleneck links of its groups, and the highest level of any other bottleneck
+    /// link of its groups. Also updates whether the link is tight.
     fn find_level(&mut self, link: u32, from: f64) -> (f64, f64) {
         let (segment, highest) = self.segment(link, from);
         let state = &self.links[link as usize];
-        self.price += state.classes.len() + 4;
+        self.visited_classes += state.classes.len() + 4;
         let level = segment
             .level(state.capacity)
             .unwrap_or_else(|| self.find_far_level(link, from));
         let mut is_tight = level.is_finite();
         if !is_tight {
-            self.links[link as usize].reserved = self.reserved(link);
-            is_tight = self.links[link as usize].may_be_full();
+            self.links[link as usize].estimated_demand = self.estimated_demand(link);
+            is_tight = self.links[link as usize].may_be_saturated();
         }
         if self.links[link as usize].is_tight != is_tight {
-            self.tighten(link, is_tight);
+            self.set_tight(link, is_tight);
         }
         (level, highest)
     }
 
-    /// Computes the linear segment of a link's equation at a level not above its own, and the highest level of another bottleneck link.
-    /// The new level of most links is on this segment.
+    /// Computes the linear segment of a link's equation at a level not above its present level, and the highest level of any
+    /// other bottleneck link of its groups. The new level of most links is on this segment.
     #[inline(never)] // so that its sums stay in registers
     fn segment(&self, link: u32, level: f64) -> (Segment, f64) {
         debug_assert!(self.level[link as usize] >= level);
@@ -171,9 +175,9 @@ impl BottleneckMaxMin {
             if ceiling < level {
                 segment.add_below(pull, ceiling);
             } else if bottleneck == link {
-                segment.add(pull, f64::INFINITY);
+                segment.add_rising(pull, f64::INFINITY);
             } else {
-                segment.add(pull, ceiling);
+                segment.add_rising(pull, ceiling);
                 highest = greater(ceiling, highest);
             }
         }
@@ -203,10 +207,10 @@ impl BottleneckMaxMin {
         // Unsaturated links change only if their load grows.
         let highest = if level > old { f64::INFINITY } else { f64::MAX };
         let state = &self.links[link as usize];
-        let tight = &state.bottlenecked[..state.tight as usize];
-        self.concerned.clear();
-        self.concerned.resize(tight.len(), NO_LINK);
-        let concerned = &mut self.concerned[..];
+        let tight = &state.bottlenecked[..state.tight_count as usize];
+        self.dependent_links.clear();
+        self.dependent_links.resize(tight.len(), NO_LINK);
+        let concerned = &mut self.dependent_links[..];
         let (mut count, mut has_lower) = (0, false);
         for listed in tight {
             let other = self.level[listed.link as usize];
@@ -215,12 +219,12 @@ impl BottleneckMaxMin {
             let is_new = usize::from(!self.is_marked[listed.link as usize]);
             count += is_new & usize::from(other > above) & usize::from(other <= highest);
         }
-        self.concerned.truncate(count);
+        self.dependent_links.truncate(count);
         if !has_lower {
             return false;
         }
         let mut place = 0;
-        while place < self.links[link as usize].tight as usize {
+        while place < self.links[link as usize].tight_count as usize {
             let Bottlenecked { link: other, class } = self.links[link as usize].bottlenecked[place];
             if other == link || self.level[other as usize] >= lowest {
                 place += 1;
@@ -230,14 +234,15 @@ impl BottleneckMaxMin {
                 .members
                 .last()
                 .expect("a class has members");
-            let least = self.least(group);
-            self.hand_over(group, least, link);
+            let least = self.lowest_link(group);
+            self.move_group(group, least, link);
         }
         true
     }
 
-    /// Makes a link the bottleneck link of its groups that are bottlenecked at a higher level, given the highest such level.
-    fn take_over(&mut self, link: u32, level: f64, highest: f64) {
+    /// Makes a link the bottleneck link of its groups whose bottleneck link has a higher level; `highest` is the highest such
+    /// level.
+    fn take_over_groups(&mut self, link: u32, level: f64, highest: f64) {
         if highest * (1.0 - NEAR) <= level {
             return;
         }
@@ -254,42 +259,43 @@ impl BottleneckMaxMin {
                 .members
                 .last()
                 .expect("a class has members");
-            self.hand_over(group, link, link);
+            self.move_group(group, link, link);
         }
     }
 
-    /// Changes the bottleneck link of a group; marks the links that depend on this, except `without`.
-    fn hand_over(&mut self, group: u32, to: u32, without: u32) {
+    /// Changes the bottleneck link of a group, and marks the links that depend on this, except for the link `without`.
+    fn move_group(&mut self, group: u32, to: u32, without: u32) {
         let state = &mut self.groups[group as usize];
         let from = std::mem::replace(&mut state.bottleneck, to);
         if !state.has_moved {
-            (state.has_moved, state.before) = (true, from);
+            (state.has_moved, state.previous_bottleneck) = (true, from);
             self.moved.push(group);
         }
         let estimates = (
             self.links[from as usize].estimate,
             self.links[to as usize].estimate,
         );
-        for index in self.range(group) {
-            self.leave(index);
-            self.join(group, index, to);
+        for index in self.use_range(group) {
+            self.leave_class(index);
+            self.join_class(group, index, to);
             let Use { link, pull, .. } = self.uses[index];
-            self.price += 4;
+            self.visited_classes += 4;
             if link == without {
                 continue;
             }
             let state = &mut self.links[link as usize];
             if !state.is_tight {
-                state.reserved += pull * (estimates.1 - estimates.0);
+                state.estimated_demand += pull * (estimates.1 - estimates.0);
             }
-            if state.is_tight || state.may_be_full() {
-                self.disturb(link);
+            if state.is_tight || state.may_be_saturated() {
+                self.mark_in_update(link);
             }
         }
     }
 
-    /// Updates the estimate of a link if it is below the level or far above it; marks the links that this may saturate.
-    pub(super) fn keep_estimate(&mut self, link: u32, level: f64) {
+    /// Updates the estimate of a bottleneck link if it is below the level or far above it; marks the links that may become
+    /// saturated as a result.
+    pub(super) fn update_estimate(&mut self, link: u32, level: f64) {
         let before = self.links[link as usize].estimate;
         let level = if level.is_finite() { level } else { 0.0 };
         if level <= before && level * MOST_ABOVE >= before {
@@ -297,22 +303,22 @@ impl BottleneckMaxMin {
         }
         let now = level * MARGIN;
         self.links[link as usize].estimate = now;
-        self.price += self.links[link as usize].bottlenecked.len();
-        let mut place = self.links[link as usize].tight as usize;
+        self.visited_classes += self.links[link as usize].bottlenecked.len();
+        let mut place = self.links[link as usize].tight_count as usize;
         while place < self.links[link as usize].bottlenecked.len() {
             let Bottlenecked { link: other, class } = self.links[link as usize].bottlenecked[place];
             let state = &mut self.links[other as usize];
             let pull = state.classes[self.classes[class as usize].at_link as usize].pull;
-            state.reserved += pull * (now - before);
-            if now > before && state.may_be_full() {
-                self.disturb(other);
+            state.estimated_demand += pull * (now - before);
+            if now > before && state.may_be_saturated() {
+                self.mark_in_update(other);
             }
             place += 1;
         }
     }
 
-    /// Marks a link during an update.
-    pub(super) fn disturb(&mut self, link: u32) {
+    /// Marks a link and adds it to the work queue during an update.
+    pub(super) fn mark_in_update(&mut self, link: u32) {
         let is_marked = &mut self.is_marked[link as usize];
         if !*is_marked && link != NO_LINK {
             *is_marked = true;

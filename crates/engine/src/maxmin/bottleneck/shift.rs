@@ -1,14 +1,15 @@
-//! The shift: new levels for all saturated links, under the assumption that every group keeps its bottleneck link.
+//! The shift: computes new levels for all saturated links, assuming that every group keeps its bottleneck link.
 //!
-//! Most groups keep it when many capacities change at one time. Links where the assumption fails are left to [`super::levels`].
+//! Most groups keep their bottleneck link when many capacities change at the same time. Links where the assumption fails are
+//! updated afterwards by [`super::levels`].
 
 use super::{BottleneckMaxMin, Bottlenecked, Entry, FULL, Filling, HIGHEST, NEAR, NO_LINK, Share};
 use migsim_base::units::greater;
 
 impl BottleneckMaxMin {
-    /// Sets the levels of all saturated links as if groups kept their bottleneck links; returns whether such levels exist. Marks the
-    /// unsaturated links, and the links where the assumption fails.
-    pub(super) fn shift(&mut self) -> bool {
+    /// Sets the levels of all saturated links as if every group kept its bottleneck link, and marks the unsaturated links and the
+    /// links where this assumption fails. Returns whether such levels exist; if not, nothing changes.
+    pub(super) fn shift_levels(&mut self) -> bool {
         let mut filling = std::mem::take(&mut self.filling);
         let is_found = self.find_shifted(&mut filling);
         if is_found {
@@ -16,7 +17,7 @@ impl BottleneckMaxMin {
                 let now = filling.level[link as usize];
                 if self.level[link as usize].to_bits() != now.to_bits() {
                     self.set_level(link, now);
-                    self.keep_estimate(link, now);
+                    self.update_estimate(link, now);
                 }
             }
             let level = &self.level;
@@ -30,25 +31,25 @@ impl BottleneckMaxMin {
                 let state = &mut self.links[link as usize];
                 let (bottlenecked, tight) = (
                     std::mem::take(&mut state.bottlenecked),
-                    state.tight as usize,
+                    state.tight_count as usize,
                 );
                 for &Bottlenecked { link: other, .. } in &bottlenecked[..tight] {
                     if self.level[other as usize] == f64::INFINITY {
-                        self.disturb(other);
+                        self.mark_in_update(other);
                     }
                 }
                 self.links[link as usize].bottlenecked = bottlenecked;
             }
             for link in filling.wrong.drain(..) {
-                self.disturb(link);
+                self.mark_in_update(link);
             }
         }
         self.filling = filling;
         is_found
     }
 
-    /// Computes the levels of the saturated links if groups keep their bottleneck links, and lists the links where this is not max-min fair.
-    /// Returns whether such levels exist.
+    /// Computes the levels of the saturated links if every group keeps its bottleneck link, and lists the links where these
+    /// levels are not max-min fair. Returns whether such levels exist.
     fn find_shifted(&self, filling: &mut Filling) -> bool {
         let Filling {
             in_use,
@@ -60,7 +61,7 @@ impl BottleneckMaxMin {
         level.resize(self.links.len(), f64::INFINITY);
         order.clear();
         let entry = |&link: &u32| Entry::new(self.level[link as usize], link);
-        order.extend(self.full.iter().map(entry));
+        order.extend(self.saturated.iter().map(entry));
         order.sort_unstable();
         in_use.clear();
         in_use.extend(order.iter().map(|entry| entry.link()));

@@ -74,11 +74,11 @@ fn check_tables(levels: &BottleneckMaxMin) -> Result<(), TestCaseError> {
             let listed = bottleneck.bottlenecked[class.at_bottleneck as usize];
             prop_assert_eq!((listed.link, listed.class), (link, number));
             prop_assert_eq!(share.bottleneck, class.bottleneck);
-            prop_assert_eq!(class.at_bottleneck < bottleneck.tight, state.is_tight);
+            prop_assert_eq!(class.at_bottleneck < bottleneck.tight_count, state.is_tight);
             let mut pull = 0.0;
             for (at, &(group, which)) in (0..).zip(&class.members) {
                 let used = &levels.uses[group as usize * levels.width + which as usize];
-                prop_assert_eq!((used.link, used.class, used.at), (link, number, at));
+                prop_assert_eq!((used.link, used.class, used.position), (link, number, at));
                 prop_assert_eq!(levels.groups[group as usize].bottleneck, class.bottleneck);
                 pull += used.pull;
             }
@@ -95,11 +95,11 @@ fn check_tables(levels: &BottleneckMaxMin) -> Result<(), TestCaseError> {
         }
         if !state.is_tight {
             let is_near =
-                (state.reserved - reserved).abs() <= 1e-9 * (state.capacity + reserved) + 1e-6;
+                (state.estimated_demand - reserved).abs() <= 1e-9 * (state.capacity + reserved) + 1e-6;
             prop_assert!(
                 is_near,
                 "link {link}: {} instead of {reserved}",
-                state.reserved
+                state.estimated_demand
             );
             prop_assert_eq!(level, f64::INFINITY);
         }
@@ -119,12 +119,12 @@ fn check(
     capacities: &[f64],
     bottlenecks: &mut Vec<u32>,
 ) -> Result<(), TestCaseError> {
-    levels.repair();
+    levels.update_levels();
     bottlenecks.resize(groups.len(), NO_LINK);
-    for moved in levels.moved() {
+    for moved in levels.moved_groups() {
         bottlenecks[moved.group as usize] = moved.bottleneck;
     }
-    levels.settle();
+    levels.clear_moved();
     check_tables(levels)?;
     let solved = solved(capacities, groups);
     let mut flow = 0;
@@ -175,7 +175,7 @@ fn play(steps: Vec<Step>, from_scratch: FromScratch) -> Result<(), TestCaseError
         match step {
             Step::Put(weight, bound, count, uses) => {
                 let number = to_u32(groups.len());
-                levels.put(number, (weight, bound, count), uses.iter().copied());
+                levels.add_group(number, (weight, bound, count), uses.iter().copied());
                 groups.push(Some((weight, bound, count, uses)));
             }
             Step::Count(which, count) => {
@@ -202,10 +202,10 @@ fn play(steps: Vec<Step>, from_scratch: FromScratch) -> Result<(), TestCaseError
         }
         if from_scratch != FromScratch::Never && at % 2 == 0 {
             if let FromScratch::After(count) = from_scratch {
-                levels.list_marked();
+                levels.queue_marked();
                 for _ in 0..count {
                     let next = levels.worklist.pop();
-                    next.inspect(|entry| levels.bring_to_level(entry.link()));
+                    next.inspect(|entry| levels.update_level(entry.link()));
                 }
             }
             levels.solve_from_scratch();
@@ -219,12 +219,12 @@ fn play(steps: Vec<Step>, from_scratch: FromScratch) -> Result<(), TestCaseError
 fn a_bound_is_met_even_if_the_level_of_the_link_would_be_no_number() {
     for solves_from_scratch in [false, true] {
         let mut levels = BottleneckMaxMin::new([1.425e307], true);
-        levels.put(0, (1e60, 2e-139, 10), [(0, 1.05)].into_iter());
-        levels.put(1, (1.0, 1.425e307, 1), [(0, 1.0)].into_iter());
+        levels.add_group(0, (1e60, 2e-139, 10), [(0, 1.05)].into_iter());
+        levels.add_group(1, (1.0, 1.425e307, 1), [(0, 1.0)].into_iter());
         if solves_from_scratch {
             levels.solve_from_scratch();
         }
-        levels.repair();
+        levels.update_levels();
         let rate = |group: u32| {
             let Group {
                 bottleneck, weight, ..

@@ -59,7 +59,7 @@ fn check(
     capacities: &[f64],
 ) -> Result<(), TestCaseError> {
     let mut told = vec![None; groups.len()];
-    levels.repair(|group, rate| told[group as usize] = Some(rate));
+    levels.update_levels(|group, rate| told[group as usize] = Some(rate));
     let solved = solved(capacities, groups);
     let mut flow = 0;
     for (number, group) in groups.iter().enumerate() {
@@ -89,7 +89,7 @@ fn play(steps: Vec<Step>, is_recomputed: bool) -> Result<(), TestCaseError> {
         match step {
             Step::Put(weight, bound, count, uses) => {
                 let number = to_u32(groups.len());
-                levels.put(number, (weight, bound, count), uses.iter().copied());
+                levels.add_group(number, (weight, bound, count), uses.iter().copied());
                 groups.push(Some((weight, bound, count, uses)));
             }
             Step::Count(which, count) => {
@@ -108,7 +108,7 @@ fn play(steps: Vec<Step>, is_recomputed: bool) -> Result<(), TestCaseError> {
             }
             Step::Reweigh(which, weight, bound) => {
                 if let Some(group) = alive(&groups, which) {
-                    levels.reweigh(to_u32(group), weight, bound);
+                    levels.set_weight_and_bound(to_u32(group), weight, bound);
                     let state = groups[group].as_mut().unwrap();
                     (state.0, state.1) = (weight, bound);
                 }
@@ -126,15 +126,15 @@ fn play(steps: Vec<Step>, is_recomputed: bool) -> Result<(), TestCaseError> {
 #[test]
 fn a_link_that_carries_too_much_is_found() {
     let mut levels = IncrementalMaxMin::new([10.0, 20.0]);
-    levels.put(0, (1.0, 8.0, 1), [(0, 1.0)].into_iter());
-    levels.put(1, (1.0, 1e20, 1), [(1, 1.0)].into_iter());
-    levels.repair(|_, _| {});
+    levels.add_group(0, (1.0, 8.0, 1), [(0, 1.0)].into_iter());
+    levels.add_group(1, (1.0, 1e20, 1), [(1, 1.0)].into_iter());
+    levels.update_levels(|_, _| {});
     assert_eq!(levels.fault(), None);
     // The capacity falls without a call that would update the levels.
     levels.links[0].capacity = 7.9;
     levels.touch(0);
     assert_eq!(levels.find_overloaded(), Some(0));
-    levels.repair(|_, _| {});
+    levels.update_levels(|_, _| {});
     assert_eq!(levels.fault(), Some(Fault::Overload(0)));
 }
 
@@ -143,23 +143,23 @@ fn the_end_of_a_flow_raises_those_that_waited_for_it_and_no_other() {
     // Link 0 carries 10 for groups 0 and 1, link 1 20 for group 2 alone.
     let mut levels = IncrementalMaxMin::new([10.0, 20.0]);
     for (group, link) in [(0, 0), (1, 0), (2, 1)] {
-        levels.put(group, (1.0, 1e20, 1), [(link, 1.0)].into_iter());
+        levels.add_group(group, (1.0, 1e20, 1), [(link, 1.0)].into_iter());
     }
     let mut rates = Vec::new();
-    levels.repair(|group, rate| rates.push((group, rate)));
+    levels.update_levels(|group, rate| rates.push((group, rate)));
     assert_eq!(rates, [(0, 5.0), (1, 5.0), (2, 20.0)]);
     levels.set_count(0, 0);
     rates.clear();
-    levels.repair(|group, rate| rates.push((group, rate)));
+    levels.update_levels(|group, rate| rates.push((group, rate)));
     assert_eq!(rates, [(1, 10.0)]);
 }
 
 #[test]
 fn a_flow_of_next_to_no_latency_gets_its_bound() {
     let mut levels = IncrementalMaxMin::new([10.0]);
-    levels.put(0, (5e-324, 10.0, 1), [(0, 1.0)].into_iter());
+    levels.add_group(0, (5e-324, 10.0, 1), [(0, 1.0)].into_iter());
     let mut rates = Vec::new();
-    levels.repair(|_, rate| rates.push(rate));
+    levels.update_levels(|_, rate| rates.push(rate));
     assert_eq!(rates, [10.0]);
 }
 
@@ -172,11 +172,11 @@ fn flows_of_next_to_no_latency_are_weighed_as_the_solver_weighs_them() {
     problem.clear();
     problem.add_link(12.0);
     for (group, (weight, bound)) in (0..).zip(flows) {
-        levels.put(group, (weight, bound, 1), [(0, 1.0)].into_iter());
+        levels.add_group(group, (weight, bound, 1), [(0, 1.0)].into_iter());
         problem.add_flow(weight, bound, [(0, 1.0)]);
     }
     let (mut repaired, mut solved) = (Vec::new(), Vec::new());
-    levels.repair(|_, rate| repaired.push(rate));
+    levels.update_levels(|_, rate| repaired.push(rate));
     problem.solve(&mut solved);
     assert_eq!(repaired, [6.0, 6.0, 0.0]);
     assert_eq!(solved, repaired);
@@ -186,10 +186,10 @@ fn flows_of_next_to_no_latency_are_weighed_as_the_solver_weighs_them() {
 fn a_flow_beside_one_of_almost_no_latency_gets_the_rest_after_rounding() {
     let capacity = 2.625e6;
     let mut levels = IncrementalMaxMin::new([capacity]);
-    levels.put(0, (1e-300, capacity, 1), [(0, 1.0)].into_iter());
-    levels.put(1, (2.37e-154, 1.25e5, 1), [(0, 1.0)].into_iter());
+    levels.add_group(0, (1e-300, capacity, 1), [(0, 1.0)].into_iter());
+    levels.add_group(1, (2.37e-154, 1.25e5, 1), [(0, 1.0)].into_iter());
     let mut rates = Vec::new();
-    levels.repair(|_, rate| rates.push(rate));
+    levels.update_levels(|_, rate| rates.push(rate));
     let expected = capacity * 1e-300 / 2.37e-154;
     assert_eq!(rates[0], capacity);
     assert!((rates[1] - expected).abs() <= 1e-9 * expected, "{rates:?}");

@@ -167,10 +167,10 @@ fn a_shifted_trace_begins_somewhere_and_goes_on_as_it_does() {
         sha256: String::new(),
         profile: profile.clone(),
         is_shifted: true,
-        cut: 0,
+        clipped_count: 0,
     };
     for seed in 0..50 {
-        let random = Stream::named(seed, Purpose::HostLoad, "h0");
+        let random = Stream::for_object(seed, Purpose::HostLoad, "h0");
         let begin = 10.0 * (1.0 + random.clone().unit());
         let steps: Vec<_> = measured.steps(random).take(8).collect();
         assert_eq!(steps[0].0, 0.0);

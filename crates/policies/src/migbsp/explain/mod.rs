@@ -1,4 +1,5 @@
-//! Sentences about the decisions of MigBSP, made from its decision records ([`super::Explanation`]) for `explain` and the report.
+//! Sentences about the decisions of MigBSP, written from its decision records ([`super::Explanation`]) for `migsim explain` and
+//! the page of a run.
 
 mod meanings;
 mod placement;
@@ -8,76 +9,76 @@ pub(crate) mod trigger;
 use serde_json::{Map, Value};
 
 use self::placement::Weighing;
-use self::selection::{leader, potentials, ranks};
+use self::selection::{highest_elsewhere, potentials, highest_of_each_process};
 use crate::explain::{
-    Interval, Judged, Narrator, Plain, Quiet, Record, Scene, Score, ScoreWords, Sentence, Short,
-    listed, ratio, saving,
+    Interval, RecordedCandidate, Narrator, Plain, NoMoveReason, Record, ExplainContext, Score, ScoreWords, Sentence, Shortfall,
+    list_explanation, ratio, describe_saving,
 };
 
-/// Describes the calls of MigBSP.
+/// Describes the calls of MigBSP in sentences, from their decision records.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MigBspNarrator;
 
 impl Narrator for MigBspNarrator {
-    fn trigger(&self, scene: &Scene<'_>) -> Vec<Sentence> {
-        trigger::told(scene)
+    fn describe_trigger(&self, scene: &ExplainContext<'_>) -> Vec<Sentence> {
+        trigger::describe_trigger(scene)
     }
 
-    fn selection(&self, scene: &Scene<'_>, call: Record<'_>) -> Vec<Sentence> {
+    fn describe_selection(&self, scene: &ExplainContext<'_>, call: Record<'_>) -> Vec<Sentence> {
         match potentials(call) {
-            Some(all) => selection::told(scene, call, &all),
-            None => listed(scene, call, trigger::told_keys(call)),
+            Some(all) => selection::describe_selection(scene, call, &all),
+            None => list_explanation(scene, call, trigger::described_keys(call)),
         }
     }
 
-    fn offer(&self, call: Record<'_>, candidate: &Judged) -> Sentence {
-        let weighing = Weighing::of(call, candidate.process);
-        weighing.map_or_else(Sentence::default, |weighing| weighing.host())
+    fn describe_offered_host(&self, call: Record<'_>, candidate: &RecordedCandidate) -> Sentence {
+        let weighing = Weighing::from_record(call, candidate.process);
+        weighing.map_or_else(Sentence::default, |weighing| weighing.describe_host())
     }
 
-    fn times(&self, call: Record<'_>, candidate: &Judged, times: [f64; 2]) -> [Sentence; 2] {
-        match Weighing::of(call, candidate.process) {
-            Some(weighing) => weighing.sums(times),
-            None => Plain.times(call, candidate, times),
+    fn describe_times(&self, call: Record<'_>, candidate: &RecordedCandidate, times: [f64; 2]) -> [Sentence; 2] {
+        match Weighing::from_record(call, candidate.process) {
+            Some(weighing) => weighing.describe_times(times),
+            None => Plain.describe_times(call, candidate, times),
         }
     }
 
-    fn saving(&self, call: Record<'_>, candidate: &Judged, times: [f64; 2]) -> Sentence {
-        match Weighing::of(call, candidate.process) {
-            Some(weighing) => weighing.saving(saving(candidate, times)),
-            None => Plain.saving(call, candidate, times),
+    fn describe_saving(&self, call: Record<'_>, candidate: &RecordedCandidate, times: [f64; 2]) -> Sentence {
+        match Weighing::from_record(call, candidate.process) {
+            Some(weighing) => weighing.describe_saving(describe_saving(candidate, times)),
+            None => Plain.describe_saving(call, candidate, times),
         }
     }
 
-    fn changes(&self, call: Record<'_>, candidate: &Judged) -> Option<[f64; 2]> {
+    fn slowdown_factors(&self, call: Record<'_>, candidate: &RecordedCandidate) -> Option<[f64; 2]> {
         let alike = ratio(candidate.go_s?, candidate.stay_s?);
-        let weighing = Weighing::of(call, candidate.process);
-        Some(weighing.map_or([alike; 2], |weighing| weighing.changes()))
+        let weighing = Weighing::from_record(call, candidate.process);
+        Some(weighing.map_or([alike; 2], |weighing| weighing.slowdown_factors()))
     }
 
-    fn quiet(&self, call: Record<'_>) -> Quiet {
+    fn reason_without_candidates(&self, call: Record<'_>) -> NoMoveReason {
         let recorded = call.explanation.get("highest_elsewhere_s");
         let highest = recorded.and_then(Value::as_f64).or_else(|| {
             let all = potentials(call)?;
-            Some(leader(&ranks(&all))?.value_s)
+            Some(highest_elsewhere(&highest_of_each_process(&all))?.value_s)
         });
         match highest {
-            Some(highest) if highest <= 0.0 => Quiet {
-                why: "no candidate: the highest PM is not positive".into(),
-                by: Some(Short {
-                    words: ": ",
+            Some(highest) if highest <= 0.0 => NoMoveReason {
+                reason: "no candidate: the highest PM is not positive".into(),
+                shortfall: Some(Shortfall {
+                    leading_words: ": ",
                     meaning: meanings::HIGHEST,
                     value: highest,
                 }),
             },
-            _ => Quiet::new("no candidate: no other cluster is better for any process"),
+            _ => NoMoveReason::new("no candidate: no other cluster is better for any process"),
         }
     }
 
-    fn facts(&self, scene: &Scene<'_>, call: Record<'_>) -> Map<String, Value> {
+    fn additional_values(&self, scene: &ExplainContext<'_>, call: Record<'_>) -> Map<String, Value> {
         let mut facts = Map::new();
         if let (Some(process), Some(all)) = (scene.process, potentials(call)) {
-            let ranks = ranks(&all);
+            let ranks = highest_of_each_process(&all);
             let rank = ranks.iter().position(|best| best.process == process);
             facts.insert("rank".into(), rank.map(|rank| rank + 1).into());
         }

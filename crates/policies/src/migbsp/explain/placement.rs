@@ -1,20 +1,21 @@
-//! Placement: the offered host, the terms of t1 and t2, and what their difference includes.
+//! Sentences about destinations: the offered host, the terms of t1 and t2, and what the difference t1 - t2 includes.
 
 use serde::Deserialize;
 
 use super::meanings as quantity;
-use crate::explain::meanings::{GO, STAY};
+use crate::explain::meanings::{TIME_MOVING, TIME_STAYING};
 use crate::explain::{Meaning, Quantity, Record, Sentence, ratio, say};
-use migsim_base::words::{counted, of_number};
+use migsim_base::words::{counted, singular_or_plural};
 
-/// The terms of t1 and t2 of MigBSP, as in its record.
+/// The terms of t1 and t2 for one candidate of MigBSP, as read from the decision record.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Weighing {
     power_instructions_per_s: f64,
     offered_hosts: u64,
     residents: u64,
     slowdown: f64,
-    /// The part of the slowdown that stands for the slowdown of the processes there; none in the record of an older run.
+    /// The part of the slowdown that stands for the slowdown of the processes already on the destination; 0 if the record of an
+    /// older run does not have it.
     #[serde(default)]
     slowdown_inflicted: f64,
     supersteps: f64,
@@ -27,7 +28,7 @@ pub(super) struct Weighing {
 }
 
 impl Weighing {
-    pub(super) fn of(call: Record<'_>, process: u64) -> Option<Self> {
+    pub(super) fn from_record(call: Record<'_>, process: u64) -> Option<Self> {
         let list = call.explanation.get("weighed")?.as_array()?;
         let own = list
             .iter()
@@ -35,27 +36,28 @@ impl Weighing {
         Self::deserialize(own).ok()
     }
 
-    /// Returns the factors by which computation and communication of a superstep take longer at the destination.
-    pub(super) fn changes(&self) -> [f64; 2] {
+    /// Returns the ratios of computation time and communication time of a superstep at the destination to those on the present
+    /// host.
+    pub(super) fn slowdown_factors(&self) -> [f64; 2] {
         [
             ratio(self.go_compute_s, self.stay_compute_s),
             ratio(self.go_communication_s, self.stay_communication_s),
         ]
     }
 
-    pub(super) fn host(&self) -> Sentence {
+    pub(super) fn describe_host(&self) -> Sentence {
         let residents = match self.residents {
             0 => Sentence::default(),
             some => {
                 let shown = counted(some, "process");
-                let verb = of_number(some, ["is", "are"]);
-                let residents = quantity::RESIDENTS.count(some).shown_as(shown);
+                let verb = singular_or_plural(some, ["is", "are"]);
+                let residents = quantity::RESIDENTS.with_count(some).shown_as(shown);
                 say!("; {} {} there already", residents, verb)
             }
         };
         let shown = counted(self.offered_hosts, "host");
-        let hosts = quantity::OFFERED.count(self.offered_hosts).shown_as(shown);
-        let power = quantity::POWER.of(self.power_instructions_per_s);
+        let hosts = quantity::OFFERED_HOSTS.with_count(self.offered_hosts).shown_as(shown);
+        let power = quantity::POWER.with_value(self.power_instructions_per_s);
         say!(
             " (the fastest of {}, counting load: {}{})",
             hosts,
@@ -64,73 +66,75 @@ impl Weighing {
         )
     }
 
-    /// Describes `t1 = ..., t2 = ...`, each with its parts.
-    pub(super) fn sums(&self, [stay, go]: [f64; 2]) -> [Sentence; 2] {
+    /// Describes `t1 = ..., t2 = ...` in two sentences, each time with the sum of its terms.
+    pub(super) fn describe_times(&self, [stay, go]: [f64; 2]) -> [Sentence; 2] {
         let here = [
-            self.times(
+            self.describe_repeated_time(
                 "{} computation",
-                quantity::STAY_COMPUTE.of(self.stay_compute_s),
+                quantity::STAY_COMPUTE.with_value(self.stay_compute_s),
             ),
-            self.some(&quantity::STAY_COMMUNICATION, self.stay_communication_s),
+            self.describe_communication(&quantity::STAY_COMMUNICATION, self.stay_communication_s),
         ];
-        let computation = self.times("{} computation", quantity::GO_COMPUTE.of(self.go_compute_s));
+        let computation = self.describe_repeated_time("{} computation", quantity::GO_COMPUTE.with_value(self.go_compute_s));
         let there = [
-            say!("{}{}", computation, self.slowed()),
-            self.some(&quantity::GO_COMMUNICATION, self.go_communication_s),
-            once("{} transfer", &quantity::GO_TRANSFER, self.go_transfer_s),
-            once("{} move", &quantity::GO_OPERATIONS, self.go_operations_s),
+            say!("{}{}", computation, self.describe_slowdown()),
+            self.describe_communication(&quantity::GO_COMMUNICATION, self.go_communication_s),
+            describe_single_time("{} transfer", &quantity::GO_TRANSFER, self.go_transfer_s),
+            describe_single_time("{} move", &quantity::GO_OPERATIONS, self.go_operations_s),
         ];
         let sum = |parts: &[Sentence]| {
             let parts = parts.iter().filter(|part| !part.text().is_empty());
             Sentence::joined(parts.cloned(), " + ")
         };
         [
-            say!("t1 = {} = {}", STAY.of(stay), sum(&here)),
-            say!("t2 = {} = {}", GO.of(go), sum(&there)),
+            say!("t1 = {} = {}", TIME_STAYING.with_value(stay), sum(&here)),
+            say!("t2 = {} = {}", TIME_MOVING.with_value(go), sum(&there)),
         ]
     }
 
-    /// Describes the time that the candidate would save or lose, `saving`, with what it includes.
-    pub(super) fn saving(&self, saving: Sentence) -> Sentence {
+    /// Completes the sentence `saving`, about the time that the candidate would save or lose, with the number of supersteps and
+    /// the cost of the move that it includes.
+    pub(super) fn describe_saving(&self, saving: Sentence) -> Sentence {
         let price = self.go_transfer_s + self.go_operations_s;
         let steps = match (self.supersteps > 1.0, price > 0.0) {
-            (true, _) => say!("in {} supersteps", quantity::HORIZON.of(self.supersteps)),
+            (true, _) => say!("in {} supersteps", quantity::HORIZON.with_value(self.supersteps)),
             (false, true) => "in one superstep".into(),
             (false, false) => "per superstep".into(),
         };
         if price > 0.0 {
-            let price = quantity::GO_PRICE.of(price);
+            let price = quantity::GO_COST.with_value(price);
             say!("{} {}, the {} of the move included.", saving, steps, price)
         } else {
             say!("{} {}, before the price of the move.", saving, steps)
         }
     }
 
-    /// Formats a time of one superstep, in `template`, times the number of supersteps.
-    fn times(&self, template: &str, part: Quantity) -> Sentence {
+    /// Describes a time of one superstep, multiplied by the number of supersteps, with the words of `template`.
+    fn describe_repeated_time(&self, template: &str, part: Quantity) -> Sentence {
         if self.supersteps > 1.0 {
-            let part = say!("{} x {}", quantity::HORIZON.of(self.supersteps), part);
+            let part = say!("{} x {}", quantity::HORIZON.with_value(self.supersteps), part);
             say!(template, part)
         } else {
             say!(template, part)
         }
     }
 
-    /// Describes a communication time, if there is one.
-    fn some(&self, meaning: &Meaning, part: f64) -> Sentence {
+    /// Describes a communication time of a superstep; empty if the time is 0.
+    fn describe_communication(&self, meaning: &Meaning, part: f64) -> Sentence {
         if part > 0.0 {
-            self.times("{} communication", meaning.of(part))
+            self.describe_repeated_time("{} communication", meaning.with_value(part))
         } else {
             Sentence::default()
         }
     }
 
-    /// Describes the factor of a shared host: the share of the process, and the slowdown of the processes there if it counts.
-    fn slowed(&self) -> Sentence {
+    /// Describes the slowdown on a shared host: the share of the process, and the slowdown of the other processes if it counts.
+    /// Empty if there is none.
+    fn describe_slowdown(&self) -> Sentence {
         if self.slowdown <= 1.0 {
             return Sentence::default();
         }
-        let factor = quantity::SLOWDOWN.of(self.slowdown);
+        let factor = quantity::SLOWDOWN.with_value(self.slowdown);
         if self.slowdown_inflicted <= 0.0 {
             return say!(" (times {}, since the host is shared)", factor);
         }
@@ -138,17 +142,17 @@ impl Weighing {
         say!(
             " (times {} = {} for its share of the host + {} for the harm to the {} there)",
             factor,
-            quantity::SLOWDOWN_OWN.of(own),
-            quantity::SLOWDOWN_INFLICTED.of(self.slowdown_inflicted),
-            of_number(self.residents, ["process", "processes"])
+            quantity::SLOWDOWN_OWN.with_value(own),
+            quantity::SLOWDOWN_INFLICTED.with_value(self.slowdown_inflicted),
+            singular_or_plural(self.residents, ["process", "processes"])
         )
     }
 }
 
-/// Formats a time that occurs once, in `template`, if there is one.
-fn once(template: &str, meaning: &Meaning, part: f64) -> Sentence {
+/// Describes a time that occurs only once, with the words of `template`; empty if the time is 0.
+fn describe_single_time(template: &str, meaning: &Meaning, part: f64) -> Sentence {
     if part > 0.0 {
-        say!(template, meaning.of(part))
+        say!(template, meaning.with_value(part))
     } else {
         Sentence::default()
     }

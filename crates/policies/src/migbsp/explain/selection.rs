@@ -1,4 +1,4 @@
-//! The selection: PM and its terms, the ranks, the threshold.
+//! Sentences about the selection of candidates: PM and its terms, the ranks of the processes, and the threshold.
 
 use std::collections::BTreeSet;
 
@@ -7,15 +7,15 @@ use serde_json::Value;
 
 use super::meanings as quantity;
 use crate::explain::meanings::{CANDIDATES, superstep};
-use crate::explain::{Record, Scene, Sentence, say};
-use migsim_base::words::{counted, of_number};
+use crate::explain::{Record, ExplainContext, Sentence, say};
+use migsim_base::words::{counted, singular_or_plural};
 
-/// PM(i,j) of MigBSP, as in its record.
+/// PM(i,j), the potential of migration of one process to one cluster, as read from the decision record of MigBSP.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(super) struct Potential {
     pub(super) process: u64,
     cluster: String,
-    /// Whether the process is already in this cluster.
+    /// Whether the cluster is the present cluster of the process.
     pub(super) is_there: bool,
     compute_s: f64,
     communication_s: f64,
@@ -25,13 +25,13 @@ pub(super) struct Potential {
 }
 
 impl Potential {
-    fn told(&self) -> Sentence {
+    fn describe(&self) -> Sentence {
         say!(
             "{} = {} computation + {} communication - {} memory and move",
-            quantity::POTENTIAL.of(self.value_s),
-            quantity::COMP.of(self.compute_s),
-            quantity::COMM.of(self.communication_s),
-            quantity::MEM.of(self.memory_s),
+            quantity::POTENTIAL.with_value(self.value_s),
+            quantity::COMP.with_value(self.compute_s),
+            quantity::COMM.with_value(self.communication_s),
+            quantity::MEM.with_value(self.memory_s),
         )
     }
 
@@ -40,13 +40,14 @@ impl Potential {
     }
 }
 
-/// Reads all potentials of a record; none if the policy has no such potentials.
+/// Reads all potentials of migration in a decision record; `None` if the record has none.
 pub(super) fn potentials(call: Record<'_>) -> Option<Vec<Potential>> {
     Vec::deserialize(call.explanation.get("potentials")?).ok()
 }
 
-/// Returns the cluster where a process is: it is marked, or else it is the only one without a PM of the process.
-fn place<'a>(all: &'a [Potential], own: &[&'a Potential]) -> Option<&'a str> {
+/// Returns the present cluster of a process, or `None` if it is unknown. It is the cluster marked in the record, or else the only
+/// one for which the process has no PM.
+fn present_cluster<'a>(all: &'a [Potential], own: &[&'a Potential]) -> Option<&'a str> {
     if let Some(marked) = own.iter().find(|one| one.is_there) {
         return Some(&marked.cluster);
     }
@@ -58,7 +59,7 @@ fn place<'a>(all: &'a [Potential], own: &[&'a Potential]) -> Option<&'a str> {
 }
 
 /// Returns the highest potential of each process, in decreasing order.
-pub(super) fn ranks(all: &[Potential]) -> Vec<&Potential> {
+pub(super) fn highest_of_each_process(all: &[Potential]) -> Vec<&Potential> {
     let mut ranks: Vec<&Potential> = all.iter().collect();
     ranks.sort_by(|a, b| {
         b.value_s
@@ -70,13 +71,14 @@ pub(super) fn ranks(all: &[Potential]) -> Vec<&Potential> {
     ranks
 }
 
-/// Returns the highest of `ranks` that is not to the cluster where its process is; x is relative to it.
-pub(super) fn leader<'a>(ranks: &[&'a Potential]) -> Option<&'a Potential> {
+/// Returns the highest of the potentials in `ranks` that is not to the present cluster of its process. The option x refers to
+/// this potential.
+pub(super) fn highest_elsewhere<'a>(ranks: &[&'a Potential]) -> Option<&'a Potential> {
     ranks.iter().find(|one| !one.is_there).copied()
 }
 
-/// Describes the highest PM to each cluster, in decreasing order.
-fn highest_of_each_cluster(all: &[Potential]) -> Vec<Sentence> {
+/// Describes, for each cluster, the highest PM of a process to this cluster, in decreasing order.
+fn describe_highest_of_each_cluster(all: &[Potential]) -> Vec<Sentence> {
     let mut best: Vec<&Potential> = Vec::new();
     for one in all {
         match best.iter_mut().find(|best| best.cluster == one.cluster) {
@@ -93,36 +95,36 @@ fn highest_of_each_cluster(all: &[Potential]) -> Vec<Sentence> {
             &one.cluster,
             one.process_name(),
             here,
-            one.told()
+            one.describe()
         )
     };
     best.iter().map(line).collect()
 }
 
-/// Describes the PM of the process in question, or the highest to each cluster, and the threshold of candidates.
-pub(super) fn told(scene: &Scene<'_>, call: Record<'_>, all: &[Potential]) -> Vec<Sentence> {
-    let ranks = ranks(all);
+/// Describes the PM of the process in question, or the highest PM to each cluster, and then the threshold of candidates.
+pub(super) fn describe_selection(scene: &ExplainContext<'_>, call: Record<'_>, all: &[Potential]) -> Vec<Sentence> {
+    let ranks = highest_of_each_process(all);
     let mut sentences = Vec::new();
     let shown = if let Some(process) = scene.process {
-        own(call, (all, &ranks), process, &mut sentences);
+        describe_process(call, (all, &ranks), process, &mut sentences);
         ranks.iter().find(|best| best.process == process).copied()
     } else {
         if !ranks.is_empty() {
             sentences.push("The highest PM to each cluster:".into());
-            sentences.extend(highest_of_each_cluster(all));
+            sentences.extend(describe_highest_of_each_cluster(all));
         }
-        leader(&ranks).or(ranks.first().copied())
+        highest_elsewhere(&ranks).or(ranks.first().copied())
     };
-    sentences.extend(shown.and_then(|shown| before(scene, shown)));
-    sentences.extend(threshold(scene, call, &ranks));
+    sentences.extend(shown.and_then(|shown| describe_previous(scene, shown)));
+    sentences.extend(describe_threshold(scene, call, &ranks));
     if let Some(process) = scene.process {
-        sentences.extend(verdict(scene, call, &ranks, process));
+        sentences.extend(describe_verdict(scene, call, &ranks, process));
     }
     sentences
 }
 
-/// Returns the value of a PM at the previous call.
-fn before(scene: &Scene<'_>, now: &Potential) -> Option<Sentence> {
+/// Describes the PM of the same process to the same cluster at the previous call; `None` if it was not recorded.
+fn describe_previous(scene: &ExplainContext<'_>, now: &Potential) -> Option<Sentence> {
     let last = scene.last_call()?;
     let known = potentials(last)?;
     let is_same = |one: &&Potential| one.process == now.process && one.cluster == now.cluster;
@@ -132,21 +134,21 @@ fn before(scene: &Scene<'_>, now: &Potential) -> Option<Sentence> {
         superstep(last.superstep),
         now.process_name(),
         &now.cluster,
-        then.told()
+        then.describe()
     ))
 }
 
-/// Describes the highest PM that counts, and the threshold of candidates.
-fn threshold(scene: &Scene<'_>, call: Record<'_>, ranks: &[&Potential]) -> Vec<Sentence> {
-    let Some(leader) = leader(ranks) else {
-        return vec![nobody(call, ranks)];
+/// Describes the highest PM to another cluster, and the threshold of candidates.
+fn describe_threshold(scene: &ExplainContext<'_>, call: Record<'_>, ranks: &[&Potential]) -> Vec<Sentence> {
+    let Some(leader) = highest_elsewhere(ranks) else {
+        return vec![describe_no_candidate(call, ranks)];
     };
     let of_all = call
         .explanation
         .get("highest_potential_s")
         .and_then(Value::as_f64);
     let is_highest = of_all.is_none_or(|of_all| of_all <= leader.value_s);
-    let (name, value) = (leader.process_name(), quantity::HIGHEST.of(leader.value_s));
+    let (name, value) = (leader.process_name(), quantity::HIGHEST.with_value(leader.value_s));
     let highest = if is_highest {
         say!(
             "The highest PM of all is that of {} to {}, {}.",
@@ -162,10 +164,10 @@ fn threshold(scene: &Scene<'_>, call: Record<'_>, ranks: &[&Potential]) -> Vec<S
             &leader.cluster
         )
     };
-    let mut sentences = vec![say!("{} {}", highest, rule(scene, call, leader))];
+    let mut sentences = vec![say!("{} {}", highest, describe_candidates(scene, call, leader))];
     if !is_highest {
         let higher = ranks.iter().take_while(|one| one.value_s > leader.value_s);
-        sentences.push(at_home(
+        sentences.push(describe_staying(
             ranks.first().copied(),
             higher.count() as u64,
             of_all,
@@ -174,40 +176,40 @@ fn threshold(scene: &Scene<'_>, call: Record<'_>, ranks: &[&Potential]) -> Vec<S
     sentences
 }
 
-/// Describes the processes with a higher PM to the cluster where they are.
-fn at_home(first: Option<&Potential>, count: u64, of_all: Option<f64>) -> Sentence {
+/// Describes the processes that have a higher PM to their present cluster: `first` is the highest, `count` their number.
+fn describe_staying(first: Option<&Potential>, count: u64, of_all: Option<f64>) -> Sentence {
     match (first.filter(|first| first.is_there), count) {
         (Some(first), 1) => say!(
             "{} has a higher PM, {} to {}, but is there already: it stays and does not count.",
             first.process_name(),
-            quantity::HIGHEST_OF_ALL.of(first.value_s),
+            quantity::HIGHEST_OF_ALL.with_value(first.value_s),
             &first.cluster
         ),
         (Some(first), count) => say!(
             "{} have a higher PM, but to the cluster where they are already: they stay and do not count (the highest is {}, of {} in {}).",
-            quantity::AT_HOME
-                .count(count)
+            quantity::HIGHER_AT_PRESENT_CLUSTER
+                .with_count(count)
                 .shown_as(counted(count, "process")),
-            quantity::HIGHEST_OF_ALL.of(first.value_s),
+            quantity::HIGHEST_OF_ALL.with_value(first.value_s),
             first.process_name(),
             &first.cluster
         ),
         (None, _) => say!(
             "The highest of all, {}, is that of a process to the cluster where it is already: it stays and does not count.",
-            quantity::HIGHEST_OF_ALL.of(of_all.unwrap_or_default())
+            quantity::HIGHEST_OF_ALL.with_value(of_all.unwrap_or_default())
         ),
     }
 }
 
-/// Describes the threshold of candidates, and their number.
-fn rule(scene: &Scene<'_>, call: Record<'_>, leader: &Potential) -> Sentence {
+/// Describes the threshold that candidates must exceed, and the number of candidates.
+fn describe_candidates(scene: &ExplainContext<'_>, call: Record<'_>, leader: &Potential) -> Sentence {
     let options = scene.options;
     let count = call.candidates.len() as u64;
     let passed = match call.candidates {
         [] => "no process is a candidate".into(),
         [one] => say!("p{} alone is a candidate", one.process.to_string()),
         _ => {
-            let several = CANDIDATES.count(count);
+            let several = CANDIDATES.with_count(count);
             say!(
                 "{} are candidates",
                 several.shown_as(counted(count, "process"))
@@ -219,20 +221,20 @@ fn rule(scene: &Scene<'_>, call: Record<'_>, leader: &Potential) -> Sentence {
         let x = scene.options["x"].as_f64().unwrap_or_default();
         return say!(
             "Candidates need more than {} times the highest PM of their own cluster: {}.",
-            quantity::X.of(x),
+            quantity::X.with_value(x),
             passed
         );
     }
     let Some(threshold) = call.explanation.get("threshold_s").and_then(Value::as_f64) else {
-        return say!("{} So {}.", not_positive(leader), passed);
+        return say!("{} So {}.", describe_not_positive(leader), passed);
     };
-    let x = options["x"].as_f64().map(|x| quantity::X.of(x));
+    let x = options["x"].as_f64().map(|x| quantity::X.with_value(x));
     if options["heuristic"] == "two" {
         return say!("Only the highest can be a candidate: {}.", passed);
     }
     if options["x_of"] == "of-processes" {
         let share = x.map_or_else(Sentence::default, |x| say!(", a share x = {} of all", x));
-        let least = quantity::LEAST.of(threshold);
+        let least = quantity::LOWEST_OF_CANDIDATES.with_value(threshold);
         return say!(
             "The processes with the highest PM are candidates{}: {}, with {} at least.",
             share,
@@ -242,40 +244,40 @@ fn rule(scene: &Scene<'_>, call: Record<'_>, leader: &Potential) -> Sentence {
     }
     let of_highest = x.map_or_else(Sentence::default, |x| {
         if leader.value_s > 0.0 {
-            say!(" = {} x {}", x, quantity::HIGHEST.of(leader.value_s))
+            say!(" = {} x {}", x, quantity::HIGHEST.with_value(leader.value_s))
         } else {
             say!(", lower by the share of its size that x = {} leaves", x)
         }
     });
     say!(
         "Candidates need more than {}{}: {}.",
-        quantity::THRESHOLD.of(threshold),
+        quantity::THRESHOLD.with_value(threshold),
         of_highest,
         passed
     )
 }
 
 /// Describes why the highest PM to another cluster is not positive.
-fn not_positive(leader: &Potential) -> Sentence {
+fn describe_not_positive(leader: &Potential) -> Sentence {
     let promised = leader.compute_s + leader.communication_s;
     if promised > 0.0 {
         say!(
             "It is not positive: to send the memory and to move takes {}, and the better place promises {}.",
-            quantity::MEM.of(leader.memory_s),
-            quantity::PROMISED.of(promised)
+            quantity::MEM.with_value(leader.memory_s),
+            quantity::COMP_PLUS_COMM.with_value(promised)
         )
     } else {
         "It is not positive: the other place promises nothing.".into()
     }
 }
 
-/// Describes why no process has a PM to another cluster that counts.
-fn nobody(call: Record<'_>, ranks: &[&Potential]) -> Sentence {
+/// Describes why no process prefers another cluster than its present one, so that there is no candidate.
+fn describe_no_candidate(call: Record<'_>, ranks: &[&Potential]) -> Sentence {
     let number = |key: &str| call.explanation.get(key).and_then(Value::as_f64);
     if let Some(first) = ranks.first() {
         return say!(
             "For every process the highest PM is that of the cluster where it is, so no process is a candidate. The highest of all is {} of {}, in {}.",
-            quantity::HIGHEST_OF_ALL.of(first.value_s),
+            quantity::HIGHEST_OF_ALL.with_value(first.value_s),
             first.process_name(),
             &first.cluster
         );
@@ -288,23 +290,23 @@ fn nobody(call: Record<'_>, ranks: &[&Potential]) -> Sentence {
         (None, _) => "No process has a PM, so no process is a candidate.".into(),
         (Some(count), Some(highest)) => say!(
             "The highest PM to another cluster is {}, which is not positive: no process is a candidate. The record leaves out {}.",
-            quantity::HIGHEST.of(highest),
-            quantity::LEFT_OUT
-                .count(count)
+            quantity::HIGHEST.with_value(highest),
+            quantity::OMITTED_POTENTIALS
+                .with_count(count)
                 .shown_as(format!("{count} PM"))
         ),
         (Some(count), None) => say!(
             "No process is a candidate. The record leaves out {}.",
-            quantity::LEFT_OUT
-                .count(count)
+            quantity::OMITTED_POTENTIALS
+                .with_count(count)
                 .shown_as(format!("{count} PM"))
         ),
     }
 }
 
-/// Describes why the process is no candidate; none if it is one, or its PM is unknown.
-fn verdict(
-    scene: &Scene<'_>,
+/// Describes whether the process is a candidate, and why not; `None` if its PM is unknown.
+fn describe_verdict(
+    scene: &ExplainContext<'_>,
     call: Record<'_>,
     ranks: &[&Potential],
     process: u64,
@@ -325,12 +327,12 @@ fn verdict(
         Some(threshold) if !is_alone && !counts_processes && best.value_s <= threshold => say!(
             "{} stays: its highest PM misses the threshold by {}.",
             name,
-            quantity::BELOW_THRESHOLD.of(threshold - best.value_s)
+            quantity::BELOW_THRESHOLD.with_value(threshold - best.value_s)
         ),
         _ if best.value_s <= 0.0 => say!(
             "{} stays: its highest PM misses zero by {}.",
             name,
-            quantity::BELOW_ZERO.of(-best.value_s)
+            quantity::BELOW_ZERO.with_value(-best.value_s)
         ),
         _ if is_alone => say!(
             "{} stays: only the process with the highest PM can be a candidate.",
@@ -344,8 +346,8 @@ fn verdict(
     })
 }
 
-/// Describes the PM of the process to each cluster, and its rank.
-fn own(
+/// Adds sentences about the PM of the process to each cluster, and its rank among all processes.
+fn describe_process(
     call: Record<'_>,
     (all, ranks): (&[Potential], &[&Potential]),
     process: u64,
@@ -365,41 +367,41 @@ fn own(
         return;
     }
     if own.is_empty() {
-        sentences.push(left_out(call, &name));
+        sentences.push(describe_omitted(call, &name));
         return;
     }
-    let place = place(all, &own);
+    let place = present_cluster(all, &own);
     let place = place.map_or_else(String::new, |cluster| format!(", which is in {cluster}"));
     sentences.push(say!("PM of {}{}, by cluster:", name, place));
     for one in &own {
         let here = if one.is_there { " (it is there)" } else { "" };
-        sentences.push(say!("  {}{}: {}", &one.cluster, here, one.told()));
+        sentences.push(say!("  {}{}: {}", &one.cluster, here, one.describe()));
     }
     if let Some(rank) = ranks.iter().position(|best| best.process == process) {
         let best = &ranks[rank];
         sentences.push(say!(
             "Its highest is {}, to {}: rank {} of {}.",
-            quantity::POTENTIAL.of(best.value_s),
+            quantity::POTENTIAL.with_value(best.value_s),
             &best.cluster,
-            quantity::RANK.count(rank as u64 + 1),
-            quantity::RANKED.count(ranks.len() as u64)
+            quantity::RANK.with_count(rank as u64 + 1),
+            quantity::RANKED.with_count(ranks.len() as u64)
         ));
     }
 }
 
-/// Describes that the record has no PM of a process.
-fn left_out(call: Record<'_>, name: &str) -> Sentence {
+/// Describes that the decision record has no PM of a process.
+fn describe_omitted(call: Record<'_>, name: &str) -> Sentence {
     let count = call
         .explanation
         .get("potentials_left_out")
         .and_then(Value::as_u64);
     let others = count.map_or_else(Sentence::default, |count| {
         let shown = counted(count, "other");
-        let others = quantity::LEFT_OUT.count(count).shown_as(shown);
+        let others = quantity::OMITTED_POTENTIALS.with_count(count).shown_as(shown);
         say!(
             ", {} {} left out",
             others,
-            of_number(count, ["was", "were"])
+            singular_or_plural(count, ["was", "were"])
         )
     });
     say!(

@@ -1,39 +1,41 @@
-//! The trigger of both generations of MigBSP: describes why a call was due or not.
+//! Sentences about the trigger of both generations of MigBSP: why a call was due or not.
 
 use serde_json::{Map, Value};
 
 use super::meanings as quantity;
 use crate::explain::meanings::{SUPERSTEPS, superstep};
-use crate::explain::{Interval, Record, Scene, Sentence, asked, no_call, say};
-use migsim_base::words::{counted, of_number};
+use crate::explain::{Interval, Record, ExplainContext, Sentence, describe_requested_call, describe_no_call, say};
+use migsim_base::words::{counted, singular_or_plural};
 
-/// Returns the keys of an explanation that are described here: those of the interval, if it has one.
-pub(crate) fn told_keys(call: Record<'_>) -> &'static [&'static str] {
+/// Returns the keys of an explanation that the sentences about the trigger describe: those of the interval, if the explanation
+/// has them.
+pub(crate) fn described_keys(call: Record<'_>) -> &'static [&'static str] {
     match interval(call.explanation) {
         Some(_) => &["alpha", "next_alpha", "votes", "d"],
         None => &[],
     }
 }
 
-/// Returns the interval that a call closes: α, α' after it, the votes of its supersteps.
+/// Returns the interval that ends with a call, read from its explanation: its length α, the next length α', and the test results
+/// of its supersteps.
 pub(crate) fn interval(explanation: &Map<String, Value>) -> Option<Interval<'_>> {
     Some(Interval {
         length: explanation.get("alpha")?.as_u64()?,
-        next: explanation.get("next_alpha")?.as_u64()?,
+        next_length: explanation.get("next_alpha")?.as_u64()?,
         votes: explanation.get("votes")?.as_str()?,
     })
 }
 
-/// Describes why a call was due after the superstep, or why not.
-pub(crate) fn told(scene: &Scene<'_>) -> Vec<Sentence> {
-    let Some(call) = scene.call() else {
-        return none(scene);
+/// Describes why a call was due or not due after the superstep in question.
+pub(crate) fn describe_trigger(scene: &ExplainContext<'_>) -> Vec<Sentence> {
+    let Some(call) = scene.call_in_question() else {
+        return describe_no_call_with_alpha(scene);
     };
     let Some(interval) = interval(call.explanation) else {
-        return vec![asked(scene)];
+        return vec![describe_requested_call(scene)];
     };
     let after = superstep(scene.superstep);
-    let alpha = || quantity::ALPHA.count(interval.length);
+    let alpha = || quantity::ALPHA.with_count(interval.length);
     let why = match scene.last_call() {
         None => say!(
             "A call was due after superstep {}: the first call comes after α = {}.",
@@ -50,34 +52,34 @@ pub(crate) fn told(scene: &Scene<'_>) -> Vec<Sentence> {
             superstep(last.superstep.saturating_add(interval.length)),
         ),
     };
-    let mut sentences = vec![why, votes(scene, call, interval)];
-    sentences.extend(history(scene));
-    sentences.push(next(scene, interval));
+    let mut sentences = vec![why, describe_votes(scene, call, interval)];
+    sentences.extend(describe_alpha_history(scene));
+    sentences.push(describe_next_call(scene, interval));
     sentences
 }
 
-/// Describes that no call was due, with α around the superstep.
-fn none(scene: &Scene<'_>) -> Vec<Sentence> {
+/// Describes that no call was due after the superstep in question, with the values of α before and after it.
+fn describe_no_call_with_alpha(scene: &ExplainContext<'_>) -> Vec<Sentence> {
     let last = scene.last_call();
-    let set = last.and_then(|call| Some(interval(call.explanation)?.next));
+    let set = last.and_then(|call| Some(interval(call.explanation)?.next_length));
     let set = set.map_or_else(Sentence::default, |next| {
-        say!(" and set α to {}", quantity::NEXT_ALPHA.count(next))
+        say!(" and set α to {}", quantity::NEXT_ALPHA.with_count(next))
     });
     let next = scene.next_call();
     let first = next.and_then(|call| Some(interval(call.explanation)?.length));
     let first = first.map_or_else(Sentence::default, |alpha| {
-        say!(": α was {} at first", quantity::ALPHA.count(alpha))
+        say!(": α was {} at first", quantity::ALPHA.with_count(alpha))
     });
-    no_call(scene, set, first)
+    describe_no_call(scene, set, first)
 }
 
-/// Describes α at this call and at earlier ones.
-fn history(scene: &Scene<'_>) -> Option<Sentence> {
+/// Describes the values of α at this call and at earlier calls; `None` if there is only one.
+fn describe_alpha_history(scene: &ExplainContext<'_>) -> Option<Sentence> {
     let known = scene.calls.iter();
     let known = known.filter(|call| call.superstep <= scene.superstep);
     let all: Vec<Sentence> = known
         .filter_map(|call| {
-            let alpha = quantity::ALPHA.count(interval(call.explanation)?.length);
+            let alpha = quantity::ALPHA.with_count(interval(call.explanation)?.length);
             Some(say!("{} at {}", alpha, superstep(call.superstep)))
         })
         .collect();
@@ -93,14 +95,14 @@ fn history(scene: &Scene<'_>) -> Option<Sentence> {
     })
 }
 
-fn next(scene: &Scene<'_>, interval: Interval<'_>) -> Sentence {
-    let due = scene.superstep.saturating_add(interval.next);
+fn describe_next_call(scene: &ExplainContext<'_>, interval: Interval<'_>) -> Sentence {
+    let due = scene.superstep.saturating_add(interval.next_length);
     match scene.next_call() {
         Some(next) if next.superstep == due => say!(
             "The next call came after superstep {} = {} + {}.",
             superstep(due),
             superstep(scene.superstep),
-            quantity::NEXT_ALPHA.count(interval.next)
+            quantity::NEXT_ALPHA.with_count(interval.next_length)
         ),
         Some(next) => say!(
             "The next call came after superstep {}.",
@@ -109,76 +111,78 @@ fn next(scene: &Scene<'_>, interval: Interval<'_>) -> Sentence {
         None => say!(
             "No other call came: the next was due after superstep {}, and the run has {}.",
             superstep(due),
-            SUPERSTEPS.count(scene.supersteps)
+            SUPERSTEPS.with_count(scene.supersteps)
         ),
     }
 }
 
-/// Describes the votes on the supersteps of the interval, and α after them.
-fn votes(scene: &Scene<'_>, call: Record<'_>, interval: Interval<'_>) -> Sentence {
+/// Describes the results of the stability test in the interval, and the value of α that follows from them.
+fn describe_votes(scene: &ExplainContext<'_>, call: Record<'_>, interval: Interval<'_>) -> Sentence {
     let of = |letter: char| {
         let votes = interval.votes.chars();
         votes.filter(|vote| *vote == letter).count() as u64
     };
     let idle = match of('.') {
         0 => Sentence::default(),
-        idle => say!(", {} not judged", quantity::NOT_JUDGED.count(idle)),
+        idle => say!(", {} not judged", quantity::NOT_TESTED.with_count(idle)),
     };
     let is_cut = interval.votes.len() as u64 == 64 && interval.length > 64;
     let count = interval.votes.chars().count() as u64;
     let count = quantity::VOTES
-        .count(count)
+        .with_count(count)
         .shown_as(counted(count, "superstep"));
     let tolerance = call.explanation.get("d").and_then(Value::as_f64);
     let tolerance = tolerance.map_or_else(Sentence::default, |d| {
         say!(
             " (stable: the times of all processes within D = {} of their mean)",
-            quantity::TOLERANCE.of(d)
+            quantity::TOLERANCE.with_value(d)
         )
     });
     let change = if is_doubled(scene, interval, of('+')) {
         say!(
             "and α doubles from {} to {}, since ω calls in a row or more made no migration",
-            quantity::ALPHA.count(interval.length),
-            quantity::NEXT_ALPHA.count(interval.next)
+            quantity::ALPHA.with_count(interval.length),
+            quantity::NEXT_ALPHA.with_count(interval.next_length)
         )
     } else {
-        let change = change(scene, interval, !is_cut && of('-') > of('+'));
+        let change = describe_change(scene, interval, !is_cut && of('-') > of('+'));
         say!("so α {}", change)
     };
     say!(
         "Of its {}{} {} {} stable and {} unstable{}{}, {}.",
         if is_cut { "first " } else { "" },
         count,
-        quantity::STABLE.count(of('+')),
-        of_number(of('+'), ["was", "were"]),
-        quantity::UNSTABLE.count(of('-')),
+        quantity::STABLE.with_count(of('+')),
+        singular_or_plural(of('+'), ["was", "were"]),
+        quantity::UNSTABLE.with_count(of('-')),
         idle,
         tolerance,
         change
     )
 }
 
-/// Whether calls without migration doubled α, which all-`stable` supersteps may also do.
-fn is_doubled(scene: &Scene<'_>, interval: Interval<'_>, stable: u64) -> bool {
+/// Whether α doubled because of calls without migration. An interval in which all supersteps were `stable` may also double α and
+/// does not count.
+fn is_doubled(scene: &ExplainContext<'_>, interval: Interval<'_>, stable: u64) -> bool {
     let is_rule = scene.options["d_growth"] == "double-alpha";
-    is_rule && interval.next == interval.length.saturating_mul(2) && stable < interval.length
+    is_rule && interval.next_length == interval.length.saturating_mul(2) && stable < interval.length
 }
 
-/// Describes the step from α to α'. `falls`: the votes would have decreased it, but it was at its minimum.
-fn change(scene: &Scene<'_>, interval: Interval<'_>, falls: bool) -> Sentence {
+/// Describes the change from α to α'. `falls` tells whether unstable supersteps outnumber stable ones, so that α should decrease;
+/// at its minimum it does not.
+fn describe_change(scene: &ExplainContext<'_>, interval: Interval<'_>, falls: bool) -> Sentence {
     let (from, to) = (
-        quantity::ALPHA.count(interval.length),
-        quantity::NEXT_ALPHA.count(interval.next),
+        quantity::ALPHA.with_count(interval.length),
+        quantity::NEXT_ALPHA.with_count(interval.next_length),
     );
     let minimum = match scene.options["floor"].as_str() {
         Some("one") => Some(1),
         Some("initial") => scene.options["alpha"].as_u64(),
         _ => None,
     };
-    let is_least = falls && minimum == Some(interval.next);
+    let is_least = falls && minimum == Some(interval.next_length);
     let least = if is_least { ", its minimum" } else { "" };
-    match interval.next.cmp(&interval.length) {
+    match interval.next_length.cmp(&interval.length) {
         std::cmp::Ordering::Greater => say!("grows from {} to {}", from, to),
         std::cmp::Ordering::Less => say!("shrinks from {} to {}{}", from, to, least),
         std::cmp::Ordering::Equal => say!("stays {}{}", to, least),

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 fn potential(process: usize, cluster: usize, value: f64) -> Potential {
     Potential {
         compute: value,
-        ..Potential::of(process, cluster, false)
+        ..Potential::without_terms(process, cluster, false)
     }
 }
 
@@ -24,9 +24,9 @@ fn a_host_with_half_its_speed_taken_and_three_processes_on_two_cores_gives_each_
         ..view(&platform, &[HostId(0)], &measures)
     };
     // 3e9 / 2 = 1.5e9, times 2 cores for 3 processes.
-    assert_eq!(speed_here(&[3], 0, &view), 1e9);
-    assert_eq!(speed_here(&[2], 0, &view), 1.5e9);
-    assert_eq!(speed_here(&[1], 0, &view), 1.5e9);
+    assert_eq!(present_speed(&[3], 0, &view), 1e9);
+    assert_eq!(present_speed(&[2], 0, &view), 1.5e9);
+    assert_eq!(present_speed(&[1], 0, &view), 1.5e9);
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn heuristic_one_takes_all_above_x_times_the_highest() {
         potential(1, 1, 8.0),
         potential(2, 1, 10.0),
     ];
-    let (found, threshold) = candidates(&MigBspConfig::default(), highest(&all), &[0; 3], false);
+    let (found, threshold) = select_candidates(&MigBspConfig::default(), highest_of_each_process(&all), &[0; 3], false);
     assert_eq!(threshold, Some(8.0));
     assert_eq!(
         found
@@ -64,19 +64,19 @@ fn each_manager_may_have_a_list_of_its_own() {
         ..MigBspConfig::default()
     };
     let own = [0, 0, 1, 1, 2];
-    let (found, threshold) = candidates(&config, highest(&all), &own, false);
+    let (found, threshold) = select_candidates(&config, highest_of_each_process(&all), &own, false);
     assert_eq!((found, threshold), (vec![all[0], all[2], all[3]], None));
     config.x = 0.6;
     config.only_positive = false;
     // 60 % of each maximum; for the maximum of -1, the same distance below it.
-    assert_eq!(candidates(&config, highest(&all), &own, false).0, all);
+    assert_eq!(select_candidates(&config, highest_of_each_process(&all), &own, false).0, all);
 }
 
 #[test]
 fn no_positive_potential_means_no_candidate() {
     let all = [potential(0, 1, -3.0), potential(1, 1, -1.0)];
     assert_eq!(
-        candidates(&MigBspConfig::default(), highest(&all), &[0; 2], false),
+        select_candidates(&MigBspConfig::default(), highest_of_each_process(&all), &[0; 2], false),
         (Vec::new(), None)
     );
 }
@@ -93,14 +93,14 @@ fn heuristic_two_takes_the_highest_alone_and_x_can_count_processes() {
         heuristic: Heuristic::Two,
         ..MigBspConfig::default()
     };
-    assert_eq!(candidates(&two, highest(&all), &[0; 4], false).0, [all[2]]);
+    assert_eq!(select_candidates(&two, highest_of_each_process(&all), &[0; 4], false).0, [all[2]]);
     let half = MigBspConfig {
         x: 0.5,
         x_of: ThresholdMeaning::OfProcesses,
         ..MigBspConfig::default()
     };
     assert_eq!(
-        candidates(&half, highest(&all), &[0; 4], false).0,
+        select_candidates(&half, highest_of_each_process(&all), &[0; 4], false).0,
         [all[2], all[1]]
     );
 }
@@ -138,10 +138,10 @@ fn after_a_move_over(config: &MigBspConfig, horizon: f64, mapped: u32) -> Vec<Po
     let occupancy = vec![mapped; platform.hosts.len()];
     let all = Potentials::new(config, horizon, &forecasts, &occupancy, &view);
     assert_eq!(
-        all.count(),
-        (0..2).flat_map(|process| all.of(process)).count()
+        all.pair_count(),
+        (0..2).flat_map(|process| all.of_process(process)).count()
     );
-    (0..2).flat_map(|process| all.of(process)).collect()
+    (0..2).flat_map(|process| all.of_process(process)).collect()
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn speeds_at_the_ends_of_their_range_have_potentials_that_are_numbers() {
             let mut forecasts = Forecasts::default();
             forecasts.observe(&config, 4, &view);
             let all = Potentials::new(&config, 1e9, &forecasts, &occupancy, &view);
-            let values = (0..2).flat_map(|process| all.of(process));
+            let values = (0..2).flat_map(|process| all.of_process(process));
             let mut finite = values.map(|potential| potential.value().is_finite());
             assert!(finite.all(|is| is), "{config:?}");
         }
@@ -269,11 +269,11 @@ fn where_x_counts_processes_those_that_gain_nothing_are_none_unless_they_may() {
         ..MigBspConfig::default()
     };
     assert_eq!(
-        candidates(&config, highest(&all), &[0; 3], false).0,
+        select_candidates(&config, highest_of_each_process(&all), &[0; 3], false).0,
         [all[0]]
     );
     config.only_positive = false;
-    assert_eq!(candidates(&config, highest(&all), &[0; 3], false).0, all);
+    assert_eq!(select_candidates(&config, highest_of_each_process(&all), &[0; 3], false).0, all);
 }
 
 #[test]
@@ -382,9 +382,9 @@ proptest! {
         }
         let view = View { memory: &memory, external_load: &load, ..view(&platform, &placement, &measures) };
         let all = Potentials::new(&config, 1.0, &forecasts, &occupancy, &view);
-        let every: Vec<Potential> = (0..count).flat_map(|process| all.of(process)).collect();
+        let every: Vec<Potential> = (0..count).flat_map(|process| all.of_process(process)).collect();
         let mut best = all.best();
         best.sort_by_key(|potential| potential.process);
-        prop_assert_eq!(best, highest(&every));
+        prop_assert_eq!(best, highest_of_each_process(&every));
     }
 }

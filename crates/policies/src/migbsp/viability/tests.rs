@@ -29,14 +29,14 @@ fn a_reservation_moves_with_its_process() {
     let mut reservations = Reservations::new(&config, &forecasts, &view);
     let on = |all: &Reservations, host: HostId| {
         let at = host.index();
-        let counts = (all.mapped[at], all.active[at], all.computing[at]);
-        (counts, all.memory[at])
+        let counts = (all.processes[at], all.active_processes[at], all.computing_processes[at]);
+        (counts, all.used_memory[at])
     };
     assert_eq!(on(&reservations, from), ((2, 2, 2), 34.0));
     reservations.relocate(0, to, &forecasts, &view);
     assert_eq!(on(&reservations, from), ((1, 1, 1), 4.0));
     assert_eq!(on(&reservations, to), ((1, 1, 1), 30.0));
-    assert_eq!(reservations.before[from.index()], 2);
+    assert_eq!(reservations.processes_before[from.index()], 2);
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn without_contention_a_message_takes_latency_and_size_over_the_bandwidth() {
     let mut forecasts = Forecasts::default();
     forecasts.observe(&config, 4, &view);
     let reservations = Reservations::new(&config, &forecasts, &view);
-    let occupancy = reservations.for_index(&config);
+    let occupancy = reservations.occupancies(&config);
     let call = Call {
         config: &config,
         forecasts: &forecasts,
@@ -73,10 +73,10 @@ fn without_contention_a_message_takes_latency_and_size_over_the_bandwidth() {
         let offer = Offer {
             host: host(to),
             power: 1e9,
-            offered: 1,
+            free_hosts: 1,
         };
-        let weighing = call.weigh(0, offer, 0, &reservations);
-        let (stay, go) = call.times(&weighing);
+        let weighing = call.predict_times(0, offer, 0, &reservations);
+        let (stay, go) = call.stay_and_go_times(&weighing);
         (stay.get(), go.get())
     };
     // t1 = 10 · (2 + 200) ms; t2 = 10 · (1/1.5 ms + 500 kB / 99.6 MB/s) and 10 · (1 ms + 500 kB / 99.6 MB/s).
@@ -113,7 +113,7 @@ fn in_a_call(
     let mut forecasts = Forecasts::default();
     forecasts.observe(config, 4, &view);
     let mut reservations = Reservations::new(config, &forecasts, &view);
-    let occupancy = reservations.for_index(config);
+    let occupancy = reservations.occupancies(config);
     let call = Call {
         config,
         forecasts: &forecasts,
@@ -126,7 +126,7 @@ fn in_a_call(
 
 /// PM(1,j) of `cluster`, as a candidate has it.
 fn candidate(cluster: usize) -> Potential {
-    let mut potential = Potential::of(0, cluster, false);
+    let mut potential = Potential::without_terms(0, cluster, false);
     potential.compute = 1.0;
     potential
 }
@@ -151,7 +151,7 @@ fn who_would_gain_nothing_in_any_other_cluster_has_no_second_choice_unless_it_ma
     let found = |config: &MigBspConfig, at: &str| {
         let mut found = None;
         in_a_call(config, &[at, "s-0"], equal, |call, reservations, _| {
-            assert!(call.potentials.of(0).all(|other| other.value() == 0.0));
+            assert!(call.potentials.of_process(0).all(|other| other.value() == 0.0));
             let offer = call.destination(&candidate(S), reservations);
             found = offer.map(|(cluster, _)| cluster);
         });
@@ -185,7 +185,7 @@ fn who_would_be_as_fast_elsewhere_stays() {
             &["lan-0", second],
             alone,
             |call, reservations, host| {
-                let (record, _) = call.judge(&candidate(A), reservations);
+                let (record, _) = call.evaluate(&candidate(A), reservations);
                 assert_eq!((record.accepted, &*record.reason), (false, reason));
                 assert_eq!(record.to, Some(host("a-0")));
                 assert_eq!(record.stay, Some(Seconds::of(0.01)));
@@ -205,7 +205,7 @@ fn the_host_that_has_most_left_is_offered_by_all_that_could_take_the_process() {
     };
     in_a_call(&config, &["lan-0"], load, |call, reservations, host| {
         let offer = call.best_host(0, A, reservations).unwrap();
-        let found = (offer.host, offer.power, offer.offered);
+        let found = (offer.host, offer.power, offer.free_hosts);
         assert_eq!(found, (host("a-1"), 1e9, 6));
     });
 }
@@ -216,7 +216,7 @@ fn a_crowd_is_as_slow_as_processes_are_many_for_each_core() {
         platform.hosts[0].cores = 2;
     };
     in_a_call(&MigBspConfig::default(), &["lan-0"], two, |call, _, _| {
-        let slowdowns = [1, 2, 3, 4].map(|processes| call.crowd(0, processes));
+        let slowdowns = [1, 2, 3, 4].map(|processes| call.sharing_factor(0, processes));
         assert_eq!(slowdowns, [1.0, 1.0, 1.5, 2.0]);
     });
 }
@@ -234,7 +234,7 @@ fn each_message_without_a_byte_takes_its_latency() {
             &["lan-0"],
             far,
             |call, _, host| {
-                assert_eq!(call.uncontended(0, host(to)), (0.2, expected));
+                assert_eq!(call.uncontended_communication(0, host(to)), (0.2, expected));
             },
         );
     }
@@ -286,14 +286,14 @@ impl Policy for Stay {
             horizon: 1.0,
             potentials: &potentials,
         };
-        reservations.take(0, view.placement[0], forecasts, view);
+        reservations.remove_process(0, view.placement[0], forecasts, view);
         let offer = Offer {
             host: view.placement[0],
             power: 1e9,
-            offered: 1,
+            free_hosts: 1,
         };
-        let weighing = call.weigh(0, offer, 0, &reservations);
-        let (stay, go) = call.times(&weighing);
+        let weighing = call.predict_times(0, offer, 0, &reservations);
+        let (stay, go) = call.stay_and_go_times(&weighing);
         assert!(weighing.communication().0 > 0.0);
         let off = (stay.get() - go.get()).abs();
         assert!(off < 1e-12 * stay.get(), "{stay:?} {go:?}");
