@@ -52,7 +52,7 @@ def documented(value: object) -> str:
 
 def page() -> str:
     parts = [
-        "# The package of Python",
+        "# The Python package",
         "",
         "Written from its docstrings by `python -P python/reference.py`.",
         "",

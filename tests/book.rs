@@ -664,21 +664,26 @@ fn the_numbers_of_readme_are_those_of_the_results() {
     let [within, sign, best, columns, copied] = [4, 7, 8, 9, 11].map(|column| effects[column]);
     let [close, near] = [2, 3].map(|column| times[column].trim_end_matches(" %"));
     let (extra, moves) = times[10].split_once(" of ").unwrap();
+    let (reached, constants) = columns.trim_end_matches(')').split_once(" (").unwrap();
     for text in [
         format!(
             "{within} of {} | {sign} | {best} | {close} / {near} % of {} | {} |",
             effects[2], times[1], times[5]
         ),
         format!(
-            "{} calls of the papers, {} cases in which nothing moves, and {} migrations",
+            "{} published calls, {} calls after which nothing moves, and {} migrations",
             times[6], times[7], times[9]
         ),
-        format!("Of its {moves} moves in these runs, the papers do not report {extra}."),
+        format!("Of the {moves} moves simulated in these runs, the papers do not report {extra}."),
         format!("but {} constants were fitted", times[12]),
-        columns
-            .replacen(" (", &format!(" of {}, with ", effects[2]), 1)
-            .replace(')', " constants"),
-        format!("{copied} times of scenarios ii and iii are within 2.5 % even if they are copied"),
+        format!(
+            "Its {constants} constants bring {reached} of {} overheads and gains within 25 %",
+            effects[2]
+        ),
+        format!(
+            "{copied} of {} published times of scenarios ii and iii differ by at most 2.5 %",
+            effects[2]
+        ),
     ] {
         assert!(readme.contains(&text), "README.md lacks: {text}");
     }

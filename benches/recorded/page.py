@@ -4,27 +4,27 @@ import statistics
 
 TITLE = """# Recorded programs on one computer: predicted and measured
 
-Written by `benches/recorded/run page FOLDER`, which makes no run: `run pairs` and `run many` have measured. Seven programs ran with 2 processes on
-the two cores of one virtual computer, under Open MPI 4.1.4. Each was measured five times and recorded five times, in turns. The time begins at
-a barrier behind MPI_Init and ends at MPI_Finalize.
+Written by `benches/recorded/run page FOLDER` from results of `run pairs` and `run many`, which do the measurements. Seven programs ran with 2 processes on
+the two cores of one virtual computer, under Open MPI 4.1.4. Each program was measured five times and recorded five times, alternately. A time begins at
+a barrier after MPI_Init and ends at MPI_Finalize.
 
-`migsim calibrate -- mpirun -np 2` measured the messages once for each transport. Each trace then ran on a platform of one host with two cores, whose speed is that of the
+`migsim calibrate -- mpirun -np 2` measured the messages once for each transport. Then each trace was simulated on a platform of one host with two cores and the speed of the
 recording. No number was fitted to a program.
 
-How to doubt this page:
+Reasons to doubt this page:
 
-- **The computer was not idle.** Other programs ran on it. The measured ones had a far larger share of the processor (the priority of their group was -20).
-- **Two processes on two cores compete** for caches and memory. A recording contains that competition, so the prediction has it, too. Other hosts would have another one.
-- **The C library keeps freed memory** (`MALLOC_TRIM_THRESHOLD_` and `MALLOC_MMAP_THRESHOLD_` of 1 GB), measured and recorded. By default it decides by the layout of the
-  heap whether large arrays are new pages each time. The recorder changes that layout: `heat` over TCP then computes 38 % longer under it.
-- **The bandwidth inside a host is not one number.** Calibrations of this computer found 2 or 9 GB/s, by what else it did. Messages of 4 MB that are not in a cache, as those
+- **The computer was not idle.** Other programs ran on it, but the measured programs had a far larger share of the processor (the priority of their group was -20).
+- **Two processes on two cores compete** for caches and memory. A recording contains the effect of this competition, so the prediction contains it, too. On other hosts the effect would be different.
+- **The C library keeps freed memory** in all runs (`MALLOC_TRIM_THRESHOLD_` and `MALLOC_MMAP_THRESHOLD_` of 1 GB). By default it depends on the layout of the
+  heap whether large arrays get new pages each time. The recorder changes this layout: with the default settings, `heat` over TCP computes 38 % longer under the recorder.
+- **The bandwidth inside a host varies.** Calibrations of this computer found 2 or 9 GB/s, depending on its other load. Messages of 4 MB that are not in a cache, such as those
   of `bucket sort`, are slower than in a ping-pong.
-- **One kind of computer, one MPI library.** Networks between hosts are on the page [Reality](reality.md).
+- **One kind of computer, one MPI library.** The page [Reality](reality.md) has networks between hosts.
 """
 
 PAIRS = """
-*Measured* and *predicted* name the median of five runs or recordings, and *least* the shortest run. *Least of pieces* and *median of pieces* are predictions of one trace, which
-`migsim record --repeat 5` makes of five runs, without and with `--take median`. *Spread* is the difference between the longest and the shortest measured run, relative to the median.
+*Measured* and *predicted* are medians of five runs or of five predictions, each from one recording. *Least* is the shortest run. *Least of pieces* and *median of pieces* are predictions from one trace, which
+`migsim record --repeat 5` makes from five runs, without and with `--take median`. *Spread* is the difference between the longest and the shortest measured run, relative to the median.
 
 | program | measured [s] | spread [%] | predicted [s] | off [%] | median of pieces [s] | off [%] | measured, least [s] | least of pieces [s] | off [%] |
 |---|---|---|---|---|---|---|---|---|---|
@@ -54,7 +54,7 @@ def pairs(results, transport):
     inside = [line.removeprefix("inside a host: ") for line in results[f"calibration {transport}"].splitlines() if line.startswith("inside a host")]
     residual = next(line for line in results[f"calibration {transport}"].splitlines() if line.startswith("median residual"))
     text += f"\n`migsim calibrate` found: {'; '.join(inside)}; {residual}.\n"
-    text += f"\n**Median error {middle[0]:.1f} % of single recordings, {middle[1]:.1f} % with the median of pieces, and {middle[2]:.1f} % of the least times.**\n"
+    text += f"\n**Median error: {middle[0]:.1f} % with single recordings, {middle[1]:.1f} % with the median of pieces, and {middle[2]:.1f} % for the least times.**\n"
     return text + PAIRS + "\n".join(rows) + "\n"
 
 
@@ -62,7 +62,7 @@ def counts(results):
     text = """
 ## Messages and bytes
 
-A library of its own (`benches/recorded/count.c`) counts calls by PMPI and expands collectives by formulas. It shares no line with the recorder.
+A separate library (`benches/recorded/count.c`) counts MPI calls by PMPI and replaces collectives by messages according to formulas. It shares no code with the recorder.
 
 | program | processes | messages counted | messages recorded | bytes counted | bytes recorded |
 |---|---|---|---|---|---|
@@ -79,10 +79,10 @@ def many(results):
     text = """
 ## 32 processes on two cores
 
-Programs whose processes do the same for any number of processes were recorded with 8 and with 32 processes, `--clock cpu` and `--repeat 3`. The table has the mean work of a process in seconds of the
-core, and the process whose work is largest, relative to the mean.
+Programs in which each process has the same work for any number of processes were recorded with 8 and with 32 processes, `--clock cpu` and `--repeat 3`. The table has the mean work of a process in seconds on a
+core, and the excess of the largest work over the mean.
 
-| program | work with 8 [s] | work with 32 [s] | off [%] | largest of 32 [%] |
+| program | work with 8 processes [s] | work with 32 processes [s] | off [%] | largest of 32 above the mean [%] |
 |---|---|---|---|---|
 """
     for key, row in results.items():
@@ -96,8 +96,8 @@ def extrapolated(results):
     text = """
 ## More processes than were recorded
 
-`migsim trace extrapolate` made traces of 16 processes of recordings with 2, 4 and 8 (`--clock cpu --repeat 5`). A recording with 16 is beside them. Times are those of both
-traces on 16 hosts on a switch of 1 Gbps, under `open-mpi`. Work is that of all processes, in seconds of the core.
+`migsim trace extrapolate` made traces of 16 processes from recordings with 2, 4 and 8 processes (`--clock cpu --repeat 5`). The table compares them with recordings of 16 processes. The times are those of both
+traces on 16 hosts on a switch of 1 Gbps, with the library `open-mpi`. The work is that of all processes, in seconds on a core.
 
 | program | messages recorded | extrapolated | bytes off [%] | work recorded [s] | extrapolated [s] | off [%] | time recorded [s] | extrapolated [s] | off [%] |
 |---|---|---|---|---|---|---|---|---|---|
@@ -108,7 +108,7 @@ traces on 16 hosts on a switch of 1 Gbps, under `open-mpi`. Work is that of all 
             (work, made_work), (time, made_time) = row["work"], row["times"]
             text += f"| {key.removeprefix('extrapolated ')} | {recorded} | {made} | {percent(made_size, size):+.2f} "
             text += f"| {work:.4f} | {made_work:.4f} | {percent(made_work, work):+.1f} | {time:.4f} | {made_time:.4f} | {percent(made_time, time):+.1f} |\n"
-    return text + "\nCoMD, HPCG and `heat` of mpi4py are refused: at some superstep their messages follow no known pattern.\n"
+    return text + "\nCoMD, HPCG and `heat` of mpi4py cannot be extrapolated: in some superstep their messages follow no known pattern.\n"
 
 
 def write(results, file):

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # A first run
 #
-# An LU decomposition on the machine of the papers: 50 processes, scenarios i (application only), ii (calls without moves) and iii (moves).
+# An LU decomposition with 50 processes on the platform of the papers. Scenario i is the application alone, ii adds calls, and iii adds calls and moves.
 
 # %%
 import migsim
@@ -13,7 +13,7 @@ run
 print(run)
 
 # %% [markdown]
-# Why did processes move? The overview names the calls; each can be asked about.
+# Why did processes move? Without an argument, `explain` lists all calls. With a superstep, it explains the call after this superstep.
 
 # %%
 print(run.explain())
@@ -23,7 +23,7 @@ first = run.records[0]["superstep"]
 print(run.explain(first))
 
 # %% [markdown]
-# Where the difference to scenario i comes from, in seconds:
+# The ledger splits the difference to scenario i into terms, in seconds:
 
 # %%
 run.ledger

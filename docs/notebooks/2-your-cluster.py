@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Your cluster
 #
-# A platform is a dict, a file in JSON, or a platform file of SimGrid. Every quantity has its unit.
+# A platform is a dict, a JSON file, or a platform file of SimGrid. Every quantity has a unit.
 
 # %%
 import migsim
@@ -30,19 +30,19 @@ run = migsim.run(app="lu", n=1000, procs=16, platform=platform, mapping="contigu
 run
 
 # %% [markdown]
-# The mapping `contiguous` takes the hosts in their order, the slow ones first. A better start, from which nothing migrates, takes:
+# The mapping `contiguous` uses the hosts in the order of the platform, so the slow hosts come first. The best start without migration takes:
 
 # %%
 run.best_static_start
 
 # %% [markdown]
-# The processes began on `old`. Where did they go?
+# The processes started on `old`. Where did they move?
 
 # %%
 run.migrations
 
 # %% [markdown]
-# With others on the machine: the load of each host is a random walk.
+# Now other programs use the hosts, too: the load of each host is a random walk.
 
 # %%
 migsim.run(app="lu", n=1000, procs=16, platform=platform, load="walk", seed=2)

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Your application
 #
-# What each process computes and sends may come from two tables. Here 8 processes work for 60 supersteps, and the work of the last one grows.
+# Two tables can define what each process computes and sends. Here 8 processes run for 60 supersteps, and the work of the last process grows.
 
 # %%
 import csv
@@ -35,7 +35,7 @@ run = migsim.run(
 run
 
 # %% [markdown]
-# How long each superstep took, in scenario i and in iii:
+# The durations of every tenth superstep, in each scenario:
 
 # %%
 table = run.supersteps
@@ -44,8 +44,8 @@ frame["duration_s"] = frame["end_s"] - frame["start_s"]
 frame.pivot(index="superstep", columns="scenario", values="duration_s").iloc[::10]
 
 # %% [markdown]
-# An application may also be a class, which fills each superstep with arrays. Supersteps and processes count from 0 there, and from 1 in
-# tables. This one moves a hot spot over the processes.
+# An application may also be a class, which fills each superstep with arrays. In the class, supersteps and processes count from 0, in
+# tables from 1. This class moves a hot spot over the processes.
 
 # %%
 import numpy as np

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Your policy
 #
-# A policy is a class with two methods. This one sends the slowest process to the fastest free host, every few supersteps.
+# A policy is a class with two methods. This policy sends the slowest process to the fastest free host, every few supersteps.
 
 # %%
 import migsim
@@ -34,13 +34,13 @@ run = migsim.run(app="lu", n=1000, procs=25, policy="fastest", **{"policy.fastes
 run
 
 # %% [markdown]
-# Why did the call after superstep 50 (counted from 1) decide as it did? The reasons are those of the policy.
+# Why did the call after superstep 50 (counted from 1) decide as it did? The reasons come from `view.explain` in the policy.
 
 # %%
 print(run.explain(50))
 
 # %% [markdown]
-# Against MigBSP and two rivals, on three seeds of a load that changes:
+# Here the policy is compared with MigBSP and two other policies, for three seeds of a changing load:
 
 # %%
 result = migsim.compare(

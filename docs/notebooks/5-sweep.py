@@ -1,7 +1,7 @@
 # %% [markdown]
 # # A sweep with honest statistics
 #
-# Three values of α under a load that changes, with ten seeds each: means, and 95 % confidence intervals.
+# This sweep has three values of α under a changing load, with ten seeds each. The summary has means and 95 % confidence intervals.
 
 # %%
 import migsim
@@ -14,7 +14,7 @@ summary = result.summary.to_pandas()
 summary[["alpha", "gain_mean_percent", "gain_ci95_percent"]]
 
 # %% [markdown]
-# The rows of all runs are there as well; each is a run that can be repeated.
+# The result also has a row for each run. Any run can be repeated from its row.
 
 # %%
 row = next(result.rows.rows())

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # A figure for an article
 #
-# Execution times of LU with 25 processes under the three scenarios, as in the paper on LU, drawn by matplotlib.
+# Execution times of LU with 25 processes in the three scenarios, as in the paper on LU, drawn with matplotlib.
 
 # %%
 import matplotlib.pyplot as plt

@@ -2,7 +2,7 @@
 # # Train a trigger
 #
 # A trigger decides *when* a strategy is called: each call costs time, and so do its moves. Here a small trigger is trained in runs that stop at
-# each barrier. It is then compared with the built-in ones on seeds that it has not seen.
+# each barrier. Then it is compared with the built-in ones on seeds that it has not seen.
 
 # %%
 import random
@@ -25,8 +25,8 @@ case = {
 }
 
 # %% [markdown]
-# An `Environment` is a run that stops. `reset` simulates the first superstep, `step(False)` the next one without a call, and `step(True)` with a
-# call that the strategy decides. The reward is minus the seconds from barrier to barrier, price of the call and of its moves included.
+# An `Environment` is a run that stops at each barrier. `reset` simulates the first superstep. `step(False)` simulates the next superstep without a
+# call, and `step(True)` after a call of the strategy. The reward is the negative time in seconds from barrier to barrier, including call and moves.
 
 # %%
 env = migsim.Environment(policy="refine", **case)
@@ -35,8 +35,8 @@ view, reward, is_over, _, info = env.step(True)
 reward, info
 
 # %% [markdown]
-# The trigger has three weights. It adds up what supersteps lose against a balanced one, beyond the loss right after the last call. It
-# compares the sum with the price of that call. It sees what any trigger sees, so that it can be registered.
+# The trigger has three weights. It adds up the time that supersteps lose to imbalance, beyond the loss right after the last call. It
+# compares the sum with the cost of that call. It uses only what every trigger sees, so that it can be registered.
 
 
 # %%
@@ -58,7 +58,7 @@ class Learnt(migsim.Trigger):
 
 
 # %% [markdown]
-# An episode begins with a copy of a run that stands at its first barrier. A copy takes microseconds; to make a run from settings takes longer.
+# An episode begins with a copy of a run at its first barrier. A copy takes microseconds, while a new run from settings takes longer.
 
 
 # %%
@@ -86,7 +86,7 @@ for seed in range(1, 5):
     starts.append(env.clone())
 
 # %% [markdown]
-# Training by the cross-entropy method: draw weights, keep the best, draw around them.
+# The training uses the cross-entropy method: draw random weights, keep the best, draw new weights around them.
 
 # %%
 draw = random.Random(1)
@@ -102,7 +102,7 @@ weights = dict(zip(["bias", "of_sum", "of_loss"], best[0]))
 weights
 
 # %% [markdown]
-# On fresh seeds, against the built-in triggers, called for the same strategy:
+# Now the trigger is compared with built-in triggers for the same strategy, on seeds that the training did not use:
 
 # %%
 options = {f"policy.trigger.learnt.{name}": value for name, value in weights.items()}
@@ -112,5 +112,5 @@ result = migsim.compare(
 result
 
 # %% [markdown]
-# Ten seeds of one case say little of other cases. A benchmark with many of them is the place to enter a trigger: register it as above, and give
-# its name to the command that runs the benchmark.
+# Ten seeds of one case say little about other cases. To test a trigger on many cases, enter it into a benchmark: register it as above, and give
+# its name to `migsim bench`.

@@ -77,7 +77,7 @@ impl ClaimCounts {
     /// Describes the counts in a sentence, without its full stop.
     pub(super) fn sentence(self) -> String {
         format!(
-            "{} of {} claims that the published numbers confirm hold; {} of {} without a published number hold; {} of {} hold although the published numbers contradict them",
+            "Claims that hold in the simulation: {} of {} that published numbers confirm, {} of {} without another published number, {} of {} that published numbers contradict",
             self.confirmed_hold,
             self.confirmed(),
             self.unpublished_hold,

@@ -153,11 +153,11 @@ pub fn grid5000_page(all: &[GridRun]) -> String {
     let mut text = String::from(
         "# MigBSP on Grid'5000\n\n\
          Written by `migsim reproduce grid5000 --out results`. The papers on Lattice Boltzmann and on irregular Smith-Waterman name runs on Grid'5000 as future work. \
-         These are their applications and LU on the platform `grid5000`: 1528 hosts in 25 clusters at 9 sites, about 2010. Settings are the neutral ones, which \
-         fit no paper; nothing was published to compare with. Each application starts from each rule of `--mapping`; rules that place alike \
+         This page has their applications and LU on the platform `grid5000`: 1528 hosts in 25 clusters at 9 sites, about 2010. The settings are neutral, that is, not \
+         fitted to a paper, and there are no published results to compare with. Each application starts by each rule of `--mapping`; rules with the same start \
          share a row.\n\n\
-         The papers leave open whether the viability test t1 > t2 counts the messages of a process at its destination. The neutral settings \
-         leave them out. The last columns count them (`policy.migbsp.viability_communication=uncontended`).\n",
+         Before a move, MigBSP compares the predicted times of a process on its host (t1) and at its destination (t2). The papers leave open whether t2 contains the messages of the process. In the neutral settings \
+         it does not. In the last columns it does (`policy.migbsp.viability_communication=uncontended`).\n",
     );
     let number = all.len();
     let count =
@@ -199,7 +199,7 @@ pub fn grid5000_page(all: &[GridRun]) -> String {
             run.makespans_s[0]
         );
     }
-    text += "\nA gain against a start that leaves fast hosts idle says that the start was poor. `over the best start` is free of that: it compares \
+    text += "\nIf a start leaves fast hosts idle, a gain over it shows only that the start was bad. Therefore `over the best start` compares \
              with the best scenario i of the case.\n";
     let columns = "case | start | i \\[s\\] | ii: overhead | iii \\[s\\] | over i | over the best start | calls | moves | \
                    iii, messages counted \\[s\\] | over i, messages counted | moves, messages counted";

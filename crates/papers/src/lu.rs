@@ -15,11 +15,12 @@ use migsim_bsp::Scenario;
 use migsim_workloads::Plan;
 
 /// Parts of the model that are switched off in the fitted experiment of this paper, as a text for its page.
-const SWITCHED_OFF: &str = "the volume of the messages, and the transfer of the memory in t2, the predicted time after a move. An element has 0 \
-bytes, so that only latencies count. A call costs a fitted 84.5 ms plus 0.14 ms for each process. So the 13 calls of order 2000 on 50 processes \
-cost 1190 ms. The messages that the paper describes would cost 3.4 ms in all if they overlap, and 17.4 ms one after the other. The fitted cost \
-stands for what the text does not quantify, such as the computation of the metrics. In a later program of the authors, whose latencies are about \
-700 times longer, such messages cost 0.33 s for each call of 60 processes";
+const SWITCHED_OFF: &str = "The sizes of messages are switched off: an element has 0 bytes, so that only latencies count. The transfer of \
+the memory in t2, the predicted time after a move, is switched off, too. A call costs a fitted 84.5 ms plus 0.14 ms for each process, so \
+the 13 calls of order 2000 on 50 processes cost 1190 ms. The messages that the paper describes would cost only 3.4 ms in all if they \
+overlap, and 17.4 ms one after the other. The fitted cost also stands for work that the text does not quantify, such as the computation of \
+the metrics. In a later program of the authors, whose latencies are about 700 times longer, such messages cost 0.33 s for each call of 60 \
+processes";
 
 /// Description of the paper for the reproduction.
 pub(super) const PAPER: Paper = Paper {

@@ -11,39 +11,42 @@ use migsim_base::error::Error;
 
 const ONE_READING: &str = "# One reading
 
-Written by `migsim reproduce one-reading --out results`. The papers describe one scheduler, yet each was reproduced with options of
-its own where the texts are silent or differ. Here the rules of each paper (rows) run every other paper (columns); its own stand in
-bold. Some values stay with the paper that is judged: its application, platform, mapping and prices, and measured costs (the time of a
-migration's operations). So do parameters that it states for its runs (alpha, D, omega, delta, beta, the heuristic). `default` is the
-single set for all papers together (`workloads/common-rules.json`). `migsim run` builds on it for an application of yours, with the transfer
-of the memory counted in Mem(i,j) (`workloads/one-reading.json`): without measured costs of a migration nothing else would be left of it.
-The set was found from that of version 0.1, for the most decisions and cells of all papers together. Single options, all pairs of six options and two
-walks of simulated annealing were tried, about 900 sets in all. No change of one option made it better then. So its scores below are in sample: the set was chosen for them.
-`migsim reproduce one-reading --search default` searches with another score, in which each paper counts alike.
-The difference between its row and the bold cell of a column is what it loses against the paper's own set.
+Written by `migsim reproduce one-reading --out results`. The papers describe one scheduler, MigBSP. But where the texts are silent or differ, each
+paper was reproduced with its own options, its *rules*. This page applies the rules of each paper (rows of the tables) to every paper
+(columns). Bold cells have the paper's own rules. Some values always belong to the paper of the column: its application, platform, mapping,
+fitted costs, and measured costs (the time of a migration's operations). So do the parameters that it states for its runs (alpha, D, omega, delta,
+beta, the heuristic).
 
-`authors-2015` is a second common reading, and no option of it was chosen to fit. Each option has its default: what the papers state, and else
-the plainest reading. Where the papers are silent it has the answers of the program that the authors published in 2015. They are A1, A5, A6, A9 (the sum of
-free power), A12, A29 (rank), A31 (the own cluster competes) and A37. Where that program contradicts the papers, in ageing, viability and the second adaptation, the papers
-count. It scores less than `default`, which was searched for its score.
+`default` is one set of rules for all papers together (`workloads/common-rules.json`). For an application on your own platform, `migsim run` uses
+this set, but counts the transfer of the memory in Mem(i,j) (`workloads/one-reading.json`). Without measured costs of a migration, Mem(i,j) would
+otherwise be 0. The search for the set started from the set of version 0.1 and maximised the decisions and cells of all papers together. It tried
+about 900 sets: single options, all pairs of six options, and two walks of simulated annealing. No change of one option improved its result. So the
+scores of `default` are in sample: the set was chosen for them. `migsim reproduce one-reading --search default` searches with another score, in
+which each paper has the same weight. The difference between the row `default` and the bold cell of a column is what this set loses
+against the paper's own rules.
+
+`authors-2015` is a second set for all papers, and no option of it was chosen to fit. Each option has its default: what the papers state, or else
+the plainest reading. Where the papers are silent, the set follows the program that the authors published in 2015. This concerns the questions A1, A5, A6,
+A9 (the sum of free power), A12, A29 (rank), A31 (the own cluster competes) and A37 of the papers' pages. Where that program contradicts the papers,
+in ageing, viability and the second adaptation, the set follows the papers. It scores less than `default`, which was searched for its score.
 ";
 
 /// Text that introduces the section on calls that cost only their messages.
 const MESSAGES: &str = "
 ## Calls that cost their messages alone
 
-The papers name the messages of a call and give no price. In the authors' program of 2015 a call costs its messages, one after the other (0.33 to 1.2 s for 60 processes). Here
-all papers have such calls: `costs.call.model=messages`, `costs.call.order=sequential`, and processes wait for the answer. No number of that price is fitted. Each
-cell has the result with the price of the paper's own experiment, then that with messages alone. `own` are the rules of each paper.
+The papers describe the messages of a call, but state no cost. In the authors' program of 2015 a call costs its messages, sent one after the other (0.33 to 1.2 s for 60 processes). In this
+section the calls of all papers cost the same way: `costs.call.model=messages`, `costs.call.order=sequential`, and processes wait for the answer. No number in this cost is fitted. Each
+cell has two results: with the cost of a call in the paper's own experiment, then with messages alone. `own` stands for each paper's own rules.
 
 ";
 
 /// Text that describes the result of this section and its consequences.
 const MESSAGES_FOUND: &str = "
-That price explains as much with fewer constants in one paper, on dynamic platforms, which therefore has it. In the three others it does not. A message of the authors'
-program takes at least 3.9 ms on one host or in a cluster, 13.01 times the latency of its file. LU's times leave 5.55 us, a seven-hundredth, so that its 13 calls of order 2000 on 50 processes cost milliseconds in
-all. The platforms of the other papers have no latency, since nothing in their times asks for one. With 3 ms for the link of each host of irregular Smith-Waterman, one number instead of the rule, calls cost what they should
-on average. But their price then grows with the number of processes, and the published one does not: 19 instead of 32 effects come within 25 %.
+For the paper on dynamic platforms, messages alone explain as much, with fewer constants, so its experiment uses them. For the three other papers they do not. A message in the authors'
+program takes at least 3.9 ms, on one host or in a cluster: 13.01 times the latency of its platform file. The times of LU allow a latency of only 5.55 us, about a 700th. So its 13 calls of order 2000 on 50 processes would cost a few milliseconds in
+all. The platforms of the other papers have no latency, since their times do not require one. In irregular Smith-Waterman, a latency of 3 ms for the link of each host could replace the fitted rule: the mean cost of a call is right.
+But this cost grows with the number of processes, and the published cost does not: only 19 instead of 32 effects come within 25 %.
 ";
 
 /// Creates the page about rule sets: how well the rules of each paper reproduce every paper.
@@ -128,7 +131,7 @@ fn push_message_costs(
     priced: &[[Reading; 2]],
 ) -> Result<(), Error> {
     *text += MESSAGES;
-    let columns = format!("rules | of | {} | all", papers.join(" | "));
+    let columns = format!("rules | counted | {} | all", papers.join(" | "));
     let measures: [Measure; 3] = [
         ("effects within 25 %", |one| {
             (one.effects_within_25_percent, one.effects)
@@ -176,7 +179,7 @@ fn push_message_costs(
     }
     put!(
         text,
-        "\nConstants of the fitted price of a call, by paper: {}.\n",
+        "\nNumber of constants fitted to the cost of a call, by paper: {}.\n",
         fitted.join(", ")
     );
     *text += MESSAGES_FOUND;

@@ -81,7 +81,7 @@ fn markdown(paper: &PaperResults) -> String {
         summary(paper)
     );
     if !paper.switched_off.is_empty() {
-        put!(text, "\nSwitched off by fit: {}.\n", paper.switched_off);
+        put!(text, "\n{}.\n", paper.switched_off);
     }
     push_effects(&mut text, paper);
     push_times(&mut text, paper);
@@ -102,7 +102,7 @@ fn push_effects(text: &mut String, paper: &PaperResults) {
     if paper.effects.is_empty() {
         return;
     }
-    *text += "\n## Effects\n\nOverhead is scenario ii less i, gain is i less iii. The error is that of the effect.\n";
+    *text += "\n## Effects\n\nThe *overhead* is the time of scenario ii less that of i, and the *gain* is the time of i less that of iii. The error is that of the overhead or gain.\n";
     push_effect_table(text, &effect_counts(std::slice::from_ref(paper)));
     let rows = paper.effects.iter().map(|one| {
         let effects = [one.published_s, one.simulated_s]
@@ -128,7 +128,7 @@ fn push_times(text: &mut String, paper: &PaperResults) {
     for name in figure_names(paper) {
         put!(text, "![{name}]({}-{name}.svg)\n", paper.paper);
     }
-    *text += "\nCells marked * were used to fit constants. The others were not, though the structure of the model was chosen while looking\nat all of them.\n";
+    *text += "\nConstants were fitted to the cells marked with *. The other cells were not used for this, but options were chosen with knowledge of\nall cells.\n";
     let rows = paper.cells.iter().map(|one| {
         let mark = if one.in_sample { " *" } else { "" };
         let times = format!("{:.2} | {:.2}", one.published_s, one.simulated_s);
@@ -145,9 +145,9 @@ fn push_times(text: &mut String, paper: &PaperResults) {
 
 fn push_decisions(text: &mut String, paper: &PaperResults) {
     let head = if paper.cells.is_empty() {
-        "The paper publishes no run. Each row is a rule of its text, and no run is simulated for it. *How the rules were checked* says what was compared."
+        "The paper publishes no run, so each row is a rule of its text, without a simulated run. The section *How the rules were checked* says what was compared."
     } else {
-        "The margin is the smallest |t1 - t2| among the candidates of the call. If it is small, a small change of a constant turns the decision."
+        "The margin is the smallest |t1 - t2| among the candidates of the call, where t1 and t2 are the predicted times of a process without and with the move. If the margin is small, a small change of a constant can reverse the decision."
     };
     put!(text, "\n## Decisions\n\n{head}\n");
     let rows = paper.decisions.iter().map(|one| {
@@ -176,7 +176,7 @@ fn push_schedules(text: &mut String, paper: &PaperResults) {
     if paper.call_schedules.is_empty() {
         return;
     }
-    *text += "\n## Call schedules\n\nA published schedule includes calls that the text only implies, by α or by doubling. The fact file says which.\n";
+    *text += "\n## Call schedules\n\nA published schedule includes calls that the text only implies, by α or by its doubling. The fact file (`crates/papers/src/facts/`) says which calls these are.\n";
     let rows = paper.call_schedules.iter().map(|one| {
         let calls = format!("{:?} | {:?}", one.published, one.simulated);
         format!("{} | {} | {calls}", one.id, one.verdict.name())
@@ -188,7 +188,7 @@ fn push_unreported(text: &mut String, paper: &PaperResults) {
     if paper.unreported.is_empty() {
         return;
     }
-    *text += "\n## Moves that the paper does not report\n\nRuns whose migrations the paper reports. A matching decision says nothing about the other moves of its run, so they are listed here.\n";
+    *text += "\n## Moves that the paper does not report\n\nThe table has the runs whose migrations the paper reports. A decision can match although other processes also move in its run, so the other moves are listed here.\n";
     let rows = paper.unreported.iter().map(|run| {
         let others = run.others.iter();
         let others: Vec<String> = others
@@ -204,7 +204,11 @@ fn push_unreported(text: &mut String, paper: &PaperResults) {
         };
         format!("{} | {} | {} | {others}", run.case, run.moves, run.reported)
     });
-    push_table(text, "run | moves | reported | others", rows);
+    push_table(
+        text,
+        "run | simulated moves | moves in the paper | other moves",
+        rows,
+    );
 }
 
 fn push_claims(text: &mut String, paper: &PaperResults) {

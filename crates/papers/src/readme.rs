@@ -18,14 +18,14 @@ use migsim_base::error::Error;
 
 const START: &str = "# Papers on MigBSP: three reproduced, one in part, one without runs
 
-Written by `migsim reproduce all --out results`; CI writes it again and compares. A simulation reads no published result:
-these stand in fact files (`crates/papers/src/facts/`) that only the comparison reads. But constants and options were fitted to published results (section 3).
+Written by `migsim reproduce all --out results`; CI writes the page again and compares. No simulation reads published results:
+these are in fact files (`crates/papers/src/facts/`), which only the comparison reads. But constants and options were fitted to published results (section 3).
 
 - **Reproduced**, with most times within 2.5 % and most effects (section 1) within 25 %: the papers on [LU](lu.md), on [Lattice Boltzmann](lbm.md) and on
-  [irregular Smith-Waterman](sw-irregular.md). Exceptions on Lattice Boltzmann: the overheads of Table 1, and scenario iii of Table 2 with α = 16.
-- **In part**: the paper on [Smith-Waterman on dynamic platforms](sw-dynamic.md). Most of its calls come out, and most of its
-  times within 5 %. Most of its gains do not, and half of them have the wrong sign.
-- **Without runs**: the [paper of 2007](wsppd2007.md) publishes no run. Its rules are implemented as the policy `migbsp-2007` and checked against the examples in the paper.
+  [irregular Smith-Waterman](sw-irregular.md). Two parts of the Lattice Boltzmann paper are exceptions: the overheads of Table 1, and scenario iii of Table 2 with α = 16.
+- **In part**: the paper on [Smith-Waterman on dynamic platforms](sw-dynamic.md). Most of its calls are reproduced, and most of its
+  times within 5 %. Most of its gains are not reproduced, and half of them have the wrong sign.
+- **Without runs**: the [paper of 2007](wsppd2007.md) publishes no run. Its rules are implemented as the policy `migbsp-2007`, which was checked against the examples in the paper.
 
 Sections 1 to 4 say what is reproduced, what is not, what was fitted, and what was predicted.
 
@@ -34,49 +34,54 @@ Sections 1 to 4 say what is reproduced, what is not, what was fitted, and what w
 ### Effects
 
 Scenario i is the application alone, ii adds calls without moves, and iii has calls and moves. The *effects* are overheads and gains.
-With the times i, ii and iii of the scenarios, the *overhead* is `ii - i` and the *gain* is `i - iii`; outputs show both in percent of `i`.
-These pages compare them in seconds. The columns *within* count the effects that are simulated within 10, 25 and 50 % of the published ones.
-*Right sign* counts those with the published sign; an effect below 5 ms is 0 and has none. The columns *times* count times of scenario ii (rows of overheads) or of iii (rows of gains).
-Three baselines use no simulation. *Best constant*: one number replaces all overheads of a paper, and another all its gains. The numbers are seconds or shares of scenario i,
-whichever brings more effects within 25 %. *Constant of each column*: the same with a number for each column of a table, for example for each α (supersteps between two calls).
-The number of these constants is in brackets. *Copied*: scenarios ii and iii get the published time of scenario i. A time that is within 2.5 % even then says nothing about a model.
+If the scenarios take the times `i`, `ii` and `iii`, the *overhead* is `ii - i` and the *gain* is `i - iii`. Outputs show both in percent of `i`.
+These pages compare effects in seconds. The columns *within* count the effects that are simulated within 10, 25 and 50 % of the published ones.
+*Right sign* counts the effects with the published sign; an effect below 5 ms counts as 0, without a sign. The columns on times count times of scenario ii in rows of overheads, and of scenario iii in rows of gains.
+
+Three baselines use no simulation:
+
+- *Best constant*: one number replaces all overheads of a paper, and another all its gains. A number is a time or a share of scenario i,
+  whichever brings more effects within 25 %.
+- *Constant of each column*: the same with one number for each column of a published table, for example for each α (supersteps between two calls).
+  The number of these constants is in brackets.
+- *Copied*: scenarios ii and iii get the published time of scenario i. If a time is within 2.5 % even so, it says nothing about a model.
 ";
 
 const TIMES: &str = "
 ### Times and decisions
 
-The *decisions* of a paper are its calls, stays (a call moves nothing), statements on stability, and migrations. A system is stable while no process's time differs from the mean by more than the share D.
-The four columns after *decisions* count them by kind.
+The *decisions* of a paper are its calls, stays (a call moves nothing), statements on stability, and migrations. The system is stable while the time of each process differs from the mean by at most the share D.
+The four columns after *decisions* count the decisions by kind.
 *Moves not reported* are simulated moves that the paper does not name, in runs whose migrations it reports. A *call schedule* is the list of calls of a run.
-A call that a text only implies counts as published. For lbm all schedules are implied.
-A decision is *near* if some of the named processes move, but with others, elsewhere, or at a neighbouring call. A call is near if it comes one or two supersteps early or late. It is also near at the stated superstep, but more than 5 % before or after the stated time.
-A decision that neither matches nor is near is a *mismatch*. The five decisions of wsppd2007 are rules of its text, checked on the policy.
+A call that the text only implies counts as published. For lbm all schedules are implied.
+A migration is *near* if some of the named processes move, but together with other processes, to another place, or at a neighbouring call. A call is near if it comes one or two supersteps early or late. A call at the stated superstep is near if it comes more than 5 % before or after the stated time.
+A decision that neither matches nor is near is a *mismatch*. The five decisions of wsppd2007 are rules in its text, checked on the policy `migbsp-2007`.
 ";
 
 const SIGNS: &str = "
-- **Dynamic Smith-Waterman.** The four gains of 10 and 25 processes rest on published times of scenario i that are longer than ours. They are also longer than those of the
+- **Dynamic Smith-Waterman.** The four gains with 10 and 25 processes are computed from published times of scenario i that are longer than the simulated ones. These published times are also longer than those of the
   paper on irregular Smith-Waterman for the same runs (entry swd-x09 of section 5). With 50 processes and α = 16, processes p49 and p50 stay on the slow cluster D. [Its page](sw-dynamic.md) has the details.
-- **The three others** are at most 0.14 s and simulated as 0. No call comes in 10 supersteps with α = 16, so that all scenarios are equal (lbm-x02, lbm-x09).
-  In 10x10 of irregular Smith-Waterman with α = 16 the superstep of the only call is longer than 0.99 s, so that the call costs nothing (section 3).
+- **The three other effects** are at most 0.14 s and are simulated as 0. With α = 16 no call comes in 10 supersteps, so all scenarios are equal (lbm-x02, lbm-x09).
+  In irregular Smith-Waterman of size 10x10 with α = 16, the superstep of the only call is longer than 0.99 s, so the call costs nothing (section 3).
 ";
 
 const DOUBT: &str = "
-How to doubt these values:
+Reasons to doubt these values, and where to check them:
 
-- **Fitted constants** stand at the end of each paper's page, with their evidence. An option of the scheduler counts as fitted if a text leaves
-  it open and it was chosen because the published numbers then come out. The origin of every other value
-  (stated in the paper, or inferred from it) stands beside it in the experiment files (`workloads/`) and the platforms.
-- **The simulator** is not fitted. It is the same for all papers, and its event times agree with those of SimGrid where the two model
-  the same thing (`tests/oracle`).
+- **Fitted constants** are listed at the end of each paper's page, with their evidence. An option of MigBSP counts as fitted if the paper leaves
+  it open and it was chosen because it reproduces published numbers. The experiment files (`workloads/`) and the platforms give the origin of
+  every other value: stated in the paper, or inferred from it.
+- **The simulator** is not fitted. It is the same for all papers, and its event times agree with those of SimGrid where both have the same
+  model (`tests/oracle`).
 - **Fragile decisions**: each page prints the margin of each decision, the smallest |t1 - t2| among the candidates of its call.
-  Here t1 and t2 are the predicted times without and with the move; near 0, a tiny change flips the decision.
-- **A reviewer's questions**: [audit](audit.md) has degrees of freedom against independent data, held-out predictions, and the sensitivity of every number.
-  It also has the ablation of every option, the amount of search, and how far rounding and contradictions in the papers could shift the counts.
-- **Other rules**: [one-reading](one-reading.md) runs the rules of each paper, and one common set, on all papers.
-- **Contradictions**: a cell or a decision that a paper contradicts itself about stays in the count. No single set of rules gives both sections 5.1
-  and 5.2 of sw-dynamic; the difference takes two fitted constants. For the same supersteps of 200 processes, one section moves no process and the other 20 (swd-x06).
-  At superstep 28 of 25 processes, p3 both leaves and stays (swd-x02). Scenario i of 10 and 25 processes takes longer than its computation explains. But the
-  published scenario iii of the same sizes is too short for supersteps that cost more. The paper on irregular Smith-Waterman has other times (swd-x09).
+  Here t1 and t2 are the predicted times without and with the move. If the margin is near 0, a tiny change can reverse the decision.
+- **A reviewer's questions**: the [audit](audit.md) compares the degrees of freedom with the independent data, predicts held-out times, and varies every number.
+  It also tests every option, counts the alternatives that were tried, and says how far rounding and contradictions in the papers could shift the counts.
+- **Other rules**: [one-reading](one-reading.md) applies the rules of each paper, and one common set of rules, to all papers.
+- **Contradictions**: cells and decisions on which a paper contradicts itself still count. No single set of rules reproduces both sections 5.1
+  and 5.2 of sw-dynamic, so each section has its own values of two fitted constants. For the same supersteps of 200 processes, one section moves no process and the other 20 (swd-x06).
+  With 25 processes, p3 both leaves and stays at superstep 28 (swd-x02). With 10 and 25 processes, scenario i takes longer than its computation explains. But if supersteps
+  cost more, scenario iii would be longer than published. The paper on irregular Smith-Waterman has other times for these runs (swd-x09).
 ";
 
 /// Creates the text of the page.
@@ -95,7 +100,7 @@ pub(super) fn readme_page(reproduction: &Reproduction) -> Result<String, Error> 
     push_misses(&mut text, papers);
     push_fitted(&mut text, papers);
     push_predictions(&mut text)?;
-    text += "\n## 5. Where the papers contradict themselves\n\nA simulation cannot follow both statements of a row. The last column says which one the simulation or the comparison follows, or why both may be true.\n";
+    text += "\n## 5. Where the papers contradict themselves\n\nEach row has two statements of the papers that contradict each other. The last column says which statement the simulation or the comparison follows, or why both may be true.\n";
     let all = papers.iter().flat_map(|paper| &paper.contradictions);
     push_contradiction_table(&mut text, all);
     Ok(text)
@@ -167,9 +172,9 @@ fn push_column_constants(text: &mut String, counts: &[EffectCounts], papers: &[P
     let (fitted, within) = (Totals::from_papers(papers).constants, all.within[1]);
     let _ = write!(
         text,
-        "\nThe fair comparison is that with one constant for each column. The simulation brings {within} of {} effects within 25 %, with {fitted} fitted constants. \
-         One constant for each column brings {}, with {} constants. So the effects alone do not show that the model is right. \
-         The evidence is in the decisions of the next table and in the held-out times of section 4. A constant of a column does not say when a process moves and where. \
+        "\nThe fair comparison is with one constant for each column. The simulation brings {within} of {} effects within 25 %, with {fitted} fitted constants. \
+         One constant for each column brings {} within 25 %, with {} constants. So the effects alone do not show that the model is right. \
+         The evidence is in the decisions of the next table and in the held-out times of section 4. A constant cannot predict when a process moves, and where. \
          But some of the fitted options were chosen because decisions then match (section 3).\n",
         all.rows, all.columns_within, all.columns
     );
@@ -208,7 +213,7 @@ fn push_totals(text: &mut String, papers: &[PaperResults]) {
 
 /// Writes the numbers of claims that hold, in groups by whether the published numbers confirm the claims.
 fn push_claims(text: &mut String, papers: &[PaperResults]) {
-    *text += "\n### Claims\n\nA *claim* is a statement in the text of a paper. It tests the simulation only if the paper's own numbers confirm it (columns 2 and 3).\nColumn 4 also counts claims that state a number, such as a mean gain, for which the paper prints no times. The page of each paper has its claims by their ids.\nOf the gains that are only stated so, two hold (lu-c01, lu-c18) and five fail (lbm-c11, swd-c04, swd-c05, swd-c19, swd-c20). The mean overhead of 5.4 % fails, too (swd-c03).\nThree claims on overheads hold although the overheads are simulated as less than 0.002 % (lbm-c01, lbm-c09, swd-c31): they say little.\n";
+    *text += "\n### Claims\n\nA *claim* is a statement in the text of a paper. A claim tests the simulation only if the paper's own numbers confirm it (columns 2 and 3).\nColumn 4 counts claims that the paper's numbers neither confirm nor contradict. Some of them state a gain for which the paper prints no times. Two of these gains are reproduced (lu-c01, lu-c18), and five are not (lbm-c11, swd-c04, swd-c05, swd-c19, swd-c20). The stated mean overhead of 5.4 % is not reproduced either (swd-c03).\nThree claims on overheads hold, but say little, since the simulated overheads are below 0.002 % (lbm-c01, lbm-c09, swd-c31). The page of each paper lists its claims by these ids.\n";
     let row = |name: &str, counts: ClaimCounts| {
         format!(
             "{name} | {} | {} | {} of {} | {} of {}",
@@ -224,13 +229,13 @@ fn push_claims(text: &mut String, papers: &[PaperResults]) {
     let rows = papers
         .iter()
         .map(|paper| row(paper.paper, paper.claim_counts()));
-    let columns = "paper | published numbers confirm it: holds | published numbers confirm it: fails | no other published number: holds | published numbers contradict it: simulated as claimed";
+    let columns = "paper | confirmed by published numbers: holds | confirmed by published numbers: fails | no other published number: holds | contradicted by published numbers: simulated as claimed";
     push_table(text, columns, rows.chain([row("all", all)]));
 }
 
 /// Writes which effects, times, decisions and claims are not reproduced.
 fn push_misses(text: &mut String, papers: &[PaperResults]) {
-    *text += "\n## 2. What is not reproduced\n\nAll overheads of Table 1 of the Lattice Boltzmann paper are simulated as 0; section 3 says why. The other effects without the published sign:\n";
+    *text += "\n## 2. What is not reproduced\n\nAll overheads of Table 1 of the Lattice Boltzmann paper are simulated as 0; section 3 says why. The effects in the following table do not have the published sign. The id of a cell names the paper, the table (t), the size (n) or the number of supersteps (s), the processes (p), the scenario and α (a):\n";
     let effects = papers.iter().flat_map(|paper| &paper.effects);
     let is_zero =
         |one: &&Effect| (one.paper, one.effect) == ("lbm", OVERHEAD) && one.table == "Table 1";
@@ -244,7 +249,8 @@ fn push_misses(text: &mut String, papers: &[PaperResults]) {
     let columns = "cell | effect | published \\[s\\] | simulated \\[s\\]";
     push_table(text, columns, rows);
     *text += SIGNS;
-    *text += "\nEvery time of a table or figure that is more than 5 % away:\n";
+    *text +=
+        "\nThe following simulated times differ by more than 5 % from a table or figure (f):\n";
     let cells = papers.iter().flat_map(|paper| &paper.cells);
     let rows = cells.filter(|cell| cell.error.abs() > 0.05).map(|one| {
         let times = format!("{:.2} | {:.2}", one.published_s, one.simulated_s);
@@ -257,7 +263,7 @@ fn push_misses(text: &mut String, papers: &[PaperResults]) {
     });
     let columns = "cell | published \\[s\\] | simulated \\[s\\] | error | why";
     push_table(text, columns, rows);
-    *text += "\nDecisions and claims that do not come out, by paper (their pages say what is published and what is simulated):\n\n";
+    *text += "\nThese decisions and claims are not reproduced. The page of each paper says what is published and what is simulated:\n\n";
     for paper in papers {
         put!(
             text,
@@ -270,14 +276,16 @@ fn push_misses(text: &mut String, papers: &[PaperResults]) {
 
 /// Lists the identifiers of decisions that do not match (or only nearly), and of claims that fail.
 fn missed_ids(paper: &PaperResults) -> String {
-    let of = |verdict: Verdict| {
+    let of = |name: &'static str, verdict: Verdict| {
         let all = paper.decisions.iter();
         let all = all.filter(move |one| one.verdict == verdict);
-        (verdict.name(), all.map(|one| one.id.as_str()).collect())
+        (name, all.map(|one| one.id.as_str()).collect())
     };
     let claims = paper.claims.iter().filter(|one| one.verdict == "fails");
-    let claims = ("fails", claims.map(|one| one.id.as_str()).collect());
-    let groups: [(&str, Vec<&str>); 3] = [of(Verdict::Near), of(Verdict::Mismatch), claims];
+    let claims = ("failed claims", claims.map(|one| one.id.as_str()).collect());
+    let near = of("near decisions", Verdict::Near);
+    let mismatches = of("mismatches", Verdict::Mismatch);
+    let groups: [(&str, Vec<&str>); 3] = [near, mismatches, claims];
     let groups = groups.iter().filter(|(_, ids)| !ids.is_empty());
     let groups = groups.map(|(name, ids)| format!("{name} {}", ids.join(", ")));
     let groups: Vec<String> = groups.collect();
@@ -293,16 +301,12 @@ fn missed_ids(paper: &PaperResults) -> String {
 fn push_fitted(text: &mut String, papers: &[PaperResults]) {
     put!(
         text,
-        "\n## 3. What was fitted\n\n{} constants and options; the last column of the table of times has them by paper. A constant that several papers share counts once in the sum.\nSome of them switch a part of the model off, or stand for something that is not modelled:\n\n",
+        "\n## 3. What was fitted\n\n{} constants and options were fitted; the last column of the table on times and decisions counts them by paper. A constant that several papers share counts once in the sum.\nSome constants switch off a part of the model, or stand for something that is not modelled:\n\n",
         Totals::from_papers(papers).constants
     );
     for paper in papers.iter().filter(|paper| !paper.switched_off.is_empty()) {
         let name = application_of(paper.paper);
-        put!(
-            text,
-            "- **{name}**, switched off: {}.\n",
-            paper.switched_off
-        );
+        put!(text, "- **{name}**: {}.\n", paper.switched_off);
     }
     *text += DOUBT;
     let in_figures = papers.iter().filter_map(|paper| {
@@ -312,7 +316,7 @@ fn push_fitted(text: &mut String, papers: &[PaperResults]) {
     let in_figures: Vec<String> = in_figures.collect();
     put!(
         text,
-        "\n*In sample* are the times to which a constant was fitted, *out of sample* the others. Options were chosen while looking at all of them.\nThe counts include the times that texts quote from figures: {}.\n",
+        "\n*In sample* are the times to which a constant was fitted; all other times are *out of sample*. But options were chosen with knowledge of all times.\nThe counts include the times that texts quote from figures: {}.\n",
         in_figures.join(", ")
     );
     let part = |paper: &PaperResults, in_sample: bool| {
@@ -334,9 +338,9 @@ fn push_fitted(text: &mut String, papers: &[PaperResults]) {
 
 /// Writes the section about held-out published times, and where predictions made before any fit are found.
 fn push_predictions(text: &mut String) -> Result<(), Error> {
-    *text += "\n## 4. What was predicted\n\nNo published time was predicted before a fit, since options were chosen while looking at all of them. There are only held-out times: the fitted numbers\nare fitted again to a part of the times and predict the rest, while fitted options stay as they are ([audit](audit.md), section 2). In this fit the simulated times are approximated as linear in the constants.\nA split is what the fit leaves out and then predicts. The mildest split has the most predictions within 2.5 %, the harshest the fewest:\n";
+    *text += "\n## 4. What was predicted\n\nNo published time was predicted before a fit, since options were chosen with knowledge of all times. Instead, some times are held out: the numeric constants\nare fitted again to the other times, and then predict the times held out. Fitted options stay as they are ([audit](audit.md), section 2). In this fit the simulated times are approximated as linear functions of the constants.\nA split says which times are held out together. The mildest split has the most predictions within 2.5 %, the harshest split the fewest:\n";
     push_table(text, SPLIT_COLUMNS, splits()?);
-    *text += "\nTwo more pages use no fitted constant. [The authors' own program](authors-2015.md): a copy of its rules, written from a description, repeats its stored calls and nearly all of its runs.\nEqual numbers show that the copy is faithful. MigBSP with one set of rules for all papers ([one-reading](one-reading.md)) runs there, too. [Grid'5000](grid5000.md): the papers' applications on the platform\nwhere two papers plan to run; nothing is published to compare with.\n";
+    *text += "\nTwo more pages use no fitted constant:\n\n- [The authors' own program](authors-2015.md): a copy of its rules, written from a description, repeats the stored calls of the program and nearly all of its runs.\n  This shows that the copy is faithful. The page also applies MigBSP with one set of rules for all papers ([one-reading](one-reading.md)) to the same cases.\n- [Grid'5000](grid5000.md): the papers' applications on the platform that two papers plan to use. No results are published to compare with.\n";
     Ok(())
 }
 

@@ -25,10 +25,10 @@ use migsim_platform as platform;
 use migsim_policies::Measures;
 
 /// Parts of the model that are switched off in the fitted experiment of this paper, as a text for its page.
-const SWITCHED_OFF: &str = "nothing. A call costs its messages alone, one after the other. On links without latency that is less than a \
-millisecond. So the mean overhead of 5.4 % that the paper states is not reproduced (swd-c03). The fixed cost of a migration, Mig(i,j), is 0 in \
-section 5.2 of the paper. In section 5.1 it is 0.68 s, as in the paper on irregular Smith-Waterman, for the same program and clusters. D grows \
-after five calls without moves (ω = 5), where the other papers state three";
+const SWITCHED_OFF: &str = "No part of the model is switched off. A call costs only its messages, sent one after the other, which take \
+less than a millisecond on links without latency. So the mean overhead of 5.4 % that the paper states is not reproduced (swd-c03). The \
+fixed cost of a migration, Mig(i,j), is 0 for section 5.2 of the paper. For section 5.1 it is 0.68 s, as for the same program and clusters \
+in the paper on irregular Smith-Waterman. D grows after five calls without moves (ω = 5), where the other papers state three";
 
 /// Description of the paper for the reproduction.
 pub(super) const PAPER: Paper = Paper {

@@ -16,9 +16,10 @@ use migsim_bsp::Scenario;
 use migsim_workloads::{Plan, Workload};
 
 /// Parts of the model that are switched off in the fitted experiment of this paper, as a text for its page.
-const SWITCHED_OFF: &str = "the contention of the two directions of a link, and the transfer of the memory in t2, the predicted time after a move. \
-Corisco has 1.2 GHz instead of the 1.0 GHz of the paper's figure. In a superstep of duration T a call costs max(0, 0.99 s - T); the 0.99 s are \
-fitted. This cost stands for the scheduling computation and for messages whose size the text does not give";
+const SWITCHED_OFF: &str = "Two parts are switched off: the contention between the two directions of a link, and the transfer of the \
+memory in t2, the predicted time after a move. Corisco has 1.2 GHz instead of the 1.0 GHz of the paper's figure. A call in a superstep of \
+duration T costs max(0, 0.99 s - T), where 0.99 s is fitted. This cost stands for the scheduling computation and for messages whose size \
+the text does not give";
 
 /// Description of the paper for the reproduction.
 pub(super) const PAPER: Paper = Paper {

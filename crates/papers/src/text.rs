@@ -23,10 +23,7 @@ pub fn text(reproduction: &Reproduction) -> String {
         );
         push_effects(&mut text, std::slice::from_ref(paper));
         if !paper.switched_off.is_empty() {
-            push_line(
-                &mut text,
-                &format!("\nSwitched off by fit: {}", paper.switched_off),
-            );
+            push_line(&mut text, &format!("\n{}.", paper.switched_off));
         }
         push_cells(&mut text, paper);
         push_decisions(&mut text, paper);

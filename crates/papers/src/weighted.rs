@@ -93,10 +93,10 @@ fn compare_weights_of(paper: &'static Paper, progress: &Progress) -> Result<Weig
 const HEAD: &str = "
 ## Weights that adjust themselves
 
-The Lattice Boltzmann paper announces \"self-adjusting of the weights of each considered metric\" (section 5), and gives no rule. `policy.migbsp.weights=adaptive` is a simple one of ours.
-At each call the weights of Comp and Comm follow their shares of the foreseen time. They age by half as forecasts do, and add up to 2. The weight of Mem halves if the supersteps
-became shorter after the last moves, and doubles if not, from 1/4 to 4. No paper publishes a run with such weights, so that the table is a prediction. It has the cells of scenario iii
-with the rules of each paper. *Shorter* and *longer*: by more than 0.1 % than with fixed weights.
+The Lattice Boltzmann paper announces \"self-adjusting of the weights of each considered metric\" (section 5), but gives no rule. `policy.migbsp.weights=adaptive` is a simple rule of migsim.
+At each call the weights of Comp and Comm are set to their shares of the predicted time. Older weights count half at each call, as in forecasts, and the two weights add up to 2. The weight of Mem is between 1/4 and 4. It is halved if the supersteps
+became shorter after the last moves, and doubled otherwise. No paper publishes a run with such weights, so the table is a prediction. It compares the cells of scenario iii
+with fixed and with adjusted weights, under the rules of each paper. *Shorter* and *longer* count cells that change by more than 0.1 %.
 
 ";
 
@@ -111,6 +111,6 @@ pub(super) fn push_section(text: &mut String, papers: &[Weighted]) {
             one.paper, one.cells, one.shorter, one.longer
         )
     });
-    let columns = "paper | cells | shorter | longer | mean gain, fixed | mean gain, adjusted | most won | most lost";
+    let columns = "paper | cells | shorter | longer | mean gain, fixed weights | mean gain, adjusted weights | largest decrease of a time | largest increase of a time";
     push_table(text, columns, rows);
 }

@@ -34,17 +34,17 @@ pub fn standard() -> Table {
         ),
         table_entry::<ReplayConfig>(
             "replay",
-            "forced decisions: makes the moves of a list, to compare times without the influence of a policy",
+            "makes the moves of a given list, to compare times without the influence of a policy",
             "-",
         ),
         table_entry::<BanditOptions>(
             "bandit",
-            "a bandit over strategies: each call goes to the one with the best supersteps so far, or to one seldom tried",
+            "multi-armed bandit: each call uses the strategy with the shortest supersteps so far, or one that was seldom tried",
             "Auer, Cesa-Bianchi and Fischer 2002, UCB1",
         ),
         table_entry::<UlbaOptions>(
             "ulba",
-            "after ULBA: hosts whose work grows unusually fast get less than their share beforehand",
+            "after ULBA: gives hosts whose work grows unusually fast less than their share in advance",
             "Boulmier et al. 2019",
         ),
         table_entry::<ExecOptions>(

@@ -13,57 +13,57 @@ pub fn standard() -> Table {
     let rows = vec![
         table_entry::<GreedyOptions>(
             "greedy",
-            "list scheduling: processes by decreasing work, each to the host that ends first",
+            "list scheduling: places processes by decreasing work, each on the host that would finish it first",
             "Charm++ GreedyLB",
         ),
         table_entry::<GreedyRefineOptions>(
             "greedy-refine",
-            "almost the makespan of greedy, with few moves",
+            "a load balance almost as good as that of greedy, with few moves",
             "Charm++ GreedyRefineLB",
         ),
         table_entry::<RefineOptions>(
             "refine",
-            "overloaded hosts give to underloaded ones; a search finds the lowest threshold that all hosts can keep",
+            "overloaded hosts give processes to underloaded hosts; a search finds the lowest load limit that all hosts can keep",
             "Charm++ RefineLB",
         ),
         table_entry::<RefineBOptions>(
             "refine-b",
-            "the heaviest host gives to the lightest; a search finds the lowest bound above the maximum load of greedy",
+            "the most loaded host gives processes to the least loaded host; a search finds the lowest load limit that is at least the maximum load of greedy",
             "Charm++ 8, TreeLB RefineB",
         ),
         table_entry::<GreedyCommOptions>(
             "greedy-comm",
-            "greedy that counts the messages to processes placed before",
+            "like greedy, but also counts the cost of messages to processes that are already placed",
             "Charm++ GreedyCommLB",
         ),
         table_entry::<HierarchicalOptions>(
             "hierarchical",
-            "after TreeLB with levels: work flows between clusters, then each cluster balances itself",
+            "like Charm++'s TreeLB with levels: first moves work between clusters, then balances each cluster",
             "Charm++ 8, TreeLB with groups of processes; Zheng et al. 2011",
         ),
         table_entry::<InformAndTransferOptions>(
             "inform-and-transfer",
-            "hosts learn each other's loads by gossip and give processes where this lowers the larger of the two loads",
+            "hosts learn each other's loads by gossip; a host gives a process to another host if this lowers the larger of their loads",
             "DARMA LB Analysis Framework, InformAndTransfer",
         ),
         table_entry::<TemperedOptions>(
             "tempered",
-            "after TemperedLB with communication: pairs of hosts swap processes by time and bytes",
+            "like vt's TemperedLB with communication: pairs of hosts swap processes if this lowers the larger of their loads, in time and bytes",
             "DARMA vt, TemperedLB with the work model of CCM; Lifflander et al. 2021",
         ),
         table_entry::<PrefixOptions>(
             "prefix",
-            "takes the processes of the most loaded host, and gives each to the host that then ends first",
+            "gives the processes of the most loaded host, one by one, to the host that would finish first with it",
             "DARMA LB Analysis Framework, CentralizedPrefixOptimizer",
         ),
         table_entry::<BruteForceOptions>(
             "brute-force",
-            "the best of all assignments; only for few processes",
+            "tries all assignments and takes the best; only for few processes",
             "DARMA LB Analysis Framework, BruteForce",
         ),
         table_entry::<RotateOptions>(
             "rotate",
-            "each process to the next host: shows the cost of migrations without any benefit",
+            "moves each process to the next host: shows the cost of migrations without any benefit",
             "Charm++ 8, TreeLB Rotate",
         ),
         table_entry::<DiffusionOptions>(
@@ -73,22 +73,22 @@ pub fn standard() -> Table {
         ),
         table_entry::<CRandomOptions>(
             "c-random",
-            "as in the PUB library: each host asks random hosts and sends one process to one with less load",
+            "as in the PUB library: each host asks a few random hosts for their load, and sends one process to a less loaded one",
             "Bonorden, IPDPS 2007",
         ),
         table_entry::<ReceiverInitiatedOptions>(
             "receiver-initiated",
-            "after work stealing: hosts with little to do take one process from hosts with much",
+            "like work stealing: a host with little load takes one process from a host with much load",
             "Eager, Lazowska and Zahorjan 1986",
         ),
         table_entry::<MigPfOptions>(
             "migpf",
-            "after MigPF: of several plans the one with the shortest predicted superstep, if it is shorter than without moves",
+            "after MigPF: of several plans of moves takes the one with the shortest predicted superstep, if it is shorter than without moves",
             "da Rosa Righi et al., FGCS 78, 2018",
         ),
         table_entry::<MigCubeOptions>(
             "migcube",
-            "after MigCube: processes whose metrics lie near those of the best candidate move with it",
+            "after MigCube: moves the best candidate and all processes with similar metrics",
             "da Rosa Righi et al., SCPE 17(1), 2016",
         ),
     ];

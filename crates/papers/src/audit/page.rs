@@ -17,7 +17,7 @@ use crate::readme::push_effect_table;
 /// Creates the text of the audit page from the tables and from the papers' own counts.
 pub(super) fn page(papers: &[AuditCounts], tables: &Tables) -> String {
     let mut text = String::from(
-        "# Audit\n\nFor a reviewer of the reproduction. Written by `migsim reproduce audit --out results`; nothing is random, and the bytes are the same on any number of\nthreads. The tables that take long stand beside it as CSV (`audit-*.csv`); CI makes this page again from them and computes a sample of their rows.\n\n",
+        "# Audit\n\nThis page is for reviewers of the reproduction. It is written by `migsim reproduce audit --out results`. Nothing is random, and the file does not depend on the number of\nthreads. Tables that take long to compute are also stored as CSV (`audit-*.csv`). CI writes this page again from them and recomputes a sample of their rows.\n\n",
     );
     push_effects(&mut text, papers);
     text.push_str(&summary(papers, tables));
@@ -40,7 +40,7 @@ fn push_effects(text: &mut String, papers: &[AuditCounts]) {
     let [tight, middle, wide] = all.within;
     put!(
         text,
-        "## Effects\n\nOf {} effects, the overheads and gains that the papers are about, {tight} come within 10 %, {middle} within 25 % and {wide} within 50 %. {} have the published sign.\nOne overhead and one gain for each paper, the best ones, bring {} within 25 %. Copied from scenario i, {} of the times of ii and iii come within 2.5 %.\nThe [first page](README.md) explains the columns.\n",
+        "## Effects\n\nOf {} effects, that is overheads and gains, {tight} are simulated within 10 % of the published value, {middle} within 25 % and {wide} within 50 %. {} have the published sign.\nThe best single overhead and the best single gain for each paper bring {} effects within 25 %. If the times of scenarios ii and iii are copied from scenario i, {} of them are within 2.5 %.\nThe [first page](README.md) explains the columns.\n",
         all.rows,
         all.right_sign,
         all.constant_within[1],
@@ -85,11 +85,11 @@ fn summary(papers: &[AuditCounts], tables: &Tables) -> String {
     let with = shares_and_median(&errors(|one| &one.contradictions.all));
     let without = shares_and_median(&errors(|one| &one.contradictions.without));
     format!(
-        "1. {constants} constants ({numbers} numbers and {} options) stand against {cells} published times, which are {} independent data.\n   They also stand against {} decisions and {} call schedules of {} runs.\n\
-         2. {score} of the {cells} times come within {} % as they are. If constants are fitted again without a part of the times, they predict\n   {mildest} by the mildest split of each paper, and {harshest} by the harshest.\n\
-         3. Of the counted numbers {} of {} can be moved by 1 % to either side without losing a time, a decision or a schedule.\n\
-         4. {carrying} of {} options that are not counted carry results: each of their other values loses something.\n\
-         5. About {settings} settings were searched with all times in view, so options are not held out. Without the times in which a paper contradicts itself\n   {:.1} instead of {:.1} % come within {} %.\n",
+        "1. There are {constants} constants ({numbers} numbers and {} options) for {cells} published times, which are {} independent data,\n   and for {} decisions and {} call schedules of {} runs.\n\
+         2. {score} of the {cells} times are within {} % with the constants as they are. If constants are fitted again without a part of the times, they predict\n   {mildest} times within the same bound with the mildest split of each paper, and {harshest} with the harshest.\n\
+         3. Of the fitted numbers, {} of {} can change by 1 % in both directions without losing a time, a decision or a schedule.\n\
+         4. {carrying} of {} options that do not count as fitted still matter: with each of their other values some result is lost.\n\
+         5. About {settings} settings were tried with knowledge of all times, so options are not held out. Without the times in which a paper contradicts itself,\n   {:.1} instead of {:.1} % are within {} %.\n",
         constants - numbers,
         total(|one| one.independent),
         total(|one| one.decisions),
@@ -108,13 +108,13 @@ fn summary(papers: &[AuditCounts], tables: &Tables) -> String {
 fn push_freedom(text: &mut String, papers: &[AuditCounts], tables: &Tables) {
     text.push_str(
         "\n## 1. Degrees of freedom and independent data\n\n\
-         *Constants* are the numbers and options that a paper's page counts as fitted. Those *counted elsewhere* have the same value in another paper, and count once in\n\
-         the summary above. *Before* is their number by an earlier count, in which an option that agrees with\n\
-         published numbers could still be called inferred. *Uncounted that carry* are values that are not counted but matter: options\n\
-         without another value that loses nothing (section 4), and numbers that lose something before they double or halve (section 3).\n\n\
-         A published time is an independent datum unless other published times determine it within 2.5 %, the tolerance of the counts. (a) A time within\n\
-         2.5 % of one that was counted before it in its row (one run size, all scenarios) adds nothing. (b) Of the rest of a column, whose cells differ in the size of the run\n\
-         alone, one counts if all times are a multiple of their numbers of supersteps, within 2.5 %. Two count if they lie on a straight line, and otherwise all of them.\n",
+         *Constants* are the numbers and options that a paper's page counts as fitted. Constants *counted elsewhere* have the same value in another paper, and \
+         count once in\nthe summary above. *Before* is the number by an earlier count, in which an option that agrees with\npublished numbers could still be \
+         called inferred. *Uncounted that matter* are values that do not count as fitted, but influence results. These are options\nwhose other values all lose \
+         a result (section 4), and numbers that lose a result before they are doubled or halved (section 3).\n\nA published time is an independent datum unless \
+         other published times determine it within 2.5 %, the tolerance of the counts. (a) In a row (one run size, all scenarios), a time\nwithin 2.5 % of a \
+         time that was already counted adds nothing. (b) The other cells of a column differ only in the size of the run. If all their times are proportional\nto \
+         the number of supersteps within 2.5 %, one of them counts. If they are on a straight line, two count. Otherwise all count.\n",
     );
     let counts = |one: &AuditCounts| {
         let free = &one.freedom;
@@ -151,18 +151,19 @@ fn push_freedom(text: &mut String, papers: &[AuditCounts], tables: &Tables) {
     let sum = std::array::from_fn(|at| all.iter().map(|counts| counts[at]).sum());
     let rows = papers.iter().zip(&all);
     let rows = rows.map(|(one, counts)| row(application_of(one.freedom.paper), *counts));
-    let columns = "paper | constants | counted elsewhere | numbers | options | before | uncounted options that carry | uncounted numbers that carry | cells | columns | repeat their row | independent | decisions | schedules | reported runs";
+    let columns = "paper | constants | counted elsewhere | numbers | options | before | uncounted options that matter | uncounted numbers that matter | cells | columns | repeat their row | independent | decisions | schedules | reported runs";
     push_table(text, columns, rows.chain([row("all papers, added", sum)]));
 }
 
 fn push_held_out(text: &mut String, tables: &Tables) {
     text.push_str(
         "\n## 2. Held-out predictions\n\n\
-         The numbers that are counted are fitted again to all cells but some, and predict those. **Options stay as they are: they were chosen while looking at\n\
-         all cells, so their selection is not held out.** The simulator enters as a linear model. The slopes of each cell by each number come from two runs with the number\n\
-         moved by 0.1 % to either side. The smaller one counts, since a decision that turns is no slope. The fit is robust (Huber: errors below 1 % count squared, larger ones\n\
-         linearly). A number stays as it is if the remaining cells do not fix it to within a quarter of its value. *Unfixed* is the largest number of such values in one fit.\n\n\
-         The splits of each paper that predict the most and the fewest cells within 2.5 %, then all of them:\n",
+         The fitted numbers are fitted again to all cells except the held-out ones, and then predict these. **Options stay as they are: they were chosen with \
+         knowledge of\nall cells, so their choice is not held out.** In the fit, times are linear functions of the numbers. The slope of a cell for a number \
+         comes from two runs with the number\nchanged by 0.1 % in each direction. The smaller slope counts, since a jump caused by another decision is no slope. \
+         The fit is robust (Huber: errors below 1 % count squared, larger errors\nlinearly). A number keeps its value if the remaining cells do not determine it \
+         within a quarter of its value. *Unfixed* is the largest number of such values in one fit.\n\nThe first table has, for each paper, the splits that \
+         predict the most and the fewest cells within 2.5 %. The second table has all splits:\n",
     );
     push_table(text, SPLIT_COLUMNS, split_rows(&tables.held_out));
     let columns = "paper | cells considered | left out at a time | times | numbers | unfixed | cells | within 2.5 % | within 5 % | median error";
@@ -176,7 +177,7 @@ fn push_held_out(text: &mut String, tables: &Tables) {
     });
     push_table(text, columns, rows);
     text.push_str(
-        "\nEach number fitted to all cells of its paper. The fit looks at times alone; decisions, schedules and figures fixed some of the numbers.\n",
+        "\nThe next table has each number fitted again to all cells of its paper. This fit uses only times, while some of the numbers were originally determined by decisions, schedules and figures.\n",
     );
     let columns = "paper | number | value | fitted again";
     let rows = tables.refitted.iter().map(|one| {
@@ -211,10 +212,11 @@ fn push_sensitivity(text: &mut String, papers: &[AuditCounts], tables: &Tables) 
     put!(
         text,
         "\n## 3. Sensitivity of every number\n\n\
-         Every number that is fitted or inferred, alone; the keys of one constant move together. The three columns have cells within 2.5 %, decisions and call schedules that\n\
-         come out at -1 %, as it is and at +1 %. In the window, the largest interval around the value, no cell within 2.5 %, no decision and no schedule is lost.\n\
-         A new one does not make up for a lost one. The window is searched outwards from the value up to the first loss, on a grid of factors 1 + s, below 1/(1 + s). Here s is\n\
-         {} %. The whole grid, half to twice the value, is \"all\"; it is not searched in between where the ends change no time.\n\n",
+         Each number that is fitted or inferred is changed alone; if a constant has several keys, they change together. The three columns have the numbers of \
+         cells within 2.5 %, decisions and call schedules that\nmatch with the number at -1 %, unchanged and at +1 %. The *window* is the largest interval \
+         around the value in which no cell within 2.5 %, no decision and no schedule is lost,\neven if others are gained. It is searched outwards from the value \
+         to the first loss, with factors 1 + s above and 1/(1 + s) below the value. Here s is\n{} %. If the window is the whole range, half to twice the value, \
+         it is called \"all\". If the ends of the range change no time, the values in between are not tried.\n\n",
         grid.join(", ")
     );
     push_present_score(text, papers);
@@ -300,8 +302,9 @@ fn options_with_results(tables: &Tables, is_counted: bool) -> Vec<OptionResults<
 fn push_ablation(text: &mut String, papers: &[AuditCounts], tables: &Tables) {
     text.push_str(
         "\n## 4. Ablation of every option\n\n\
-         Options with a word or a switch that the experiments and platforms of a paper set take each other value that the format\n\
-         knows, one at a time. So do whole numbers and zeros that are fitted or inferred: one less and one more. *Lost* counts what comes out as it is and no longer does; \"free\" loses nothing. *default* marks the value that holds if a file gives none.\n",
+         The experiments and platforms of a paper set options whose value is a word or a switch. Each of these options is set to each of its other values, one \
+         at a time.\nIntegers and zeros that are fitted or inferred are decreased and increased by one. *Lost* counts the results that match now but not with \
+         the other value; \"free\" loses nothing. *default* marks the value that applies if a file does not set the option.\n",
     );
     let (counted, others) = (
         options_with_results(tables, true),
@@ -310,7 +313,7 @@ fn push_ablation(text: &mut String, papers: &[AuditCounts], tables: &Tables) {
     let carrying = |all: &[OptionResults<'_>]| all.iter().filter(|one| one.is_needed()).count();
     put!(
         text,
-        "{} of {} options that are counted carry results, and {} of {} that are not: each of their other values loses something.\n\n",
+        "{} of {} options that count as fitted matter, and {} of {} that do not count: with each of their other values some result is lost.\n\n",
         carrying(&counted),
         counted.len(),
         carrying(&others),
@@ -344,8 +347,8 @@ fn push_ablation(text: &mut String, papers: &[AuditCounts], tables: &Tables) {
 fn push_searches(text: &mut String, papers: &[AuditCounts]) {
     text.push_str(
         "\n## 5. How much was searched\n\n\
-         Who tries many settings and keeps the best sees a good result by selection alone. These are the settings that were written down; about 100 single changes and\n\
-         the work of each paper's first reproduction come on top.\n",
+         If many settings are tried and the best is kept, the result can be good by chance. The table has the settings that were recorded. In addition there \
+         were about 100 single changes and\nthe first reproduction of each paper.\n",
     );
     let columns =
         "paper | settings | settings per independent datum | cells within 2.5 % | decisions";
@@ -365,18 +368,15 @@ fn push_searches(text: &mut String, papers: &[AuditCounts]) {
         let place = format!("{} | `{}`", one.date, one.source);
         format!("{paper} | {} | {what} | {place}", one.settings)
     });
-    push_table(
-        text,
-        "paper | settings | what | when | where it is written",
-        rows,
-    );
+    push_table(text, "paper | settings | what | when | source", rows);
 }
 
 fn push_rounding(text: &mut String, papers: &[AuditCounts]) {
     text.push_str(
         "\n## 6. Rounding of the published times\n\n\
-         A time with k decimals stands for all that round to it: half of its last place to either side. A table prints all its times with as many decimals as the one with\n\
-         the most. A cell is within 2.5 % *certainly* (of all such times), *possibly* (of some), or not. In the last column the rounding alone is larger than the median error of the paper.\n",
+         A published time represents all times that are rounded to it. Each time is assumed to have as many decimals as the time with the most decimals in its \
+         table.\nA cell is *certainly* within 2.5 % if it is so for all times that the published one represents, and *possibly* if it is so for some of them. \
+         The last column counts cells whose rounding alone is larger than the median error of the paper.\n",
     );
     let columns = "paper | decimals | certainly | possibly | not | least time | its rounding | cells coarser than the median error";
     let all = papers.iter().filter_map(|one| one.rounding.as_ref());
@@ -398,7 +398,7 @@ fn push_contradictions(text: &mut String, papers: &[AuditCounts]) {
     put!(
         text,
         "\n## 7. Times in which a paper contradicts itself\n\n\
-         Nothing can meet these and the rest of the paper. They stay in all counts; here is what they cost. Shares are of cells of tables within {} and {} %.\n",
+         No simulation can match these times and the rest of the paper. They are included in all counts. The table compares the shares of table cells within {} and {} % with them and without them.\n",
         100.0 * TIGHT,
         100.0 * WIDE
     );

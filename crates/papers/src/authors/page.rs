@@ -9,30 +9,30 @@ use migsim_policies::authors_2015::Heuristic;
 /// Text at the beginning of the page.
 const INTRODUCTION: &str = "# The authors' own program, decided again
 
-Written by `migsim reproduce authors-2015 --out results`. MigBSP's authors published a simulation program (`migcubemighull/heuristics`, 2015).
-It has no licence, and none of its text is here. The cases are numbers that it produced when it was run with SimGrid 3.32, in the behaviour of
-SimGrid 3.11: the reports of the processes at a call, and what the managers decided. The edition
-[`authors-2015`](../docs/policies/authors-2015.md) was written from a description of what the program computes, and decides these calls again.
+Written by `migsim reproduce authors-2015 --out results`. The authors of MigBSP published a simulation program (`migcubemighull/heuristics`, 2015).
+It has no licence, so this project contains none of its text. The cases here are numbers that the program produced with SimGrid 3.32, set to behave like
+SimGrid 3.11: the reports of the processes at a call, and the decisions of the managers. The policy
+[`authors-2015`](../docs/policies/authors-2015.md) was written from a description of the program's computations, and decides the same calls.
 
-Each case is a chain of 6, 30 or 60 processes on three clusters of Grid'5000, over 80 supersteps. In scenario ii moves are decided and not
-made, in scenario iii they are made. PM is the potential of migration; one PM(i,j) belongs to a process i and a Set (cluster) j. Sets count
-from 0, processes and supersteps from 1.
+Each case is a chain of 6, 30 or 60 processes on three clusters of Grid'5000, over 80 supersteps. In scenario ii moves are decided but not
+made, and in scenario iii they are made. PM is the potential of migration. Each PM(i,j) belongs to a process i and a Set (cluster) j. Sets are
+counted from 0, processes and supersteps from 1.
 
-Nothing is fitted. A stored call goes in as its reports: aged times and bytes, patterns, places, and the candidates of earlier calls. Set
-indices and PM must be equal to the last bit, since the last digit decides ties. The order must be the same with the Set that each process
-prefers, and so must the candidates, the moves, their sequence and their hosts.
+Nothing is fitted. The input of a call is its stored reports: weighted times and bytes, patterns, hosts of processes, and the candidates of
+earlier calls. The performance indices of Sets and all PM must be equal to the last bit, since the last digit decides ties. The order of processes, the Set that
+each process prefers, the candidates, the moves, their order and their hosts must be equal, too.
 
-Whole runs are simulated again, too, from the parameters and the placement of a case alone (`migsim run authors-cpu` and the like). A run ends
-when process 1 leaves its last call or barrier. Its makespan must be that of the program to a relative difference of 1e-6.
+Whole runs are also simulated, only from the parameters and the placement of a case (`migsim run authors-cpu` and similar). A run ends
+when process 1 leaves its last call or barrier. Its makespan must agree with that of the program within a relative difference of 1e-6.
 ";
 
 /// Text at the end of the page: what the comparison does not show.
 const LIMITS: &str = "## What this does not show
 
-- The last digit of a time decides between processes with nearly equal potentials. In a whole run that digit is not always the program's.
-  The makespan of a run that goes another way after such a tie is not predicted.
-- The reports of later calls are not stored: three calls of scenario iii and one of scenario ii are, and all of 6 processes.
-- A third of the cases was kept elsewhere while the edition was written. `migsim reproduce authors-2015 --cases FOLDER` reads JSON files of
+- The makespan of a run that takes another course after a tie. If potentials are nearly equal, the last digit of a time decides, and in a whole run this
+  digit is not always the program's.
+- All calls. For a case, the reports of three calls in scenario iii and of one call in scenario ii are stored. Only cases with 6 processes have all.
+- A third of the cases was not available to the author of the policy while it was written. `migsim reproduce authors-2015 --cases FOLDER` reads JSON files of
   the same form.
 ";
 
@@ -40,20 +40,20 @@ const LIMITS: &str = "## What this does not show
 const FASTER: &str = "
 ## Why scenario ii can be faster than scenario i
 
-In two of three deployments scenario ii ends before scenario i, although each of its calls costs 0.33 to 0.42 s. Before the first call a superstep of the deployment cpu takes 1.003 s in
-both. After it one takes 0.952 s, until the next call. A call brings all processes together, and managers then answer one process after the other. The order of the
-answers is the cause, and not that processes wait for each other. With all answers at once, or with calls that only bring all processes together, scenario ii is not faster than i.
-The likely reason: processes that are answered in turn use shared hosts and links at different times.
-Makespans are those of all processes, by the edition.
+In two of three deployments scenario ii ends before scenario i, although each call costs 0.33 to 0.42 s. In the deployment cpu, a superstep before the first call takes 1.003 s in
+both scenarios. In scenario ii a superstep after the call takes only 0.952 s, until the next call. In a call all processes wait for each other, and then managers answer one process after the other. The order of the
+answers causes the difference. If all answers come at the same time, or if processes only wait for each other, scenario ii is not faster than i.
+Probably, processes that are answered one after the other use shared hosts and links at different times.
+The makespans are those of all processes, simulated with the policy `authors-2015`.
 
 ";
 
 /// Text that introduces the table of runs that differ from those of the program.
 const TIES: &str = "
-## Where a run goes another way
+## Where a run takes another course
 
-Runs whose moves differ, at the first call that does. From the program's reports of these calls the edition decides the program's moves, so that only the reports can be the cause.
-A *pair* is two processes whose largest PM compare differently in the two runs, as the sort of the program compares them.
+The table has the runs whose moves differ from the program's, at the first call with other moves. With the program's reports of this call, the policy decides the program's moves. So the cause can only be in the reports.
+A *pair* is two processes whose largest PM compare differently in the two runs, in the sort of the program.
 
 ";
 
@@ -61,25 +61,25 @@ A *pair* is two processes whose largest PM compare differently in the two runs, 
 const PREDICTED: &str = "
 ## Gains of the program and of the edition
 
-The runs with the usual parameters (60 processes, interval 8, x = 0.2), by the program and by the edition. No constant of the edition was fitted. But it has the program's rules,
-so equal numbers show that the copy is faithful and predict nothing. A gain is over scenario i of the same deployment.
+The table compares the program with the policy `authors-2015`, the *edition*, in the runs with the usual parameters (60 processes, interval 8, x = 0.2). No constant of the edition was fitted. But it has the program's rules,
+so equal numbers show only that the copy is faithful; they are no prediction. Gains are over scenario i of the same deployment.
 
-The abstract of the article that belongs to the program (2016) says \"up to 42 %\". The run that this means is not known here. The largest gain of the program is 42.7 % (deployment cpu,
-heuristic percentage), by the edition as by the program. That agrees with the abstract. The largest gain of the heuristics that the program is named after, migcube and mighull, is 40.9 %.
+The abstract of the article on the program (2016) says \"up to 42 %\", but not for which run. The largest gain of the program is 42.7 % (deployment cpu,
+heuristic percentage), both in the program and in the edition. This agrees with the abstract. The heuristics in the name of the program, migcube and mighull, gain at most 40.9 %.
 
 ";
 
 /// Text that introduces the predictions with the common interpretation of the papers.
 const COMMON: &str = "
-The policy `migbsp` with the rules of a user's application (`default` in [one-reading](one-reading.md)) on the same deployments. It was fitted to
-the papers and to none of these runs. It gains 71 to 76 %, with a tenth of the moves. Makespans are those of all processes.
+The next table has the policy `migbsp` with the rules `default` of [one-reading](one-reading.md), the *common reading*, on the same deployments. These rules were fitted to
+the papers, but not to these runs. The gain is 71 to 76 %, with a tenth of the moves. The makespans are those of all processes.
 
 ";
 
 /// Text that explains why the common interpretation gains more than the program: gains with the hosts and the rules of either
 /// side.
 const WHY_MORE: &str = "
-Why it gains more has two causes: it may use more hosts, and it has other rules. Each alone adds 10 to 24 percentage points to the gain of migcube. The edition stands for the program:
+The common reading gains more for two reasons: it may use more hosts, and it has other rules. Each reason alone adds 10 to 24 percentage points to the gain of migcube. In this table the edition replaces the program:
 
 | experiment | migcube, declared hosts | migcube, all hosts | common reading, declared hosts | common reading, all hosts |
 | --- | ---: | ---: | ---: | ---: |
@@ -87,9 +87,9 @@ Why it gains more has two causes: it may use more hosts, and it has other rules.
 | authors-decrescent | 39.9 % | 53.3 % | 63.0 % | 74.0 % |
 | authors-roundrobin | 39.7 % | 50.0 % | 63.3 % | 76.0 % |
 
-- **Hosts.** The program declares 10 or 15 hosts of each cluster and shares them among 60 processes. The common reading may use all hosts of the platform, 45 of them on the fast suno.
-- **Moves back and forth.** The edition moves 37 to 60 processes at each call, and 36 to 48 % of the moves go straight back to the host before. A slip of the program punishes staying
-  ([`authors-2015`](../docs/policies/authors-2015.md)). The common reading moves processes at the first call or two, and none after.
+- **Hosts.** The program declares 10 or 15 hosts of each cluster and shares them among 60 processes. The common reading may use all hosts of the platform, including 45 hosts of the fast cluster suno.
+- **Moves back and forth.** The edition moves 37 to 60 processes at each call, and 36 to 48 % of the moves go straight back to the previous host. The reason is an error in the program that penalises staying
+  ([`authors-2015`](../docs/policies/authors-2015.md)). The common reading moves processes only at the first one or two calls.
 
 The table was made by hand, with `migsim run authors-cpu` and its options `policy.authors-2015.sets` and `--platform`.
 ";
@@ -177,11 +177,11 @@ pub fn markdown(authors: &Authors) -> String {
     let counts = &authors.counts;
     put!(
         page,
-        "\nA superstep counts as stable if all times lie within the mean times 1 ± D. The edition finds as many processes outside in {} of {} supersteps.\n",
+        "\nA superstep counts as stable if all times are within the mean times 1 ± D. In {} of {} supersteps the policy finds the same number of processes outside this range as the program.\n",
         counts.outside_equal,
         counts.outside
     );
-    page += "\n## Whole runs\n\nDates of supersteps are those at which process 1 begins them. A call counts if all calls before it had the program's moves, too.\n\n";
+    page += "\n## Whole runs\n\nA superstep is equal if process 1 begins it at the same time. A call is equal if it and all calls before it have the program's moves.\n\n";
     let mut sheet = Sheet::default();
     sheet.add_table(whole_runs_table(authors));
     page += &sheet.render(OutputForm::Markdown);
@@ -216,7 +216,7 @@ pub fn markdown(authors: &Authors) -> String {
     sheet.add_table(common_runs_table(authors));
     page += &sheet.render(OutputForm::Markdown);
     page += WHY_MORE;
-    page += "\n## What the slips decide\n\nThe program's slips are listed on the page of [`authors-2015`](../docs/policies/authors-2015.md). Three of them lie in the inputs of a call, so that the stored calls can be decided without one of them. Each call is judged by itself, from the reports of the program's run.\n\n";
+    page += "\n## The effect of the program's errors\n\nThe page of [`authors-2015`](../docs/policies/authors-2015.md) lists the errors of the program. Three of them concern the inputs of a call, so the stored calls can be decided without one of these errors. Each call is decided separately, from the reports of the program's run.\n\n";
     let mut sheet = Sheet::default();
     sheet.add_table(without_slips_table(authors));
     page += &sheet.render(OutputForm::Markdown);

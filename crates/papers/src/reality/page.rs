@@ -20,7 +20,7 @@ pub fn markdown(reality: &Reality) -> String {
     let all = Summary::from_predictions(&reality.predicted);
     put!(
         text,
-        "**Median error of the total {:.1} %; {:.1} % for programs that ask for latency, {:.1} % for bandwidth, {:.1} % for both. {} of {} cases are \
+        "**Median error of the total time: {:.1} %. By class: {:.1} % for programs limited by latency, {:.1} % by bandwidth, {:.1} % by both. {} of {} cases are \
          within 5 %.**\n\n",
         all.all,
         all.latency,
@@ -33,9 +33,9 @@ pub fn markdown(reality: &Reality) -> String {
     push_calibration(&mut text, reality);
     text += "\n## Cases\n\n![predicted against measured](reality-scatter.svg)\n\n![predicted over measured, case by case](reality-ratios.svg)\n";
     push_cases(&mut text, reality, false);
-    text += "\nThe instrument delivered more than 5 % of the packets of these late; take less notice of them:\n";
+    text += "\nIn these cases the emulation delivered more than 5 % of the packets late, so they count less:\n";
     push_cases(&mut text, reality, true);
-    text += "\n## Ablation\n\nMedian error of the total by class, in percent, all cases. Effects are added one after the other; then one is left out at a time.\n";
+    text += "\n## Ablation\n\nThe table has the median error of the total time by class, in percent, over all cases. First the effects are added one after the other. Then one effect at a time is left out.\n";
     let columns = "effects | latency | bandwidth | mixed | all | within 5 % | worst";
     push_table(
         &mut text,
@@ -49,15 +49,14 @@ pub fn markdown(reality: &Reality) -> String {
 }
 
 const HEAD: &str = "# Reality: predicted and measured\n\nWritten by `migsim reproduce reality --out results`; a test writes it again and compares. Open MPI 4.1.4 ran 29 BSP programs over TCP, on 8 or 12 \
-network namespaces of one machine with shaped links. Each superstep was measured 12 times (median interquartile range of the total 0.7 %). Here their traces run on \
-the nominal platform with duplex links, under the library `open-mpi` as `migsim calibrate` fits it.\n\n";
+network namespaces of one machine with shaped links. Each superstep was measured 12 times (median interquartile range of the total 0.7 %). This page simulates their traces on the nominal platform with duplex links and the library model `open-mpi`, fitted by `migsim calibrate`.\n\n";
 
-const CAUTION: &str = "How to doubt this page:\n\n\
-- **The effects were chosen with knowledge of the cases.** The study used all 42 cases, 13 of which are not here, when it decided *which* effects to include. The errors are optimistic for that reason.\n\
-- **Two numbers are fitted**, on one-way times between two hosts (`ping-small` and `ping-large`, which are among the cases). No other measured time enters a simulation.\n\
-- **One machine.** Links are emulated in software; ranks sleep while they wait, which the overhead contains. Other MPI libraries and networks other than \
-TCP were not measured. Two processes on a host are on the page [Recorded programs](recorded.md).\n\
-- **A spread is not a time.** Where shallow queues lose packets (`incast-shallow`, `one-three`), runs differ by a quarter and more; no fluid model predicts one of them.\n";
+const CAUTION: &str = "Reasons to doubt this page:\n\n\
+- **The effects were chosen with knowledge of the cases.** When the study chose *which* effects to include, it used all 42 cases, 13 of which are not on this page. Therefore the errors are optimistic.\n\
+- **Two numbers are fitted** to one-way times between two hosts (`ping-small` and `ping-large`, which are among the cases). No simulation uses any other measured time.\n\
+- **One machine.** Links are emulated in software. Processes sleep while they wait, and the overhead includes the time to wake up. Other MPI libraries and networks other than \
+TCP were not measured. The page [Recorded programs](recorded.md) has two processes on one host.\n\
+- **Lost packets.** If shallow queues lose packets (`incast-shallow`, `one-three`), the times of equal runs differ by a quarter and more. A fluid model cannot predict the time of a single run.\n";
 
 fn push_calibration(text: &mut String, reality: &Reality) {
     let found = &reality.calibration;
@@ -84,7 +83,7 @@ fn push_calibration(text: &mut String, reality: &Reality) {
     errors.sort_by(f64::total_cmp);
     put!(
         text,
-        "\nThe median of the {} cases of which no measured time enters is {:.1} %. `benches/reality-cases FOLDER` does the same from the raw repetitions by the commands of a user: it \
+        "\nThe median error of the {} cases to which nothing was fitted is {:.1} %. `benches/reality-cases FOLDER` repeats these predictions from the raw repetitions with the commands of a user: it \
          makes the table of the two pings, calibrates, and runs each case.\n",
         errors.len(),
         errors[errors.len() / 2]
@@ -119,7 +118,7 @@ fn ablation_row(one: &Ablation) -> String {
 }
 
 fn push_barriers(text: &mut String, reality: &Reality) {
-    *text += "\n## Barriers\n\nMilliseconds per empty superstep. No barrier was fitted. `library` is the choice of Open MPI for the number of processes.\n";
+    *text += "\n## Barriers\n\nThe table has milliseconds per empty superstep. No barrier was fitted. `library` is the barrier that Open MPI chooses for the number of processes.\n";
     let rows = reality.barriers.iter().map(|one| {
         let kind = serde_json::to_value(one.kind).unwrap_or_default();
         let kind = kind.as_str().unwrap_or_default();
@@ -162,20 +161,24 @@ fn push_recorded(text: &mut String, reality: &Reality) {
     *text += FIRST_COME;
 }
 
-const RECORDED: &str = "\n## Recorded programs\n\nPrograms that `migsim record` recorded on emulated networks, with 8 processes: the platform `two`, and `two-slow` with a quarter of its rates and four times its delays. \
-The same programs were measured 7 times without the recorder, at a load average of 0.1 to 0.7 (heat) and 0.8 to 3.3 (LAMMPS on `two`, itself included). Traces of `migsim record` have no barriers (`barrier.kind` `none`): each process goes on when its own messages are there. \
-*Off with barriers* has ideal barriers between the supersteps instead. The library's own barrier would cost far more, and programs do not call it there. *In queues* is `--net queues=true`: packets that wait for each other, first come, first served, instead of flows that share links.\n\n";
+const RECORDED: &str = "\n## Recorded programs\n\n`migsim record` recorded these programs on emulated networks, with 8 processes. The networks are the platform `two`, and `two-slow` with a quarter of its rates and four times its delays. \
+The same programs were measured 7 times without the recorder, at a load average of 0.1 to 0.7 (heat) and 0.8 to 3.3 (LAMMPS on `two`, itself included). Traces of `migsim record` have no barriers (`barrier.kind` `none`): each process continues when its own messages have arrived. *Off with barriers* is the error with ideal barriers between the supersteps. The library's \
+own barrier would cost far more, and the programs do not call it there. *In queues* is the time with `--net queues=true`: packets are sent in the order \
+of their arrival, instead of flows that share links.\n\n";
 
-const FIRST_COME: &str = "\nThe messages of LAMMPS are 3 to 10 packets long. Where four of them meet in one queue, the first one that comes is served first. \
-With equal shares each one takes as long as the last one. That is a quarter too much on `two-slow`, and a fifth on `two` with the second machine. Packets in queues are within 3 % on both.\n\n\
-**LAMMPS on `two` with the first machine was not measured on that network alone.** Two things make it slower:\n\n\
-- *Hosts shape what they send*, and the emulated network shapes it again. Messages leave TCP in segments of up to five packets, and a segment waits until the host may send all of it. \
-On the second machine LAMMPS takes 3.35 s with both (7 runs) and 3.23 s if only the network shapes. If hosts cut their messages into packets first, it takes 3.29 s (5 runs). In queues the 3.35 s are predicted 6 % too short.\n\
-- *The program that emulates the network* takes 28 us of a core for each packet on the first machine, and is busy for 2.3 of 3.9 s. Eight hosts that send at 100 Mbps want more than one core can do. \
-On the second machine it takes 21 us, and one packet in 4 000 leaves it more than 0.1 ms late. Two threads in place of one gain nothing there (3.40 s, 7 runs).\n\n\
-So the runs of the second machine are on `two` without the hosts' shaping. That was decided after looking for what made LAMMPS slow. \
-`benches/packets` simulates the packets by another program: on the first machine 3.39 to 3.45 s, 3.41 to 3.47 s with acknowledgements, and 3.85 to 3.86 s if each packet takes 28 us of the emulation, too (measured: 3.81 s). \
-On the second one it has 3.14 to 3.19 s, 3.15 to 3.20 s, and 3.35 to 3.37 s with 21 us (measured: 3.23 s). \
+const FIRST_COME: &str = "\nThe messages of LAMMPS have 3 to 10 packets. If four of them meet in one queue, the one that arrives first is sent first. With equal shares, each \
+message takes as long as the last one. The predicted time is then a quarter too long on `two-slow`, and a fifth on `two` with the second machine. With \
+packets in queues it is within 3 % on both.\n\n\
+**LAMMPS on `two` with the first machine was not measured on that network alone.** Two effects make it slower:\n\n- *Hosts limit the rate at which they send* (shaping), and so does the emulated network. Messages leave TCP in segments \
+of up to five packets, and a segment waits until the host may send all of it. On the second machine LAMMPS takes 3.35 s with both limits (7 runs) and \
+3.23 s if only the network limits the rate. If hosts first divide their messages into packets, it takes 3.29 s (5 runs). The prediction with queues is \
+6 % below the 3.35 s.\n\
+- *The program that emulates the network* takes 28 us of a core for each packet on the first machine, and is busy for 2.3 of 3.9 s. Eight hosts that send at 100 Mbps need more than one core. On the second machine a packet takes 21 us, and one packet in 4 000 is sent more than 0.1 \
+ms late. Two threads instead of one gain nothing there (3.40 s, 7 runs).\n\nSo the runs of the second machine are on `two` without shaping by the \
+hosts. This was decided after a search for the reason why LAMMPS was slow. \
+`benches/packets`, a separate program, simulates the packets. For the first machine it predicts 3.39 to 3.45 s, 3.41 to 3.47 s with acknowledgements, \
+and 3.85 to 3.86 s if each packet also takes 28 us in the emulation (measured: 3.81 s). For the second machine it predicts 3.14 to 3.19 s, 3.15 to 3.20 \
+s, and 3.35 to 3.37 s with 21 us (measured: 3.23 s). \
 With equal shares the error on the first machine is smaller for the wrong reason. Heat hardly changes. Nothing was fitted to these programs.\n";
 
 fn push_queues(text: &mut String, reality: &Reality) {
@@ -186,7 +189,7 @@ fn push_queues(text: &mut String, reality: &Reality) {
         .collect();
     put!(
         text,
-        "\n## What is left\n\n{HEAD_OF_LINE} Measured otherwise: {}.\n",
+        "\n## What is left\n\n{HEAD_OF_LINE} Measurements of `backbone-both` with other protocols: {}.\n",
         told.join(", ")
     );
 }
@@ -202,9 +205,9 @@ fn describe_variant(variant: &str) -> &str {
 }
 
 const HEAD_OF_LINE: &str = "**Head of line** (`backbone-both`, the worst error): four pairs of processes send each other large messages over one link. The clear-to-send of one direction waits \
-behind the data of the other, since both use one connection. Repetitions jump: a superstep takes 0.37 s, with both directions at once, or up to 0.68 s, with one after the other. \
-The first superstep is always fast. `duplex` jumps, too, but its median is the fast time.\n\n\
-Rules that were tried with the study's prototype, error of the total (`backbone-both`, `duplex`, `wan-large`):\n\n\
+behind the data of the other, since both use one connection. The times jump between repetitions: a superstep takes 0.37 s if both directions are sent at the same time, and up to 0.68 s if one is sent after the \
+other. The first superstep is always fast. The times of `duplex` jump, too, but its median is the fast time.\n\nThe table has rules that were tried \
+with a prototype, and the error of the total time for `backbone-both`, `duplex` and `wan-large`:\n\n\
 | rule | backbone-both | duplex | wan-large |\n|---|---|---|---|\n\
 | none: as here | -34 % | -2 % | +0 % |\n\
 | the second direction after the first | +31 % | +62 % | +0 % |\n\
@@ -212,7 +215,7 @@ Rules that were tried with the study's prototype, error of the total (`backbone-
 | the first 128 KiB, the clear-to-send, the rest | -34 % | -2 % | +0 % |\n\
 | 64 KiB each way before the rest | -26 % | +2 % | +6 % |\n\
 | 128 KiB each way before the rest | -17 % | +6 % | +9 % |\n\n\
-No rule explains both cases, so none is built: the two times bound what is measured, and which of them comes is left to chance.";
+No rule explains both cases, so none is implemented. The measured times are between the two values, and which one occurs is random.";
 
 /// Medians of the absolute relative errors of predictions by class, and the largest error \[%\]; and the number of near
 /// predictions.

@@ -11,17 +11,17 @@ use migsim_study::bench::{BEST_START, Bench, Standing, csv_of_policies};
 
 /// Limits of the study, as a list with one line for each.
 const LIMITS: &str = "\
-- Nothing about your cases. The suite is one distribution, and its weights decide the means. `migsim compare` answers for your platform and application.\n\
-- Nothing about optima. The best known makespan is the shortest of the policies that ran and of the stored best, seed by seed. A ratio of 1 says that none of them was faster.\n\
-- Little about real measurements. Each policy sees loads and works without noise and without delay, except in *Rankings under noise*.\n\
-- No ranking of policies whose intervals overlap. Intervals show only the effect of the choice of cases; some classes have few cases.\n\
-- No final verdict on MigBSP. The claims on it are about its default options, with the evidence that stands beside them. Its papers leave options open; *MigBSP with other readings of its papers* shows their effect. \
-On a platform with one cluster it moves nothing with any of them.\n\
-- Nothing about the programs that the policies come from: the rows are reimplementations in migsim. `exec:` runs another program.\n\
-- The costs of calls and moves follow no real system: messages and the transfer of memory are simulated, and fixed costs are random.\n";
+- Your cases: the suite is one random distribution of cases, and its weights determine the means. `migsim compare` compares policies on your platform and application.\n\
+- The optimum: the best known makespan is only the shortest of the policies that ran and of the stored best, seed by seed. A ratio of 1 means that no other known run was faster.\n\
+- Real measurements: each policy sees loads and work without noise and without delay, except in *Rankings under noise*.\n\
+- A ranking of policies whose intervals overlap: intervals show only the effect of the choice of cases, and some classes have few cases.\n\
+- A final verdict on MigBSP: the claims on it concern its default options. Its papers leave rules open, and *MigBSP with other readings of its papers* shows their effect. \
+On a platform with one cluster it moves nothing with any of these readings.\n\
+- The programs from which the policies come: the rows are reimplementations in migsim. With `exec:` you can run another program.\n\
+- The costs of a real system: messages and memory transfers of calls and moves are simulated, and their fixed costs are random.\n";
 
 /// Sentence about an earlier round of claims, which preceded this study.
-const EARLIER: &str = "An earlier round judged 11 claims on 30 cases of the draws 2, 3 and 4. Three held there, and they are judged here once more.";
+const EARLIER: &str = "An earlier study tested 11 claims on 30 cases of each of the draws 2, 3 and 4. Three of these claims held, and they are tested here again.";
 
 /// Returns the row of a policy in the table of results of a draw; `None` if the policy did not run.
 pub(super) fn standing<'b>(bench: &'b Bench, policy: &str) -> Option<&'b Standing> {
@@ -60,22 +60,22 @@ pub fn markdown(outcome: &Outcome) -> String {
     let fresh: Vec<String> = study.fresh_draws.iter().map(u64::to_string).collect();
     let _ = write!(
         text,
-        "Written by `migsim reproduce rivals --out results`. Every number is simulated. The cases are those of the suite `{}`: {} random cases of draw {}, on which options and claims were \
-         chosen, and as many of each of the draws {}, which test them. The claims were written into `crates/papers/src/rivals/study.json` before a fresh draw ran. \
-         [The guide](../docs/guide/bench.md) explains the rows and how to enter a policy.\n\n",
+        "Written by `migsim reproduce rivals --out results`. Every number is simulated. The cases come from the suite `{}`: {} random cases of draw {}, which was used to choose options and claims, \
+         and as many cases of each of the draws {}, which test the claims. The claims were written into `crates/papers/src/rivals/study.json` before the new draws were simulated. \
+         [The guide](../docs/guide/bench.md) explains the columns of the tables, and how to enter a policy.\n\n",
         study.suite,
         study.cases,
         study.public_draw,
         fresh.join(", ")
     );
-    text += "The best known makespan of a case is the shortest of all policies of the default set. On the public draw the stored best also counts: the shortest of any strategy with any trigger. \
-             Ratios of different draws therefore do not compare.\n\n";
+    text += "The best known makespan of a case is the shortest of all policies of the default set. On draw 1 a stored best also counts: the shortest makespan of any strategy with any trigger. \
+             Therefore ratios of different draws cannot be compared.\n\n";
     text += "## The default set\n\n";
     text += &policies_table(&outcome.public, &|one| {
         one.is_default || one.policy == BEST_START
     });
-    text += "\nThe best static start is no policy: the application alone, from the best of the built-in starts, chosen after the runs. A ratio below 1 \
-             means that the start matters more than any policy.\n\n";
+    text += "\n`never from the best static start` is not a policy, but the application alone from the best of the built-in starts, chosen after the runs. If its ratio is below 1, \
+             the start matters more than any policy.\n\n";
     text += &combinations_table(outcome);
     text += &interpretations_section(outcome);
     text += &paid_back_section(outcome);
@@ -112,9 +112,10 @@ fn advice_section(outcome: &Outcome) -> String {
     }
     let (all, draws) = (failed.len() + held.len(), outcome.fresh.len());
     let mut text = format!(
-        "Draws are sets of random cases. Of {all} claims from the public draw, {} failed on it or on at least one of {draws} fresh draws ([table](#the-advice-on-each-draw)). \
-         {} held on all of them. A claim that held can still be chance where it is not significant (95 %). Each line therefore has its evidence: \
-         the fresh draws on which it is significant, and by how much the mean ratio is lower there than that of the best other policy.\n\n",
+        "The *ratio* of a policy is its makespan divided by the best known makespan of the case. A policy is better than another if its mean ratio over a set of random cases, a *draw*, is lower. \
+         The results on draw 1 led to {all} claims. Of these, {} failed on draw 1 or on at least one of {draws} new draws ([table](#the-advice-on-each-draw)). \
+         The other {} held on all draws and are listed here. A claim may hold by chance. Therefore the brackets say on how many new draws it is significant (95 %). \
+         They also say by how much the mean ratio of the policy is lower on the new draws than that of the best other policy.\n\n",
         failed.len(),
         held.len()
     );
@@ -123,8 +124,8 @@ fn advice_section(outcome: &Outcome) -> String {
     }
     let _ = writeln!(
         text,
-        "\nNames such as `refine` are [strategies](../docs/guide/policy.md#all-policies); names such as `boulmier` and `menon` are \
-         [triggers](../docs/guide/policy.md#all-triggers), which decide when a strategy is called. {EARLIER}"
+        "\nA [strategy](../docs/guide/policy.md#all-policies) such as `refine` decides which process moves where. A [trigger](../docs/guide/policy.md#all-triggers) \
+         such as `boulmier` or `menon` decides when the strategy is called. {EARLIER}"
     );
     text
 }
@@ -184,7 +185,7 @@ fn combinations_table(outcome: &Outcome) -> String {
         mean_ratio_by_name(bench, &study.strategies, &|name| study.with_strategy(name));
     let triggers = mean_ratio_by_name(bench, &study.triggers, &|name| study.with_trigger(name));
     let mut text = format!(
-        "## Strategies and triggers\n\nMean ratios on draw {}, {} policies. A row is a strategy (where processes go), a column a trigger (when it is called). Both are ordered by their means.\n\n| strategy |",
+        "## Strategies and triggers\n\nThe table has the mean ratios on draw {} of {} policies. Each row is a strategy (where processes go), and each column a trigger (when the strategy is called). Rows and columns are ordered by their means.\n\n| strategy |",
         bench.draw,
         strategies.len() * triggers.len()
     );
@@ -214,7 +215,7 @@ fn combinations_table(outcome: &Outcome) -> String {
 /// Creates the section about the range of results of MigBSP over its interpretations.
 fn interpretations_section(outcome: &Outcome) -> String {
     let mut text = String::from(
-        "## MigBSP with other readings of its papers\n\nThe papers leave options open. `neutral` has the defaults on a platform of your own. Each other reading changes these options of `policy.migbsp`:\n\n",
+        "## MigBSP with other readings of its papers\n\nThe papers leave some rules of MigBSP open. A *reading* is a choice of options for these rules. `neutral` has the default options on your own platform. Each other reading changes these options of `policy.migbsp`:\n\n",
     );
     for (name, options) in &outcome.study.readings {
         let shown = |(key, value): (&String, &Value)| {
@@ -256,7 +257,7 @@ fn interpretations_section(outcome: &Outcome) -> String {
 /// Creates the section about the effect of the option `only_if_paid_back`.
 fn paid_back_section(outcome: &Outcome) -> String {
     let mut text = String::from(
-        "## Calls that the rest of the run pays back\n\nWith `only_if_paid_back` a call is skipped if the remaining supersteps are too few to gain what it costs.\n\n| policy | mean ratio | with it | calls | with it |\n|---|---|---|---|---|\n",
+        "## Calls that the rest of the run pays back\n\nWith the option `only_if_paid_back`, a call is skipped if the remaining supersteps are too few to gain the time that the call costs.\n\n| policy | mean ratio | mean ratio with the option | calls | calls with the option |\n|---|---|---|---|---|\n",
     );
     for one in outcome.study.paid_back_variants() {
         let plain = standing(&outcome.public, &one.policy);
@@ -276,8 +277,8 @@ fn paid_back_section(outcome: &Outcome) -> String {
 fn noise_section(outcome: &Outcome) -> String {
     let (study, bench) = (&outcome.study, &outcome.public);
     let mut text = String::from(
-        "## Rankings under noise\n\nMean ratio and rank among the policies of this table, with exact reports and with reports that are noisy, old, averaged or missing. \
-         The settings are `view.noise`, `view.delay`, `view.window` and `view.missing`. Ranks whose ratios are close mean little.\n\n| policy | exact |",
+        "## Rankings under noise\n\nPolicies decide from reports of work and times, which may be exact, noisy, old, averaged or missing. The table has the mean ratio of each policy, and in brackets its rank in this table. \
+         The settings are `view.noise`, `view.delay`, `view.window` and `view.missing`. If ratios are close, their order means little.\n\n| policy | exact |",
     );
     for view in study.views.keys() {
         let _ = write!(text, " {view} |");
@@ -332,7 +333,7 @@ fn is_ranked(policy: &str) -> bool {
 /// Creates the section with the three policies of lowest mean ratio in each class of cases of the public draw.
 fn classes_section(bench: &Bench) -> String {
     let mut text = String::from(
-        "## Classes of cases\n\nThe three policies with the lowest mean ratio in each class of cases of the public draw, among all policies that ran. With many policies and few cases, the first places are partly luck.\n\n| class | cases | first | second | third | `never` |\n|---|---|---|---|---|---|\n",
+        "## Classes of cases\n\nThe table has the three policies with the lowest mean ratios in each class of cases of draw 1. A case can belong to several classes. `walk` is a random-walk load, and `dear moves` are expensive moves. With many policies and few cases, the first places are partly due to chance.\n\n| class | cases | first | second | third | `never` |\n|---|---|---|---|---|---|\n",
     );
     for (class, count) in bench.classes() {
         let own = bench.standings_among(|case| case.classes.iter().any(|one| one == class));
@@ -354,8 +355,8 @@ fn classes_section(bench: &Bench) -> String {
 /// Creates the table with the verdict on each claim for each draw.
 fn verdicts_table(outcome: &Outcome) -> String {
     let mut text = String::from(
-        "## The advice on each draw\n\nA claim holds if the mean ratio of its policy is below that of each policy to which it is compared. The columns show the mean ratio of the policy, that of the best other policy, and the 95 % interval of the \
-         difference, paired by case: below 0 the policy is better. A star marks claims that are significant against each of the others.\n\n| claim | draw | cases | policy | best other | difference, 95 % | holds |\n|---|---|---|---|---|---|---|\n",
+        "## The advice on each draw\n\nA claim holds on a draw if the mean ratio of its policy is below that of each policy with which it is compared. The columns show the mean ratio of the policy, that of the best other policy, and the 95 % interval of their \
+         difference, paired by case. If the difference is below 0, the policy of the claim is better. A star marks a claim that is significant in all its comparisons.\n\n| claim | draw | cases | policy | best other | difference, 95 % | holds |\n|---|---|---|---|---|---|---|\n",
     );
     for claim in &outcome.study.advice {
         for bench in std::iter::once(&outcome.public).chain(&outcome.fresh) {
