@@ -155,7 +155,7 @@ impl Study {
         let others = others.filter(|one| named(&one.name));
         Ok(Request {
             suite: Suite::find(&self.suite)?,
-            draw,
+            draw: draw.into(),
             cases: self.cases,
             rivals: self
                 .combinations()
