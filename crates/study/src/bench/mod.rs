@@ -42,6 +42,7 @@ use super::store::Store;
 use migsim_base::error::{Error, Problem};
 use migsim_experiment::suite::{Case, Draw, Suite};
 use migsim_experiment::{Flag, Layers, Limits, Registry};
+use migsim_platform::Rule;
 
 /// Maximum number of cases of a draw that a benchmark may run.
 pub const MAX_CASES: u64 = 10_000;
@@ -98,6 +99,13 @@ impl Request {
     pub fn policies(&self) -> Vec<String> {
         let readings = self.rivals_with_settings.iter().map(|one| one.name.clone());
         self.policies_without_settings().into_iter().chain(readings).collect()
+    }
+
+    /// Returns the number of runs of all sweeps, if every case draws something from its seed.
+    pub fn runs(&self) -> u64 {
+        let seeds = self.seeds.as_ref().map_or(1, Spec::count);
+        let settings = self.policies().len() + Rule::ALL.len();
+        self.cases * settings as u64 * seeds
     }
 
     /// Creates the sweep that runs the policies without separate settings on the cases; it can be divided into parts.
