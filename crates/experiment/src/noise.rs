@@ -52,7 +52,7 @@ impl Workload for Disturbed {
 
     fn fill(&self, superstep: usize, plan: &mut Plan) {
         self.inner.fill(superstep, plan);
-        let mut random = Stream::at(self.seed, Purpose::Noise, superstep as u64);
+        let mut random = Stream::for_superstep(self.seed, Purpose::Noise, superstep as u64);
         for work in &mut plan.work {
             let factor = 1.0 + 3.0_f64.sqrt() * self.noise * random.symmetric();
             *work = Instructions::of(work.get() * factor);
@@ -89,7 +89,7 @@ mod tests {
             ("seed", json!(seed)),
             ("policy.name", json!(policy)),
         ];
-        let experiment = Experiment::load(&Layers::of(settings), Limits::default()).unwrap();
+        let experiment = Experiment::load(&Layers::from_pairs(settings), Limits::default()).unwrap();
         assert_eq!(experiment.uses_seed(), noise > 0.0);
         let workload = &experiment.workload;
         let mut plan = Plan::default();
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn a_noise_out_of_range_is_refused() {
         let settings = [("workload.app", json!("sw")), ("runtime.noise", json!(0.6))];
-        let error = Experiment::load(&Layers::of(settings), Limits::default()).unwrap_err();
+        let error = Experiment::load(&Layers::from_pairs(settings), Limits::default()).unwrap_err();
         let text = error.to_string();
         assert!(text.contains("it must be from 0 to 0.5"), "{text}");
     }

@@ -192,7 +192,7 @@ fn built_in_loads_are_read_by_name() {
     for name in ["built-in:build-0", "built-in:build-1"] {
         let steps = load(name)
             .unwrap()
-            .steps(Stream::named(1, Purpose::HostLoad, "h0"));
+            .steps(Stream::for_object(1, Purpose::HostLoad, "h0"));
         // At most one other program runs on a busy core, which leaves half of it.
         let mut hour = steps.take_while(|step| step.0 < 3600.0);
         assert!(hour.all(|step| step.1 <= 0.5));
