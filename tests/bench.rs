@@ -125,6 +125,36 @@ fn a_case_that_is_shown_is_the_case_of_its_name() {
 }
 
 #[test]
+fn fixed_cases_have_rows_of_their_own_and_run_like_any_experiment() {
+    let arguments = [
+        "bench", "--draw", "fixed", "--cases", "1", "--seeds", "1", "--json",
+    ];
+    let output = succeeded(migsim(&arguments));
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        (&json["draw"], &json["cases"]),
+        (&"fixed".into(), &1.into())
+    );
+    // Another seed shifts the measured load.
+    let makespan = |seed: &str| {
+        let name = "lb-1.fixed.13";
+        let output = migsim(&["run", name, "--seed", seed, "--scenario", "i", "--json"]);
+        let json: Value = serde_json::from_slice(&succeeded(output).stdout).unwrap();
+        json["scenarios"][0]["makespan_s"].as_f64().unwrap()
+    };
+    assert_ne!(makespan("1"), makespan("2"));
+    let beyond = migsim(&["bench", "--draw", "fixed", "--case", "25", "--show"]);
+    let error = String::from_utf8(beyond.stderr).unwrap();
+    assert_eq!(
+        (beyond.status.code(), error.trim_end()),
+        (
+            Some(2),
+            "error: the suite `lb-1` has 24 fixed cases\n  --> --case"
+        )
+    );
+}
+
+#[test]
 fn the_stored_best_is_the_makespan_of_its_policy() {
     let rows: Vec<_> = stored_rows("lb-1", 1).collect();
     // Each of five groups of cases gives one row, that of its shortest run.

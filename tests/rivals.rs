@@ -78,11 +78,14 @@ fn a_page_without_runs_reports_it_and_keeps_its_form() {
     let plans: Vec<migsim::sweep::Plan> = plans
         .map(|sweep| sweep.and_then(plan).expect("a plan"))
         .collect();
+    let planned: usize = plans.iter().map(|plan| plan.runs.len()).sum();
+    assert_eq!(request.runs(), planned as u64);
     let bench = Bench::from_rows(&request, &plans, &[].into());
     let outcome = Outcome {
         study,
         public: bench.clone(),
-        fresh: vec![bench],
+        fresh: vec![bench.clone()],
+        fixed: bench,
     };
     let page = markdown(&outcome);
     assert!(page.contains("## What this does not show"), "{page}");

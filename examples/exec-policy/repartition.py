@@ -5,7 +5,8 @@ migsim run --platform ufrgs.json --app sw --n 100 --policy 'exec:python3 example
 
 `scotch` (Debian package scotch) maps with the present map as the old one, where a process that stays counts as much as an edge.
 `metis` (Debian package metis) partitions from scratch. Then its parts are renamed among cores of the same weight, so that much memory
-stays. Both leave all as it is unless the longest computation falls by 5 %. Seeds are fixed. Nothing knows the memory of hosts.
+stays. `zoltan` (zoltan.c beside this file, compiled as `zoltan_repartition` in a folder of PATH) repartitions by traffic in 100 supersteps
+and memory to move. All leave all as it is unless the longest computation falls by 5 %. Seeds are fixed. Nothing knows the memory of hosts.
 """
 
 import json
@@ -15,6 +16,7 @@ import sys
 import tempfile
 
 GAIN = 0.95  # the longest time after the call over that before it, at most
+SUPERSTEPS = 100  # the supersteps whose traffic counts as much as memory of the same size that moves (zoltan)
 WHOLE = 10_000  # the largest weight of a vertex or a part, which are whole numbers
 
 
@@ -25,7 +27,7 @@ def ran(*command):
 
 
 def edges_of(barrier):
-    """The bytes between the processes of each pair, both ways together, as weights from 1 to 1000, by process."""
+    """The bytes between the processes of each pair, both ways together, as weights from 1 to 1000, by process; and the most bytes."""
     bytes_of = {}
     for sender, receiver, _, size in barrier.get("communication", []):
         if sender != receiver:
@@ -37,10 +39,10 @@ def edges_of(barrier):
         weight = max(1, round(1000 * size / most))
         rows[one].append((weight, other))
         rows[other].append((weight, one))
-    return rows
+    return rows, most
 
 
-def scotch(folder, weights, edges, parts, old):
+def scotch(folder, weights, edges, parts, old, _):
     """Scotch remaps from the old parts; a process on a core that is no part has none (-1)."""
     with open(f"{folder}/graph", "w") as file:
         print(f"0\n{len(weights)} {sum(map(len, edges))}\n0 011", file=file)
@@ -56,7 +58,7 @@ def scotch(folder, weights, edges, parts, old):
     return [part for _, part in sorted(pairs)]
 
 
-def metis(folder, weights, edges, parts, _):
+def metis(folder, weights, edges, parts, *_):
     """METIS partitions from scratch. It refuses a graph without an edge."""
     if not any(edges):
         edges = [[(1, 1)], [(1, 0)]] + edges[2:]
@@ -70,6 +72,20 @@ def metis(folder, weights, edges, parts, _):
     ran("gpmetis", "-ptype=rb", "-seed=1", f"-tpwgts={folder}/parts", f"{folder}/graph", str(len(parts)))
     with open(f"{folder}/graph.part.{len(parts)}") as file:
         return [int(line) for line in file]
+
+
+def zoltan(folder, weights, edges, parts, old, sizes):
+    """Zoltan repartitions from the old parts; a process on a core that is no part moves for nothing."""
+    with open(f"{folder}/graph", "w") as file:
+        print(len(weights), len(parts), *parts, file=file)
+        for weight, row, part, size in zip(weights, edges, old, sizes):
+            here = (part, size) if part >= 0 else (0, 0)
+            print(weight, *here, len(row), *(f"{other} {traffic}" for traffic, other in row), file=file)
+    with open(f"{folder}/graph") as file:
+        done = subprocess.run("zoltan_repartition", stdin=file, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"zoltan_repartition: {done.stderr.strip()}")
+    return [int(line) for line in done.stdout.splitlines()]
 
 
 def renamed(found, parts, old, memory):
@@ -109,10 +125,11 @@ def decide(barrier, partition):
         return current, 0
     parts = [max(1, round(WHOLE * room[core] / max(room))) for core in cores]
     weights = [max(1, round(WHOLE * one / max(work))) for one in work]
-    edges, number = edges_of(barrier), {core: part for part, core in enumerate(cores)}
+    (edges, most), number = edges_of(barrier), {core: part for part, core in enumerate(cores)}
     old = [number.get(core, -1) for core in current]
     with tempfile.TemporaryDirectory() as folder:
-        found = partition(folder, weights, edges, parts, old)
+        sizes = [round(1000 * one / (SUPERSTEPS * most)) for one in memory]
+        found = partition(folder, weights, edges, parts, old, sizes)
     if partition is metis:
         found = renamed(found, parts, old, memory)
     places = [cores[part] for part in found]
@@ -121,9 +138,9 @@ def decide(barrier, partition):
     return (places if longest(places) <= GAIN * longest(current) else current), operations
 
 
-chosen = {"scotch": scotch, "metis": metis}.get(sys.argv[1] if len(sys.argv) > 1 else "")
+chosen = {"scotch": scotch, "metis": metis, "zoltan": zoltan}.get(sys.argv[1] if len(sys.argv) > 1 else "")
 if chosen is None:
-    sys.exit("name a partitioner: scotch or metis")
+    sys.exit("name a partitioner: scotch, metis or zoltan")
 for line in sys.stdin:
     assignment, operations = decide(json.loads(line), chosen)
     print(json.dumps({"assignment": assignment, "operations": operations}), flush=True)

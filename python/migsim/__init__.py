@@ -23,7 +23,7 @@ from ._experiment import Experiment, run
 from ._policy import Policy, PlatformView, View, policy, policies
 from ._platform import Platform, PlatformBuilder
 from ._run import Run, Scenario, load
-from ._sweep import Bottlenecks, Comparison, Shard, Sweep, SweepResult, Tuning, bottlenecks, compare, sweep, tune
+from ._sweep import Bottlenecks, Comparison, Shard, Sweep, SweepResult, Tuning, bench, bottlenecks, compare, sweep, tune
 from ._table import Table
 from ._trigger import Observed, Trigger, trigger, triggers
 
@@ -54,6 +54,7 @@ __all__ = [
     "__version__",
     "application",
     "applications",
+    "bench",
     "bottlenecks",
     "compare",
     "load",

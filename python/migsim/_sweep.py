@@ -398,3 +398,31 @@ def bottlenecks(
     named = [] if experiment is None else [fspath(experiment)]
     typed = [*named, *arguments("bottlenecks", keywords), *_seeds(seeds)]
     return Bottlenecks(json.loads(call_beside(["bottlenecks", *typed, "--json", "--quiet"])))
+
+
+def bench(
+    *,
+    seeds: int | Sequence[int] | str | None = None,
+    out: str | PathLike[str] | None = None,
+    **keywords: Value,
+) -> Table:
+    """Runs policies on the cases of a suite, and returns a row for each policy, the lowest mean ratio to the best known first.
+
+    >>> import migsim
+    >>> rows = migsim.bench(draw=1, cases=1, seeds=1, policies="refine/every=50")
+    >>> "refine/every=50" in list(rows["policy"])
+    True
+
+    Parameters
+    ----------
+    seeds
+        The seeds of each case, by default those of the suite.
+    out
+        The folder that keeps the runs; the same call continues there.
+    keywords
+        The flags of `migsim bench`: `suite`, `draw`, `cases`, `policies`.
+    """
+    kept = [] if out is None else ["--out", fspath(out)]
+    typed = [*arguments("bench", keywords), *_seeds(seeds), *kept]
+    rows = json.loads(call_beside(["bench", *typed, "--json", "--quiet"]))["policies"]
+    return Table._of_rows(list(rows[0]), (list(row.values()) for row in rows))

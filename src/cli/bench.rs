@@ -10,7 +10,7 @@ use super::setup::{Setup, kept_in};
 use super::slurm::Job;
 use crate::Registry;
 use crate::error::{Error, Problem};
-use crate::experiment::suite::Suite;
+use crate::experiment::suite::{Draw, Suite};
 use crate::memory::Purpose;
 use crate::sweep::bench::{self, Bench, Request};
 use crate::sweep::folder;
@@ -18,6 +18,9 @@ use crate::sweep::run::missing_runs;
 use crate::sweep::spec::label;
 use crate::sweep::{Plan, Shard, Spec, Store, Sweep};
 use crate::words::counted;
+
+/// The default number of cases of a draw.
+const USUAL_CASES: u64 = 100;
 
 pub(super) fn bench(
     registry: &Registry,
@@ -27,7 +30,9 @@ pub(super) fn bench(
 ) -> Result<bool, Error> {
     let suite = Suite::find(&arguments.suite)?;
     if let Some(number) = arguments.case.filter(|_| arguments.show) {
-        let case = suite.case(arguments.draw, number);
+        let case = suite
+            .case(arguments.draw, number)
+            .ok_or_else(|| no_such_case(suite, "--case"))?;
         return print_json(out, &case.experiment).map(|()| true);
     }
     let request = request(suite, arguments)?;
@@ -94,11 +99,28 @@ fn request(suite: Suite, arguments: &BenchArguments) -> Result<Request, Error> {
     Ok(Request {
         suite,
         draw: arguments.draw,
-        cases: arguments.cases,
+        cases: cases(suite, arguments)?,
         rivals: rivals.map(|value| label(&value)).collect(),
         rivals_with_settings: Vec::new(),
         seeds: arguments.seeds.clone(),
     })
+}
+
+/// Returns the number of cases: at most all fixed ones.
+fn cases(suite: Suite, arguments: &BenchArguments) -> Result<u64, Error> {
+    let all = suite.fixed_cases();
+    match (arguments.draw, arguments.cases) {
+        (Draw::Number(_), given) => Ok(given.unwrap_or(USUAL_CASES)),
+        (Draw::Fixed, Some(more)) if more > all => Err(no_such_case(suite, "--cases")),
+        (Draw::Fixed, given) => Ok(given.unwrap_or(all)),
+    }
+}
+
+/// The error of a number beyond the fixed cases.
+fn no_such_case(suite: Suite, flag: &str) -> Error {
+    let (name, count) = (&suite.file().name, suite.fixed_cases());
+    let problem = Problem::new(format!("the suite `{name}` has {count} fixed cases"));
+    problem.source(flag).into()
 }
 
 /// Simulates the runs of a part of the plan that have no result in the store yet.

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::Path;
+use std::sync::Mutex;
 
 use rayon::ThreadPool;
 use serde::Serialize;
@@ -23,7 +24,7 @@ use crate::memory::{self, Purpose};
 use crate::output::{OutputForm, cannot_write, write_file};
 use crate::paper;
 use crate::paper::rivals;
-use crate::sweep::Done;
+use crate::sweep::{Done, Store};
 
 /// The argument that lists the papers.
 const LIST: &str = "list";
@@ -161,6 +162,9 @@ fn write_chosen_figures(
     write_figures(figures, folder, (format, style), said)
 }
 
+/// The folder in `--out` that keeps the runs of the study of rivals; the same command continues there.
+const RIVAL_RUNS: &str = "rivals-runs";
+
 /// Runs the study of rival policies.
 fn rivals(
     arguments: &ReproduceArguments,
@@ -174,15 +178,17 @@ fn rivals(
     };
     rivals::check_figure(wanted.unwrap_or("all")).map_err(placed)?; // check this before runs that take minutes
     let limits = limits(&arguments.memory, arguments.threads, Purpose::Sweep);
-    let done = Done::default();
+    let folder = arguments.out.as_ref().map(|out| out.join(RIVAL_RUNS));
+    let store = folder.map_or_else(|| Ok(Store::in_memory()), |folder| Store::open(&folder))?;
     let bar = Bar {
         unit: "runs",
-        total: None,
+        total: Some(rivals::runs()?.saturating_sub(store.rows().len() as u64)),
         has_lines: true,
         is_quiet: arguments.quiet,
     };
+    let (store, done) = (Mutex::new(store), Done::default());
     let outcome = with_bar(&bar, &|| done.runs(), || {
-        threads.install(|| rivals::run_study(&Registry::standard(), limits, &done))
+        threads.install(|| rivals::run_study(&Registry::standard(), limits, &store, &done))
     })?;
     let figures = rivals::figures(&outcome, wanted.unwrap_or("all"), &style).map_err(placed)?;
     let texts = (rivals::markdown(&outcome), rivals::csv(&outcome));

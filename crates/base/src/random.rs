@@ -25,6 +25,8 @@ pub enum Purpose {
     Reports = 20,
     /// The errors and losses of the reports from hosts about their load.
     LoadReports = 21,
+    /// The disturbances of the work of processes.
+    Noise = 22,
     /// The random selection of the settings of a sweep that are run.
     Sweep = 100,
     /// The settings at which a search for good settings starts.

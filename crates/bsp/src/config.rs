@@ -205,6 +205,11 @@ fn is_false(value: &bool) -> bool {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
+fn is_exact(noise: &f64) -> bool {
+    *noise == 0.0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
 fn is_zero(duration: &Seconds) -> bool {
     duration.get() <= 0.0
 }
@@ -269,6 +274,10 @@ pub struct RuntimeConfig {
     /// the call.
     #[serde(skip_serializing_if = "LoadMeasure::is_default")]
     pub load: LoadMeasure,
+    /// Relative standard deviation of disturbances of the work, from 0 to 0.5. The work of each process in each superstep is multiplied by a
+    /// random factor, uniform in `1 ± √3·noise`. The factors are drawn from the seed of the run, the same for all policies.
+    #[serde(skip_serializing_if = "is_exact")]
+    pub noise: f64,
     /// The shortcuts by which the simulator avoids events; they save computing time and do not change results.
     #[serde(skip_serializing_if = "Shortcuts::is_default")]
     pub shortcuts: Shortcuts,

@@ -83,7 +83,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Finds the built-in experiment `name` (with or without `.json`); `None` if there is no such experiment. `lb-1.2.17` is case 17
-/// of draw 2 of the suite `lb-1`.
+/// of draw 2 of the suite `lb-1`, and `lb-1.fixed.3` its fixed case 3.
 ///
 /// # Errors
 /// The text of the built-in experiment cannot be read, which would be a fault of the program.

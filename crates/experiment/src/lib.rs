@@ -33,6 +33,7 @@ mod idle_cores;
 mod ledger;
 mod library;
 mod neutral;
+mod noise;
 mod optimum;
 mod origins;
 mod pingpong;

@@ -10,6 +10,7 @@ use super::case_change;
 use super::config::{Basis, ExperimentConfig, NONE};
 use super::former;
 use super::idle_cores;
+use super::noise;
 use super::origins;
 use super::placement::place;
 use super::plausibility::{self, Finding};
@@ -150,6 +151,8 @@ impl Experiment {
             parts.platform = shared.under_load(&parts.platform, &parts.loads, parts.config.seed)?;
         }
         let of_library = parts.insert_settings(whole)?;
+        let (noise, seed) = (parts.config.runtime.noise, parts.config.seed);
+        parts.built.workload = noise::disturbed(parts.built.workload, noise, seed)?;
         if parts.network.loopback_shared {
             parts.platform = with_loopbacks(&parts.platform, &parts.network);
         }
@@ -392,7 +395,8 @@ impl<'r> Parts<'r> {
         Ok(Draws {
             has_other_draws: policy.uses_seed()
                 || self.loads.uses_seed()
-                || self.has_measurement_errors(),
+                || self.has_measurement_errors()
+                || self.config.runtime.noise > 0.0,
             has_workload_draws: workload.uses_seed(),
             is_shared: self.shares_seed,
         })

@@ -188,6 +188,9 @@ impl Plan {
     }
 }
 
+/// The hint of the note about seeds without effect.
+const DISTURB: &str = "`--set runtime.noise=0.01` disturbs the work of each process at random";
+
 /// Returns the note that the seeds have no effect; `None` if the user did not choose a seed.
 fn note_of_seeds(sweep: &Sweep, seeds: &[u64]) -> Option<String> {
     let first = seeds.first()?;
@@ -200,10 +203,12 @@ fn note_of_seeds(sweep: &Sweep, seeds: &[u64]) -> Option<String> {
     };
     match seeds {
         [_, _, ..] => Some(format!(
-            "seeds change nothing here: no setting draws anything at random; only seed {first} is run"
+            "seeds change nothing here: no setting draws anything at random; only seed {first} is run; {DISTURB}"
         )),
         _ => is_chosen().then(|| {
-            format!("seed {first} changes nothing here: no setting draws anything at random")
+            format!(
+                "seed {first} changes nothing here: no setting draws anything at random; {DISTURB}"
+            )
         }),
     }
 }

@@ -16,7 +16,7 @@ use super::lu::{Lu, LuConfig};
 use super::sw::{Sw, SwConfig};
 use super::synthetic::{Synthetic, SyntheticConfig};
 use super::table::{Table as Tables, TableConfig};
-use super::trace::{Recording, Trace};
+use super::trace::{Recording, Trace, built_in};
 use super::vt::{RankFile, Vt, VtConfig, read_rank_files};
 use super::{Setting, Workload};
 use migsim_base::document::{read_bytes, sha256};
@@ -298,7 +298,8 @@ impl Built {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TraceConfig {
-    /// Path of the file of the trace; a relative path starts at the folder where the command runs.
+    /// Path of the file of the trace; a relative path starts at the folder where the command runs. `built-in:comd` is a recorded
+    /// program that comes with migsim.
     pub trace: String,
     /// Memory of each process whose memory the trace does not state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -378,8 +379,7 @@ impl WorkloadOptions for TraceConfig {
     const TITLE: &'static [&'static str] = &["trace"];
 
     fn application(self) -> Result<Built, Error> {
-        let bytes =
-            read_bytes(self.trace.as_ref()).map_err(|problem| problem.key("workload.trace"))?;
+        let bytes = built_in::read(&self.trace).map_err(|problem| problem.key("workload.trace"))?;
         let mut trace = Trace::parse_bytes(&self.trace, &bytes)?;
         let processes = trace.processes();
         if self.procs.is_some_and(|wanted| wanted != processes) {

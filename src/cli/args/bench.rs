@@ -1,6 +1,7 @@
 //! Defines the flags of `migsim bench`.
 
 use std::path::PathBuf;
+use std::str::FromStr as _;
 
 use clap::Args;
 
@@ -9,7 +10,7 @@ use super::settings::MemoryArguments;
 use super::{BENCHMARK, OUTPUT, SLURM};
 use crate::cli::complete::text_parser;
 use crate::cli::options::parse_counts;
-use crate::experiment::suite::Suite;
+use crate::experiment::suite::{Draw, Suite};
 use crate::sweep::{Shard, Spec};
 
 #[derive(Debug, Args)]
@@ -18,6 +19,8 @@ use crate::sweep::{Shard, Spec};
       migsim bench --suite lb-1 --draw 1 --cases 100 --out bench/lb-1\n  \
     A rival beside the default set, whose runs are kept in the folder:\n    \
       migsim bench --policies greedy/every=50,exec:./mylb --out bench/lb-1\n  \
+    The fixed cases: recorded programs, applications of papers and measured loads:\n    \
+      migsim bench --draw fixed --out bench/fixed\n  \
     One case, to look at and to run by hand:\n    \
       migsim bench --case 17 --show > case17.json\n    \
       migsim compare case17.json --policies refine/menon,migbsp --seeds 1..5\n\n\
@@ -28,12 +31,12 @@ pub(in crate::cli) struct BenchArguments {
     /// The benchmark suite whose cases are run
     #[arg(long, value_name = "NAME", value_parser = text_parser(Suite::names()), hide_possible_values = true, default_value = "lb-1", help_heading = BENCHMARK)]
     pub(in crate::cli) suite: String,
-    /// The number of the draw of cases; draw 1 is the public one
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000), default_value_t = 1, help_heading = BENCHMARK)]
-    pub(in crate::cli) draw: u64,
-    /// The number of cases to run, from case 1 on
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000), default_value_t = 100, help_heading = BENCHMARK)]
-    pub(in crate::cli) cases: u64,
+    /// The number of the draw (1 is the public one), or `fixed` for the fixed cases: recorded programs, papers' applications, measured loads
+    #[arg(long, value_name = "N", value_parser = Draw::from_str, default_value_t = Draw::Number(1), help_heading = BENCHMARK)]
+    pub(in crate::cli) draw: Draw,
+    /// The number of cases, from case 1 on [default: 100, or all fixed cases]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000), help_heading = BENCHMARK)]
+    pub(in crate::cli) cases: Option<u64>,
     /// Policies to run in addition to the default set of the suite, separated by commas
     #[arg(long, value_name = "POLICIES", help_heading = BENCHMARK)]
     pub(in crate::cli) policies: Option<String>,

@@ -16,6 +16,9 @@ use std::time::Duration;
 use super::line_column;
 use crate::error::Problem;
 
+/// Prefix of the names of texts that come with the program and stand for files.
+pub const BUILT_IN: &str = "built-in:";
+
 /// Maximum size of an input file \[B\].
 const MOST_BYTES: usize = 1 << 30;
 

@@ -15,7 +15,7 @@ mod separator;
 mod syntax;
 mod value;
 
-pub use file::{cannot_read, read_binary, read_bytes, read_text, sha256};
+pub use file::{BUILT_IN, cannot_read, read_binary, read_bytes, read_text, sha256};
 pub use json::Document;
 pub use kind::FileKind;
 pub use problems::{MOST_PROBLEMS, limited, line_column};

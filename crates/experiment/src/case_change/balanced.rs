@@ -47,14 +47,58 @@ impl Reworked {
     }
 }
 
-impl Workload for Reworked {
-    fn processes(&self) -> usize {
-        self.inner.processes()
-    }
+/// The methods of a [`Workload`] that asks another one in its field `inner` for everything but work, memory and prescribed moves.
+macro_rules! other_methods {
+    () => {
+        fn processes(&self) -> usize {
+            self.inner.processes()
+        }
 
-    fn supersteps(&self) -> usize {
-        self.inner.supersteps()
-    }
+        fn supersteps(&self) -> usize {
+            self.inner.supersteps()
+        }
+
+        fn extent(&self) -> Extent {
+            self.inner.extent()
+        }
+
+        fn is_memory_known(&self, process: ProcessId) -> bool {
+            self.inner.is_memory_known(process)
+        }
+
+        fn initial_host(&self, process: ProcessId) -> Option<&str> {
+            self.inner.initial_host(process)
+        }
+
+        fn initial_rank(&self, process: ProcessId) -> Option<usize> {
+            self.inner.initial_rank(process)
+        }
+
+        fn is_movable(&self, process: ProcessId) -> bool {
+            self.inner.is_movable(process)
+        }
+
+        fn labels(&self) -> Option<&Labels> {
+            self.inner.labels()
+        }
+
+        fn prescribes_moves(&self) -> bool {
+            self.inner.prescribes_moves()
+        }
+
+        fn failure(&self) -> Option<Error> {
+            self.inner.failure()
+        }
+
+        fn cycles_per_instruction(&self) -> f64 {
+            self.inner.cycles_per_instruction()
+        }
+    };
+}
+pub(in super::super) use other_methods;
+
+impl Workload for Reworked {
+    other_methods!();
 
     fn fill(&self, superstep: usize, plan: &mut Plan) {
         self.inner.fill(superstep, plan);
@@ -69,55 +113,19 @@ impl Workload for Reworked {
         }
     }
 
-    fn repeats(&self, superstep: usize) -> bool {
-        self.inner.repeats(superstep)
-    }
-
-    fn extent(&self) -> Extent {
-        self.inner.extent()
-    }
-
     fn memory(&self, process: ProcessId) -> Bytes {
         Bytes::of(self.inner.memory(process).get() * self.memory_factor)
-    }
-
-    fn is_memory_known(&self, process: ProcessId) -> bool {
-        self.inner.is_memory_known(process)
-    }
-
-    fn initial_host(&self, process: ProcessId) -> Option<&str> {
-        self.inner.initial_host(process)
-    }
-
-    fn initial_rank(&self, process: ProcessId) -> Option<usize> {
-        self.inner.initial_rank(process)
-    }
-
-    fn is_movable(&self, process: ProcessId) -> bool {
-        self.inner.is_movable(process)
-    }
-
-    fn labels(&self) -> Option<&Labels> {
-        self.inner.labels()
-    }
-
-    fn prescribes_moves(&self) -> bool {
-        self.inner.prescribes_moves()
     }
 
     fn prescribed_moves(&self, superstep: usize) -> &[PrescribedMove] {
         self.moves.get(superstep).map_or(&[], Vec::as_slice)
     }
 
-    fn failure(&self) -> Option<Error> {
-        self.inner.failure()
+    fn repeats(&self, superstep: usize) -> bool {
+        self.inner.repeats(superstep)
     }
 
     fn uses_seed(&self) -> bool {
         self.inner.uses_seed()
-    }
-
-    fn cycles_per_instruction(&self) -> f64 {
-        self.inner.cycles_per_instruction()
     }
 }

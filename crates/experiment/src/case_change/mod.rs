@@ -24,6 +24,7 @@ use std::str::FromStr;
 use migsim_base::error::Problem;
 
 pub(super) use apply::{Parts, apply};
+pub(super) use balanced::other_methods;
 pub(super) use capacities::links_of;
 pub use possible::Possible;
 

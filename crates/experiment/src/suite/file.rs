@@ -50,6 +50,21 @@ pub struct SuiteFile {
     pub parts: Vec<Part>,
     /// The limits that sort cases into classes, such as short and long runs.
     pub classes: ClassLimits,
+    /// The fixed cases, which belong to no draw.
+    #[serde(default)]
+    pub fixed: Vec<FixedCase>,
+}
+
+/// A fixed case: an experiment with its source.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FixedCase {
+    /// The classes to which the case belongs.
+    pub classes: Vec<String>,
+    /// The program, the platform and the load, and where they come from.
+    pub source: String,
+    /// The experiment, above the neutral settings.
+    pub experiment: Map<String, Value>,
 }
 
 /// The distribution of platforms: clusters around a backbone.

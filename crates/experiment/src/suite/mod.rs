@@ -2,21 +2,27 @@
 //!
 //! ```text
 //! lb-1.json ─> Suite ─ draw 2, case 17 ─> Case `lb-1.2.17` ─> a built-in experiment of that name
+//!                    ─ fixed case 3 ────> Case `lb-1.fixed.3`
 //! ```
 //! A case is an experiment like any other: `migsim run lb-1.2.17`, or `extends` in a file. It contains its platform. The parts of a case
-//! are drawn from streams that are named after suite, draw, case and part ([`SuiteFile`]).
+//! are drawn from streams that are named after suite, draw, case and part ([`SuiteFile`]). Beside its draws, a suite has fixed cases: recorded
+//! programs, applications of papers and measured loads, which no distribution gives.
 
 mod draw;
 mod file;
 mod platform;
 
+use std::fmt;
+use std::str::FromStr;
 use std::sync::OnceLock;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 pub use file::{
-    Choice, ClassLimits, Drawn, Fixed, LinkDraw, Part, PlatformDraw, SuiteFile, SuiteVersion, Unit,
-    Usual, schema,
+    Choice, ClassLimits, Drawn, Fixed, FixedCase, LinkDraw, Part, PlatformDraw, SuiteFile,
+    SuiteVersion, Unit, Usual, schema,
 };
 
 use super::built_in::ONE_READING;
@@ -29,12 +35,65 @@ use platform::{Machine, draw_whole};
 /// The name and the text of each built-in suite.
 const SUITES: [(&str, &str); 1] = [("lb-1", include_str!("../../../../workloads/lb-1.json"))];
 
+/// Maximum number of a draw on the command line.
+const MOST_DRAW: u64 = 1_000_000;
+
 /// Minimum number of processes of a case.
 const MIN_PROCESSES: u64 = 4;
 
 /// A built-in suite of benchmark cases.
 #[derive(Clone, Copy, Debug)]
 pub struct Suite(&'static SuiteFile);
+
+/// A set of numbered cases of a suite: one of its draws, or its fixed cases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Draw {
+    /// The fixed cases.
+    Fixed,
+    /// The draw of this number, from 1 on.
+    #[serde(untagged)]
+    Number(u64),
+}
+
+impl From<u64> for Draw {
+    fn from(number: u64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl fmt::Display for Draw {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fixed => formatter.write_str("fixed"),
+            Self::Number(number) => number.fmt(formatter),
+        }
+    }
+}
+
+impl FromStr for Draw {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match (text, text.parse()) {
+            ("fixed", _) => Ok(Self::Fixed),
+            (_, Ok(number @ 1..=MOST_DRAW)) => Ok(Self::Number(number)),
+            _ => Err(format!(
+                "not a number from 1 to {MOST_DRAW}, and not `fixed`"
+            )),
+        }
+    }
+}
+
+impl Draw {
+    /// The number of the draw, or 0 for the fixed cases: the seed of intervals.
+    pub fn number(self) -> u64 {
+        match self {
+            Self::Fixed => 0,
+            Self::Number(number) => number,
+        }
+    }
+}
 
 /// A case of a suite: an experiment, and the classes to which it belongs.
 #[derive(Clone, Debug)]
@@ -77,8 +136,40 @@ impl Suite {
         self.0
     }
 
+    /// Returns the number of fixed cases.
+    pub fn fixed_cases(self) -> u64 {
+        self.0.fixed.len() as u64
+    }
+
+    /// Returns the case `number` (from 1 on) of a draw; none if it is fixed and there is no such case.
+    pub fn case(self, draw: impl Into<Draw>, number: u64) -> Option<Case> {
+        match draw.into() {
+            Draw::Number(draw) => Some(self.drawn_case(draw, number)),
+            Draw::Fixed => self.fixed_case(number),
+        }
+    }
+
+    fn fixed_case(self, number: u64) -> Option<Case> {
+        let index = usize::try_from(number).ok()?.checked_sub(1)?;
+        let fixed = self.0.fixed.get(index)?;
+        let mut experiment = json!({
+            "schema": "migsim-experiment-1",
+            "extends": ONE_READING,
+            "description": format!("Fixed case {number} of the suite {}: {}", self.0.name, fixed.source),
+        });
+        let given = fixed.experiment.iter();
+        let own = experiment.as_object_mut().expect("it is an object");
+        own.extend(given.map(|(key, value)| (key.clone(), value.clone())));
+        Some(Case {
+            name: format!("{}.{}.{number}", self.0.name, Draw::Fixed),
+            number,
+            classes: fixed.classes.clone(),
+            experiment,
+        })
+    }
+
     /// Draws the case `number` of the draw `draw`; both are counted from 1.
-    pub fn case(self, draw: u64, number: u64) -> Case {
+    fn drawn_case(self, draw: u64, number: u64) -> Case {
         let suite = self.0;
         let name = format!("{}.{draw}.{number}", suite.name);
         let machine = suite.platform.draw((draw, &name));
@@ -103,7 +194,7 @@ impl Suite {
     }
 }
 
-/// Draws the case with a name such as `lb-1.2.17`; `None` if no suite has such a case.
+/// Returns the case with a name such as `lb-1.2.17` or `lb-1.fixed.3`; `None` if no suite has such a case.
 pub fn case_named(name: &str) -> Option<Case> {
     let (rest, number) = name.rsplit_once('.')?;
     let (suite, draw) = rest.rsplit_once('.')?;
@@ -112,7 +203,11 @@ pub fn case_named(name: &str) -> Option<Case> {
         let number: u64 = text.parse().ok()?;
         (number > 0 && number.to_string() == text).then_some(number)
     };
-    Some(suite.case(count(draw)?, count(number)?))
+    let draw = match draw {
+        "fixed" => Draw::Fixed,
+        number => Draw::Number(count(number)?),
+    };
+    suite.case(draw, count(number)?)
 }
 
 /// A case whose parts are being drawn one after the other.

@@ -34,7 +34,7 @@ fn every_case_of_some_draws_loads_and_stays_within_the_limits() {
 
 #[test]
 fn a_case_is_the_same_whenever_it_is_drawn_and_another_in_another_draw() {
-    let case = |draw, number| lb_1().case(draw, number).experiment.to_string();
+    let case = |draw, number| lb_1().case(draw, number).unwrap().experiment.to_string();
     assert_eq!(case(1, 17), case(1, 17));
     let cases = (1..=3).flat_map(|draw| (1..=3).map(move |number| (draw, number)));
     let different: BTreeSet<String> = cases.map(|(draw, number)| case(draw, number)).collect();
@@ -43,7 +43,9 @@ fn a_case_is_the_same_whenever_it_is_drawn_and_another_in_another_draw() {
 
 #[test]
 fn draws_cover_every_class() {
-    let cases: Vec<Case> = (1..=200).map(|number| lb_1().case(1, number)).collect();
+    let cases: Vec<Case> = (1..=200)
+        .map(|number| lb_1().case(1, number).unwrap())
+        .collect();
     let drawn: BTreeSet<&str> = cases
         .iter()
         .flat_map(|case| &case.classes)
@@ -76,8 +78,31 @@ fn only_whole_names_are_cases() {
         "lb-1.01.1",
         "lb-2.1.1",
         "lb-1.1.x",
+        "lb-1.fixed.0",
+        "lb-1.fixed.999",
         "ufrgs.json",
     ] {
         assert!(case_named(name).is_none(), "{name}");
     }
+}
+
+#[test]
+fn every_fixed_case_loads_and_names_its_source() {
+    let suite = lb_1();
+    let mut classes = BTreeSet::new();
+    for number in 1..=suite.fixed_cases() {
+        let case = suite.case(Draw::Fixed, number).unwrap();
+        let experiment = loaded(&case.name);
+        assert_eq!(experiment.basis.experiment, case.name);
+        let description = case.experiment["description"].as_str().unwrap();
+        assert!(description.ends_with('.'), "{description}");
+        let is_measured = case.classes.iter().any(|class| class == "measured load");
+        assert_eq!(experiment.uses_seed(), is_measured, "{}", case.name);
+        classes.extend(case.classes);
+    }
+    assert!((16..=24).contains(&suite.fixed_cases()));
+    for class in ["recorded programs", "papers' applications", "measured load"] {
+        assert!(classes.contains(class), "{class}");
+    }
+    assert!(suite.case(Draw::Fixed, suite.fixed_cases() + 1).is_none());
 }

@@ -57,7 +57,7 @@ impl Claim {
         let mut is_significant = true;
         for other in &self.than {
             let other = self.ratios(bench, other)?;
-            let interval = bootstrap_interval(&own, &other, bench.draw);
+            let interval = bootstrap_interval(&own, &other, bench.draw.number());
             is_significant &= interval[1] < 0.0;
             let (own, other) = (mean(&own), mean(&other));
             if worst.is_none_or(|worst| other < worst.best_other_ratio) {

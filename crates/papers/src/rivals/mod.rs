@@ -23,7 +23,7 @@ pub use figures::{check_figure_name as check_figure, figures};
 pub use page::{csv, markdown};
 
 use migsim_base::error::Error;
-use migsim_experiment::suite::Suite;
+use migsim_experiment::suite::{Draw, Suite};
 use migsim_experiment::{Limits, Registry};
 use migsim_study::bench::{Bench, Reading, Request, run};
 use migsim_study::run::{Common, Done};
@@ -70,6 +70,8 @@ pub struct Outcome {
     pub public: Bench,
     /// Results on each fresh draw.
     pub fresh: Vec<Bench>,
+    /// The fixed cases, with the default set.
+    pub fixed: Bench,
 }
 
 impl Study {
@@ -143,13 +145,34 @@ impl Study {
         self.paid_back.iter().map(one).collect()
     }
 
+    /// Lists the draws, and the fixed cases at the end.
+    pub fn draws(&self) -> Vec<Draw> {
+        let fresh = self.fresh_draws.iter();
+        let drawn = std::iter::once(&self.public_draw).chain(fresh);
+        let drawn = drawn.map(|draw| Draw::Number(*draw));
+        drawn.chain([Draw::Fixed]).collect()
+    }
+
     /// Creates the request for the benchmark of a draw. On a fresh draw, only policies that the advice names and the
-    /// interpretations of MigBSP are simulated.
+    /// interpretations of MigBSP are simulated, and on the fixed cases the default set alone.
     ///
     /// # Errors
     /// There is no such suite.
-    pub fn request_for(&self, draw: u64) -> Result<Request, Error> {
-        let is_public = draw == self.public_draw;
+    pub fn request_for(&self, draw: impl Into<Draw>) -> Result<Request, Error> {
+        let draw = draw.into();
+        let suite = Suite::find(&self.suite)?;
+        let seeds = Some(Spec::parse(&self.seeds).expect("the seeds of the study can be read"));
+        if draw == Draw::Fixed {
+            return Ok(Request {
+                suite,
+                draw,
+                cases: suite.fixed_cases(),
+                rivals: Vec::new(),
+                rivals_with_settings: Vec::new(),
+                seeds,
+            });
+        }
+        let is_public = draw == Draw::Number(self.public_draw);
         let named = |name: &str| is_public || self.advice.iter().any(|claim| claim.names(name));
         let others = self
             .paid_back_variants()
@@ -157,7 +180,7 @@ impl Study {
             .chain(self.noisy_variants());
         let others = others.filter(|one| named(&one.name));
         Ok(Request {
-            suite: Suite::find(&self.suite)?,
+            suite,
             draw,
             cases: self.cases,
             rivals: self
@@ -166,7 +189,7 @@ impl Study {
                 .filter(|name| named(name))
                 .collect(),
             rivals_with_settings: self.migbsp_variants().into_iter().chain(others).collect(),
-            seeds: Some(Spec::parse(&self.seeds).expect("the seeds of the study can be read")),
+            seeds,
         })
     }
 }
@@ -176,31 +199,49 @@ fn name_with_view(policy: &str, view: &str) -> String {
     format!("{policy}, {view}")
 }
 
-/// Runs the study on the threads of the caller; `done` counts the finished runs.
+/// Returns the number of runs of the study.
 ///
 /// # Errors
-/// A draw cannot be simulated.
-pub fn run_study(registry: &Registry, limits: Limits, done: &Done) -> Result<Outcome, Error> {
+/// There is no such suite.
+pub fn runs() -> Result<u64, Error> {
     let study = Study::built_in();
-    let of_draw = |draw: &u64| {
-        let (common, store) = (Common::default(), Mutex::new(Store::in_memory()));
+    let draws = study.draws().into_iter();
+    draws.map(|draw| Ok(study.request_for(draw)?.runs())).sum()
+}
+
+/// Runs the study on the threads of the caller and keeps the rows in `store`; `done` counts the finished runs. Runs that have a row
+/// in the store are not repeated.
+///
+/// # Errors
+/// A draw cannot be simulated, or a row cannot be written.
+pub fn run_study(
+    registry: &Registry,
+    limits: Limits,
+    store: &Mutex<Store>,
+    done: &Done,
+) -> Result<Outcome, Error> {
+    let study = Study::built_in();
+    let of_draw = |draw: Draw| {
+        let common = Common::default();
         run(
-            &study.request_for(*draw)?,
+            &study.request_for(draw)?,
             registry,
             (limits, &common),
-            &store,
+            store,
             done,
         )
     };
-    let public = of_draw(&study.public_draw)?;
-    let fresh = study
-        .fresh_draws
-        .iter()
-        .map(of_draw)
-        .collect::<Result<_, _>>()?;
+    let mut benches = study.draws().into_iter().map(of_draw);
+    let mut next = || benches.next().expect("a benchmark for each draw");
+    let public = next()?;
+    let fresh = study.fresh_draws.iter().map(|_| next());
+    let fresh = fresh.collect::<Result<_, _>>()?;
+    let fixed = next()?;
+    drop(benches);
     Ok(Outcome {
         study,
         public,
         fresh,
+        fixed,
     })
 }

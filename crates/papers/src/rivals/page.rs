@@ -60,7 +60,7 @@ pub fn markdown(outcome: &Outcome) -> String {
     let fresh: Vec<String> = study.fresh_draws.iter().map(u64::to_string).collect();
     let _ = write!(
         text,
-        "Written by `migsim reproduce rivals --out results`. Every number is simulated. The cases come from the suite `{}`: {} random cases of draw {}, which was used to choose options and claims, \
+        "Written by `migsim reproduce rivals --out results`, which keeps its runs in `results/rivals-runs` and continues there after an interruption. Every number is simulated. The cases come from the suite `{}`: {} random cases of draw {}, which was used to choose options and claims, \
          and as many cases of each of the draws {}, which test the claims. The claims were written into `crates/papers/src/rivals/study.json` before the new draws were simulated. \
          [The guide](../docs/guide/bench.md) explains the columns of the tables, and how to enter a policy.\n\n",
         study.suite,
@@ -76,6 +76,7 @@ pub fn markdown(outcome: &Outcome) -> String {
     });
     text += "\n`never from the best static start` is not a policy, but the application alone from the best of the built-in starts, chosen after the runs. If its ratio is below 1, \
              the start matters more than any policy.\n\n";
+    text += &fixed_section(outcome);
     text += &combinations_table(outcome);
     text += &interpretations_section(outcome);
     text += &paid_back_section(outcome);
@@ -175,6 +176,19 @@ fn policies_table(bench: &Bench, is_shown: &dyn Fn(&Standing) -> bool) -> String
             one.failures
         );
     }
+    text
+}
+
+/// Creates the section on the fixed cases.
+fn fixed_section(outcome: &Outcome) -> String {
+    let bench = &outcome.fixed;
+    let mut text = format!(
+        "## The fixed cases\n\nThe {} fixed cases of the suite have recorded programs, applications of the papers and measured loads ([their list](../docs/guide/bench.md#the-fixed-cases)). They were chosen, \
+         not drawn, and no advice was derived from them.\n\n",
+        bench.cases.len()
+    );
+    text += &policies_table(bench, &|_| true);
+    text.push('\n');
     text
 }
 
@@ -387,7 +401,8 @@ fn verdict_columns(verdict: Verdict) -> String {
 /// Creates a CSV table with all numbers of the study, one row per draw and policy.
 pub fn csv(outcome: &Outcome) -> String {
     let mut text = String::new();
-    for bench in std::iter::once(&outcome.public).chain(&outcome.fresh) {
+    let draws = std::iter::once(&outcome.public).chain(&outcome.fresh);
+    for bench in draws.chain([&outcome.fixed]) {
         let table = csv_of_policies(bench);
         let mut lines = table.lines();
         let heading = lines.next().unwrap_or_default();

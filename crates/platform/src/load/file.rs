@@ -19,6 +19,8 @@
 //! clipped loads. A value holds until the next one. The last value holds for ever unless the trace repeats (`repeat`, or
 //! `PERIODICITY` and `LOOPAFTER` of SimGrid). With `shift`, each host begins at a different time of the trace, drawn uniformly.
 
+mod built_in;
+
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -28,7 +30,7 @@ use super::lines::{VALUES_HINT, Wrong, problem_with_hint, read_csv, read_values}
 use super::range::{MAX_DURATION, Ranges, SHORTEST_PERIOD};
 use super::{Load, LoadOptions, MOST_LOAD};
 use crate::{Profile, Steps, read_profile};
-use migsim_base::document::{FileKind, read_text, sha256};
+use migsim_base::document::{FileKind, sha256};
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::Stream;
 use migsim_base::units::Seconds;
@@ -79,7 +81,8 @@ pub enum Start {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FileConfig {
-    /// Path of the file with the trace; a relative path starts at the folder where the command runs.
+    /// Path of the file with the trace; a relative path starts at the folder where the command runs. `built-in:build-0` is a
+    /// measured load that comes with migsim.
     pub file: String,
     /// Format of the file. Default `csv` if the file name ends with `.csv` or `period` is given, otherwise `simgrid`.
     #[serde(default)]
@@ -236,7 +239,7 @@ impl LoadOptions for FileConfig {
 
     fn load(self) -> Result<Arc<dyn Load>, Error> {
         self.check()?;
-        let text = read_text(&self.file).map_err(|mut problem| {
+        let text = built_in::read(&self.file).map_err(|mut problem| {
             if problem.location.line_column.is_none() {
                 problem.location.source = None; // the key is the place
                 problem = problem.key("file");

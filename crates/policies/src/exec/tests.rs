@@ -72,6 +72,17 @@ fn each_fault_of_a_program_names_the_call_and_its_words() {
 }
 
 #[test]
+fn a_flood_of_output_ends_the_run_and_a_flood_of_errors_does_not() {
+    let endless = "echo drowned >&2; read l; tr '\\0' x < /dev/zero";
+    let error = decided(endless, 1).unwrap_err();
+    for words in ["call after superstep 1", "is longer than", "drowned"] {
+        assert!(error.contains(words), "{error}");
+    }
+    let noisy = "read l; head -c 5000000 /dev/zero >&2; echo '{\"assignment\": [0, 0, 2]}'";
+    assert_eq!(decided(noisy, 1), Ok(vec![vec![2, 2]]));
+}
+
+#[test]
 fn operations_may_be_a_float_without_a_fraction() {
     let read = |text: &str| serde_json::from_str::<Answer>(text).map(|one| one.operations);
     let answer = |operations: &str| {

@@ -40,8 +40,9 @@ use super::run::{Common, Done, Shard, missing_runs, simulate_runs as run_all};
 use super::spec::Spec;
 use super::store::Store;
 use migsim_base::error::{Error, Problem};
-use migsim_experiment::suite::{Case, Suite};
+use migsim_experiment::suite::{Case, Draw, Suite};
 use migsim_experiment::{Flag, Layers, Limits, Registry};
+use migsim_platform::Rule;
 
 /// Maximum number of cases of a draw that a benchmark may run.
 pub const MAX_CASES: u64 = 10_000;
@@ -63,8 +64,8 @@ pub struct Reading {
 pub struct Request {
     /// The suite from which the cases are drawn.
     pub suite: Suite,
-    /// The number of the draw, counted from 1.
-    pub draw: u64,
+    /// The draw, or the fixed cases.
+    pub draw: Draw,
     /// Number of cases that are run, from case 1 on.
     pub cases: u64,
     /// The policies that are compared in addition to the default set of the suite.
@@ -79,7 +80,7 @@ impl Request {
     /// Draws the cases of the benchmark.
     pub fn draw_cases(&self) -> Vec<Case> {
         (1..=self.cases)
-            .map(|number| self.suite.case(self.draw, number))
+            .filter_map(|number| self.suite.case(self.draw, number))
             .collect()
     }
 
@@ -101,6 +102,13 @@ impl Request {
             .into_iter()
             .chain(readings)
             .collect()
+    }
+
+    /// Returns the number of runs of all sweeps, if every case draws something from its seed.
+    pub fn runs(&self) -> u64 {
+        let seeds = self.seeds.as_ref().map_or(1, Spec::count);
+        let settings = self.policies().len() + Rule::ALL.len();
+        self.cases * settings as u64 * seeds
     }
 
     /// Creates the sweep that runs the policies without separate settings on the cases; it can be divided into parts.

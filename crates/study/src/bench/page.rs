@@ -39,7 +39,7 @@ pub fn page(bench: &Bench) -> String {
             case_table(bench).html(INITIAL_ROWS),
         ),
     ];
-    let title = format!("Benchmark {}, draw {}", bench.suite, bench.draw);
+    let title = format!("Benchmark {}, {}", bench.suite, bench.cases_of());
     sections_page(&title, "", sections, &[])
 }
 

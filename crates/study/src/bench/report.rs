@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::rows::{Bench, Standing};
 use crate::stats::format_short;
 use migsim_base::words::counted;
+use migsim_experiment::suite::Draw;
 use migsim_output::{Cell, Sheet, Table, number_column, text_column};
 
 /// Factor on the best known makespan; a column counts the cases in which a policy stays within this factor.
@@ -31,8 +32,8 @@ struct File {
     schema: Version,
     /// The name of the suite.
     suite: String,
-    /// The number of the draw.
-    draw: u64,
+    /// The number of the draw, or `fixed`.
+    draw: Draw,
     /// The number of cases that were run.
     cases: usize,
     /// The results of each policy, sorted by the mean ratio, the lowest first.
@@ -100,9 +101,9 @@ impl Bench {
     /// Returns the remarks that belong to the table of policies, one sentence each.
     pub fn remarks(&self) -> Vec<String> {
         let mut lines = vec![format!(
-            "Suite {}, draw {}: {}, {}. A ratio is the makespan over the best known of the case; intervals: 95 %, bootstrap over the cases.",
+            "Suite {}, {}: {}, {}. A ratio is the makespan over the best known of the case; intervals: 95 %, bootstrap over the cases.",
             self.suite,
-            self.draw,
+            self.cases_of(),
             counted(self.cases.len(), "case"),
             counted(self.seeds.len(), "seed")
         )];
@@ -128,6 +129,14 @@ impl Bench {
             ));
         }
         lines
+    }
+
+    /// Names the draw, or the fixed cases.
+    pub(super) fn cases_of(&self) -> String {
+        match self.draw {
+            Draw::Fixed => "fixed cases".to_owned(),
+            Draw::Number(number) => format!("draw {number}"),
+        }
     }
 
     /// Returns whether a row of the table is that of the best static start.

@@ -12,7 +12,7 @@ use crate::separate::Indifference;
 use crate::stats::mean;
 use migsim_base::random::{Purpose, Stream};
 use migsim_bsp::Scenario;
-use migsim_experiment::suite::Case;
+use migsim_experiment::suite::{Case, Draw};
 
 /// Number of bootstrap resamples for confidence intervals.
 const RESAMPLES: usize = 2000;
@@ -103,8 +103,8 @@ impl Standing {
 pub struct Bench {
     /// The name of the suite.
     pub suite: String,
-    /// The number of the draw.
-    pub draw: u64,
+    /// The draw, or the fixed cases.
+    pub draw: Draw,
     /// The seeds with which each case was run.
     pub seeds: Vec<u64>,
     /// The cases with the results of all policies.
@@ -128,7 +128,7 @@ impl Bench {
     /// # Panics
     /// There are fewer plans.
     pub fn from_rows(request: &Request, plans: &[Plan], rows: &BTreeMap<String, Row>) -> Self {
-        let stored = stored_bests(&request.suite.file().name, request.draw);
+        let stored = stored_bests(&request.suite.file().name, request.draw.number());
         let mut policies = request.policies();
         let runs = Runs {
             policies: policies.len(),
@@ -218,7 +218,7 @@ impl Bench {
         };
         let new_bests = of(&|entry| entry.new_bests as f64);
         let name = &self.policies[place];
-        let mut random = Stream::for_object(self.draw, Purpose::Bootstrap, &self.suite);
+        let mut random = Stream::for_object(self.draw.number(), Purpose::Bootstrap, &self.suite);
         let [mean_ci95, median_ci95] = bootstrap(&ratios, &mut random);
         Standing {
             policy: name.clone(),

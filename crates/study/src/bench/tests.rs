@@ -12,7 +12,7 @@ use migsim_experiment::suite::Suite;
 fn request(rivals: &[&str], cases: u64) -> Request {
     Request {
         suite: Suite::find("lb-1").unwrap(),
-        draw: 7,
+        draw: 7.into(),
         cases,
         rivals: rivals.iter().map(|name| (*name).to_owned()).collect(),
         rivals_with_settings: Vec::new(),

@@ -23,6 +23,7 @@
 //! Version 1 begins with `bsp 1 P S` and is the format of the reference cases that were computed with `SimGrid` (`tests/oracle`).
 //! In version 1 the lines on hosts, barrier and receives are required, and numbers have no units.
 
+pub(super) mod built_in;
 mod header;
 mod line;
 mod parse;

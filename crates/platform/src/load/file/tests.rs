@@ -180,3 +180,26 @@ fn a_shifted_trace_begins_somewhere_and_goes_on_as_it_does() {
         }
     }
 }
+
+#[test]
+fn built_in_loads_are_read_by_name() {
+    let load = |name: &str| {
+        let keys = serde_json::json!({
+            "file": name, "period": "1 s", "values": "load-average", "repeat": "1 h", "shift": true
+        });
+        serde_json::from_value::<FileConfig>(keys).unwrap().load()
+    };
+    for name in ["built-in:build-0", "built-in:build-1"] {
+        let steps = load(name)
+            .unwrap()
+            .steps(Stream::for_object(1, Purpose::HostLoad, "h0"));
+        // At most one other program runs on a busy core, which leaves half of it.
+        let mut hour = steps.take_while(|step| step.0 < 3600.0);
+        assert!(hour.all(|step| step.1 <= 0.5));
+    }
+    let unknown = load("built-in:build-7").unwrap_err().to_string();
+    assert!(
+        unknown.contains("known built-in loads: build-0, build-1"),
+        "{unknown}"
+    );
+}

@@ -1,0 +1,138 @@
+//! Disturbances: random factors on the work of each process in each superstep, as other programs, caches and clocks cause them.
+//!
+//! ```text
+//! work of process i in superstep t:  w_i(t) · f_i(t)     f uniform in 1 ± √3·noise (standard deviation: noise)
+//! ```
+//! A deterministic run gives one makespan, and any difference between two policies looks significant. With `runtime.noise=0.01` and several
+//! seeds, a difference counts only if it is larger than the effect of such disturbances. The factors of a superstep come from a stream of
+//! its own ([`Purpose::Noise`]), so that they depend neither on the policy nor on its calls: all policies face the same work.
+
+use super::case_change::other_methods;
+use migsim_base::error::{Error, Problem};
+use migsim_base::random::{Purpose, Stream};
+use migsim_base::units::{Bytes, Instructions, ProcessId};
+use migsim_workloads::{Extent, Labels, Plan, PrescribedMove, Workload};
+
+/// The key of the standard deviation.
+const KEY: &str = "runtime.noise";
+
+/// Maximum of `runtime.noise`; above 1/√3 a factor could be negative.
+const MOST: f64 = 0.5;
+
+/// Returns the application `inner` with disturbed work, or `inner` itself without noise.
+///
+/// # Errors
+/// The noise is out of range.
+pub(super) fn disturbed(
+    inner: Box<dyn Workload>,
+    noise: f64,
+    seed: u64,
+) -> Result<Box<dyn Workload>, Error> {
+    if !(0.0..=MOST).contains(&noise) {
+        let message = format!("`{KEY}` is {noise}; it must be from 0 to {MOST}");
+        return Err(Problem::new(message).key(KEY).into());
+    }
+    if noise == 0.0 {
+        return Ok(inner);
+    }
+    Ok(Box::new(Disturbed { inner, noise, seed }))
+}
+
+/// An application with disturbed work.
+#[derive(Debug)]
+struct Disturbed {
+    inner: Box<dyn Workload>,
+    /// Relative standard deviation of the factors, dimensionless.
+    noise: f64,
+    seed: u64,
+}
+
+impl Workload for Disturbed {
+    other_methods!();
+
+    fn fill(&self, superstep: usize, plan: &mut Plan) {
+        self.inner.fill(superstep, plan);
+        let mut random = Stream::for_superstep(self.seed, Purpose::Noise, superstep as u64);
+        for work in &mut plan.work {
+            let factor = 1.0 + 3.0_f64.sqrt() * self.noise * random.symmetric();
+            *work = Instructions::of(work.get() * factor);
+        }
+    }
+
+    fn memory(&self, process: ProcessId) -> Bytes {
+        self.inner.memory(process)
+    }
+
+    fn prescribed_moves(&self, superstep: usize) -> &[PrescribedMove] {
+        self.inner.prescribed_moves(superstep)
+    }
+
+    fn repeats(&self, _superstep: usize) -> bool {
+        false
+    }
+
+    fn uses_seed(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Experiment, Layers, Limits};
+    use super::*;
+    use serde_json::json;
+
+    fn works(noise: f64, seed: u64, policy: &str) -> Vec<Vec<f64>> {
+        let settings = [
+            ("workload", json!({ "app": "lu", "n": 20, "procs": 4 })),
+            ("runtime.noise", json!(noise)),
+            ("seed", json!(seed)),
+            ("policy.name", json!(policy)),
+        ];
+        let experiment = Experiment::load(&Layers::from_pairs(settings), Limits::default()).unwrap();
+        assert_eq!(experiment.uses_seed(), noise > 0.0);
+        let workload = &experiment.workload;
+        let mut plan = Plan::default();
+        let mut work = |superstep| {
+            plan.clear(workload.processes());
+            workload.fill(superstep, &mut plan);
+            plan.work.iter().map(|work| work.get()).collect()
+        };
+        (0..workload.supersteps()).map(&mut work).collect()
+    }
+
+    #[test]
+    fn work_is_disturbed_by_the_seed_alone_and_by_the_given_deviation() {
+        let plain = works(0.0, 1, "refine");
+        let noisy = works(0.02, 1, "refine");
+        assert_eq!(noisy, works(0.02, 1, "never"));
+        assert_ne!(noisy, works(0.02, 2, "refine"));
+        let pairs = plain.iter().flatten().zip(noisy.iter().flatten());
+        let errors = pairs.filter(|(work, _)| **work > 0.0);
+        let errors: Vec<f64> = errors
+            .map(|(work, disturbed)| disturbed / work - 1.0)
+            .collect();
+        assert!(
+            errors
+                .iter()
+                .all(|error| error.abs() <= 0.02 * 3.0_f64.sqrt())
+        );
+        let squares: f64 = errors.iter().map(|error| error * error).sum();
+        let deviation = (squares / errors.len() as f64).sqrt();
+        // The standard error of the deviation of a uniform distribution is about 0.45/√n of it.
+        let margin = 4.0 * 0.45 / (errors.len() as f64).sqrt();
+        assert!(
+            (deviation / 0.02 - 1.0).abs() < margin,
+            "{deviation}, {}",
+            errors.len()
+        );
+    }
+
+    #[test]
+    fn a_noise_out_of_range_is_refused() {
+        let settings = [("workload.app", json!("sw")), ("runtime.noise", json!(0.6))];
+        let error = Experiment::load(&Layers::from_pairs(settings), Limits::default()).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("it must be from 0 to 0.5"), "{text}");
+    }
+}

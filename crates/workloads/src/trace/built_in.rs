@@ -1,0 +1,59 @@
+//! The recorded programs that come with migsim. `built-in:comd` stands where the name of a trace can stand.
+//!
+//! `workloads/recorded/README.md` names the programs, their options and the computer that ran them.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use migsim_base::document::{BUILT_IN, read_bytes};
+use migsim_base::error::Problem;
+
+/// Declares the traces: the name of each is that of its file.
+macro_rules! traces {
+    ($($name:literal),*) => {
+        [$(($name, include_bytes!(concat!("../../../../workloads/recorded/", $name, ".trace.br")))),*]
+    };
+}
+
+/// Name and text of each trace, compressed with brotli.
+const TRACES: &[(&str, &[u8])] = &traces!["cg", "comd", "heat", "lulesh", "minife", "sort"];
+
+/// Size of the buffer for decompression \[B\].
+const BUFFER: usize = 1 << 16;
+
+/// Returns the bytes of the trace `file`: a built-in trace, or a file.
+///
+/// # Errors
+/// There is no built-in trace of this name, or the file cannot be read.
+pub(crate) fn read(file: &str) -> Result<Vec<u8>, Problem> {
+    let Some(name) = file.strip_prefix(BUILT_IN) else {
+        return read_bytes(Path::new(file));
+    };
+    let names = TRACES.iter().map(|trace| trace.0);
+    let found = TRACES.iter().find(|trace| trace.0 == name);
+    let unknown = || Problem::unknown("built-in trace", name).known("built-in traces", names);
+    let (_, packed) = found.ok_or_else(unknown)?;
+    let mut bytes = Vec::new();
+    let mut unpacked = brotli_decompressor::Decompressor::new(*packed, BUFFER);
+    unpacked
+        .read_to_end(&mut bytes)
+        .map_err(|error| Problem::new(error.to_string()))?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::Trace;
+
+    #[test]
+    fn each_built_in_trace_can_be_read() {
+        for (name, _) in TRACES {
+            let file = format!("{BUILT_IN}{name}");
+            let trace = Trace::parse_bytes(&file, &read(&file).unwrap()).expect(name);
+            assert_eq!(trace.recording().get("library"), Some("open-mpi"), "{name}");
+        }
+        let unknown = read("built-in:lu").unwrap_err().to_string();
+        assert!(unknown.contains("built-in traces: cg, comd"), "{unknown}");
+    }
+}
