@@ -89,7 +89,8 @@ mod tests {
             ("seed", json!(seed)),
             ("policy.name", json!(policy)),
         ];
-        let experiment = Experiment::load(&Layers::from_pairs(settings), Limits::default()).unwrap();
+        let experiment =
+            Experiment::load(&Layers::from_pairs(settings), Limits::default()).unwrap();
         assert_eq!(experiment.uses_seed(), noise > 0.0);
         let workload = &experiment.workload;
         let mut plan = Plan::default();
