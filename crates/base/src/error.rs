@@ -52,7 +52,7 @@ const MOST_NAMES: usize = 48;
 /// the hint contains only the suggestion.
 const MOST_OTHERS: usize = 16;
 
-/// End of a hint that states the number of known names instead of listing the names; [`Error::listing`] recognises such hints by
+/// End of a hint that states the number of known names instead of listing the names; [`Error::with_key_reference`] recognises such hints by
 /// this text.
 const ARE_KNOWN: &str = " are known";
 

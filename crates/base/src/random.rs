@@ -39,7 +39,7 @@ pub enum Purpose {
     Bootstrap = 104,
 }
 
-/// A stream of random numbers (ChaCha8); the same seed and purpose yield the same numbers on every machine.
+/// A stream of random numbers (`ChaCha8`); the same seed and purpose yield the same numbers on every machine.
 #[derive(Clone, Debug)]
 pub struct Stream(ChaCha8Rng);
 

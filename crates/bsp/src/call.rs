@@ -262,7 +262,7 @@ impl Call {
                 self.add_reports(world, |host| platform.manager(platform.cluster_of(host)));
             }
             (Step::Exchange, Gather::Managers) => {
-                self.add_cluster_messages(world, root, REPORT, HOST)
+                self.add_cluster_messages(world, root, REPORT, HOST);
             }
             (Step::Round(_), Gather::Neighbours { messages, .. }) => {
                 self.add_neighbour_messages(messages as usize, world);

@@ -311,8 +311,8 @@ fn fastest_cores(hosts: &[Host], most: usize) -> Vec<f64> {
     speeds
 }
 
-/// Computes the lower bound of the computation of one superstep: `max_k W_k / S_k`. W_k is the total of the k largest works
-/// \[instructions\], and S_k the total speed of the k fastest cores \[instructions/s\]. If there are fewer cores than works, the
+/// Computes the lower bound of the computation of one superstep: `max_k W_k / S_k`. `W_k` is the total of the k largest works
+/// \[instructions\], and `S_k` the total speed of the k fastest cores \[instructions/s\]. If there are fewer cores than works, the
 /// last term divides all work by the speed of all cores.
 fn computation_bound(works: &mut [f64], cores: &[f64]) -> f64 {
     works.sort_unstable_by(|a, b| b.total_cmp(a));

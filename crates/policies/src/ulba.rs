@@ -7,7 +7,7 @@
 //! host h is overloading if z_h > threshold        a = Σ s_h / Σ s_h' over overloading hosts h and all other hosts h'
 //! f_h      1 − alpha on an overloading host, 1 + alpha·a on the others; the time of host h is to be f_h·T, T = Σ (work + b_h·s_h) / Σ s_h
 //! ```
-//! s_h is the speed and b_h the background load of host h; T is the time of all hosts if the load were balanced. On equal hosts
+//! `s_h` is the speed and `b_h` the background load of host h; T is the time of all hosts if the load were balanced. On equal hosts
 //! these are the shares of the authors' program: (1 − α) and (1 + α·N/(P − N)) if N of P hosts are overloading. The z-score of a
 //! host cannot exceed (P − 1)/√P: with the threshold 3 of that program, no host is overloading if there are fewer than 11 hosts
 //! (cores), or if no work grows.

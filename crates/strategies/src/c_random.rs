@@ -2,7 +2,7 @@
 //! them if it has less load.
 //!
 //! Each host h asks `choices` (c) other hosts, drawn without replacement; m is the one with the smallest time (ties: the lowest
-//! number). L_h is the time of host h. If `L_m + margin < L_h`, the process of h with the lowest number goes to m. All hosts
+//! number). `L_h` is the time of host h. If `L_m + margin < L_h`, the process of h with the lowest number goes to m. All hosts
 //! decide from the times before the round, so that many may choose the same m, which is the known weakness of the method. No host
 //! is filled beyond its memory.
 //!

@@ -2,7 +2,7 @@
 //! this flow.
 //!
 //! First order, synchronous (Cybenko 1989, Boillat 1990): `y_ij += a_ij·min(s_i, s_j)·(L_i − L_j)`, `a_ij = 1/(1 + max(deg_i,
-//! deg_j))`. Here y_ij is the flow of work from host i to host j, s the speed, L the time and deg the number of neighbours of a
+//! deg_j))`. Here `y_ij` is the flow of work from host i to host j, s the speed, L the time and deg the number of neighbours of a
 //! host. `min(s_i, s_j)` keeps the iteration stable on unequal hosts. The iteration works on virtual loads, until the largest is
 //! within `epsilon` of the time for freely divisible work.
 //!

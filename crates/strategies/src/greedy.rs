@@ -8,7 +8,7 @@
 //! | `charm-8` | the same in 32 bit, with processes in the order of hosts; speeds only if `rate_aware` (`TreeLB` Greedy) |
 //! | `vt` | only load above a threshold is pooled, smallest processes first (vt, `GreedyLB`) |
 //!
-//! Here h is the new host of process i, w_i its work, s_h the speed of host h, and s_from(i) the speed of the present host of
+//! Here h is the new host of process i, `w_i` its work, `s_h` the speed of host h, and `s_from(i)` the speed of the present host of
 //! process i. Ties: `ours` takes the lower number; the other variants follow the sorting algorithm and the heap of the GNU C++
 //! library. Source: Charm++ 6.10.2 and 8; DARMA vt (706919ae).
 //!

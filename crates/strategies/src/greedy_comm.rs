@@ -9,7 +9,7 @@
 //! | `ours` | loads are times on the host, `w_i/s_h`; α and 1/β are latency and bandwidth between the two hosts (`links: platform`), or constants; only hosts with enough memory |
 //! | `charm-6.10.2` | speeds are ignored: `load_h += time_i`; α and β are constants; the loads of partners' hosts grow, but their positions in the heap are not updated immediately (`GreedyCommLB`) |
 //!
-//! Here w_i is the work and time_i the measured time of process i, and s_h the speed of host h. Source: Charm++ 6.10.2,
+//! Here `w_i` is the work and `time_i` the measured time of process i, and `s_h` the speed of host h. Source: Charm++ 6.10.2,
 //! `GreedyCommLB`.
 
 use schemars::JsonSchema;

@@ -7,7 +7,7 @@
 //! | `charm-6.10.2` | stay if `load_old ≤ (load_top + 0.01)·b` and `load_old + w_i ≤ M` with the *unscaled* work; `M = a ·` greedy (`GreedyRefineLB`, one processor alone) |
 //! | `charm-8` | stay if `load_old + w_i ≤ M`, in 32 bit; `M = tolerance ·` greedy (`TreeLB` `GreedyRefine`) |
 //!
-//! Here w_i is the work of process i, load_old and s_old are the load and speed of its present host, and load_top is the least
+//! Here `w_i` is the work of process i, `load_old` and `s_old` are the load and speed of its present host, and `load_top` is the least
 //! load of a host. In all variants `M` grows to the largest load that arises. The test with unscaled work in the originals is too
 //! strict on fast hosts and too generous on slow ones; `ours` scales the work. Source: Charm++ 6.10.2 and 8.
 //!

@@ -5,7 +5,7 @@
 //! L_g = Σ work_i + Σ b_h·s_h     load of cluster g, over its processes and hosts      S_g = Σ s_h      T = Σ L_g / Σ S_g
 //! above: L_g > S_g·T·(1 + epsilon)      below: L_g < S_g·T·(1 − epsilon)
 //! ```
-//! Here b_h is the background load and s_h the speed of host h; S_g·T is the share of cluster g in the total load. The root pairs
+//! Here `b_h` is the background load and `s_h` the speed of host h; `S_g·T` is the share of cluster g in the total load. The root pairs
 //! the first cluster above its share with the first one below, as `TreeLB` pairs groups of processes. The smaller of excess and
 //! lack flows from one to the other, and a cluster within `epsilon` of its share takes no further part. For a flow the donor
 //! gives the process with the most work that fits into the rest of the flow (ties: the lowest number), until none fits. The

@@ -3,13 +3,13 @@
 //!
 //! The paper has three ideas. The first two concern the trigger (imbalance per processor, shorter intervals under imbalance).
 //! This strategy implements the third, with some choices of migsim. Processes are ranked by how much earlier they would finish
-//! elsewhere: `PM_i = t_now − min_h t_i(h)`, where t_now is the time of the present host of process i, and `t_i(h)` the time of
+//! elsewhere: `PM_i = t_now − min_h t_i(h)`, where `t_now` is the time of the present host of process i, and `t_i(h)` the time of
 //! host h with process i on it. Plan k moves the first k processes, one after another, each to the host that then finishes first.
 //! The prediction function of a plan is a simulated superstep:
 //!
 //! `pf = max_h (b_h + Σ w_i/s_h) + max_h comm_h + moves/horizon`
 //!
-//! Here b_h and s_h are background load and speed of host h, and w_i is the work of process i. `comm_h` sums latency, and bytes
+//! Here `b_h` and `s_h` are background load and speed of host h, and `w_i` is the work of process i. `comm_h` sums latency, and bytes
 //! over bandwidth, of the messages that host h sends to other hosts; `moves` is the longest time that a host takes to transfer
 //! the memory of moving processes. The best plan is taken if its pf is lower than that without moves. No host is filled beyond
 //! its memory. There is no program for comparison.

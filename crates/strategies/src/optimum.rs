@@ -8,7 +8,7 @@ use super::room::TentativePlacement;
 /// two hosts at the same time.
 ///
 /// The bound T satisfies `T ≥ b_h`, and for each k the k largest works fit into the capacity of k hosts until T: `Σ_{k largest} w
-/// ≤ Σ_{k best} s_h·(T − b_h)`. Here w is the work of a process, and b_h and s_h are background load and speed of host h. Without
+/// ≤ Σ_{k best} s_h·(T − b_h)`. Here w is the work of a process, and `b_h` and `s_h` are background load and speed of host h. Without
 /// background load the bound is `max(max_{k<P} Σ_{k largest} w / Σ_{k fastest} s, Σ w / Σ s)` for P hosts (Q|pmtn|Cmax).
 pub fn lower_bound(instance: &Instance<'_>) -> f64 {
     let mut works = instance.works();
@@ -175,7 +175,7 @@ impl<'a> Search<'a> {
 /// Returns the smallest total time of a schedule, which has one of `states` assignments in each of `windows` windows, and the
 /// assignment of each window.
 ///
-/// `V_{k−1}(x) = min_y R(x, y) + D_k(y) + V_k(y)`: V_k(x) is the time after window k if x is its assignment, D_k(y) the time of
+/// `V_{k−1}(x) = min_y R(x, y) + D_k(y) + V_k(y)`: `V_k(x)` is the time after window k if x is its assignment, `D_k(y)` the time of
 /// window k under y (`time`), and R(x, y) the cost of changing from x to y before it (`price`). Window 0 runs under `start`. The
 /// computing time is O(windows · states²).
 pub fn schedule_optimum(

@@ -3,7 +3,7 @@
 //! ```text
 //! cost(a) = Σ_t max_h W_h(t) / (s_h · min(c_h, n_h))  +  Σ_p price(p)          W_h(t): work of the processes of host h in superstep t
 //! ```
-//! with the core speed s_h that the background load leaves at present, the number c_h of cores and n_h of processes of host h,
+//! with the core speed `s_h` that the background load leaves at present, the number `c_h` of cores and `n_h` of processes of host h,
 //! and the cost price(p) of moving process p. The search makes the move that reduces the cost most, until no move reduces it.
 //! Messages are left out, because the placement is simulated afterwards and compared by its makespan.
 

@@ -5,7 +5,7 @@
 //! scenario i.
 //!
 //! The policy `authors-2015` has no fitted constant, and the common interpretation has none that was fitted to these runs. A gain
-//! is `100 (T_i - T) / T_i`, with the makespan T_i of scenario i.
+//! is `100 (T_i - T) / T_i`, with the makespan `T_i` of scenario i.
 
 use rayon::prelude::*;
 use schemars::JsonSchema;

@@ -5,8 +5,8 @@
 //! x_i(k + 1) = φ_i · x_i(k) + sqrt(1 - φ_i²) · e_i(k)      φ_i = τ_i / (τ_i + Δ)      τ_i = 4^i · Δ, i = 0, 1, ... up to `memory`
 //! a_i²       ∝ τ_i^(2H - 2), Σ a_i² = 1
 //! ```
-//! u(k) is the load in the k-th period of length Δ (`period`). Each x_i is an autoregressive process with the time constant τ_i,
-//! and H is the Hurst parameter (`hurst`). Each e_i(k) is the sum of three numbers uniform in [-1, 1]: mean 0, variance 1, nearly
+//! u(k) is the load in the k-th period of length Δ (`period`). Each `x_i` is an autoregressive process with the time constant `τ_i`,
+//! and H is the Hurst parameter (`hurst`). Each `e_i(k)` is the sum of three numbers uniform in [-1, 1]: mean 0, variance 1, nearly
 //! normal. A sum of autoregressive processes with many time constants has long memory (Granger 1980, "Long memory relationships
 //! and the aggregation of dynamic models"). For time lags t well below `memory`, the autocovariance decreases like `t^(2H - 2)`,
 //! as in a self-similar process with Hurst parameter H. The nearer H is to 1, the further below `memory` the lags must be.

@@ -38,7 +38,7 @@ impl<'a> Builder<'_, 'a, '_> {
                     self.reader.report(node, message);
                 }
                 "bypassRoute" | "bypassZoneRoute" | "bypassASroute" => {
-                    self.read_bypass(node, part.zone)
+                    self.read_bypass(node, part.zone);
                 }
                 "host_link" => self.read_host_link(node, part),
                 _ => {}

@@ -227,7 +227,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
             "link" => self.read_link_element(node),
             "backbone" => part.backbone = self.backbone(node),
             "prop" if node.attribute("id") == Some(FATPIPE_PROPERTY) => {
-                self.read_fatpipe_rule(node, part.zone)
+                self.read_fatpipe_rule(node, part.zone);
             }
             "disk" | "storage" | "storage_type" | "mount" | "prop" | "model_prop" | "gpu"
             | "random" => {

@@ -2,7 +2,7 @@
 //!
 //! The computation assumes that a balancer maps the state at a barrier to the same placement whatever happened before (true for
 //! greedy strategies, not for refinement). Then the best set of balancings is a shortest path: `best_j = min_{i<j} best_i + C_i +
-//! Σ_{t=i}^{j−1} dur(i, t)`. Here best_j is the least time until superstep j begins, C_i the cost of a balancing before superstep
+//! Σ_{t=i}^{j−1} dur(i, t)`. Here `best_j` is the least time until superstep j begins, `C_i` the cost of a balancing before superstep
 //! i, and dur(i, t) the time of superstep t under the placement chosen before superstep i (0: the initial placement, which costs
 //! nothing). The computing time is O(T²) for T supersteps.
 
