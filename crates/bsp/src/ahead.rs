@@ -122,7 +122,7 @@ impl Ahead {
         superstep: &mut Superstep,
     ) {
         let number = match *token {
-            Token::Computed(process) => superstep.superstep_of[process as usize],
+            Token::Computed(process) => superstep.number_of[process as usize],
             Token::Delivered(message) => {
                 let holds =
                     |frame: &Frame| message.wrapping_sub(frame.messages.0) < frame.messages.1;

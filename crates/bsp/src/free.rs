@@ -41,7 +41,7 @@ impl Run<'_, '_> {
         let closed = self.world.ending_superstep;
         let furthest = self
             .superstep
-            .superstep_of
+            .number_of
             .iter()
             .copied()
             .max()
@@ -55,7 +55,7 @@ impl Run<'_, '_> {
         if let Some(ahead) = &mut self.ahead {
             ahead.drop_oldest();
             // These processes continue below, or all meet.
-            let at = &self.superstep.superstep_of;
+            let at = &self.superstep.number_of;
             let waits = |process: &u32| may_wait_for(at[*process as usize], closed);
             ahead.ready.retain(|process| !waits(process));
         }
@@ -72,7 +72,7 @@ impl Run<'_, '_> {
             return false;
         };
         while let Some(process) = self.superstep.barrier.leaving.pop() {
-            ahead.count_completed(self.superstep.superstep_of[process as usize]);
+            ahead.count_completed(self.superstep.number_of[process as usize]);
             ahead.ready.push_back(process);
         }
         let is_done = ahead.is_oldest_completed(self.world.placement.len());
@@ -86,7 +86,7 @@ impl Run<'_, '_> {
     /// only if processes need not wait for each other.
     fn continue_waiting(&mut self, closed: usize) -> Result<(), Error> {
         for process in 0..self.world.placement.len() {
-            let number = self.superstep.superstep_of[process];
+            let number = self.superstep.number_of[process];
             let has_done = |ahead: &mut Ahead| {
                 ahead.switch_to(number, &mut self.world, &mut self.superstep);
                 self.superstep.stage[process] == Stage::AtBarrier
@@ -103,7 +103,7 @@ impl Run<'_, '_> {
     /// Lets a process that has completed its superstep begin the next one, unless it has to wait for all other processes or is
     /// too far ahead.
     fn advance_process(&mut self, process: u32) -> Result<(), Error> {
-        let number = self.superstep.superstep_of[process as usize];
+        let number = self.superstep.number_of[process as usize];
         let is_last = number + 1 == self.world.supersteps;
         let Some(ahead) = &mut self.ahead else {
             return Ok(());

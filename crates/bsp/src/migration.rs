@@ -18,7 +18,7 @@ use migsim_platform::Platform;
 /// The migrations between two supersteps.
 #[derive(Clone, Debug)]
 pub(super) struct Migrations {
-    migrations: Vec<Move>,
+    moves: Vec<Move>,
     /// Number of migrations that have not ended yet.
     pub(super) pending: usize,
     /// With sequential migrations: index of the next one to start.
@@ -53,7 +53,7 @@ impl Move {
 impl Migrations {
     pub(super) fn new() -> Self {
         Self {
-            migrations: Vec::new(),
+            moves: Vec::new(),
             pending: 0,
             next_index: 0,
             start: None,
@@ -65,7 +65,7 @@ impl Migrations {
 
     /// Removes the migrations of the previous superstep.
     pub(super) fn clear(&mut self) {
-        self.migrations.clear();
+        self.moves.clear();
         self.next_index = 0;
     }
 
@@ -84,7 +84,7 @@ impl Migrations {
         let Some(to) = platform.host_named(&wanted.to) else {
             return Err(Error::Run(unknown_host(&wanted.to, platform)));
         };
-        self.migrations.push(Move {
+        self.moves.push(Move {
             process: wanted.process,
             to,
             size: wanted.size,
@@ -94,14 +94,14 @@ impl Migrations {
             is_applied: false,
         });
         self.pending += 1;
-        self.start_move(self.migrations.len() - 1, world)
+        self.start_move(self.moves.len() - 1, world)
     }
 
     /// Sets the migrations of a call to those that were decided, except for processes that are already at their destinations;
     /// returns their number.
     pub(super) fn set_decided(&mut self, decided: &[Migration], world: &World<'_>) -> usize {
         let costs = world.setup.costs.migration;
-        self.migrations.clear();
+        self.moves.clear();
         self.arrived.clear();
         for &Migration { process, to } in decided {
             let from = world.placement[process.index()];
@@ -113,7 +113,7 @@ impl Migrations {
                 Transfer::Flow => memory,
                 Transfer::Nominal | Transfer::None => Bytes::default(),
             };
-            self.migrations.push(Move {
+            self.moves.push(Move {
                 process,
                 to,
                 size,
@@ -123,7 +123,7 @@ impl Migrations {
                 is_applied: false,
             });
         }
-        self.pending = self.migrations.len();
+        self.pending = self.moves.len();
         self.start = Some(world.engine.now());
         self.longest = Seconds::default();
         self.waiting = costs.wait;
@@ -135,9 +135,9 @@ impl Migrations {
         match world.setup.costs.migration.order {
             MoveOrder::Serial => self.apply_next_instant(world, recorder),
             MoveOrder::Parallel => {
-                self.next_index = self.migrations.len();
-                for index in 0..self.migrations.len() {
-                    if self.migrations[index].is_instant() {
+                self.next_index = self.moves.len();
+                for index in 0..self.moves.len() {
+                    if self.moves[index].is_instant() {
                         self.apply(index, world, recorder);
                     }
                 }
@@ -148,12 +148,12 @@ impl Migrations {
     /// With sequential migrations: applies the next ones up to the first that takes time.
     fn apply_next_instant(&mut self, world: &mut World<'_>, recorder: &mut dyn Recorder) {
         while self
-            .migrations
+            .moves
             .get(self.next_index)
             .is_some_and(Move::is_instant)
         {
             self.next_index += 1;
-            self.migrations[self.next_index - 1].start = world.engine.now();
+            self.moves[self.next_index - 1].start = world.engine.now();
             self.apply(self.next_index - 1, world, recorder);
         }
     }
@@ -161,7 +161,7 @@ impl Migrations {
     /// Returns, for each process, whether it has a migration that is not applied yet.
     pub(super) fn has_migration(&self, processes: usize) -> Vec<bool> {
         let mut moves = vec![false; processes];
-        for planned in self.migrations.iter().filter(|planned| !planned.is_applied) {
+        for planned in self.moves.iter().filter(|planned| !planned.is_applied) {
             moves[planned.process.index()] = true;
         }
         moves
@@ -172,8 +172,8 @@ impl Migrations {
         match world.setup.costs.migration.order {
             MoveOrder::Serial => self.start_next(world),
             MoveOrder::Parallel => {
-                for index in 0..self.migrations.len() {
-                    if !self.migrations[index].is_applied {
+                for index in 0..self.moves.len() {
+                    if !self.moves[index].is_applied {
                         self.start_move(index, world)?;
                     }
                 }
@@ -184,7 +184,7 @@ impl Migrations {
 
     /// Starts the next sequential migration, if there is one.
     fn start_next(&mut self, world: &mut World<'_>) -> Result<(), Error> {
-        if self.next_index == self.migrations.len() {
+        if self.next_index == self.moves.len() {
             return Ok(());
         }
         self.next_index += 1;
@@ -199,12 +199,12 @@ impl Migrations {
         world: &mut World<'_>,
         recorder: &mut dyn Recorder,
     ) -> Result<bool, Error> {
-        let mut moves = self.migrations.iter();
+        let mut moves = self.moves.iter();
         let Some(index) = moves.position(|planned| planned.process.0 == process) else {
             return Ok(false);
         };
-        if self.migrations[index].is_instant() {
-            self.migrations[index].start = world.engine.now();
+        if self.moves[index].is_instant() {
+            self.moves[index].start = world.engine.now();
             self.apply(index, world, recorder);
         } else {
             self.start_move(index, world)?;
@@ -214,12 +214,12 @@ impl Migrations {
 
     /// Makes each migration start when its process receives its answer, independently of other migrations.
     pub(super) fn set_start_at_answers(&mut self) {
-        self.next_index = self.migrations.len();
+        self.next_index = self.moves.len();
         self.start = None;
     }
 
     fn start_move(&mut self, index: usize, world: &mut World<'_>) -> Result<(), Error> {
-        let planned = &mut self.migrations[index];
+        let planned = &mut self.moves[index];
         planned.start = world.engine.now();
         let from = world.placement[planned.process.index()];
         let token = to_u32(index);
@@ -246,7 +246,7 @@ impl Migrations {
         world: &mut World<'_>,
         recorder: &mut dyn Recorder,
     ) -> Result<(), Error> {
-        let delay = self.migrations[index as usize].delay;
+        let delay = self.moves[index as usize].delay;
         if delay.get() > 0.0 {
             world.engine.wait(delay, Token::Settled(index));
             return Ok(());
@@ -263,7 +263,7 @@ impl Migrations {
     ) -> Result<(), Error> {
         let index = index as usize;
         self.apply(index, world, recorder);
-        if self.migrations[index].cause == Cause::Policy {
+        if self.moves[index].cause == Cause::Policy {
             self.apply_next_instant(world, recorder);
             self.start_next(world)?;
         }
@@ -272,7 +272,7 @@ impl Migrations {
 
     /// Applies a migration: places the process on its destination and records the migration.
     fn apply(&mut self, index: usize, world: &mut World<'_>, recorder: &mut dyn Recorder) {
-        let booked = &mut self.migrations[index];
+        let booked = &mut self.moves[index];
         booked.is_applied = true;
         let booked = *booked;
         let now = world.engine.now();

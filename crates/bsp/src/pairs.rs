@@ -25,7 +25,7 @@ pub struct Pairs<T, const SLOTS: usize = 3> {
     nodes: Vec<Node<T, SLOTS>>,
     /// Index of the first unused node, from which the unused nodes form a linked list; [`NONE`] if there is none.
     free: u32,
-    far_pairs: HashTable<Far>,
+    overflow: HashTable<Far>,
 }
 
 /// The node of a pair that lies after the first [`NEAR`] nodes of its process. An entry with the cluster [`NONE`] refers to the
@@ -147,7 +147,7 @@ impl<T, const SLOTS: usize> Default for Pairs<T, SLOTS> {
             processes: 0,
             nodes: Vec::new(),
             free: NONE,
-            far_pairs: HashTable::new(),
+            overflow: HashTable::new(),
         }
     }
 }
@@ -164,7 +164,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         }
         self.processes = processes;
         self.free = NONE;
-        self.far_pairs.clear();
+        self.overflow.clear();
     }
 
     /// Returns the number of processes of the table.
@@ -282,9 +282,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
             node: NONE,
         };
         let is_it = |far: &Far| far.process == process && far.cluster == cluster;
-        self.far_pairs
-            .find(wanted.hash(), is_it)
-            .map(|far| far.node)
+        self.overflow.find(wanted.hash(), is_it).map(|far| far.node)
     }
 
     /// Records in the hash table that a pair is in `node`, which is the last node of its process.
@@ -297,10 +295,10 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
                 node,
             };
             let is_it = |other: &Far| other.process == process && other.cluster == cluster;
-            match self.far_pairs.find_mut(far.hash(), is_it) {
+            match self.overflow.find_mut(far.hash(), is_it) {
                 Some(known) => *known = far,
                 None => {
-                    self.far_pairs.insert_unique(far.hash(), far, Far::hash);
+                    self.overflow.insert_unique(far.hash(), far, Far::hash);
                 }
             }
         }
@@ -333,14 +331,14 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
                 self.nodes[from].next = std::mem::replace(&mut self.free, first);
             }
         }
-        if !self.far_pairs.is_empty() {
+        if !self.overflow.is_empty() {
             self.rebuild_far();
         }
     }
 
     /// Rebuilds the hash table with all pairs that lie after the first [`NEAR`] nodes of their processes.
     fn rebuild_far(&mut self) {
-        self.far_pairs.clear();
+        self.overflow.clear();
         for process in 0..self.processes {
             let (mut at, mut before) = (to_index(process), 0);
             loop {

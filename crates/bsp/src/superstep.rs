@@ -40,7 +40,7 @@ pub(super) struct Superstep {
     /// Whether processes begin the next superstep one by one and at least one may already have begun it.
     pub(super) is_next_underway: bool,
     /// The number of the superstep that each process began last.
-    pub(super) superstep_of: Vec<usize>,
+    pub(super) number_of: Vec<usize>,
     /// The number that the first message of the open superstep has in the engine; 0 unless several supersteps are open.
     pub(super) first_message: u32,
 }
@@ -63,7 +63,7 @@ impl Superstep {
             last_computed: None,
             departed: 0,
             is_next_underway: false,
-            superstep_of: vec![0; processes],
+            number_of: vec![0; processes],
             first_message: 0,
         }
     }
@@ -106,7 +106,7 @@ impl Superstep {
         if !self.has_begun {
             self.begin_first(world);
         }
-        self.superstep_of[at] = world.superstep;
+        self.number_of[at] = world.superstep;
         self.began[at] = world.engine.local_now();
         world.measures.delay[at] = Seconds::of((self.began[at] - self.first_began).max(0.0));
         let work = world.plan.work[at].get();

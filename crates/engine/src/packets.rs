@@ -118,7 +118,7 @@ pub(super) struct Queues<T> {
     /// Payload of a packet \[B\].
     packet: f64,
     /// The queue of each link, in the order of links, followed by queues that serve one message each.
-    queues: Vec<Queue>,
+    by_resource: Vec<Queue>,
     links: usize,
     free_exclusive: Vec<u32>,
     bursts: Vec<Burst>,
@@ -140,7 +140,7 @@ impl<T: Copy> Queues<T> {
     pub(super) fn new(links: usize, packet: f64) -> Self {
         Self {
             packet,
-            queues: (0..to_u32(links)).map(Queue::new).collect(),
+            by_resource: (0..to_u32(links)).map(Queue::new).collect(),
             links,
             free_exclusive: Vec::new(),
             bursts: Vec::new(),
@@ -218,7 +218,7 @@ impl<T: Copy> Queues<T> {
         match step {
             Step::Joins(burst) => self.join(burst, now, bandwidth, queue, event),
             Step::Sent(at) => {
-                let sent = self.queues[at as usize].sending.take()?;
+                let sent = self.by_resource[at as usize].sending.take()?;
                 let Burst { message, hop, .. } = self.bursts[sent as usize];
                 self.bursts[sent as usize].hop += 1;
                 let (_, latency) = self.messages[message as usize].route[hop as usize];
@@ -251,7 +251,7 @@ impl<T: Copy> Queues<T> {
             self.free_bursts.push(burst);
             return (self.messages[message as usize].packets_left == 0).then(|| self.end(message));
         };
-        let next = &mut self.queues[at as usize];
+        let next = &mut self.by_resource[at as usize];
         next.waiting.push_back(burst);
         if next.sending.is_none() && next.stopped.is_none() {
             self.send_next(at, now, bandwidth, queue, event);
@@ -268,7 +268,7 @@ impl<T: Copy> Queues<T> {
         queue: &mut EventQueue<E>,
         event: &impl Fn(Step) -> E,
     ) {
-        let state = &mut self.queues[at as usize];
+        let state = &mut self.by_resource[at as usize];
         let Some(&first) = state.waiting.front() else {
             return;
         };
@@ -290,7 +290,7 @@ impl<T: Copy> Queues<T> {
                 ..burst
             })
         };
-        self.queues[at as usize].sending = Some(sent);
+        self.by_resource[at as usize].sending = Some(sent);
         let size = if is_last {
             self.messages[burst.message as usize].last_packet_bytes
         } else {
@@ -311,9 +311,9 @@ impl<T: Copy> Queues<T> {
         if bandwidth <= 0.0 {
             return;
         }
-        let own = to_u32(self.links)..to_u32(self.queues.len());
+        let own = to_u32(self.links)..to_u32(self.by_resource.len());
         for at in std::iter::once(link).chain(own) {
-            let state = &mut self.queues[at as usize];
+            let state = &mut self.by_resource[at as usize];
             if state.link == link
                 && let Some(key) = state.stopped.take()
             {
@@ -326,7 +326,7 @@ impl<T: Copy> Queues<T> {
     /// Returns the links on the route of a message that has just ended, each as often as the message crossed it.
     pub(super) fn links_of(&self, ended: &Ended<T>) -> impl Iterator<Item = u32> + '_ {
         let route = self.messages[ended.message as usize].route.iter();
-        route.map(|&(queue, _)| self.queues[queue as usize].link)
+        route.map(|&(queue, _)| self.by_resource[queue as usize].link)
     }
 
     fn end(&mut self, message: u32) -> Ended<T> {
@@ -345,11 +345,11 @@ impl<T: Copy> Queues<T> {
     /// Returns a queue for one message on a link that messages do not share.
     fn exclusive_queue(&mut self, link: u32) -> u32 {
         if let Some(queue) = self.free_exclusive.pop() {
-            self.queues[queue as usize].link = link;
+            self.by_resource[queue as usize].link = link;
             return queue;
         }
-        self.queues.push(Queue::new(link));
-        to_u32(self.queues.len() - 1)
+        self.by_resource.push(Queue::new(link));
+        to_u32(self.by_resource.len() - 1)
     }
 
     fn new_burst(&mut self, burst: Burst) -> u32 {

@@ -393,11 +393,11 @@ impl<'r> Parts<'r> {
         let settings = (&self.config, self.app);
         size::check(settings, workload, &*policy, &self.platform, limits)?;
         Ok(Draws {
-            has_other_draws: policy.uses_seed()
+            uses_policy_or_load: policy.uses_seed()
                 || self.loads.uses_seed()
                 || self.has_measurement_errors()
                 || self.config.runtime.noise > 0.0,
-            has_workload_draws: workload.uses_seed(),
+            uses_workload: workload.uses_seed(),
             is_shared: self.shares_seed,
         })
     }

@@ -50,9 +50,9 @@ pub(super) fn remove_shared_seed(config: &mut ExperimentConfig) {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Draws {
     /// Whether the policy, its measurements or the load draw random numbers.
-    pub(super) has_other_draws: bool,
+    pub(super) uses_policy_or_load: bool,
     /// Whether the application draws random numbers.
-    pub(super) has_workload_draws: bool,
+    pub(super) uses_workload: bool,
     /// Whether the application draws its random numbers from the seed of the run.
     pub(super) is_shared: bool,
 }
@@ -60,14 +60,14 @@ pub(super) struct Draws {
 impl Draws {
     /// Returns whether the seed of the run has an effect.
     pub(super) fn uses_seed(self) -> bool {
-        self.has_other_draws || self.is_shared && self.has_workload_draws
+        self.uses_policy_or_load || self.is_shared && self.uses_workload
     }
 
     /// Returns the note that the seed which the user chose has no effect; `None` if it has an effect.
     pub(super) fn note(self, whole: &Whole, seed: u64) -> Option<String> {
         let is_in_vain = !self.uses_seed() && whole.is_chosen(KEY);
         is_in_vain.then(|| {
-            let why = if self.has_workload_draws {
+            let why = if self.uses_workload {
                 "only the application is drawn at random, and it has a seed of its own (`workload.seed`)"
             } else {
                 "nothing in this run is drawn at random"

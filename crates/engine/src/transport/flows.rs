@@ -133,7 +133,7 @@ pub(super) struct Flows<T> {
     /// For each link, the flows that cross it, in no particular order and with some that have ended; empty if no link varies.
     users_of_link: Vec<Vec<u32>>,
     /// The flows in transfer whose links have changed since their weights were computed.
-    flows_needing_weight: Vec<u32>,
+    pending_weights: Vec<u32>,
     /// Whether flows that cross no link have no limit on their rate.
     frees_linkless: bool,
     /// Whether links that flows do not share also limit the flows whose route back crosses them.
@@ -150,7 +150,7 @@ impl<T: Copy> Flows<T> {
             state,
             list: Vec::new(),
             free: Vec::new(),
-            flows_needing_weight: Vec::new(),
+            pending_weights: Vec::new(),
             frees_linkless: NetworkModel::frees_linkless(platform),
             limits_route_back: binds_back,
             lost_bytes: false,
@@ -426,7 +426,7 @@ impl<T: Copy> Flows<T> {
             if self.transfers_over(slot, link) {
                 let flow = &mut self.list[slot as usize];
                 if !std::mem::replace(&mut flow.needs_new_weight, true) {
-                    self.flows_needing_weight.push(slot);
+                    self.pending_weights.push(slot);
                 }
                 continue;
             }
@@ -444,13 +444,13 @@ impl<T: Copy> Flows<T> {
     /// Whether there are flows whose weights have to be computed again.
     #[inline]
     pub(super) fn has_flows_needing_weight(&self) -> bool {
-        !self.flows_needing_weight.is_empty()
+        !self.pending_weights.is_empty()
     }
 
     /// Computes the weights of the flows whose links have changed, and returns these flows; it is called after all changes of one
     /// time.
     pub(super) fn recompute_weights(&mut self) -> Vec<u32> {
-        let mut unweighed = std::mem::take(&mut self.flows_needing_weight);
+        let mut unweighed = std::mem::take(&mut self.pending_weights);
         unweighed.sort_unstable();
         unweighed.retain(|&slot| {
             let flow = &mut self.list[slot as usize];
