@@ -376,7 +376,7 @@ fn impossible_decision(decision: &Decision, world: &World<'_>, what: &str) -> Er
     let listed: Vec<String> = listed.collect();
     let superstep = world.ending_superstep + 1;
     let message =
-        format!("the policy requests an impossible move after superstep {superstep}: {what}");
+        format!("the policy requested an impossible migration after superstep {superstep}: {what}");
     let hint = format!("its decision: {}", listed.join(", "));
     Error::Run(Problem::new(message).key("policy").hint(hint))
 }

@@ -60,8 +60,8 @@ const MOST_CHANGES: u64 = 20_000_000;
 /// Maximum number of changes of one capacity while no activity uses it; such changes cost less.
 const MOST_UNUSED_CHANGES: u64 = 200_000_000;
 
-const TOO_FAR: &str = "the next event is too late for a number: look for a tiny speed or bandwidth or a huge amount of work";
-const TOO_OFTEN: &str = "give the profiles and loads longer periods, or look for a tiny speed or bandwidth or a huge amount of work";
+const TOO_FAR: &str = "look for a very low speed or bandwidth, or a very large amount of work: the next event is too late to be represented";
+const TOO_OFTEN: &str = "give the profiles and loads longer periods, or look for a very low speed or bandwidth or a very large amount of work";
 
 impl<'p, T: Copy + 'p> Clone for Simulation<'p, T> {
     /// Returns a copy of the simulation that continues independently from the present time.
@@ -569,7 +569,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     fn too_many_changes_error(&self, what: &str, meanwhile: &str) -> Error {
         let (most, now) = (self.most_unused_changes, self.now());
         let problem = Problem::new(format!(
-            "{what} more than {most} times up to {now} while {meanwhile}"
+            "{what} more than {most} times before {now}, while {meanwhile}"
         ));
         Error::Run(problem.source(self.platform.name.clone()).hint(TOO_OFTEN))
     }
@@ -709,9 +709,9 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     /// Creates the error for a message with more packets than can be simulated one by one.
     fn too_many_packets_error(&self, size: Bytes, packets: f64) -> Error {
         let problem = Problem::new(format!(
-            "a message of {size} has {packets:.3e} packets, and each of them would wait in its queues"
+            "a message of {size} would be simulated as {packets:.3e} packets, which is too many for queues"
         ));
-        let hint = "leave `queues` off: flows cost the same whatever their size; or give messages fewer bytes, or `packet` more";
+        let hint = "switch `queues` off (then the cost of a simulation does not grow with message sizes), send fewer bytes, or set a larger `packet`";
         Error::Run(problem.source(self.platform.name.clone()).hint(hint))
     }
 
@@ -725,7 +725,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         // The error names the platform, although only the sender detects it.
         let problem = problem.source(format!("platform `{}`", self.platform.name));
         problem
-            .hint("add a route between them to the platform")
+            .hint("add a route between these hosts to the platform")
             .into()
     }
 
@@ -748,7 +748,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             problem.hint(hint)
         } else {
             problem.hint(format!(
-                "without capacity: {}; a profile sets it to 0 and never raises it",
+                "without capacity (a profile sets it to 0 for ever): {}",
                 stopped.join(", ")
             ))
         })

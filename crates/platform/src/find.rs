@@ -131,7 +131,7 @@ fn not_found_error(name: &str) -> Problem {
             Err(error) if !name.is_empty() && error.kind() != std::io::ErrorKind::NotFound => {
                 format!("cannot read platform `{name}`: {error}")
             }
-            _ => format!("no platform `{name}`: no such file, and none of this name is built in"),
+            _ => format!("unknown platform `{name}`: there is neither a file nor a built-in platform of this name"),
         }
     };
     Problem::new(message)

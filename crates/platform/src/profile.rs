@@ -61,7 +61,7 @@ impl Profile {
         for (index, &(date, value)) in steps.iter().enumerate() {
             if !Seconds::RANGE.contains(&date) {
                 return Err(Problem::new(format!(
-                    "step {} has the time {date}, which is not a valid time",
+                    "the time of step {} is {date}, which is not a valid time",
                     index + 1
                 )));
             }
@@ -73,7 +73,7 @@ impl Profile {
             }
             if index > 0 && date <= steps[index - 1].0 {
                 return Err(Problem::new(format!(
-                    "step {} has the time {date}, not after the previous time {}",
+                    "the time of step {} is {date}; it must be later than that of the step before, {}",
                     index + 1,
                     steps[index - 1].0
                 )));

@@ -43,7 +43,7 @@ pub(super) fn from_json_within(
     text: &str,
     limits: Limits,
 ) -> Result<LoadedPlatform, Error> {
-    let hint = "`migsim schema platform` prints the format, with its keys and units";
+    let hint = "see the keys and units of the format with `migsim schema platform`";
     let document = Document::parse(source, text).map_err(|error| error.with_default_hint(hint))?;
     let loaded = if zone_file::is_zone_file(&document) {
         zone_file::read_zone_file(&document, limits)
@@ -232,7 +232,7 @@ impl<'a> Loader<'a> {
         if file.name.is_empty() {
             self.report("name", "the name is empty");
         } else if file.name.contains(char::is_control) {
-            self.report("name", "the name has control characters");
+            self.report("name", "the name contains control characters");
         }
         for (index, cluster) in file.clusters.iter().enumerate() {
             let key = format!("clusters[{index}].name");
@@ -259,7 +259,7 @@ impl<'a> Loader<'a> {
             let key = format!("routers[{index}]");
             self.check_name(&key, router);
             if !seen.insert(router) {
-                self.report(&key, format!("router `{router}` is listed twice"));
+                self.report(&key, format!("router `{router}` appears twice"));
             }
         }
     }
@@ -333,14 +333,14 @@ impl<'a> Loader<'a> {
             if key.is_empty() || !self.document.has(key) {
                 let problem = self.problem(
                     &place,
-                    format!("origin of `{key}`, which is not in this file"),
+                    format!("there is an origin for `{key}`, but this file has no such key"),
                 );
                 self.record(problem.hint("a key is written like `clusters[1].speed`"));
             }
             let word = text.split(|c: char| !c.is_alphabetic()).next();
             if !matches!(word, Some("stated" | "inferred" | "fitted")) {
                 let problem =
-                    self.problem(&place, format!("the origin `{text}` does not say its kind"));
+                    self.problem(&place, format!("the origin `{text}` does not begin with its kind"));
                 let hint =
                     "it begins with `stated` (where), `inferred` (why) or `fitted` (to what)";
                 self.record(problem.hint(hint));

@@ -83,7 +83,7 @@ impl Loader<'_> {
                 continue;
             };
             for (field, _) in keys.iter().filter(|(_, is_given)| *is_given) {
-                let message = format!("cluster `{name}` has `{field}` and `groups`");
+                let message = format!("cluster `{name}` has both `{field}` and `groups`");
                 let problem = self.problem(&at(field), message);
                 self.record(problem.hint(format!("give each group its `{field}`")));
             }
@@ -99,7 +99,7 @@ impl Loader<'_> {
                     let problem = self.problem(&at(&format!("groups[{group}].link")), message);
                     self.record(
                         problem.hint(
-                            "leave the `link` of the group out, or choose the network `switch`",
+                            "leave out the `link` of the group, or set `network` to `switch`",
                         ),
                     );
                 }
@@ -159,11 +159,11 @@ impl Loader<'_> {
             self.report(&at("hosts"), format!("{what} has no hosts"));
         }
         if group.cores == 0 {
-            self.report(&at("cores"), format!("the hosts of {what} have no core"));
+            self.report(&at("cores"), format!("the hosts of {what} have 0 cores"));
         }
         let (key, link) = &group.link;
         if link.duplex && cluster.network != NetworkKind::Switch {
-            let message = format!("cluster `{name}` has a duplex link and is not a switch");
+            let message = format!("cluster `{name}` has a duplex link, but its network is not `switch`");
             let key = format!("clusters[{index}].{key}.duplex");
             let problem = self.problem(&key, message);
             self.record(problem.hint("leave `duplex` out, or choose the network `switch`"));
@@ -176,7 +176,7 @@ impl Loader<'_> {
             .iter()
             .filter(|(_, profile)| profile.is_some() && cluster.network == NetworkKind::Unshared)
         {
-            let message = format!("cluster `{name}` is unshared and has a `{field}`");
+            let message = format!("cluster `{name}` has a `{field}`, but its network is `unshared`");
             let problem = self.problem(&format!("clusters[{index}].{key}.{field}"), message);
             self.record(problem.hint("links that are not shared keep their capacity and delay"));
         }

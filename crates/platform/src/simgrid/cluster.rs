@@ -220,7 +220,7 @@ impl<'a> Builder<'_, 'a, '_> {
         if !is_valid_name(&name) {
             let problem = self
                 .reader
-                .problem(node, format!("`{name}` cannot be a name"));
+                .problem(node, format!("`{name}` is not a valid name"));
             let hint = "names of hosts have no space at their ends, no comma and no `..`";
             self.reader.record(problem.hint(hint));
             return None;

@@ -125,7 +125,7 @@ fn errors_of_hosts_links_and_routes_say_what_and_where() {
             "cannot read `x`",
             (5, 37),
         ),
-        ("<host id='a ' speed='1f'/>", "cannot be a name", (5, 11)),
+        ("<host id='a ' speed='1f'/>", "is not a valid name", (5, 11)),
         (
             "<host id='a' speed='1f'/>\n <host id='a' speed='1f'/>",
             "host `a` is defined twice",
@@ -405,7 +405,7 @@ fn many_unknown_names_are_found_in_a_moment() {
     // The known hosts are listed only with the 20 problems that are printed; for each of 40 000 problems that would be 20 000 names.
     assert_eq!(
         found.last().unwrap().message,
-        "59980 more problems like these"
+        "59980 more problems were found"
     );
 }
 
