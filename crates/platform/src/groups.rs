@@ -123,16 +123,19 @@ fn read_cluster_names(file: &str, text: &str, platform: &Platform) -> Result<Vec
                     problems.push(unknown.known("hosts", known));
                 }
                 Some(&id) if clusters[id].is_some() => {
-                    let twice = row.problem(0, format!("host `{host}` is assigned to a cluster twice"));
-                    problems
-                        .push(twice.hint("remove one of the lines of this host"));
+                    let twice =
+                        row.problem(0, format!("host `{host}` is assigned to a cluster twice"));
+                    problems.push(twice.hint("remove one of the lines of this host"));
                 }
                 Some(&id) => clusters[id] = Some(cluster.to_owned()),
             },
             _ => {
-                let broken =
-                    row.problem(0, "the line is not a host and a cluster separated by a comma");
-                problems.push(broken.hint("write a host and the name of its cluster: `node-0,west`"));
+                let broken = row.problem(
+                    0,
+                    "the line is not a host and a cluster separated by a comma",
+                );
+                problems
+                    .push(broken.hint("write a host and the name of its cluster: `node-0,west`"));
             }
         }
     }
@@ -140,7 +143,9 @@ fn read_cluster_names(file: &str, text: &str, platform: &Platform) -> Result<Vec
     if let Some(missing) = missing.filter(|_| problems.is_empty()) {
         let name = &platform.hosts[missing].name;
         let problem = Problem::new(format!("host `{name}` has no cluster"));
-        problems.push(problem.hint(format!("add the line `{name},CLUSTER` with the name of its cluster")));
+        problems.push(problem.hint(format!(
+            "add the line `{name},CLUSTER` with the name of its cluster"
+        )));
     }
     if problems.is_empty() {
         return Ok(clusters.into_iter().flatten().collect());

@@ -163,7 +163,8 @@ impl Loader<'_> {
         }
         let (key, link) = &group.link;
         if link.duplex && cluster.network != NetworkKind::Switch {
-            let message = format!("cluster `{name}` has a duplex link, but its network is not `switch`");
+            let message =
+                format!("cluster `{name}` has a duplex link, but its network is not `switch`");
             let key = format!("clusters[{index}].{key}.duplex");
             let problem = self.problem(&key, message);
             self.record(problem.hint("leave `duplex` out, or choose the network `switch`"));
@@ -176,7 +177,8 @@ impl Loader<'_> {
             .iter()
             .filter(|(_, profile)| profile.is_some() && cluster.network == NetworkKind::Unshared)
         {
-            let message = format!("cluster `{name}` has a `{field}`, but its network is `unshared`");
+            let message =
+                format!("cluster `{name}` has a `{field}`, but its network is `unshared`");
             let problem = self.problem(&format!("clusters[{index}].{key}.{field}"), message);
             self.record(problem.hint("links that are not shared keep their capacity and delay"));
         }

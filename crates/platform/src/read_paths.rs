@@ -29,7 +29,10 @@ impl Loader<'_> {
             let links = self.route_links(index, from, to);
             let key = format!("routes[{index}]");
             if from == to {
-                let message = format!("the route from cluster `{}` leads to the same cluster", route.from);
+                let message = format!(
+                    "the route from cluster `{}` leads to the same cluster",
+                    route.from
+                );
                 self.report(&format!("{key}.to"), message);
             } else if given.insert((from, to), links).is_some() {
                 let message = format!(
@@ -97,7 +100,9 @@ impl Loader<'_> {
                 Some(router) if router == entry.from => Some(&entry.to),
                 Some(router) if router == entry.to => Some(&entry.from),
                 Some(router) => {
-                    let message = format!("link `{name}` is not connected to router `{router}`, which the route has reached");
+                    let message = format!(
+                        "link `{name}` is not connected to router `{router}`, which the route has reached"
+                    );
                     let problem = self.problem(&key, message);
                     let ends = format!("it joins `{}` and `{}`", entry.from, entry.to);
                     self.record(problem.hint(ends));

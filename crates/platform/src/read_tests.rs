@@ -168,7 +168,10 @@ fn broken_groups_say_what_and_where() {
     let (message, key, hint) = one(&both);
     assert_eq!(
         (&*message, &*key),
-        ("cluster `c` has both `cores` and `groups`", "clusters[2].cores")
+        (
+            "cluster `c` has both `cores` and `groups`",
+            "clusters[2].cores"
+        )
     );
     assert_eq!(hint, "move `cores` into each group");
     let link =
@@ -327,7 +330,10 @@ fn a_duplex_link_is_two_links_and_a_route_crosses_one_of_them() {
         1,
     );
     let error = from_json("duplex.json", &hub).unwrap_err().to_string();
-    assert!(error.contains("duplex link, but its network is not `switch`"), "{error}");
+    assert!(
+        error.contains("duplex link, but its network is not `switch`"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -759,7 +765,10 @@ fn links_that_are_not_shared_have_no_profiles() {
             "\"profiles\": {\"p\": {\"steps\": [[\"1 s\", \"1 MB/s\"]]}}, \"links\": [",
         );
     let found = problems(&profile);
-    assert!(found[0].message.contains("its network is `unshared`"), "{found:?}");
+    assert!(
+        found[0].message.contains("its network is `unshared`"),
+        "{found:?}"
+    );
 }
 
 /// The time to read a file must grow in proportion to its size, whatever errors it has. Each of these files once took a time in

@@ -136,12 +136,18 @@ impl FileConfig {
     fn load_of(&self, value: f64) -> Result<f64, Wrong> {
         let (whole, hint) = match self.scale {
             Some(Scale::Percent) => (100.0, None),
-            _ => (1.0, Some("add `scale=percent` if the values are percentages")),
+            _ => (
+                1.0,
+                Some("add `scale=percent` if the values are percentages"),
+            ),
         };
         let share = value / whole;
         match self.values() {
             Values::LoadAverage => Ok(share / (1.0 + share)),
-            _ if share > 1.0 => Err((format!("the value {value} is greater than {whole}, the full load"), hint)),
+            _ if share > 1.0 => Err((
+                format!("the value {value} is greater than {whole}, the full load"),
+                hint,
+            )),
             Values::Load => Ok(share),
             Values::Available => Ok(1.0 - share),
         }
@@ -191,13 +197,19 @@ impl FileConfig {
         }
         ranges.check()?;
         if self.period.is_some() && self.format == Some(Format::Simgrid) {
-            let problem = Problem::new("`period` and `format` contradict each other: a SimGrid profile has its own times").key("period");
-            let hint = "leave out `period`; or, if each line holds only a value, leave out `format`";
+            let problem = Problem::new(
+                "`period` and `format` contradict each other: a SimGrid profile has its own times",
+            )
+            .key("period");
+            let hint =
+                "leave out `period`; or, if each line holds only a value, leave out `format`";
             return Err(problem.hint(hint).into());
         }
         if self.scale == Some(Scale::Percent) && self.values() == Values::LoadAverage {
-            let problem = Problem::new("`scale` does not apply to a load average, which is a number of processes")
-                .key("scale");
+            let problem = Problem::new(
+                "`scale` does not apply to a load average, which is a number of processes",
+            )
+            .key("scale");
             return Err(problem.hint("leave out `scale`").into());
         }
         Ok(())
@@ -250,7 +262,8 @@ impl LoadOptions for FileConfig {
         let read = self.read(&text);
         let (profile, cut) = read.map_err(|problem| self.file_error(problem, &text))?;
         if self.shift && profile.period().is_none() {
-            let problem = Problem::new("a measured load that does not repeat cannot be shifted").key("shift");
+            let problem =
+                Problem::new("a measured load that does not repeat cannot be shifted").key("shift");
             return Err(problem
                 .hint("set `repeat`, the period after which the load repeats")
                 .into());

@@ -82,7 +82,8 @@ pub(super) fn read_csv(
         }
         let (date, value) = row.time_and_value(has_index.then_some(steps.len()))?;
         if let Some((last, _)) = steps.last().filter(|last| date <= last.0) {
-            let message = format!("the time {date} does not come after that of the line before, {last}");
+            let message =
+                format!("the time {date} does not come after that of the line before, {last}");
             return Err(row.problem(0, message));
         }
         let load = load_of(value).map_err(|(what, hint)| {

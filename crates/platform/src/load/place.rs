@@ -34,9 +34,7 @@ fn targets(on: &On, platform: &Platform) -> Result<Vec<Target>, Problem> {
         } else if let Some(link) = link() {
             targets.push(Target::Link(link));
         } else {
-            let problem = Problem::new(format!(
-                "unknown cluster, host or link `{name}` in `on`"
-            ));
+            let problem = Problem::new(format!("unknown cluster, host or link `{name}` in `on`"));
             let clusters = platform.clusters.iter().map(|cluster| &*cluster.name);
             let problem = problem.with_unknown_name("place", name);
             return Err(problem.known("places", clusters.chain(["hosts", "links"])));
@@ -130,9 +128,8 @@ fn apply_load(
 fn slow_down(target: Target, platform: &mut Platform, share: f64) -> Result<(), Problem> {
     let nothing = |what: &str, name: &str| {
         let message = format!("the constant loads of {what} `{name}` together leave no capacity");
-        Problem::new(message).hint(
-            "use fewer or smaller loads there: the shares 1 - load that they leave multiply",
-        )
+        Problem::new(message)
+            .hint("use fewer or smaller loads there: the shares 1 - load that they leave multiply")
     };
     match target {
         Target::Host(index) => {

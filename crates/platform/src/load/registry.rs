@@ -21,7 +21,11 @@ pub fn standard() -> Table {
             "a measured load from a file: a SimGrid profile, or CSV",
             "-",
         ),
-        row::<OnOffConfig>("on-off", "switched on and off at random times, like other users that come and go", "-"),
+        row::<OnOffConfig>(
+            "on-off",
+            "switched on and off at random times, like other users that come and go",
+            "-",
+        ),
         row::<WalkConfig>("walk", "a random walk between two bounds", "-"),
     ];
     Table::new(["load", "loads", "kind"], rows)

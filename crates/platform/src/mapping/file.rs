@@ -160,7 +160,9 @@ impl Table<'_> {
                     .hint("remove one of the two lines"),
                 None => row
                     .problem(0, format!("there is no process `{text}`"))
-                    .hint(format!("write a process from p1 to p{count}: the application has {count}")),
+                    .hint(format!(
+                        "write a process from p1 to p{count}: the application has {count}"
+                    )),
             },
         };
         self.problems.push(problem);
@@ -198,7 +200,10 @@ impl Table<'_> {
         if let Some(first) = missing.first() {
             let message = match missing.len() {
                 1 => format!("process p{} has no host", first + 1),
-                some => format!("{some} processes have no host, the first of them is p{}", first + 1),
+                some => format!(
+                    "{some} processes have no host, the first of them is p{}",
+                    first + 1
+                ),
             };
             let count = self.places.len();
             let problem = Problem::new(message).at(1, 1);
