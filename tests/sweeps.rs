@@ -269,7 +269,8 @@ fn a_run_that_fails_is_a_row_with_its_error() {
     assert_eq!(output.status.code(), Some(1));
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(
-        errors.starts_with("2 of 3 runs failed, the first: `procs` is 5 for a matrix of order 4"),
+        errors
+            .starts_with("2 of 3 runs failed, the first: `procs` is 5, but the matrix has order 4"),
         "{errors}"
     );
     let runs = read(scratch.path(), "runs.csv");

@@ -217,7 +217,7 @@ impl Translation {
             && (up.len() != down.len() || parallel.len() != down.len())
         {
             let message = format!(
-                "the levels differ: `down` has {}, `up` {}, `parallel` {}",
+                "the numbers of levels differ: `down` has {}, `up` {}, `parallel` {}",
                 down.len(),
                 up.len(),
                 parallel.len()
@@ -227,7 +227,7 @@ impl Translation {
         let hosts = topology_words(topology).hosts;
         if hosts != u128::from(cluster.hosts) {
             let message = format!(
-                "the topology has {hosts} hosts, the cluster {}",
+                "the topology has {hosts} hosts, but the cluster has {}",
                 cluster.hosts
             );
             self.problems.push((format!("{key}.topology"), message));

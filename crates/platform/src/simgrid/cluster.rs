@@ -462,7 +462,7 @@ impl<'a> Builder<'_, 'a, '_> {
             .collect();
         let coordinates = numbers.and_then(|numbers| <[f64; 3]>::try_from(numbers).ok());
         if coordinates.is_none() {
-            let message = format!("`{text}` are not three numbers");
+            let message = format!("the coordinates `{text}` are not three numbers");
             let problem = self.reader.problem_at(node, "coordinates", message);
             self.reader
                 .record(problem.hint("write x, y and height, such as `25.5 9.4 1.4`"));
@@ -479,7 +479,7 @@ pub(super) fn parse_radical(text: &str) -> Result<Vec<(u64, u64)>, String> {
             match (from.trim().parse(), to.trim().parse()) {
                 (Ok(from), Ok(to)) if from <= to => Ok((from, to)),
                 _ if part.contains(['−', '–']) => Err(format!(
-                    "`{part}` is not a range of numbers: a range has the minus sign of the keyboard (`-`)"
+                    "`{part}` is not a range of numbers; write the range with a hyphen (`-`)"
                 )),
                 _ => Err(format!("`{part}` is not a range of numbers such as `0-9`")),
             }

@@ -125,7 +125,7 @@ impl Expander {
             let problem = Problem::new(format!(
                 "files include each other more than {MAX_ROUNDS} times"
             ));
-            let problem = problem.hint("let no file include itself");
+            let problem = problem.hint("remove the include by which a file includes itself");
             return Err(at(found[0], problem));
         }
         let (mut new, mut done) = (String::new(), 0);
@@ -220,7 +220,7 @@ impl Expander {
         let path = path.to_string_lossy().into_owned();
         let text = read_text(&path).map_err(|problem| {
             Problem::new(problem.message)
-                .hint("name an existing file; its path is relative to the folder of this file")
+                .hint("name an existing file; a relative path counts from the folder of this file")
         })?;
         let hash = sha256(text.as_bytes());
         if !self.files.iter().any(|(known, _)| *known == path) {
@@ -249,8 +249,10 @@ fn check_inside(folder: &Path, file: &Path, name: &str) -> Result<(), Problem> {
     if is_inside {
         return Ok(());
     }
-    let problem = Problem::new(format!("`{name}` is not in the folder of the platform"));
-    Err(problem.hint("copy it there, or allow it with `--include-outside`"))
+    let problem = Problem::new(format!(
+        "the file `{name}` is outside of the folder of the platform file"
+    ));
+    Err(problem.hint("copy it into that folder, or allow it with `--include-outside`"))
 }
 
 /// Returns an error, with line and column, if an included file is not XML. A file may have several elements, or one that contains
@@ -381,7 +383,10 @@ mod tests {
         };
         assert_eq!(read(true).unwrap().platform.hosts.len(), 3);
         let error = read(false).unwrap_err().to_string();
-        assert!(error.contains("`../q.xml` is not in the folder"), "{error}");
+        assert!(
+            error.contains("the file `../q.xml` is outside of the folder"),
+            "{error}"
+        );
         assert!(
             error.contains("p.xml:1:") && error.contains("--include-outside"),
             "{error}"

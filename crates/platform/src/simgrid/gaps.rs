@@ -55,7 +55,7 @@ impl Builder<'_, '_, '_> {
         let others = match gaps.len() - 1 {
             0 => String::new(),
             others => format!(
-                " (and {} alike)",
+                " (and {} likewise)",
                 migsim_base::words::counted(others, "zone")
             ),
         };

@@ -69,7 +69,9 @@ pub(super) fn from_simgrid_within(
     limits: Limits,
 ) -> Result<LoadedPlatform, Error> {
     from_translation(source, text, limits).map_err(|error| {
-        error.with_default_hint("`migsim platform export ufrgs` prints a file of this format")
+        error.with_default_hint(
+            "print an example of this format with `migsim platform export ufrgs`",
+        )
     })
 }
 

@@ -34,7 +34,8 @@ impl<'a> Builder<'_, 'a, '_> {
                     self.read_route(node, part.zone, &mut table, &mut pairs, &mut mentioned);
                 }
                 "route" | "zoneRoute" | "ASroute" => {
-                    let message = format!("a zone with routing `{routing}` has no written routes");
+                    let message =
+                        format!("a zone with routing `{routing}` cannot have explicit routes");
                     self.reader.report(node, message);
                 }
                 "bypassRoute" | "bypassZoneRoute" | "bypassASroute" => {
@@ -129,7 +130,7 @@ impl<'a> Builder<'_, 'a, '_> {
             _ => {
                 let name = node.attribute(attribute).unwrap_or("");
                 let of = &self.zones.zone(zone).name;
-                let message = format!("`{name}` does not stand in zone `{of}`");
+                let message = format!("`{name}` is not directly in zone `{of}`");
                 let problem = self.reader.problem_at(node, attribute, message);
                 let hint = "a route joins what stands in the same zone; routes between zones are `<zoneRoute>`s";
                 self.reader.record(problem.hint(hint));
@@ -148,7 +149,7 @@ impl<'a> Builder<'_, 'a, '_> {
             if only.is_none() {
                 let name = &self.zones.zone(zone).name;
                 let message = format!(
-                    "attribute `{attribute}` is missing: zone `{name}` has more than one possible gateway"
+                    "attribute `{attribute}` is missing, and zone `{name}` has more than one possible gateway"
                 );
                 self.reader.report(node, message);
             }
@@ -193,7 +194,7 @@ impl<'a> Builder<'_, 'a, '_> {
         };
         let bypasses = &mut self.zones.zone_mut(zone).bypasses;
         if bypasses.insert((from, to), bypass).is_some() {
-            self.reader.report(node, "this bypass route exists already");
+            self.reader.report(node, "this bypass route is given twice");
         }
     }
 
@@ -203,7 +204,7 @@ impl<'a> Builder<'_, 'a, '_> {
         let links = ["up", "down"].map(|attribute| self.single_link(node, attribute));
         let member = self.member_of(node, "id", part.zone);
         if !matches!(self.zones.zone(part.zone).routing, Routing::Star(_)) {
-            let message = "a host link stands in a zone with routing `Cluster`";
+            let message = "a `<host_link>` is not in a zone with routing `Cluster`";
             self.reader.report(node, message);
             return;
         }
@@ -266,7 +267,7 @@ impl<'a> Builder<'_, 'a, '_> {
             (NamedLink::Duplex(up), "DOWN") => Some((LinkId(up.0 + 1), up)),
             (NamedLink::Duplex(_), "NONE") => {
                 let message =
-                    format!("link `{name}` is duplex and the route does not say its direction");
+                    format!("link `{name}` is duplex, but the route does not give its direction");
                 let problem = self.reader.problem_at(node, "id", message);
                 self.reader
                     .record(problem.hint("add direction=\"UP\" or direction=\"DOWN\""));

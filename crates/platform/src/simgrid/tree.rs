@@ -453,7 +453,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
             .profile(node, name, "latency_file", Connection::Latency);
         self.read_state(node, name, Connection::LinkState);
         if !is_shared && (bandwidths.is_some() || latencies.is_some()) {
-            let message = format!("link `{name}` is FATPIPE and has a profile");
+            let message = format!("link `{name}` is FATPIPE, but has a profile");
             let problem = self.reader.problem_at(node, "sharing_policy", message);
             let hint = "links that are not shared keep their capacity and delay";
             self.reader.record(problem.hint(hint));

@@ -125,7 +125,7 @@ impl<'a, 'input> Reader<'a, 'input> {
     pub(super) fn elements(&mut self, node: Node<'a, 'a>) -> Vec<Node<'a, 'a>> {
         for child in node.children() {
             if child.is_text() && !child.text().unwrap_or("").trim().is_empty() {
-                self.report(node, "text where only elements are expected");
+                self.report(node, "there is text where only elements are allowed");
             }
         }
         node.children().filter(Node::is_element).collect()
@@ -160,7 +160,10 @@ impl<'a, 'input> Reader<'a, 'input> {
     ) -> Option<(&'static str, &'a str)> {
         let both = names.map(|name| self.attribute(node, name));
         if let [Some(_), Some(_)] = both {
-            let message = format!("attributes `{}` and `{}` mean the same", names[0], names[1]);
+            let message = format!(
+                "attributes `{}` and `{}` have the same meaning; only one may be given",
+                names[0], names[1]
+            );
             self.report(node, message);
         }
         (names.into_iter().zip(both)).find_map(|(name, value)| Some((name, value?)))
@@ -318,12 +321,12 @@ impl<'a, 'input> Reader<'a, 'input> {
                 Meaning::Setting(ours, taken) => {
                     let flag = config::network_flag(ours, &taken);
                     self.notes.push(format!(
-                        "the file sets `{key}` = `{value}`: used as `{flag}`, unless the experiment sets another value"
+                        "the file sets `{key}` = `{value}`; it is used as `{flag}`, unless the experiment sets another value"
                     ));
                     self.settings.push((format!("network.{ours}"), taken));
                 }
                 Meaning::None => self.notes.push(format!(
-                    "the file sets `{key}` = `{value}`, for which migsim has no setting: times of SimGrid may differ"
+                    "the file sets `{key}` = `{value}`, for which migsim has no setting: the times of SimGrid may differ from those of migsim"
                 )),
                 Meaning::Harmless => self.count_ignored("config"),
             }
@@ -343,7 +346,7 @@ impl<'a, 'input> Reader<'a, 'input> {
                 .map(|(what, count)| format!("{count} `<{what}>`"))
                 .collect();
             notes.push(format!(
-                "passed over, since it has no meaning here: {}",
+                "ignored, since it has no effect in migsim: {}",
                 kinds.join(", ")
             ));
         }

@@ -301,7 +301,7 @@ impl SyntheticConfig {
             problems.push(
                 Problem::new(format!("{} messages in a superstep", self.generated_messages()))
                     .key("workload.pattern")
-                    .hint(format!("at most {MAX_MESSAGES} messages are allowed in a superstep; use fewer processes, fewer `random_messages`, or another pattern")),
+                    .hint(format!("use fewer processes, fewer `random_messages`, or another pattern; a superstep has at most {MAX_MESSAGES} messages")),
             );
         }
         problems
