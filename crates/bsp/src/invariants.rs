@@ -60,7 +60,7 @@ pub(super) fn check_superstep(
             .iter()
             .position(|&left| left != 0)
     {
-        let what = "its barrier opened before all messages for it were delivered";
+        let what = "its barrier opened before all messages to it were delivered";
         return Err(world.internal_error(Some(process), what));
     }
     if cfg!(debug_assertions) {
@@ -96,7 +96,7 @@ fn time_order_error(world: &World<'_>, began: Time) -> Error {
         start, computed, ..
     } = world.outcome.supersteps[world.superstep];
     let now = world.engine.now();
-    let what = format!("time went back: its dates are {began}, {start}, {computed}, {now}");
+    let what = format!("time went backwards: its times are {began}, {start}, {computed}, {now}");
     world.internal_error(None, &what)
 }
 
@@ -112,7 +112,7 @@ pub(super) fn check_run(world: &World<'_>) -> Result<(), Error> {
         let process = moved.process.index();
         let before = moved_to.insert(process, moved.to);
         if before.unwrap_or(started[process]) != moved.from {
-            let what = "it left a host where it was not";
+            let what = "it migrated from a host on which it was not";
             return Err(world.internal_error(Some(process), what));
         }
     }
@@ -158,7 +158,7 @@ fn check_hosts(world: &World<'_>, sums: &mut Vec<(f64, f64)>) -> Result<(), Erro
     for (host, &(sum, until)) in hosts.iter().zip(&*sums) {
         let most = f64::from(host.cores) * host.speed.get() * until;
         if !host.varies() && sum > most * ROUNDING {
-            let what = format!("host `{}` did more than its cores can", host.name);
+            let what = format!("host `{}` executed more than its cores can", host.name);
             return Err(world.internal_error(None, &what));
         }
     }

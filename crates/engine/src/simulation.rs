@@ -438,7 +438,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
                     return Ok(None);
                 };
                 if !self.clock.can_reach(date) {
-                    return Err(self.stuck_error("nothing in progress can ever end", TOO_FAR));
+                    return Err(self.stuck_error("no activity in progress can ever end", TOO_FAR));
                 }
                 self.clock.advance_to(date);
                 if let Some(token) = self.end_next(date) {
@@ -454,7 +454,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             };
             let change = self.clock.to_local(self.changes.next_date());
             if !self.clock.can_reach(date.min(change)) {
-                return Err(self.stuck_error("nothing in progress can ever end", TOO_FAR));
+                return Err(self.stuck_error("no activity in progress can ever end", TOO_FAR));
             }
             if change >= date {
                 self.clock.advance_to(date);
@@ -469,7 +469,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
                 idle_changes + 1
             };
             if idle_changes > MOST_IDLE_CHANGES {
-                let what = "no activity progresses, although capacities keep changing";
+                let what = "no activity progresses, although speeds and bandwidths keep changing";
                 return Err(self.stuck_error(what, TOO_OFTEN));
             }
             if changes > self.most_changes {
@@ -532,7 +532,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         if count > most {
             let name = &self.platform.hosts[host.index()].name;
             let what = format!("the speed of host `{name}` has changed");
-            return Err(self.too_many_changes_error(&what, "nothing ran there"));
+            return Err(self.too_many_changes_error(&what, "no process computed there"));
         }
         Ok(())
     }
@@ -548,7 +548,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         let Ok(change) = taken else {
             let name = &self.platform.links[link.index()].name;
             let what = format!("the bandwidth of link `{name}` has changed");
-            return Err(self.too_many_changes_error(&what, "it had no flow"));
+            return Err(self.too_many_changes_error(&what, "it carried no flow"));
         };
         if let Some(change) = change {
             self.apply(change);

@@ -67,7 +67,7 @@ impl Profile {
             }
             if !(0.0..=MAX_VALUE).contains(&value) {
                 return Err(Problem::new(format!(
-                    "step {} has the value {value}; it must be from 0 to {MAX_VALUE:e}",
+                    "the value of step {} is {value}; it must be from 0 to {MAX_VALUE:e}",
                     index + 1
                 )));
             }

@@ -250,7 +250,7 @@ impl<'a> Loader<'a> {
                 self.links.insert(&link.name, first);
                 self.report(&key, format!("link `{}` is defined twice", link.name));
             } else if self.is_generated_link_name(&link.name) {
-                let message = format!("the name `{}` is taken by a link of a cluster", link.name);
+                let message = format!("the name `{}` is already used for a link of a cluster", link.name);
                 self.report(&key, message);
             }
         }
@@ -271,8 +271,8 @@ impl<'a> Loader<'a> {
         } else if name.contains(|c: char| c.is_whitespace() || c.is_control() || c == ',')
             || name.contains("..")
         {
-            let problem = self.problem(key, format!("`{name}` cannot be a name"));
-            self.record(problem.hint("a name has no space, no comma and no `..`"));
+            let problem = self.problem(key, format!("`{name}` is not a valid name"));
+            self.record(problem.hint("use a name without spaces, commas and `..`"));
         }
     }
 
@@ -335,14 +335,14 @@ impl<'a> Loader<'a> {
                     &place,
                     format!("there is an origin for `{key}`, but this file has no such key"),
                 );
-                self.record(problem.hint("a key is written like `clusters[1].speed`"));
+                self.record(problem.hint("write a key such as `clusters[1].speed`"));
             }
             let word = text.split(|c: char| !c.is_alphabetic()).next();
             if !matches!(word, Some("stated" | "inferred" | "fitted")) {
                 let problem =
                     self.problem(&place, format!("the origin `{text}` does not begin with its kind"));
                 let hint =
-                    "it begins with `stated` (where), `inferred` (why) or `fitted` (to what)";
+                    "begin with `stated` (and where), `inferred` (and why) or `fitted` (and to what)";
                 self.record(problem.hint(hint));
             }
         }

@@ -77,7 +77,7 @@ impl Loader<'_> {
                     let key = format!("clusters[{index}]");
                     let problem = self.problem(&key, format!("key `{field}` is missing"));
                     self.record(problem.hint(
-                        "a cluster has `hosts` and `speed`, or `groups` of hosts that differ",
+                        "give the cluster `hosts` and `speed`, or `groups` of hosts that differ",
                     ));
                 }
                 continue;
@@ -85,11 +85,11 @@ impl Loader<'_> {
             for (field, _) in keys.iter().filter(|(_, is_given)| *is_given) {
                 let message = format!("cluster `{name}` has both `{field}` and `groups`");
                 let problem = self.problem(&at(field), message);
-                self.record(problem.hint(format!("give each group its `{field}`")));
+                self.record(problem.hint(format!("move `{field}` into each group")));
             }
             if groups.is_empty() {
                 let problem = self.problem(&at("groups"), format!("cluster `{name}` has no hosts"));
-                self.record(problem.hint("a group is an object with `hosts` and `speed`"));
+                self.record(problem.hint("add a group, an object with `hosts` and `speed`"));
             }
             if cluster.network == NetworkKind::SharedMedium {
                 let own = groups.iter().position(|group| group.link.is_some());
@@ -167,7 +167,7 @@ impl Loader<'_> {
                 format!("cluster `{name}` has a duplex link, but its network is not `switch`");
             let key = format!("clusters[{index}].{key}.duplex");
             let problem = self.problem(&key, message);
-            self.record(problem.hint("leave `duplex` out, or choose the network `switch`"));
+            self.record(problem.hint("leave out `duplex`, or set `network` to `switch`"));
         }
         let profiles = [
             ("bandwidth_profile", &link.bandwidth_profile),
@@ -180,7 +180,7 @@ impl Loader<'_> {
             let message =
                 format!("cluster `{name}` has a `{field}`, but its network is `unshared`");
             let problem = self.problem(&format!("clusters[{index}].{key}.{field}"), message);
-            self.record(problem.hint("links that are not shared keep their capacity and delay"));
+            self.record(problem.hint("leave it out, or choose another `network`: unshared links have a constant bandwidth and latency"));
         }
     }
 

@@ -84,7 +84,7 @@ impl Loader<'_> {
             };
             if met.contains(&link) {
                 let problem = self.problem(&key, format!("the route crosses link `{name}` twice"));
-                self.record(problem.hint("a route has no cycle: leave the way there and back out"));
+                self.record(problem.hint("remove the part of the route that leads back"));
                 return ids;
             }
             met.push(link);
@@ -104,7 +104,7 @@ impl Loader<'_> {
                         "link `{name}` is not connected to router `{router}`, which the route has reached"
                     );
                     let problem = self.problem(&key, message);
-                    let ends = format!("it joins `{}` and `{}`", entry.from, entry.to);
+                    let ends = format!("check the order of the links: this one joins `{}` and `{}`", entry.from, entry.to);
                     self.record(problem.hint(ends));
                     None
                 }

@@ -250,7 +250,7 @@ impl Translation {
             if let Some(value) = value {
                 writeln!(text, "{} {value}", date.get()).expect("a string can be written to");
             } else {
-                let message = "the value is no fraction of the speed (0.5), bandwidth (`50 Mbps`) or latency (`1 ms`)";
+                let message = "the value is neither a fraction of the speed (0.5) nor a bandwidth (`50 Mbps`) nor a latency (`1 ms`)";
                 self.problems
                     .push((format!("{key}.steps[{at}]"), message.to_owned()));
             }

@@ -19,7 +19,7 @@ pub(super) fn problem_with_hint(what: String, hint: Option<&str>) -> Problem {
 }
 
 /// Hint for a file that has values but no times.
-pub(super) const VALUES_HINT: &str = "does the file have a value a line and no times? name the time between two of them, and their unit: `period=5min,scale=percent`";
+pub(super) const VALUES_HINT: &str = "if each line holds only a value, give the time between two values, and the scale: `period=5min,scale=percent`";
 
 /// Returns the lines of a text with their numbers, counted from 1; empty lines and comments are left out.
 fn numbered_lines(text: &str) -> impl Iterator<Item = (&str, usize)> {

@@ -116,10 +116,10 @@ impl<'a> Builder<'_, 'a, '_> {
         self.count_ignored_children(node);
         for attribute in ["availability_file", "state_file"] {
             if self.reader.attribute(node, attribute).is_some() {
-                let message = format!("attribute `{attribute}` of a cluster is not supported");
+                let message = format!("attribute `{attribute}` is not supported for a `<cluster>`");
                 let problem = self.reader.problem_at(node, attribute, message);
                 self.reader
-                    .record(problem.hint("write its hosts one by one, each with its file"));
+                    .record(problem.hint("write its hosts as single `<host>` elements, each with its file"));
             }
         }
         let hosts = self.hosts_of(node);
@@ -221,7 +221,7 @@ impl<'a> Builder<'_, 'a, '_> {
             let problem = self
                 .reader
                 .problem(node, format!("`{name}` is not a valid name"));
-            let hint = "names of hosts have no space at their ends, no comma and no `..`";
+            let hint = "use names of hosts without commas, `..`, and spaces at the ends";
             self.reader.record(problem.hint(hint));
             return None;
         }
@@ -281,9 +281,9 @@ impl<'a> Builder<'_, 'a, '_> {
         if !matches!(self.zones.zone(place.zone).routing, Routing::Star(_)) {
             let problem = self
                 .reader
-                .problem(node, "a cabinet stands in a zone with routing `Cluster`");
+                .problem(node, "a `<cabinet>` is not in a zone with routing `Cluster`");
             self.reader
-                .record(problem.hint("write routing=\"Cluster\", or a `<cluster>` instead"));
+                .record(problem.hint("set routing=\"Cluster\" for its zone, or write a `<cluster>` instead"));
             return 0;
         }
         let hosts = self.hosts_of(node);
@@ -372,9 +372,9 @@ impl<'a> Builder<'_, 'a, '_> {
         if !matches!(self.zones.zone(place.zone).routing, Routing::Vivaldi(_)) {
             let problem = self
                 .reader
-                .problem(node, "a peer stands in a zone with routing `Vivaldi`");
+                .problem(node, "a `<peer>` is not in a zone with routing `Vivaldi`");
             self.reader
-                .record(problem.hint("write routing=\"Vivaldi\", or a `<host>` instead"));
+                .record(problem.hint("set routing=\"Vivaldi\" for its zone, or write a `<host>` instead"));
             return false;
         }
         let Some(name) = self.reader.name(node, "id") else {

@@ -123,7 +123,7 @@ impl Expander {
         }
         if self.rounds > MAX_ROUNDS {
             let problem = Problem::new(format!(
-                "files include each other more than {MAX_ROUNDS} times"
+                "the files include each other at more than {MAX_ROUNDS} levels"
             ));
             let problem = problem.hint("remove the include by which a file includes itself");
             return Err(at(found[0], problem));
@@ -145,8 +145,8 @@ impl Expander {
             new.extend(text[range.clone()].chars().filter(|c| *c == '\n'));
             done = range.end;
             if new.len() > MAX_TEXT_LENGTH {
-                let problem = Problem::new("the elements stand for more than 268 MB of text");
-                return Err(at(node, problem.hint("name fewer hosts in the set")));
+                let problem = Problem::new("the expanded elements are longer than 268 MB of text");
+                return Err(at(node, problem.hint("reduce the number of hosts in the set")));
             }
         }
         new.push_str(&text[done..]);
@@ -193,8 +193,8 @@ impl Expander {
                 });
                 if names.len().saturating_mul(body.len()) > MAX_TEXT_LENGTH {
                     return Err(
-                        Problem::new("the elements stand for more than 268 MB of text")
-                            .hint("name fewer hosts in the set"),
+                        Problem::new("the expanded elements are longer than 268 MB of text")
+                            .hint("reduce the number of hosts in the set"),
                     );
                 }
                 let each = names.iter().map(|name| body.replace("$1", name));

@@ -50,10 +50,10 @@ impl<'a> Builder<'_, 'a, '_> {
         match routing.to_ascii_lowercase().as_str() {
             "full" => zone.routing = Routing::Full(table),
             "floyd" if part.members > Floyd::MAX_MEMBERS => {
-                let message = format!("{} members are too many for routing `Floyd`", part.members);
+                let message = format!("a zone with routing `Floyd` has {} members, which is too many", part.members);
                 let problem = self.reader.problem_at(part.node, "routing", message);
                 let hint = format!(
-                    "up to {}; routing `Dijkstra` finds routes of as many links",
+                    "reduce them to {} or fewer, or use routing `Dijkstra`, which finds routes of as few links",
                     Floyd::MAX_MEMBERS
                 );
                 self.reader.record(problem.hint(hint));
@@ -95,9 +95,9 @@ impl<'a> Builder<'_, 'a, '_> {
             table.add(b, a, steps.iter().rev().map(|step| step.1), [into, out]);
         }
         if !is_new {
-            let problem = self.reader.problem(node, "this route exists already");
+            let problem = self.reader.problem(node, "this route is given twice");
             self.reader.record(
-                problem.hint("a route includes the way back unless it has symmetrical=\"no\""),
+                problem.hint("remove one of the two, or add symmetrical=\"no\": without it, a route also gives the way back"),
             );
         }
     }
@@ -132,7 +132,7 @@ impl<'a> Builder<'_, 'a, '_> {
                 let of = &self.zones.zone(zone).name;
                 let message = format!("`{name}` is not directly in zone `{of}`");
                 let problem = self.reader.problem_at(node, attribute, message);
-                let hint = "a route joins what stands in the same zone; routes between zones are `<zoneRoute>`s";
+                let hint = "name two elements of this zone; between zones, write a `<zoneRoute>`";
                 self.reader.record(problem.hint(hint));
                 None
             }
@@ -228,7 +228,7 @@ impl<'a> Builder<'_, 'a, '_> {
                 let message = format!("link `{name}` has two directions");
                 let problem = self.reader.problem_at(node, attribute, message);
                 self.reader
-                    .record(problem.hint(format!("name `{name}_UP` or `{name}_DOWN`")));
+                    .record(problem.hint(format!("write `{name}_UP` or `{name}_DOWN`")));
                 None
             }
             None => {
@@ -276,7 +276,7 @@ impl<'a> Builder<'_, 'a, '_> {
             (NamedLink::One(_), "UP" | "DOWN") => {
                 let message = format!("link `{name}` has no directions");
                 let problem = self.reader.problem_at(node, "direction", message);
-                let hint = "leave `direction` out, or give the link sharing_policy=\"SPLITDUPLEX\"";
+                let hint = "leave out `direction`, or give the link sharing_policy=\"SPLITDUPLEX\"";
                 self.reader.record(problem.hint(hint));
                 None
             }

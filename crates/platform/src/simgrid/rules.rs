@@ -53,8 +53,8 @@ pub(super) fn replace_rules(
             done = range.end;
         }
         if new.len() > MAX_TEXT_LENGTH {
-            let problem = Problem::new("the rules stand for more than 268 MB of routes");
-            return Err(at(node, problem.hint("put the hosts into clusters")));
+            let problem = Problem::new("the rules expand to more than 268 MB of routes");
+            return Err(at(node, problem.hint("put the hosts into `<cluster>` elements, which need fewer routes")));
         }
     }
     new.push_str(&text[done..]);

@@ -47,7 +47,7 @@ impl<'a> Builder<'_, 'a, '_> {
             );
             let problem = self.reader.problem_at(node, "radical", message);
             self.reader
-                .record(problem.hint("give `radical` as many numbers as there are hosts"));
+                .record(problem.hint("give as many numbers in `radical` as the topology has hosts"));
             return;
         }
         let name = hosts.host(0).name;

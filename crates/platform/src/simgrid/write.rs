@@ -58,7 +58,7 @@ pub fn to_simgrid(platform: &Platform) -> Result<Export, Error> {
                 platform.hosts.len()
             ));
             let hint = format!(
-                "up to {MAX_HOSTS_WITH_ROUTES}; more if all clusters are switches of equal hosts without profiles and without latencies of pairs"
+                "use at most {MAX_HOSTS_WITH_ROUTES} hosts; more are possible if each cluster is a switch of equal hosts, without profiles and `latencies`"
             );
             return Err(problem.hint(hint).into());
         }

@@ -186,8 +186,8 @@ impl<'a, 'input> Reader<'a, 'input> {
     pub(super) fn name(&mut self, node: Node<'a, 'a>, attribute: &str) -> Option<&'a str> {
         let name = self.required_attribute(node, attribute)?;
         if !is_valid_name(name) {
-            let problem = self.problem_at(node, attribute, format!("`{name}` cannot be a name"));
-            let hint = "a name is not empty and has no space at its ends, no comma and no `..`";
+            let problem = self.problem_at(node, attribute, format!("`{name}` is not a valid name"));
+            let hint = "use a name that is not empty, without commas, `..`, and spaces at the ends";
             self.record(problem.hint(hint));
         }
         Some(name)
@@ -249,14 +249,14 @@ impl<'a, 'input> Reader<'a, 'input> {
         let Some(&(speed, text)) = index.and_then(|index| speeds.get(index)) else {
             let message = format!("there is no power state `{state}`");
             let problem = self.problem_at(node, "pstate", message);
-            self.record(problem.hint(format!("states are counted from 0 to {}", speeds.len() - 1)));
+            self.record(problem.hint(format!("write a state from 0 to {}", speeds.len() - 1)));
             return None;
         };
         let found = InstructionsPerSecond::new(speed);
         if found.is_none() {
             let message = out_of_range("speed", text, &InstructionsPerSecond::RANGE);
             let problem = self.problem_at(node, name, message);
-            let hint = "each host needs a speed above 0: messages do not depend on it";
+            let hint = "give the host a speed above 0; it has no effect on messages";
             self.record(if speed == 0.0 {
                 problem.hint(hint)
             } else {
@@ -338,7 +338,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         let mut notes = self.notes.clone();
         if self.numbers_without_unit > 0 && self.version == Version::Four {
             let numbers = migsim_base::words::counted(self.numbers_without_unit, "number");
-            notes.push(format!("{numbers} without unit: taken in f, Bps and s"));
+            notes.push(format!("{numbers} without unit: read as flop/s (f), bytes per second (Bps) or seconds"));
         }
         if !self.ignored_elements.is_empty() {
             let kinds = self.ignored_elements.iter();

@@ -136,7 +136,7 @@ impl<'t> Words<'t> {
     /// Reads the next word as a number.
     fn next_number<T: FromStr>(&mut self) -> Result<T, String> {
         let word = self.next_word()?;
-        (word.parse()).map_err(|_| format!("`{word}` is not a number that can stand here"))
+        (word.parse()).map_err(|_| format!("`{word}` is not a valid number here"))
     }
 
     /// Reads the next word as a count, which must not be too large.

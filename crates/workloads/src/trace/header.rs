@@ -49,7 +49,7 @@ impl Reader<'_> {
                     self.lines
                 ),
                 format!(
-                    "more than {ALWAYS_ACCEPTED_PROCESSES} processes need a line each: correct the number, or the file is cut off"
+                    "correct the number, or check whether the file is cut off: with more than {ALWAYS_ACCEPTED_PROCESSES} processes, each needs a line"
                 ),
             ),
         }
@@ -246,7 +246,7 @@ impl Reader<'_> {
                 self.complain(
                     line,
                     0,
-                    format!("no `{name}` line above the first `step`"),
+                    format!("there is no `{name}` line above the first `step`"),
                     format!("write `{}`", syntax(name, self.version)),
                 );
             }

@@ -270,7 +270,7 @@ impl Reader<'_> {
                 self.complain(
                     path,
                     message,
-                    format!("data has at most {MAX_PHASES} phases"),
+                    format!("reduce the number of phases to {MAX_PHASES}"),
                 );
             }
             _ => {
@@ -331,7 +331,7 @@ impl Reader<'_> {
                 .extend(self.read_message(edge, (index, id, at)));
         }
         if self.data.phases.insert(id, read).is_some() {
-            let message = format!("phase {id} of rank {rank} is there twice");
+            let message = format!("phase {id} of rank {rank} appears twice");
             self.complain(
                 &format!("{path}.id"),
                 message,
