@@ -154,7 +154,7 @@ fn microseconds_of_one_run_make_no_order() {
     assert_eq!(ranks, [1, 1, 1, 4]);
     let verdict = comparison.verdict();
     let start = "`greedy`, `prefix` and `refine` differ by at most 0.5 %, the margin of indifference: \
-                 the least makespan is 131.9 s (one run each, nothing is drawn from a seed). The next one, `never`, takes";
+                 the least makespan is 131.9 s (one run each, nothing is drawn from a seed). The next policy, `never`, takes";
     assert!(verdict.starts_with(start), "{verdict}");
 }
 
@@ -196,7 +196,7 @@ fn two_seeds_do_not_show_that_there_is_no_difference() {
     let needed = of(2).seeds_needed.unwrap();
     assert!((40..1000).contains(&needed), "{needed}");
     assert!(
-        verdict.contains(&format!("About {needed} seeds would separate 1 %.")),
+        verdict.contains(&format!("About {needed} seeds would separate a difference of 1 %.")),
         "{verdict}"
     );
     assert_eq!(of(40).standings[1].rank, 2);

@@ -29,7 +29,7 @@ pub(super) fn command_of(mut command: Command, arguments: &[OsString]) -> (Comma
 /// Converts an error of clap into the error for a command line that was refused.
 pub(super) fn usage_error(error: &clap::Error, command: Command, arguments: &[OsString]) -> Error {
     let (command, name) = command_of(command, arguments);
-    let usage = format!("`{name} --help` lists the known ones");
+    let usage = format!("list the known ones with `{name} --help`");
     let refused = Refused { error, command };
     let problem = match error.kind() {
         ErrorKind::InvalidValue | ErrorKind::NoEquals => refused.invalid_value(),
@@ -118,7 +118,7 @@ impl Refused<'_> {
         let problem = Problem::new(if why.contains(&value) {
             why
         } else {
-            format!("`{value}` cannot be taken: {why}")
+            format!("`{value}` is not a valid value: {why}")
         });
         let problem = problem.source(format!("{} {value}", name_of(&shown)));
         Some(self.with_help(problem, &shown))

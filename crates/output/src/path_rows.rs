@@ -111,7 +111,7 @@ pub fn read_path(folder: &Path, run: &Run) -> Result<Vec<PathRow>, Error> {
             && row.superstep >= 1
             && row.process.is_none_or(is_process);
         if !is_sound {
-            let what = "the row is not as it was written";
+            let what = "the row is not one that migsim wrote";
             return Err(damaged(what).source(name).at(line, 1).into());
         }
         before = Some(row);

@@ -81,7 +81,7 @@ fn items(text: &str) -> Result<Vec<Value>, String> {
             }
             _ if part.contains('=') => {
                 return Err(format!(
-                    "`{part}` stands before the name that it belongs to"
+                    "`{part}` has no name before it"
                 ));
             }
             _ => items.push(part.into()),
