@@ -122,7 +122,7 @@ pub(super) fn check_run(world: &World<'_>) -> Result<(), Error> {
     };
     match (0..started.len()).find(differs) {
         Some(process) => {
-            Err(world.internal_error(Some(process), "its migrations lead to another host"))
+            Err(world.internal_error(Some(process), "its last migration ended on another host than the one it is on"))
         }
         None => Ok(()),
     }

@@ -474,7 +474,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             }
             if changes > self.most_changes {
                 return Err(
-                    self.stuck_error("capacities change so often that nothing ends", TOO_OFTEN)
+                    self.stuck_error("speeds or bandwidths change so often that no activity ends", TOO_OFTEN)
                 );
             }
             self.clock.advance_to(change);

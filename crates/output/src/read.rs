@@ -539,7 +539,7 @@ const REWRITE_HINT: &str =
     "repeat the run with `migsim run RUN/run.json --out RUN` or with its original command";
 
 pub(super) fn damaged(what: impl std::fmt::Display) -> Problem {
-    Problem::new(format!("a file of a file of the run is damaged: {what}")).hint(REWRITE_HINT)
+    Problem::new(format!("a file of the run is damaged: {what}")).hint(REWRITE_HINT)
 }
 
 /// Groups the rows of a file by their scenario, in the order `order` of the scenarios in the manifest.

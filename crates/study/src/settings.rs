@@ -50,7 +50,7 @@ pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
         }
         let fixes = |flag: &&Flag| is_own(&Some(flag.key.clone()));
         if let Some(flag) = sweep.fixed_flags.iter().find(fixes) {
-            let message = format!("`{name}` varies, and `{}` fixes it", flag.flag);
+            let message = format!("`{name}` varies, but `{}` fixes it", flag.flag);
             refuse(message, source, LEAVE_ONE_OUT);
         }
         if one.spec.has_fine_range() && matches!(sweep.combine, Combine::Grid | Combine::Zip) {

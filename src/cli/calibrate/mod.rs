@@ -90,7 +90,7 @@ fn copy_overhead_inside(library: &mut Value) {
 fn write_default(text: &str) -> Result<PathBuf, Error> {
     let Some(file) = default_library_file() else {
         let problem =
-            Problem::new("no folder for the library: neither XDG_CONFIG_HOME nor HOME is set");
+            Problem::new("there is no folder for the library: neither XDG_CONFIG_HOME nor HOME is set");
         return Err(problem
             .source("--default")
             .hint("set one of them, or name a file with `--out`")

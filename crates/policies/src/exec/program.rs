@@ -108,7 +108,7 @@ impl Program {
             && !early.is_empty()
         {
             let message = format!(
-                "the policy printed a line too many: `{}`",
+                "the policy printed an extra line: `{}`",
                 shortened(&early)
             );
             return Err(self.problem(&message));
