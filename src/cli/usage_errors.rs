@@ -114,7 +114,7 @@ impl Refused<'_> {
     fn unparsable_value(&self) -> Option<Problem> {
         let shown = self.argument_shown()?;
         let value = self.context(ContextKind::InvalidValue)?;
-        let why = std::error::Error::source(self.error).map(ToString::to_string)?;
+        let why = in_words(&std::error::Error::source(self.error)?.to_string());
         let problem = Problem::new(if why.contains(&value) {
             why
         } else {
@@ -206,6 +206,23 @@ fn with_nearest(
         Some(meant) => did_you_mean(&format!("{dashes}{meant}")),
         None => usage.to_owned(),
     })
+}
+
+/// Translates a message of the parser of numbers into plain words.
+fn in_words(why: &str) -> String {
+    let plain = why
+        .replace(
+            "invalid digit found in string",
+            "it must be a whole number that is not negative",
+        )
+        .replace("number too large to fit in target type", "it is too large");
+    match plain.split_once(" is not in ") {
+        Some((number, range)) if range.contains("..=") => {
+            let range = range.replace("..=", " to ");
+            format!("`{number}` is out of range; write a number from {range}")
+        }
+        _ => plain,
+    }
 }
 
 /// Returns a flag without its value: `--n` for `--n <N>`.

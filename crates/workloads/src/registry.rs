@@ -540,6 +540,12 @@ fn without_rust_types(message: &str) -> String {
         )
         .replace("expected f64", "expected a number")
         .replace("expected struct HotSpot", "expected an object")
+        .replace("invalid type: map,", "found an object,")
+        .replace("invalid type: sequence,", "found a list,")
+        .replace("invalid type: floating point", "found number")
+        .replace("invalid value: floating point", "found number")
+        .replace("invalid type: ", "found ")
+        .replace("invalid value: ", "found ")
 }
 
 /// Returns the problems of unknown keys and of missing required keys.
@@ -663,7 +669,7 @@ mod tests {
         let found = problems("lu", &json!({ "n": "10", "procs": 4 }));
         assert_eq!(
             found[0].message,
-            "invalid type: string \"10\", expected a whole number that is not negative"
+            "found string \"10\", expected a whole number that is not negative"
         );
     }
 
