@@ -427,7 +427,7 @@ fn broken_steps_are_refused_where_they_are_broken() {
             &with_line(8, "m 0 -1 8"),
             "8:5 `-1` is not a whole number (process)",
         ),
-        (&with_line(9, "step 0"), "9:6 superstep 0 where 1 should be"),
+        (&with_line(9, "step 0"), "9:6 there is superstep 0 where 1 is expected"),
         (&with_line(9, "step 2"), "9:6 superstep 2 is out of range"),
         (&with_line(9, ""), "11:1 the trace ends after 1 of 2 supersteps"),
         (
