@@ -116,8 +116,9 @@ fn a_run_of_other_settings_is_not_replaced_unless_that_is_forced() {
     let before = fs::read(folder.join("run.json")).unwrap();
     let errors = refused(&run(&folder, "24", &[]));
     assert!(
-        errors.contains("a run with other settings: `workload.n` is 20 in that run, but 24 in this one")
-            && errors.contains("run.json\n  hint: ")
+        errors.contains(
+            "a run with other settings: `workload.n` is 20 in that run, but 24 in this one"
+        ) && errors.contains("run.json\n  hint: ")
             && errors.contains("`--force`"),
         "{errors}"
     );

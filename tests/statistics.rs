@@ -196,7 +196,9 @@ fn two_seeds_do_not_show_that_there_is_no_difference() {
     let needed = of(2).seeds_needed.unwrap();
     assert!((40..1000).contains(&needed), "{needed}");
     assert!(
-        verdict.contains(&format!("About {needed} seeds would separate a difference of 1 %.")),
+        verdict.contains(&format!(
+            "About {needed} seeds would separate a difference of 1 %."
+        )),
         "{verdict}"
     );
     assert_eq!(of(40).standings[1].rank, 2);

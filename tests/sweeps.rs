@@ -220,7 +220,11 @@ fn an_inconsistent_plan_is_refused() {
     let plan: serde_json::Value = serde_json::from_str(&read(scratch.path(), "plan.json")).unwrap();
     for (key, value, message) in [
         ("seeds", serde_json::json!([]), "the plan has no seeds"),
-        ("settings", serde_json::json!([]), "the plan has no settings"),
+        (
+            "settings",
+            serde_json::json!([]),
+            "the plan has no settings",
+        ),
         ("runs", serde_json::json!(["a"]), "1 runs instead of 24"),
         (
             "names",

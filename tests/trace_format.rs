@@ -259,7 +259,10 @@ fn broken_traces_of_version_2_are_refused_where_they_are_broken() {
         (&of(3, "cycles 0"), "3:8 cycles `0` is out of range"),
         (&of(3, "cycles 1\ncycles 1"), "4:1 a second `cycles` line"),
         (&of(3, "host 0 a"), "5:1 there is no host for process 1"),
-        (&of(5, "step 1"), "5:6 there is superstep 1 where 0 is expected"),
+        (
+            &of(5, "step 1"),
+            "5:6 there is superstep 1 where 0 is expected",
+        ),
         (&of(5, "step 99"), "5:6 superstep 99 is out of range"),
         (
             &of(6, "c 0 2.5Gop"),
@@ -427,9 +430,15 @@ fn broken_steps_are_refused_where_they_are_broken() {
             &with_line(8, "m 0 -1 8"),
             "8:5 `-1` is not a whole number (process)",
         ),
-        (&with_line(9, "step 0"), "9:6 there is superstep 0 where 1 is expected"),
+        (
+            &with_line(9, "step 0"),
+            "9:6 there is superstep 0 where 1 is expected",
+        ),
         (&with_line(9, "step 2"), "9:6 superstep 2 is out of range"),
-        (&with_line(9, ""), "11:1 the trace ends after 1 of 2 supersteps"),
+        (
+            &with_line(9, ""),
+            "11:1 the trace ends after 1 of 2 supersteps",
+        ),
         (
             &with_line(10, "g 1 bêta 8 x"),
             "10:12 delay `x` is not a number",

@@ -36,7 +36,8 @@ pub(super) fn bottlenecks(
     let prepared = setup.threads.install(|| prepare(with, wanted))?;
     let farewell = |store: &Store| match folder {
         Some(folder) => kept_in(&counted(store.rows().len(), "run"), folder),
-        None => "nothing was kept; with `--out DIR` runs are kept, and the same command continues".to_owned(),
+        None => "nothing was kept; with `--out DIR` runs are kept, and the same command continues"
+            .to_owned(),
     };
     let counts = (&store, prepared.done());
     let profile = setup.fill_store(counts, prepared.runs(), &farewell, || prepared.run(&store))?;

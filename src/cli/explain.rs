@@ -191,14 +191,16 @@ fn read_or_run(
         let set = setting_flags(registry, settings)?;
         // The scenario selects a part of the run, and is no change of its settings.
         if let Some(flag) = set.into_iter().find(|flag| !flag.starts_with("--scenario")) {
-            let problem = Problem::new("the settings of a finished run cannot be changed").source(flag);
+            let problem =
+                Problem::new("the settings of a finished run cannot be changed").source(flag);
             let hint = "leave out the flag, or name an experiment instead of a run folder";
             return Err(problem.hint(hint).into());
         }
         return Ok((Run::read(registry, folder)?, None));
     }
     if ScenarioChoice::scenarios(&settings.scenario) == [Scenario::I] {
-        let problem = Problem::new("in scenario i no policy decides, so that there is nothing to explain");
+        let problem =
+            Problem::new("in scenario i no policy decides, so that there is nothing to explain");
         let hint = "known scenarios with calls: ii, iii";
         return Err(problem.source("--scenario i").hint(hint).into());
     }

@@ -44,7 +44,8 @@ pub(super) fn trace(
         moves,
     } = &**arguments;
     if *moves && *format == TraceFormat::Trace {
-        let problem = Problem::new("`--moves` can only be used with `--format vt`").source("--moves");
+        let problem =
+            Problem::new("`--moves` can only be used with `--format vt`").source("--moves");
         return Err(problem
             .hint("add `--format vt`; a text trace holds no moves of a policy")
             .into());
@@ -147,7 +148,10 @@ fn write_vt_files(
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
     let Some(prefix) = prefix.and_then(Path::to_str) else {
-        let problem = Problem::new("data of vt consists of one file per rank and cannot be written to standard output").source("--out");
+        let problem = Problem::new(
+            "data of vt consists of one file per rank and cannot be written to standard output",
+        )
+        .source("--out");
         return Err(problem
             .hint("give the common prefix of the files: `--out lb/lu` writes lb/lu.0.json, lb/lu.1.json, ...")
             .into());
@@ -168,7 +172,9 @@ fn write_vt_files(
         *rank >= ranks || !path.ends_with(&format!(".{rank}.json"))
     };
     if let Some((_, path)) = others.into_iter().find(is_strange) {
-        let problem = Problem::new(format!("the existing file `{path}` would be read as part of this data"));
+        let problem = Problem::new(format!(
+            "the existing file `{path}` would be read as part of this data"
+        ));
         return Err(problem
             .source("--out")
             .hint("remove the file, or choose another prefix")
@@ -322,8 +328,10 @@ pub(super) fn platform(
     let export = platform::to_simgrid_as_read(&loaded)?;
     print_notes(&export.notes, errors);
     if !export.profiles.is_empty() && file.is_none() {
-        let problem =
-            Problem::new("the profiles of this platform are written to separate files, which need a folder").source("--out");
+        let problem = Problem::new(
+            "the profiles of this platform are written to separate files, which need a folder",
+        )
+        .source("--out");
         return Err(problem
             .hint("name the platform file with `--out`; the profiles are written beside it")
             .into());

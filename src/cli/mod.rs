@@ -227,7 +227,9 @@ fn dispatch(
         #[cfg(not(unix))]
         args::Command::Record(_) => {
             let problem = Problem::new("`migsim record` needs Linux");
-            Err(problem.hint("record on Linux, and run the trace here").into())
+            Err(problem
+                .hint("record on Linux, and run the trace here")
+                .into())
         }
         args::Command::Snapshot(arguments) => snapshot::snapshot(registry, arguments, out, errors),
         args::Command::Bottlenecks(arguments) => {

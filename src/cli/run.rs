@@ -509,7 +509,8 @@ fn check_one_load(registry: &Registry, loads: &[String]) -> Result<(), Error> {
         };
         if choices.len() > 1 && choices.iter().all(exists) {
             let count = choices.len();
-            let message = format!("`--load {flag}` lists {count} loads, but `migsim run` makes one run");
+            let message =
+                format!("`--load {flag}` lists {count} loads, but `migsim run` makes one run");
             return Err(Problem::new(message)
                 .source("--load")
                 .hint("repeat `--load` for loads that act together, or run one after the other with `migsim sweep`")

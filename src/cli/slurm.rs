@@ -262,7 +262,9 @@ impl Array {
         let paths = [program, folder].map(|path| path.to_str().unwrap_or("\0").to_owned());
         let is_unprintable = |text: &&String| text.contains(char::is_control);
         if let Some(text) = options.iter().chain(&paths).find(is_unprintable) {
-            let problem = Problem::new(format!("{text:?} has characters that cannot be written into a script"));
+            let problem = Problem::new(format!(
+                "{text:?} has characters that cannot be written into a script"
+            ));
             return Err(problem.hint("choose another name").into());
         }
         Ok(Self {

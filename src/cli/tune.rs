@@ -96,10 +96,12 @@ fn write_results(folder: &Path, found: &Found) -> Result<(), Error> {
 fn sweep_of(registry: &Registry, arguments: &TuneArguments) -> Result<Varied, Error> {
     let settings = &arguments.varied.settings;
     if !settings.scenario.is_empty() {
-        return Err(Problem::new("`--scenario` cannot be given: the goal determines the scenarios")
-            .source("--scenario")
-            .hint("leave it out; `--goal gain` runs scenario i, too")
-            .into());
+        return Err(Problem::new(
+            "`--scenario` cannot be given: the goal determines the scenarios",
+        )
+        .source("--scenario")
+        .hint("leave it out; `--goal gain` runs scenario i, too")
+        .into());
     }
     let mut varied = read_varied(registry, &arguments.varied)?;
     let sweep = &mut varied.sweep;

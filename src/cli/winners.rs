@@ -54,7 +54,10 @@ pub(super) fn parse_parameters(registry: &Registry, map: &str) -> Result<[Parame
     };
     let pair = [parameter(first)?, parameter(second)?];
     if pair[0].name == pair[1].name {
-        return Err(wrong(format!("`{}` appears twice in the map", pair[0].name)));
+        return Err(wrong(format!(
+            "`{}` appears twice in the map",
+            pair[0].name
+        )));
     }
     Ok(pair)
 }

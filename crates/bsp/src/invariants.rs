@@ -121,9 +121,10 @@ pub(super) fn check_run(world: &World<'_>) -> Result<(), Error> {
         *is_at != world.placement[*process]
     };
     match (0..started.len()).find(differs) {
-        Some(process) => {
-            Err(world.internal_error(Some(process), "its last migration ended on another host than the one it is on"))
-        }
+        Some(process) => Err(world.internal_error(
+            Some(process),
+            "its last migration ended on another host than the one it is on",
+        )),
         None => Ok(()),
     }
 }

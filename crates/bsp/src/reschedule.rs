@@ -335,7 +335,10 @@ fn check_decision(decision: &Decision, world: &World<'_>) -> Result<(), Error> {
             return Err(impossible_decision(decision, world, &what));
         }
         if world.pinned.get(wanted.process.index()) == Some(&true) {
-            let what = format!("process {} may not migrate (the workload forbids it)", number(wanted.process));
+            let what = format!(
+                "process {} may not migrate (the workload forbids it)",
+                number(wanted.process)
+            );
             return Err(impossible_decision(decision, world, &what));
         }
         if wanted.to.index() >= platform.hosts.len() {
@@ -355,7 +358,10 @@ fn check_decision(decision: &Decision, world: &World<'_>) -> Result<(), Error> {
         let host = &platform.hosts[wanted.to.index()];
         let needed = needed[wanted.to.index()];
         if host.memory.is_some_and(|memory| needed > memory) {
-            let what = format!("host `{}` has too little free memory for {needed}", host.name);
+            let what = format!(
+                "host `{}` has too little free memory for {needed}",
+                host.name
+            );
             return Err(impossible_decision(decision, world, &what));
         }
     }

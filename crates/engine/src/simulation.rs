@@ -473,9 +473,10 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
                 return Err(self.stuck_error(what, TOO_OFTEN));
             }
             if changes > self.most_changes {
-                return Err(
-                    self.stuck_error("speeds or bandwidths change so often that no activity ends", TOO_OFTEN)
-                );
+                return Err(self.stuck_error(
+                    "speeds or bandwidths change so often that no activity ends",
+                    TOO_OFTEN,
+                ));
             }
             self.clock.advance_to(change);
             // All changes of this time are applied before the links are shared again.

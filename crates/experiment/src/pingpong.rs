@@ -50,19 +50,20 @@ pub fn read(
         if let (Some((from, to)), Some(between)) = (hosts, between)
             && (from, to) != between
         {
-            let message = format!("the row has the hosts `{from}` and `{to}`, but `--between` names others");
+            let message =
+                format!("the row has the hosts `{from}` and `{to}`, but `--between` names others");
             let problem = Problem::new(message).source(source).at(line, 1);
             let hint = "leave out `--between`: the columns `from` and `to` name the hosts";
             problems.push(problem.hint(hint));
             break;
         }
         let Some((from, to)) = hosts.or(between) else {
-            return Err(
-                Problem::new("the table does not name the hosts between which it was measured")
-                    .source(source)
-                    .hint("name the two hosts with `--between HOST,HOST`")
-                    .into(),
-            );
+            return Err(Problem::new(
+                "the table does not name the hosts between which it was measured",
+            )
+            .source(source)
+            .hint("name the two hosts with `--between HOST,HOST`")
+            .into());
         };
         let mut host = |name: &str| {
             let found = platform.host_named(name);
@@ -159,7 +160,8 @@ fn csv<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Vec<Row<
             .collect();
         if cells.len() > names.len() {
             let (fields, columns) = (cells.len(), names.len());
-            let message = format!("the row has {fields} fields, but the table has {columns} columns");
+            let message =
+                format!("the row has {fields} fields, but the table has {columns} columns");
             let problem = Problem::new(message).source(source).at(number, 1);
             let hint = "write numbers with a decimal point, and a name for each column";
             problems.push(problem.hint(hint));

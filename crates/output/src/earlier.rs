@@ -157,7 +157,9 @@ fn differences(earlier: &Value, experiment: &Experiment) -> Vec<String> {
                     });
                 }
             }
-            (_, Some(other)) => found.push(format!("`{}` is not an input of that run", other.source)),
+            (_, Some(other)) => {
+                found.push(format!("`{}` is not an input of that run", other.source))
+            }
             (Some(one), None) => {
                 found.push(format!(
                     "`{}` is not an input of this run",

@@ -250,7 +250,10 @@ impl<'a> Loader<'a> {
                 self.links.insert(&link.name, first);
                 self.report(&key, format!("link `{}` is defined twice", link.name));
             } else if self.is_generated_link_name(&link.name) {
-                let message = format!("the name `{}` is already used for a link of a cluster", link.name);
+                let message = format!(
+                    "the name `{}` is already used for a link of a cluster",
+                    link.name
+                );
                 self.report(&key, message);
             }
         }
@@ -339,10 +342,11 @@ impl<'a> Loader<'a> {
             }
             let word = text.split(|c: char| !c.is_alphabetic()).next();
             if !matches!(word, Some("stated" | "inferred" | "fitted")) {
-                let problem =
-                    self.problem(&place, format!("the origin `{text}` does not begin with its kind"));
-                let hint =
-                    "begin with `stated` (and where), `inferred` (and why) or `fitted` (and to what)";
+                let problem = self.problem(
+                    &place,
+                    format!("the origin `{text}` does not begin with its kind"),
+                );
+                let hint = "begin with `stated` (and where), `inferred` (and why) or `fitted` (and to what)";
                 self.record(problem.hint(hint));
             }
         }

@@ -104,7 +104,10 @@ impl Loader<'_> {
                         "link `{name}` is not connected to router `{router}`, which the route has reached"
                     );
                     let problem = self.problem(&key, message);
-                    let ends = format!("check the order of the links: this one joins `{}` and `{}`", entry.from, entry.to);
+                    let ends = format!(
+                        "check the order of the links: this one joins `{}` and `{}`",
+                        entry.from, entry.to
+                    );
                     self.record(problem.hint(ends));
                     None
                 }

@@ -88,7 +88,10 @@ impl PolicyOptions for ReplayConfig {
         if let Some(index) =
             (all.iter()).position(|forced| forced.superstep == 0 || forced.process == 0)
         {
-            let problem = Problem::new(format!("the forced move {} has superstep or process 0", index + 1));
+            let problem = Problem::new(format!(
+                "the forced move {} has superstep or process 0",
+                index + 1
+            ));
             return Err(problem
                 .key("decisions")
                 .hint("count supersteps and processes from 1")

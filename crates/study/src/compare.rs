@@ -564,6 +564,9 @@ mod tests {
             &Known::default(),
             Indifference::default(),
         );
-        assert_eq!(comparison.verdict(), "No policy completed its runs with all seeds.");
+        assert_eq!(
+            comparison.verdict(),
+            "No policy completed its runs with all seeds."
+        );
     }
 }

@@ -164,7 +164,10 @@ impl Comparison {
             .shown_as(format!("{percent} %"));
         let needed = match self.seeds_needed.map(|needed| needed as u64) {
             Some(needed) if needed <= seeds => {
-                say!("This number of seeds suffices to separate a difference of {}.", percent)
+                say!(
+                    "This number of seeds suffices to separate a difference of {}.",
+                    percent
+                )
             }
             Some(needed) => say!(
                 "About {} would separate a difference of {}.",

@@ -39,7 +39,11 @@ pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
         let (name, source) = (&one.name, &one.source);
         if name == "seed" {
             let hint = "write `--seeds` (in a file, the key `seeds`)";
-            refuse("the seed cannot be varied as a parameter".into(), source, hint);
+            refuse(
+                "the seed cannot be varied as a parameter".into(),
+                source,
+                hint,
+            );
         }
         let whole_keys = |name: &str| keys::keys_for_all_policies(&sweep.registry, name);
         let own = whole_keys(name);

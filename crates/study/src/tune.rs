@@ -492,7 +492,10 @@ impl Search<'_> {
             ));
             return Err(problem
                 .source("--budget")
-                .hint(format!("give a `--budget` of at least {}, or fewer `--seeds`", 8 * seeds))
+                .hint(format!(
+                    "give a `--budget` of at least {}, or fewer `--seeds`",
+                    8 * seeds
+                ))
                 .into());
         };
         let mut settings = self.tuning.draw_settings(first as u64);

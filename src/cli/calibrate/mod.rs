@@ -89,8 +89,9 @@ fn copy_overhead_inside(library: &mut Value) {
 /// Writes the library that is the default for recorded traces, and returns the path of its file.
 fn write_default(text: &str) -> Result<PathBuf, Error> {
     let Some(file) = default_library_file() else {
-        let problem =
-            Problem::new("there is no folder for the library: neither XDG_CONFIG_HOME nor HOME is set");
+        let problem = Problem::new(
+            "there is no folder for the library: neither XDG_CONFIG_HOME nor HOME is set",
+        );
         return Err(problem
             .source("--default")
             .hint("set one of them, or name a file with `--out`")
@@ -116,7 +117,8 @@ fn write_default(text: &str) -> Result<PathBuf, Error> {
 /// Returns the error for a doubtful fit. The exit code keeps a script from continuing without a library.
 fn doubtful_fit() -> Error {
     let problem = Problem::new("the fit is doubtful, so that no library was written");
-    let hint = "correct the table or the platform, or write the library in spite of this with `--accept`";
+    let hint =
+        "correct the table or the platform, or write the library in spite of this with `--accept`";
     Error::Run(problem.hint(hint))
 }
 

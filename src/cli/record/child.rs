@@ -100,7 +100,8 @@ fn check_recorded(job: &Job<'_>) -> Result<(), Error> {
         return Ok(());
     }
     let message = format!("no MPI call of `{}` was recorded", job.program.join(" "));
-    let hint = "link the program dynamically with the MPI library of `mpicc`, and run it on this host";
+    let hint =
+        "link the program dynamically with the MPI library of `mpicc`, and run it on this host";
     Err(Error::Run(Problem::new(message).hint(hint)))
 }
 

@@ -44,14 +44,14 @@ fn cache_folder() -> Result<PathBuf, Error> {
     let home = || given("HOME").map(|home| Path::new(&home).join(".cache"));
     let folder = given("XDG_CACHE_HOME").map(PathBuf::from).or_else(home);
     let Some(folder) = folder else {
-        let problem =
-            Problem::new("there is no folder for the recorder: neither XDG_CACHE_HOME nor HOME is set");
+        let problem = Problem::new(
+            "there is no folder for the recorder: neither XDG_CACHE_HOME nor HOME is set",
+        );
         let hint = "set XDG_CACHE_HOME or HOME to a folder that only you can write to: the recorder runs inside your program";
         return Err(problem.hint(hint).into());
     };
     if !folder.is_absolute() || folder.to_string_lossy().contains([':', ' ']) {
-        let message =
-            "the path of the recorder's folder is relative, or has a space or a colon";
+        let message = "the path of the recorder's folder is relative, or has a space or a colon";
         let problem = Problem::new(message).source(folder.display().to_string());
         let hint = "set XDG_CACHE_HOME to another folder: the system cannot load the recorder from this one (LD_PRELOAD)";
         return Err(problem.hint(hint).into());

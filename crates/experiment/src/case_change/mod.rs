@@ -248,7 +248,8 @@ fn amount_of(text: &str, changed: &Changed) -> Result<Amount, Problem> {
             "+1" => Ok(Amount::Count(1)),
             "-1" => Ok(Amount::Count(-1)),
             _ => {
-                let message = format!("`{changed}` can only change by one process, not by `{text}`");
+                let message =
+                    format!("`{changed}` can only change by one process, not by `{text}`");
                 Err(Problem::new(message).hint("write `+1` or `-1`"))
             }
         };

@@ -162,10 +162,7 @@ fn errors_have_their_place() {
         ),
         (json!({ "name": "rotate", "rotate": 5 }), "policy.rotate"),
         (json!({ "name": 5 }), "not a text"),
-        (
-            json!({ "name": "migbsp/ewma" }),
-            "`migbsp` has no forecast",
-        ),
+        (json!({ "name": "migbsp/ewma" }), "`migbsp` has no forecast"),
         (
             json!({ "name": "exec:./mylb", "forecast": "oracle" }),
             "`exec` has no forecast (`oracle`)",

@@ -56,7 +56,8 @@ impl Report {
         let mut names = select_figures(wanted, &known)?;
         if self.activity.is_none() {
             if wanted == "gantt" {
-                let problem = Problem::new("the run folder has no data on the activities of the processes");
+                let problem =
+                    Problem::new("the run folder has no data on the activities of the processes");
                 let hint = "repeat the run with `migsim run ... --processes --out FOLDER`";
                 return Err(problem.hint(hint).into());
             }

@@ -118,8 +118,9 @@ impl<'a> Builder<'_, 'a, '_> {
             if self.reader.attribute(node, attribute).is_some() {
                 let message = format!("attribute `{attribute}` is not supported for a `<cluster>`");
                 let problem = self.reader.problem_at(node, attribute, message);
-                self.reader
-                    .record(problem.hint("write its hosts as single `<host>` elements, each with its file"));
+                self.reader.record(
+                    problem.hint("write its hosts as single `<host>` elements, each with its file"),
+                );
             }
         }
         let hosts = self.hosts_of(node);
@@ -279,11 +280,14 @@ impl<'a> Builder<'_, 'a, '_> {
         ];
         self.reader.check_attributes(node, &known);
         if !matches!(self.zones.zone(place.zone).routing, Routing::Star(_)) {
-            let problem = self
-                .reader
-                .problem(node, "a `<cabinet>` is not in a zone with routing `Cluster`");
-            self.reader
-                .record(problem.hint("set routing=\"Cluster\" for its zone, or write a `<cluster>` instead"));
+            let problem = self.reader.problem(
+                node,
+                "a `<cabinet>` is not in a zone with routing `Cluster`",
+            );
+            self.reader.record(
+                problem
+                    .hint("set routing=\"Cluster\" for its zone, or write a `<cluster>` instead"),
+            );
             return 0;
         }
         let hosts = self.hosts_of(node);
@@ -373,8 +377,9 @@ impl<'a> Builder<'_, 'a, '_> {
             let problem = self
                 .reader
                 .problem(node, "a `<peer>` is not in a zone with routing `Vivaldi`");
-            self.reader
-                .record(problem.hint("set routing=\"Vivaldi\" for its zone, or write a `<host>` instead"));
+            self.reader.record(
+                problem.hint("set routing=\"Vivaldi\" for its zone, or write a `<host>` instead"),
+            );
             return false;
         }
         let Some(name) = self.reader.name(node, "id") else {

@@ -146,7 +146,10 @@ impl Expander {
             done = range.end;
             if new.len() > MAX_TEXT_LENGTH {
                 let problem = Problem::new("the expanded elements are longer than 268 MB of text");
-                return Err(at(node, problem.hint("reduce the number of hosts in the set")));
+                return Err(at(
+                    node,
+                    problem.hint("reduce the number of hosts in the set"),
+                ));
             }
         }
         new.push_str(&text[done..]);
@@ -192,10 +195,10 @@ impl Expander {
                     &text[first.range().start..last.range().end]
                 });
                 if names.len().saturating_mul(body.len()) > MAX_TEXT_LENGTH {
-                    return Err(
-                        Problem::new("the expanded elements are longer than 268 MB of text")
-                            .hint("reduce the number of hosts in the set"),
-                    );
+                    return Err(Problem::new(
+                        "the expanded elements are longer than 268 MB of text",
+                    )
+                    .hint("reduce the number of hosts in the set"));
                 }
                 let each = names.iter().map(|name| body.replace("$1", name));
                 Ok(each.collect())

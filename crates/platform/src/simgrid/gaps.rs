@@ -26,7 +26,11 @@ impl Builder<'_, '_, '_> {
         }
         let unwritten = self.zones_with_missing_routes(&hosts);
         let message = "with routing `Full` has no route";
-        self.note_missing_route(message, "messages between such hosts cross no link", &unwritten);
+        self.note_missing_route(
+            message,
+            "messages between such hosts cross no link",
+            &unwritten,
+        );
         let linkless = self.zones_with_host(&hosts, |routing, local| match routing {
             Routing::Star(star) => star.members[local].links.is_none(),
             _ => false,

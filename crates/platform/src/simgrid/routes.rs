@@ -50,7 +50,10 @@ impl<'a> Builder<'_, 'a, '_> {
         match routing.to_ascii_lowercase().as_str() {
             "full" => zone.routing = Routing::Full(table),
             "floyd" if part.members > Floyd::MAX_MEMBERS => {
-                let message = format!("a zone with routing `Floyd` has {} members, which is too many", part.members);
+                let message = format!(
+                    "a zone with routing `Floyd` has {} members, which is too many",
+                    part.members
+                );
                 let problem = self.reader.problem_at(part.node, "routing", message);
                 let hint = format!(
                     "reduce them to {} or fewer, or use routing `Dijkstra`, which finds routes of as few links",

@@ -54,7 +54,10 @@ pub(super) fn replace_rules(
         }
         if new.len() > MAX_TEXT_LENGTH {
             let problem = Problem::new("the rules expand to more than 268 MB of routes");
-            return Err(at(node, problem.hint("put the hosts into `<cluster>` elements, which need fewer routes")));
+            return Err(at(
+                node,
+                problem.hint("put the hosts into `<cluster>` elements, which need fewer routes"),
+            ));
         }
     }
     new.push_str(&text[done..]);

@@ -46,8 +46,9 @@ impl<'a> Builder<'_, 'a, '_> {
                 hosts.count()
             );
             let problem = self.reader.problem_at(node, "radical", message);
-            self.reader
-                .record(problem.hint("give as many numbers in `radical` as the topology has hosts"));
+            self.reader.record(
+                problem.hint("give as many numbers in `radical` as the topology has hosts"),
+            );
             return;
         }
         let name = hosts.host(0).name;

@@ -138,8 +138,9 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         if self.members.insert(name.to_owned(), member).is_some() {
             let message = format!("{what} `{name}` is defined twice");
             let problem = self.reader.problem_at(node, "id", message);
-            self.reader
-                .record(problem.hint("rename one of them: hosts, routers and zones share one set of names"));
+            self.reader.record(
+                problem.hint("rename one of them: hosts, routers and zones share one set of names"),
+            );
         }
     }
 
@@ -157,8 +158,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
             let problem =
                 self.reader
                     .problem_at(node, "routing", "routing `Wifi` is not supported");
-            let hint =
-                "use routing `Cluster` with fixed links instead";
+            let hint = "use routing `Cluster` with fixed links instead";
             self.reader.record(problem.hint(hint));
             return;
         }

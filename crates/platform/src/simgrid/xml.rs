@@ -338,7 +338,9 @@ impl<'a, 'input> Reader<'a, 'input> {
         let mut notes = self.notes.clone();
         if self.numbers_without_unit > 0 && self.version == Version::Four {
             let numbers = migsim_base::words::counted(self.numbers_without_unit, "number");
-            notes.push(format!("{numbers} without unit: read as flop/s (f), bytes per second (Bps) or seconds"));
+            notes.push(format!(
+                "{numbers} without unit: read as flop/s (f), bytes per second (Bps) or seconds"
+            ));
         }
         if !self.ignored_elements.is_empty() {
             let kinds = self.ignored_elements.iter();

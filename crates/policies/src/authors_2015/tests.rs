@@ -130,7 +130,10 @@ fn a_process_in_a_cluster_that_is_no_set_ends_the_run_with_its_place() {
         "{found}"
     );
     let found = error(vec![set("slow", 2), set("slow", 1)]);
-    assert!(found.contains("cluster `slow` appears in two Sets"), "{found}");
+    assert!(
+        found.contains("cluster `slow` appears in two Sets"),
+        "{found}"
+    );
 }
 
 #[test]

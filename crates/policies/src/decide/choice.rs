@@ -77,7 +77,9 @@ pub(super) fn choices<K>(
     let own: Vec<(&str, &Value)> = own.map(|(key, value)| (key.as_str(), value)).collect();
     if named.is_empty() {
         if let Some((key, value)) = own.first() {
-            let problem = Problem::new(format!("`{key}` is an option of a policy, but no policy is named"));
+            let problem = Problem::new(format!(
+                "`{key}` is an option of a policy, but no policy is named"
+            ));
             let problem = problem.source(format!("--set {key}={value}"));
             return Err(problem.hint("name the policy with `--policy`").into());
         }

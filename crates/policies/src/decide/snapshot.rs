@@ -263,19 +263,14 @@ impl Raw {
             }
         }
         if self.work.is_none() && self.time.is_none() {
-            let hint =
-                "give one of the two: `work` in seconds on a host of speed 1, or `time` in seconds on the present host";
+            let hint = "give one of the two: `work` in seconds on a host of speed 1, or `time` in seconds on the present host";
             check.add_problem("", "the barrier has neither `work` nor `time`".into(), hint);
         }
         for (at, &host) in self.current.iter().enumerate() {
             if host >= hosts as u64 {
                 let message =
                     format!("process {at} is on host {host}, but there are {hosts} hosts");
-                check.add_problem(
-                    &format!("current[{at}]"),
-                    message,
-                    "count hosts from 0",
-                );
+                check.add_problem(&format!("current[{at}]"), message, "count hosts from 0");
             }
         }
         self.check_communication(check);
@@ -297,8 +292,7 @@ impl Raw {
             for (at, &cluster) in self.clusters.iter().enumerate() {
                 if cluster >= hosts as u64 {
                     let message = format!("`clusters[{at}]` is {cluster}");
-                    let hint =
-                        "count clusters from 0, and use at most as many clusters as hosts";
+                    let hint = "count clusters from 0, and use at most as many clusters as hosts";
                     check.add_problem(&format!("clusters[{at}]"), message, hint);
                 }
             }
@@ -360,7 +354,8 @@ impl Raw {
         let cores = self.hosts.iter().map(|host| host.cores);
         let cores = cores.fold(0_u64, u64::saturating_add);
         if !self.hosts.is_empty() && cores != hosts as u64 {
-            let message = format!("`hosts` have {cores} cores in all, but `speeds` has {hosts} values");
+            let message =
+                format!("`hosts` have {cores} cores in all, but `speeds` has {hosts} values");
             check.add_problem("hosts", message, "give `speeds` one value per core");
         }
         if !self.processes.is_empty() {

@@ -232,7 +232,9 @@ fn parse_assignment(
     let found = read.assignment.len();
     if found != processes {
         let message = format!("the policy assigned {found} processes of {processes}");
-        return Err(Problem::new(message).hint("give one host in `assignment` for each entry of `current`"));
+        return Err(
+            Problem::new(message).hint("give one host in `assignment` for each entry of `current`")
+        );
     }
     let host = |(process, &number): (usize, &u64)| {
         let host = usize::try_from(number).ok().filter(|host| *host < hosts);

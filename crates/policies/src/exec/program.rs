@@ -107,10 +107,7 @@ impl Program {
         if let Ok(Ok(early)) = self.answers.try_recv()
             && !early.is_empty()
         {
-            let message = format!(
-                "the policy printed an extra line: `{}`",
-                shortened(&early)
-            );
+            let message = format!("the policy printed an extra line: `{}`", shortened(&early));
             return Err(self.problem(&message));
         }
         line.push('\n');
@@ -124,7 +121,8 @@ impl Program {
             Err(RecvTimeoutError::Timeout) => {
                 let message = format!("the policy gave no answer within {} s", limit.as_secs_f64());
                 let problem = self.problem(&message);
-                Err(problem.hint("make the program faster, or set `policy.exec.timeout` to a longer time"))
+                Err(problem
+                    .hint("make the program faster, or set `policy.exec.timeout` to a longer time"))
             }
             Ok(Ok(_)) | Err(RecvTimeoutError::Disconnected) => {
                 let status = self.end();

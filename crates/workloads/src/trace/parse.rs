@@ -338,7 +338,11 @@ impl<'a> Reader<'a> {
             "recorded" => self.read_recorded(line),
             "cycles" => self.read_cycles(line),
             "processes" => self.read_processes(line),
-            "bsp" => complaint(0, "a second `bsp` line", "remove the line: a file holds one trace"),
+            "bsp" => complaint(
+                0,
+                "a second `bsp` line",
+                "remove the line: a file holds one trace",
+            ),
             _ => {
                 self.read_end(line);
                 Ok(())

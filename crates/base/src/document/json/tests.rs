@@ -154,7 +154,10 @@ fn where_an_object_is_missing_its_keys_are_named() {
     assert_eq!(
         seen.collect::<Vec<_>>(),
         [
-            ("found an object, expected a whole number that is not negative", None),
+            (
+                "found an object, expected a whole number that is not negative",
+                None
+            ),
             (
                 "found string \"x\", expected an object",
                 Some("known keys: count, kind, name, speeds")
