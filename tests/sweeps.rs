@@ -280,7 +280,7 @@ fn a_run_that_fails_is_a_row_with_its_error() {
     let runs = read(scratch.path(), "runs.csv");
     assert_eq!(
         runs.lines()
-            .filter(|line| line.contains("for a matrix of order"))
+            .filter(|line| line.contains("but the matrix has order"))
             .count(),
         2,
         "{runs}"

@@ -481,7 +481,7 @@ fn gaps_that_simgrid_takes_for_no_links_are_noted() {
     };
     let found = notes(&[inner("x"), inner("y")].concat());
     assert!(
-        found.len() == 1 && found[0].contains("(and 1 zone alike)"),
+        found.len() == 1 && found[0].contains("(and 1 zone likewise)"),
         "{found:?}"
     );
 }

@@ -128,7 +128,7 @@ fn several_programs_are_refused() {
     let other = "migsim-record 1 0 1\ng 0 1 0\n";
     let error = converted(&[SENDER, RECEIVER, other]).unwrap_err();
     let error = error.to_string();
-    assert!(error.contains("2 MPI programs ran"), "{error}");
+    assert!(error.contains("the command ran 2 MPI programs"), "{error}");
 }
 
 #[test]
