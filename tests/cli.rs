@@ -468,7 +468,10 @@ fn more_threads_than_any_machine_has_are_refused() {
         let output = migsim(&[command, "--app", "sw", "--n", "5", "--threads", "100000"]);
         assert_eq!(output.status.code(), Some(2));
         let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(errors.contains("100000 is not in 0..=1024"), "{errors}");
+        assert!(
+            errors.contains("`100000` is out of range; write a number from 0 to 1024"),
+            "{errors}"
+        );
     }
 }
 

@@ -107,7 +107,7 @@ fn folders_that_cannot_be_compared_are_refused_and_other_differences_listed() {
         assert!(said(&output).contains(part), "{}", said(&output));
     };
     refused(&["compare", "a", "larger"], "another application");
-    refused(&["compare", "a"], "one run is no comparison");
+    refused(&["compare", "a"], "a comparison needs more than one run");
     refused(&["compare", "a", "a"], "the same run");
     refused(&["compare", "a", "dear", "--n", "10"], "are fixed");
     refused(&["compare", "a", "nothing"], "nothing");

@@ -229,7 +229,9 @@ fn an_export_for_vt_runs_as_the_same_application() {
         &moved,
     ];
     let refused = migsim(&few);
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("would belong to this data, too"));
+    assert!(
+        String::from_utf8_lossy(&refused.stderr).contains("would be read as part of this data")
+    );
 }
 
 #[test]

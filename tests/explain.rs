@@ -49,7 +49,7 @@ fn the_decision_of_the_lu_paper_is_explained() {
         "{told}"
     );
     assert!(told.contains("It is not positive"), "{told}");
-    assert!(told.contains("Nothing moved"), "{told}");
+    assert!(told.contains("No process moved"), "{told}");
     let told = tell(&run, at(11)).unwrap();
     assert!(
         told.contains("the call after superstep 4 had set α to 7"),
@@ -362,7 +362,7 @@ fn the_gain_of_moves_is_that_over_the_same_run_without_them() {
         "by the time of supersteps 3 to 6, until the next call:",
         "predicted: nothing, since the policy predicts no times.",
         "realised: 4.000 s without these moves, 2.400 s with them, a gain of 1.600 s",
-        "The moves held up the run for 3.000 s and are not paid back: at 400.000 ms a superstep that takes 8 supersteps, and 6 are left.",
+        "The moves delayed the run by 3.000 s and do not pay for themselves: at a gain of 400.000 ms per superstep that takes 8 supersteps, and 6 are left.",
         "With the price of the moves, superstep 6 ended 1.400 s later than it would have without them.",
     ] {
         assert!(told.text().contains(sentence), "{}", told.text());
@@ -395,7 +395,7 @@ fn the_gain_of_moves_is_that_over_the_same_run_without_them() {
     assert!(
         story
             .text()
-            .contains("gain nothing: they are not paid back.")
+            .contains("gain nothing: they do not pay for themselves.")
     );
 }
 

@@ -298,7 +298,7 @@ fn an_unknown_figure_is_refused_with_the_known_ones() {
         ("reproduce audit --figure times", "`audit` has no figures"),
         (
             "report short --figure list --out a.svg",
-            "the list of figures is printed, not drawn",
+            "`--figure list` prints the names of the figures and draws nothing",
         ),
     ] {
         says(&refused(here, arguments), what);

@@ -116,8 +116,9 @@ fn a_run_of_other_settings_is_not_replaced_unless_that_is_forced() {
     let before = fs::read(folder.join("run.json")).unwrap();
     let errors = refused(&run(&folder, "24", &[]));
     assert!(
-        errors.contains("a run of other settings: `workload.n` is 20 there and 24 here")
-            && errors.contains("run.json\n  hint: ")
+        errors.contains(
+            "a run with other settings: `workload.n` is 20 in that run, but 24 in this one"
+        ) && errors.contains("run.json\n  hint: ")
             && errors.contains("`--force`"),
         "{errors}"
     );
@@ -132,7 +133,7 @@ fn a_run_of_other_settings_is_not_replaced_unless_that_is_forced() {
         page.to_str().unwrap(),
     ];
     let output = migsim(&[&["run", "--app", "lu", "--n", "24"][..], &page_beside].concat());
-    assert!(refused(&output).contains("a run of other settings"));
+    assert!(refused(&output).contains("a run with other settings"));
     assert_eq!(fs::read(folder.join("run.json")).unwrap(), before);
     assert!(folder.join("report.html").exists() && !page.exists());
     // Flags that change no result are no other settings.

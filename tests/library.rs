@@ -147,10 +147,10 @@ fn a_message_of_too_many_packets_is_refused_at_once() {
     let output = migsim(&[&["run", "--app", "synthetic"][..], &flags].concat());
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(
-        !output.status.success() && errors.contains("packets, and each of them would wait"),
+        !output.status.success() && errors.contains("packets, which is too many for queues"),
         "{errors}"
     );
-    assert!(errors.contains("leave `queues` off"), "{errors}");
+    assert!(errors.contains("switch `queues` off"), "{errors}");
 }
 
 #[test]

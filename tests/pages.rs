@@ -97,7 +97,7 @@ fn explanations_are_pages_too() {
     done(&[&["explain"], &SMALL[..], &["--html"]].concat(), &file);
     let body = checked(&file);
     assert!(
-        body.contains("<summary>After superstep 4: nobody is to move</summary>"),
+        body.contains("<summary>After superstep 4: no process is to move</summary>"),
         "{body}"
     );
     assert!(body.contains(

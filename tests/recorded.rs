@@ -205,7 +205,7 @@ fn recordings_become_a_trace_of_more_processes_with_a_check() {
     assert!(
         String::from_utf8(run.stderr)
             .unwrap()
-            .contains("2 numbers of processes are too few")
+            .contains("only 2 different numbers of processes")
     );
 }
 

@@ -426,7 +426,11 @@ fn a_damaged_table_of_processes_is_refused_with_file_and_line() {
         ),
         (with(9, lines[9].replacen(",0,", ",-1,", 1)), 10, "`-1`"),
         (with(9, lines[9].replacen(",0,", ",nan,", 1)), 10, "`nan`"),
-        (with(9, format!("{},1", lines[9])), 10, "as many values"),
+        (
+            with(9, format!("{},1", lines[9])),
+            10,
+            "the number of values differs",
+        ),
         (
             with(p3, lines[p3].replace("Aquario", "ICE")),
             p3 + 1,

@@ -489,7 +489,7 @@ fn links_in_a_folder_lead_no_reader_out_of_it() {
         let output = report(folder);
         assert_eq!(output.status.code(), Some(2), "{}", file.display());
         assert!(
-            said(&output).contains("it is a link out of its folder"),
+            said(&output).contains("it is a symbolic link to a place outside of its folder"),
             "{}",
             said(&output)
         );
@@ -523,7 +523,7 @@ fn links_in_a_folder_lead_no_reader_out_of_it() {
     );
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        said(&output).contains("the runs are kept in a file, and this is none"),
+        said(&output).contains("the runs cannot be kept here, since this is not a regular file"),
         "{}",
         said(&output)
     );

@@ -154,7 +154,7 @@ fn microseconds_of_one_run_make_no_order() {
     assert_eq!(ranks, [1, 1, 1, 4]);
     let verdict = comparison.verdict();
     let start = "`greedy`, `prefix` and `refine` differ by at most 0.5 %, the margin of indifference: \
-                 the least makespan is 131.9 s (one run each, nothing is drawn from a seed). The next one, `never`, takes";
+                 the least makespan is 131.9 s (one run each, nothing is drawn from a seed). The next policy, `never`, takes";
     assert!(verdict.starts_with(start), "{verdict}");
 }
 
@@ -196,7 +196,9 @@ fn two_seeds_do_not_show_that_there_is_no_difference() {
     let needed = of(2).seeds_needed.unwrap();
     assert!((40..1000).contains(&needed), "{needed}");
     assert!(
-        verdict.contains(&format!("About {needed} seeds would separate 1 %.")),
+        verdict.contains(&format!(
+            "About {needed} seeds would separate a difference of 1 %."
+        )),
         "{verdict}"
     );
     assert_eq!(of(40).standings[1].rank, 2);
@@ -217,7 +219,7 @@ fn nothing_is_best_or_separated_where_all_others_failed() {
     assert_eq!(map.verdict(), words);
     let comparison = &map.cells[0].comparison;
     assert_eq!(comparison.failed_policies, ["a", "b"]);
-    let words = "Only `never` ran with all seeds (100.0 s), so that nothing is compared. No results of `a` and `b`.";
+    let words = "Only `never` completed its runs with all seeds (100.0 s), so that nothing is compared. There are no results of `a` and `b`.";
     assert_eq!(comparison.verdict(), words);
     assert_eq!(comparison.to_json()["failed"], json!(["a", "b"]));
 }

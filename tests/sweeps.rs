@@ -151,7 +151,7 @@ fn seven_parts_in_any_order_make_the_whole() {
     assert_eq!(missing.status.code(), Some(2));
     let errors = String::from_utf8_lossy(&missing.stderr);
     assert!(
-        errors.contains("runs are in none of the folders"),
+        errors.contains("runs are missing in these folders"),
         "{errors}"
     );
     let output = merge(&parts);
@@ -193,7 +193,7 @@ fn parts_of_another_plan_and_rows_that_differ_are_refused() {
     };
     let (code, errors) = merge(["1", "other"]);
     assert_eq!(code, Some(2));
-    assert!(errors.contains("the plan is not the one of"), "{errors}");
+    assert!(errors.contains("the plan differs from that of"), "{errors}");
     assert!(errors.contains("other settings or input files"), "{errors}");
     // Write the rows of another sweep under the run names of this one.
     let (plan, rows) = (read(&at("1"), "plan.json"), read(&at("1"), "runs.jsonl"));
@@ -207,7 +207,7 @@ fn parts_of_another_plan_and_rows_that_differ_are_refused() {
     let (code, errors) = merge(["1", "false"]);
     assert_eq!(code, Some(2));
     assert!(
-        errors.contains("has other results here than in"),
+        errors.contains("has results that differ from those in"),
         "{errors}"
     );
     assert_eq!(rows, read(&at("1"), "runs.jsonl"), "nothing is lost");
@@ -219,8 +219,12 @@ fn an_inconsistent_plan_is_refused() {
     swept(scratch.path(), &[]);
     let plan: serde_json::Value = serde_json::from_str(&read(scratch.path(), "plan.json")).unwrap();
     for (key, value, message) in [
-        ("seeds", serde_json::json!([]), "a plan without seeds"),
-        ("settings", serde_json::json!([]), "a plan without settings"),
+        ("seeds", serde_json::json!([]), "the plan has no seeds"),
+        (
+            "settings",
+            serde_json::json!([]),
+            "the plan has no settings",
+        ),
         ("runs", serde_json::json!(["a"]), "1 runs instead of 24"),
         (
             "names",
@@ -269,13 +273,14 @@ fn a_run_that_fails_is_a_row_with_its_error() {
     assert_eq!(output.status.code(), Some(1));
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(
-        errors.starts_with("2 of 3 runs failed, the first: `procs` is 5 for a matrix of order 4"),
+        errors
+            .starts_with("2 of 3 runs failed, the first: `procs` is 5, but the matrix has order 4"),
         "{errors}"
     );
     let runs = read(scratch.path(), "runs.csv");
     assert_eq!(
         runs.lines()
-            .filter(|line| line.contains("for a matrix of order"))
+            .filter(|line| line.contains("but the matrix has order"))
             .count(),
         2,
         "{runs}"
@@ -410,7 +415,7 @@ fn a_job_array_is_submitted_awaited_merged_and_submitted_again() {
     let errors = String::from_utf8_lossy(&first.stderr);
     assert_eq!(first.status.code(), Some(1), "{errors}");
     assert!(
-        errors.starts_with("error: 1 of 3 tasks have not done their part: 2\n"),
+        errors.starts_with("error: 1 of 3 tasks did not complete their part: 2\n"),
         "{errors}"
     );
     let second = submit(&["--slurm"]);
@@ -501,7 +506,7 @@ fn a_seed_that_is_fixed_is_not_passed_over() {
     let errors = said(&refused);
     assert!(
         errors.starts_with(
-            "error: the seeds are 1..4, and `--set seed=3` fixes one\n  --> --set seed=3\n"
+            "error: the seeds are 1..4, but `--set seed=3` fixes one seed\n  --> --set seed=3\n"
         ),
         "{errors}"
     );

@@ -195,13 +195,16 @@ fn broken_traces_of_version_2_are_refused_where_they_are_broken() {
             "1:16 the first line is not `migsim-trace 2`",
         ),
         ("migsim-trace 3", "1:14 unknown version `3` of the format"),
-        ("migsim-trace 2\n", "1:15 the trace stops before its `end`"),
+        ("migsim-trace 2\n", "1:15 the trace has no `end` line"),
         (
             "migsim-trace 2\nend\n",
-            "2:1 `end` before the number of processes",
+            "2:1 there is a `end` line before the number of processes",
         ),
-        (&of(2, "processes 0"), "2:11 a trace without processes"),
-        (&of(2, "processes"), "2:10 `processes` without its number"),
+        (&of(2, "processes 0"), "2:11 the trace has 0 processes"),
+        (
+            &of(2, "processes"),
+            "2:10 the line `processes` has no number",
+        ),
         (
             &of(2, "processes two"),
             "2:11 `two` is not a whole number (processes)",
@@ -212,12 +215,12 @@ fn broken_traces_of_version_2_are_refused_where_they_are_broken() {
         ),
         (&of(3, "processes 2"), "3:1 a second `processes` line"),
         (&of(3, "bsp 1 2 2"), "3:1 unknown record `bsp`"),
-        (&of(3, "memory"), "3:7 `memory` without its process"),
+        (&of(3, "memory"), "3:7 the line `memory` has no process"),
         (&of(3, "memory 2 5"), "3:8 process 2 is out of range"),
         (&of(3, "memory -5"), "3:8 bytes `-5` is out of range"),
         (
             &of(3, "memory 1 1.5 MB"),
-            "3:14 unexpected word `MB` after the values of `memory`",
+            "3:14 there is an extra word `MB` after the values of `memory`",
         ),
         (
             &of(3, "memory 1 5Mo"),
@@ -228,8 +231,14 @@ fn broken_traces_of_version_2_are_refused_where_they_are_broken() {
             &of(3, "memory 5\nmemory 6"),
             "4:1 a second `memory` line for all processes",
         ),
-        (&of(6, "memory 5"), "6:1 `memory` after the first `step`"),
-        (&of(3, "runtime sends"), "3:14 `runtime` without its value"),
+        (
+            &of(6, "memory 5"),
+            "6:1 there is a `memory` line after the first `step`",
+        ),
+        (
+            &of(3, "runtime sends"),
+            "3:14 the line `runtime` has no value",
+        ),
         (
             &of(3, "runtime .a b"),
             "3:9 `.a` is not a key of the runtime",
@@ -249,8 +258,11 @@ fn broken_traces_of_version_2_are_refused_where_they_are_broken() {
         ),
         (&of(3, "cycles 0"), "3:8 cycles `0` is out of range"),
         (&of(3, "cycles 1\ncycles 1"), "4:1 a second `cycles` line"),
-        (&of(3, "host 0 a"), "5:1 no host for process 1"),
-        (&of(5, "step 1"), "5:6 superstep 1 where 0 should be"),
+        (&of(3, "host 0 a"), "5:1 there is no host for process 1"),
+        (
+            &of(5, "step 1"),
+            "5:6 there is superstep 1 where 0 is expected",
+        ),
         (&of(5, "step 99"), "5:6 superstep 99 is out of range"),
         (
             &of(6, "c 0 2.5Gop"),
@@ -263,7 +275,7 @@ fn broken_traces_of_version_2_are_refused_where_they_are_broken() {
         (&of(6, "c 0 nan"), "6:5 instructions `nan` is out of range"),
         (
             &of(6, "c 0 2.5 Ginstr"),
-            "6:9 unexpected word `Ginstr` after the values of `c`",
+            "6:9 there is an extra word `Ginstr` after the values of `c`",
         ),
         (
             &of(7, "m 0 1 x"),
@@ -273,7 +285,7 @@ fn broken_traces_of_version_2_are_refused_where_they_are_broken() {
             &of(9, "g 1 alpha 1KiB 5MB"),
             "9:16 unknown unit `MB` for a duration (known units: s, ms, us, ns, min, h)",
         ),
-        (&of(10, ""), "9:19 the trace stops before its `end`"),
+        (&of(10, ""), "9:19 the trace has no `end` line"),
     ];
     for (text, expected) in cases {
         assert_eq!(first_problem(text), expected, "{text}");
@@ -328,36 +340,36 @@ fn assert_broken(cases: &[(&str, &str)]) {
 #[test]
 fn broken_headers_are_refused_where_they_are_broken() {
     assert_broken(&[
-        ("", "1:1 the trace stops before its `end`"),
-        ("host 0 a\n", "1:1 a trace begins with `migsim-trace 2`"),
+        ("", "1:1 the trace has no `end` line"),
+        ("host 0 a\n", "1:1 the first line is not `migsim-trace 2`"),
         ("bsp 2 1 1\n", "1:5 unknown version `2` of the format"),
         (
             "bsp 1 1000000000000 1\nend\n",
-            "1:7 1000000000000 processes are more than the 1 lines left for them",
+            "1:7 the header announces 1000000000000 processes, but only 1 lines are left for them",
         ),
         (
             "bsp 1 1 18446744073709551615\nend\n",
-            "1:9 18446744073709551615 supersteps are more than the 0 lines left for them",
+            "1:9 the header announces 18446744073709551615 supersteps, but only 0 lines are left for them",
         ),
         (
             "bsp 1 99999999999999999999 1\nend\n",
             "1:7 `99999999999999999999` is not a whole number (processes)",
         ),
-        ("bsp 1 0 0\nend\n", "1:7 a trace without processes"),
-        ("bsp 1 2\n", "1:8 `bsp` without its supersteps"),
+        ("bsp 1 0 0\nend\n", "1:7 the trace has 0 processes"),
+        ("bsp 1 2\n", "1:8 the line `bsp` has no supersteps"),
         (&with_line(2, "bsp 1 2 2"), "2:1 a second `bsp` line"),
         (&with_line(2, "barrier tree"), "2:9 unknown barrier `tree`"),
         (
             &with_line(2, "barrier central"),
-            "2:16 `barrier` without its bytes",
+            "2:16 the line `barrier` has no bytes",
         ),
         (
             &with_line(2, "barrier ideal 8"),
-            "2:15 unexpected word `8` after the values of `barrier`",
+            "2:15 there is an extra word `8` after the values of `barrier`",
         ),
         (
             &with_line(2, ""),
-            "6:1 no `barrier` line above the first `step`",
+            "6:1 there is no `barrier` line above the first `step`",
         ),
         (
             &with_line(3, "recv never"),
@@ -367,15 +379,18 @@ fn broken_headers_are_refused_where_they_are_broken() {
             &with_line(5, "host 0 alpha"),
             "5:6 a second host for process 0",
         ),
-        (&with_line(5, ""), "6:1 no host for process 1"),
+        (&with_line(5, ""), "6:1 there is no host for process 1"),
         (
             &with_line(5, "host 2 alpha"),
             "5:6 process 2 is out of range",
         ),
-        (&with_line(6, "c 0 1"), "6:1 `c` before the first `step`"),
+        (
+            &with_line(6, "c 0 1"),
+            "6:1 there is a `c` line before the first `step`",
+        ),
         (
             &with_line(7, "host 0 x"),
-            "7:1 `host` after the first `step`",
+            "7:1 there is a `host` line after the first `step`",
         ),
     ]);
 }
@@ -386,7 +401,7 @@ fn broken_steps_are_refused_where_they_are_broken() {
         (&with_line(7, "d 0 10"), "7:1 unknown record `d`"),
         (
             &with_line(8, "c 0 10"),
-            "8:3 process 0 computes twice in a superstep",
+            "8:3 process 0 has two `c` lines in one superstep",
         ),
         (&with_line(7, "c 0 -1"), "7:5 flops `-1` is out of range"),
         (&with_line(7, "c 0 NaN"), "7:5 flops `NaN` is out of range"),
@@ -415,21 +430,27 @@ fn broken_steps_are_refused_where_they_are_broken() {
             &with_line(8, "m 0 -1 8"),
             "8:5 `-1` is not a whole number (process)",
         ),
-        (&with_line(9, "step 0"), "9:6 superstep 0 where 1 should be"),
+        (
+            &with_line(9, "step 0"),
+            "9:6 there is superstep 0 where 1 is expected",
+        ),
         (&with_line(9, "step 2"), "9:6 superstep 2 is out of range"),
-        (&with_line(9, ""), "11:1 `end` after 1 of 2 supersteps"),
+        (
+            &with_line(9, ""),
+            "11:1 the trace ends after 1 of 2 supersteps",
+        ),
         (
             &with_line(10, "g 1 bêta 8 x"),
             "10:12 delay `x` is not a number",
         ),
         (
             &with_line(10, "g 1 a 0 0\ng 1 b 0 0"),
-            "11:3 process 1 moves twice after a superstep",
+            "11:3 process 1 has two `g` lines after one superstep",
         ),
-        (&with_line(11, ""), "10:18 the trace stops before its `end`"),
+        (&with_line(11, ""), "10:18 the trace has no `end` line"),
         (
             &with_line(11, "end\n\n  step 2"),
-            "13:3 nothing may follow `end`",
+            "13:3 there is a line after `end`",
         ),
     ]);
 }

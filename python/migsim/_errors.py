@@ -32,7 +32,7 @@ class Error(Exception):
     ...     migsim.run(app="lu", n=100, procs=4, platform="ufrgz")
     ... except migsim.Error as error:
     ...     print(error.problems[0].message)
-    no platform `ufrgz`: no such file, and none of this name is built in
+    unknown platform `ufrgz`: there is neither a file nor a built-in platform of this name
     """
 
     def __init__(self, text: str, problems: list[dict[str, Any]] | None = None) -> None:

@@ -133,8 +133,10 @@ fn run_missing(
     let missing = missing_runs(plan, shard, store.rows());
     setup.run((sweep, plan), &missing, store, &|store| match folder {
         Some(folder) => kept_in(&counted(store.rows().len(), "run"), folder),
-        None => "no run is kept; with `--out DIR` runs are kept and the same command continues"
-            .to_owned(),
+        None => {
+            "the runs were not kept; with `--out DIR` they are kept, and the same command continues"
+                .to_owned()
+        }
     })
 }
 

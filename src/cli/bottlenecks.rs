@@ -36,7 +36,8 @@ pub(super) fn bottlenecks(
     let prepared = setup.threads.install(|| prepare(with, wanted))?;
     let farewell = |store: &Store| match folder {
         Some(folder) => kept_in(&counted(store.rows().len(), "run"), folder),
-        None => "nothing kept: a profile with `--out DIR` goes on where it was".to_owned(),
+        None => "nothing was kept; with `--out DIR` runs are kept, and the same command continues"
+            .to_owned(),
     };
     let counts = (&store, prepared.done());
     let profile = setup.fill_store(counts, prepared.runs(), &farewell, || prepared.run(&store))?;
@@ -69,8 +70,8 @@ fn settings(
     let set = setting_flags(registry, &arguments.settings)?;
     // The scenario selects a part of the run, and is no change of its settings.
     if let Some(flag) = set.into_iter().find(|flag| !flag.starts_with("--scenario")) {
-        let problem = Problem::new("the settings of a finished run are fixed").source(flag);
-        let hint = "leave the flag out, or name an experiment instead of a run folder";
+        let problem = Problem::new("the settings of a finished run cannot be changed").source(flag);
+        let hint = "leave out the flag, or name an experiment instead of a run folder";
         return Err(problem.hint(hint).into());
     }
     let run = Run::read(registry, folder)?;
@@ -86,7 +87,7 @@ fn profile_options(arguments: &BottleneckArguments) -> Result<Wanted, Error> {
         [] => None,
         [one] => Some(one),
         _ => {
-            let problem = Problem::new("a profile has one scenario").source("--scenario");
+            let problem = Problem::new("only one scenario can be given").source("--scenario");
             return Err(problem.hint("choose `i`, `ii` or `iii`").into());
         }
     };

@@ -58,7 +58,7 @@ pub(super) fn compare(
         store,
         &|store| match &arguments.out {
             Some(folder) => kept_in(&counted(store.rows().len(), "run"), folder),
-            None => "no run is kept; with `--out DIR` runs are kept and the same command continues"
+            None => "the runs were not kept; with `--out DIR` they are kept, and the same command continues"
                 .to_owned(),
         },
     )?;
@@ -141,8 +141,8 @@ fn refuse_settings(registry: &Registry, arguments: &CompareArguments) -> Result<
     ];
     let own = own.iter().filter(|one| one.1).map(|one| one.0.to_owned());
     if let Some(flag) = set.chain(own).next() {
-        let problem = Problem::new("the settings of finished runs are fixed").source(flag);
-        let hint = "leave the flag out, or name an experiment instead of run folders";
+        let problem = Problem::new("the settings of finished runs cannot be changed").source(flag);
+        let hint = "leave out the flag, or name an experiment instead of run folders";
         return Err(problem.hint(hint).into());
     }
     Ok(())
@@ -163,7 +163,8 @@ fn compare_folders(
         .chain(&arguments.others)
         .collect();
     if let [one] = paths[..] {
-        let problem = Problem::new("one run is no comparison").source(one.display().to_string());
+        let problem =
+            Problem::new("a comparison needs more than one run").source(one.display().to_string());
         return Err(problem.hint("name two run folders or more").into());
     }
     let read = |path: &&PathBuf| -> Result<Folder, Error> {
@@ -224,16 +225,16 @@ fn sweep_of(registry: &Registry, arguments: &CompareArguments) -> Result<Sweep, 
         (
             "--scenario",
             !settings.scenario.is_empty(),
-            "leave it out: scenarios i and iii are run",
+            "leave it out: a comparison always runs scenarios i and iii",
         ),
         (
             "--policy",
             settings.policy.is_some(),
-            "name the policies by `--policies never,migbsp,greedy/menon`",
+            "name the policies with `--policies never,migbsp,greedy/menon`",
         ),
     ] {
         if is_given {
-            let problem = Problem::new(format!("`{flag}` has no meaning for a comparison"));
+            let problem = Problem::new(format!("`{flag}` cannot be used in a comparison"));
             return Err(problem.source(flag).hint(hint).into());
         }
     }
@@ -243,11 +244,11 @@ fn sweep_of(registry: &Registry, arguments: &CompareArguments) -> Result<Sweep, 
         let other = sweep.parameters.iter().find(|one| !is_policy(one));
         let name = other.map_or("?", |one| one.name.as_str());
         let problem = Problem::new(format!(
-            "`{name}` varies, too: a comparison is one of policies"
+            "`{name}` varies, but a comparison varies only the policy"
         ));
         return Err(problem
             .source(format!("--{name}"))
-            .hint("`--map KEY=VALUES,KEY=VALUES` varies two parameters; `migsim sweep --vary policy=...` takes any number")
+            .hint("vary two parameters with `--map KEY=VALUES,KEY=VALUES`, or any number with `migsim sweep --vary policy=...`")
             .into());
     }
     let named = arguments.policies.clone();

@@ -112,11 +112,11 @@ impl Question<'_> {
                 Answer::History(history, told)
             }
             Content::Measured(measured) => {
-                self.refuse_flags("samples for a plan are for the meta-balancer alone")?;
+                self.refuse_flags("samples for a plan can only be used with the meta-balancer")?;
                 Answer::Measured(measured)
             }
             Content::Growth(growth) => {
-                self.refuse_flags("the best supersteps to balance at depend on no policy")?;
+                self.refuse_flags("a policy cannot be given: the best supersteps for balancing are independent of it")?;
                 Answer::Growth(growth)
             }
         })
@@ -137,10 +137,10 @@ impl Question<'_> {
                 continue;
             }
             let problem = Problem::new(format!(
-                "`{named}` decides from the times of many supersteps, and this barrier has no decision of it"
+                "`{named}` decides from the times of many supersteps, but this barrier has no decision of it"
             ));
             let hint = format!(
-                "write the barrier of a run under it: `migsim snapshot ... --policy {named} --superstep N --out FILE`"
+                "write the barrier of a run with this policy: `migsim snapshot ... --policy {named} --superstep N --out FILE`"
             );
             return Err(problem
                 .source(format!("--policy {named}"))
@@ -155,7 +155,7 @@ impl Question<'_> {
         if self.requested.names.is_empty() && self.requested.settings.is_empty() {
             return Ok(());
         }
-        let problem = Problem::new(why).hint("leave `--policy` and `--set` out");
+        let problem = Problem::new(why).hint("leave out `--policy` and `--set`");
         Err(problem.source("--policy").into())
     }
 }
@@ -367,7 +367,7 @@ fn best_sentence(best: &StrategyDecision, verdict: &Verdict, processes: usize) -
         best.max_host_time.get(),
     );
     if best.move_count == 0 {
-        return format!("{name} moves nobody.");
+        return format!("{name} moves no process.");
     }
     let percent = if before > 0.0 {
         format!(" ({:+.1} %)", 100.0 * (after / before - 1.0))
@@ -421,7 +421,7 @@ fn show_history(history: &History, told: &[(Choice, TriggerOutcome)], sheet: &mu
     sheet.add_table(table);
     sheet.add_line("");
     let Some(best) = history.optimum() else {
-        sheet.add_line("The best supersteps are not searched: the history is too long.");
+        sheet.add_line("The best supersteps are not searched, since the history is too long.");
         return;
     };
     sheet.add_line(format!(

@@ -80,7 +80,7 @@ pub(super) fn explain(
                 let why = error.first_line();
                 print_notes(
                     &[format!(
-                        "the time of the superstep cannot be explained: {why}"
+                        "the duration of the superstep cannot be explained: {why}"
                     )],
                     errors,
                 );
@@ -165,7 +165,7 @@ pub(super) fn load_again(
     let mut document = read_experiment(registry, &manifest)?;
     for file in referenced_files(registry, &document.value) {
         if std::fs::metadata(&file).is_ok_and(|found| !found.is_file()) {
-            return Err(Problem::new(format!("`{file}` is no file")).into());
+            return Err(Problem::new(format!("`{file}` is not a file")).into());
         }
     }
     if let Some(settings) = document.value.as_object_mut() {
@@ -191,14 +191,16 @@ fn read_or_run(
         let set = setting_flags(registry, settings)?;
         // The scenario selects a part of the run, and is no change of its settings.
         if let Some(flag) = set.into_iter().find(|flag| !flag.starts_with("--scenario")) {
-            let problem = Problem::new("the settings of a finished run are fixed").source(flag);
-            let hint = "leave the flag out, or name an experiment instead of a run folder";
+            let problem =
+                Problem::new("the settings of a finished run cannot be changed").source(flag);
+            let hint = "leave out the flag, or name an experiment instead of a run folder";
             return Err(problem.hint(hint).into());
         }
         return Ok((Run::read(registry, folder)?, None));
     }
     if ScenarioChoice::scenarios(&settings.scenario) == [Scenario::I] {
-        let problem = Problem::new("in scenario i no policy decides: there is nothing to explain");
+        let problem =
+            Problem::new("in scenario i no policy decides, so that there is nothing to explain");
         let hint = "known scenarios with calls: ii, iii";
         return Err(problem.source("--scenario i").hint(hint).into());
     }

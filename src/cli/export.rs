@@ -44,9 +44,10 @@ pub(super) fn trace(
         moves,
     } = &**arguments;
     if *moves && *format == TraceFormat::Trace {
-        let problem = Problem::new("`--moves` is for `--format vt`").source("--moves");
+        let problem =
+            Problem::new("`--moves` can only be used with `--format vt`").source("--moves");
         return Err(problem
-            .hint("add `--format vt`; a trace has no moves of a policy")
+            .hint("add `--format vt`; a text trace holds no moves of a policy")
             .into());
     }
     let limits = limits(&settings.memory, None, Purpose::Trace);
@@ -134,7 +135,7 @@ fn make_folder(prefix: &str) -> Result<(), Error> {
         Error::Output(
             problem
                 .source("--out")
-                .hint("name a folder that can be written"),
+                .hint("name a folder that you may write to"),
         )
     })
 }
@@ -147,9 +148,12 @@ fn write_vt_files(
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
     let Some(prefix) = prefix.and_then(Path::to_str) else {
-        let problem = Problem::new("data of vt has a file per rank").source("--out");
+        let problem = Problem::new(
+            "data of vt consists of one file per rank and cannot be written to standard output",
+        )
+        .source("--out");
         return Err(problem
-            .hint("name the begin of their names: `--out lb/lu` writes lb/lu.0.json, lb/lu.1.json, ...")
+            .hint("give the common prefix of the files: `--out lb/lu` writes lb/lu.0.json, lb/lu.1.json, ...")
             .into());
     };
     let migrations = if has_moves {
@@ -168,10 +172,12 @@ fn write_vt_files(
         *rank >= ranks || !path.ends_with(&format!(".{rank}.json"))
     };
     if let Some((_, path)) = others.into_iter().find(is_strange) {
-        let problem = Problem::new(format!("`{path}` would belong to this data, too"));
+        let problem = Problem::new(format!(
+            "the existing file `{path}` would be read as part of this data"
+        ));
         return Err(problem
             .source("--out")
-            .hint("remove it, or choose another prefix: who reads the data takes all its files")
+            .hint("remove the file, or choose another prefix")
             .into());
     }
     for (rank, text) in data.rank_files.iter().enumerate() {
@@ -322,10 +328,12 @@ pub(super) fn platform(
     let export = platform::to_simgrid_as_read(&loaded)?;
     print_notes(&export.notes, errors);
     if !export.profiles.is_empty() && file.is_none() {
-        let problem =
-            Problem::new("the profiles of this platform need files of their own").source("--out");
+        let problem = Problem::new(
+            "the profiles of this platform are written to separate files, which need a folder",
+        )
+        .source("--out");
         return Err(problem
-            .hint("name the file of the platform with `--out`; they are written beside it")
+            .hint("name the platform file with `--out`; the profiles are written beside it")
             .into());
     }
     for (name, text) in &export.profiles {

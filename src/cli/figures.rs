@@ -17,10 +17,12 @@ const LIST: &str = "list";
 /// The option `drawn` is present together with the request for the list.
 pub(super) fn requests_list(wanted: &str, drawn: Option<&str>) -> Result<bool, Error> {
     match (wanted == LIST, drawn) {
-        (true, Some(option)) => Err(Problem::new("the list of figures is printed, not drawn")
-            .source(option)
-            .hint("leave it out, or name a figure")
-            .into()),
+        (true, Some(option)) => Err(Problem::new(
+            "`--figure list` prints the names of the figures and draws nothing",
+        )
+        .source(option)
+        .hint("leave this flag out, or name a figure")
+        .into()),
         (is_list, _) => Ok(is_list),
     }
 }

@@ -143,7 +143,7 @@ pub fn run_with(
                     let (_, name) = usage_errors::command_of(command_again(), &typed);
                     error
                         .with_default_source(&name)
-                        .with_default_hint(&format!("`{name} --help` lists the known ones"))
+                        .with_default_hint(&format!("list the known ones with `{name} --help`"))
                 }
                 _ => error,
             };
@@ -227,7 +227,9 @@ fn dispatch(
         #[cfg(not(unix))]
         args::Command::Record(_) => {
             let problem = Problem::new("`migsim record` needs Linux");
-            Err(problem.hint("record there, and run the trace here").into())
+            Err(problem
+                .hint("record on Linux, and run the trace here")
+                .into())
         }
         args::Command::Snapshot(arguments) => snapshot::snapshot(registry, arguments, out, errors),
         args::Command::Bottlenecks(arguments) => {

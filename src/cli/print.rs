@@ -83,7 +83,7 @@ fn check_printed(printed: io::Result<()>) -> Result<(), Error> {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             let problem = Problem::new(format!("cannot write the result: {error}"));
             Err(Error::Output(problem.source("standard output").hint(
-                "redirect it into a file on a disk with enough space",
+                "redirect the output into a file on a disk with enough space",
             )))
         }
         _ => Ok(()),

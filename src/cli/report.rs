@@ -86,13 +86,13 @@ impl Kind {
 /// Returns the error for a folder that contains neither a run nor a sweep nor a search.
 fn no_results(folder: &Path) -> Error {
     let what = if folder.is_dir() {
-        "the folder holds neither a run nor a sweep nor a search"
+        "the folder holds neither a run nor a sweep, search or comparison"
     } else {
         "there is no such folder"
     };
     Problem::new(what)
         .source(folder.display().to_string())
-        .hint("name a folder that `migsim run --out`, `sweep`, `tune --out` or `compare --out` has written; one without `run.json` or `plan.json` is not complete")
+        .hint("name a folder that `migsim run --out`, `sweep`, `tune --out` or `compare --out` has written; it must contain `run.json` or `plan.json`")
         .into()
 }
 

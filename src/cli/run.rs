@@ -120,7 +120,7 @@ fn check_path(arguments: &RunArguments) -> Result<(), Error> {
     if is_shown || !arguments.critical_path {
         return Ok(());
     }
-    let problem = Problem::new("nothing would show the critical path").source("--critical-path");
+    let problem = Problem::new("the critical path has no output").source("--critical-path");
     let hint = "add `--out`, `--report` or `--write-trace perfetto`, or use `migsim bottlenecks`";
     Err(problem.hint(hint).into())
 }
@@ -318,13 +318,13 @@ pub(super) fn join_settings(
     for one in present_flags(registry, arguments) {
         if one.spec.count() > 1 {
             let message = format!(
-                "`{}` has {} values, and this is one run",
+                "`{}` has {} values, but `migsim run` makes one run",
                 one.source(),
                 one.spec.count()
             );
             return Err(Problem::new(message)
                 .source(&one.flag)
-                .hint("choose one, or run them all with `migsim sweep`")
+                .hint("choose one value, or run all of them with `migsim sweep`")
                 .into());
         }
         flags.push(one.setting(registry, &policy));
@@ -509,10 +509,11 @@ fn check_one_load(registry: &Registry, loads: &[String]) -> Result<(), Error> {
         };
         if choices.len() > 1 && choices.iter().all(exists) {
             let count = choices.len();
-            let message = format!("`--load {flag}` has {count} loads, and this is one run");
+            let message =
+                format!("`--load {flag}` lists {count} loads, but `migsim run` makes one run");
             return Err(Problem::new(message)
                 .source("--load")
-                .hint("for loads that act together write `--load` again; `migsim sweep` runs one after the other")
+                .hint("repeat `--load` for loads that act together, or run one after the other with `migsim sweep`")
                 .into());
         }
     }

@@ -82,7 +82,7 @@ impl Setup {
         let store = folder.map_or_else(|| Ok(Store::in_memory()), Store::open)?;
         if store.dropped_lines > 0 && !self.is_quiet {
             let lost = counted(store.dropped_lines, "record");
-            let text = "cut off or damaged and removed; the missing runs are done again";
+            let text = "cut off or damaged, and therefore removed; the missing runs are done again";
             print_line(errors, &format!("note: {lost} {text}"));
         }
         Ok(store)

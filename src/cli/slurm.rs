@@ -92,13 +92,13 @@ impl Job<'_> {
             ""
         };
         let message = format!(
-            "{} of {} tasks have not done their part: {}{more}",
+            "{} of {} tasks did not complete their part: {}{more}",
             left.len(),
             self.parts,
             named.join(", ")
         );
         let hint = format!(
-            "the same command submits them again; `{}` has what they printed",
+            "run the same command to submit them again; their output is in `{}`",
             shards.join("task-N.log").display()
         );
         Err(Error::Run(Problem::new(message).hint(hint)))
@@ -159,7 +159,7 @@ impl Job<'_> {
             is_quiet: self.is_quiet,
         };
         let farewell = || {
-            let text = format!("job {job} goes on; the same command waits for it");
+            let text = format!("job {job} continues; run the same command to wait for it");
             (!self.is_quiet).then_some(text)
         };
         with_bar_and_farewell(&bar, &|| there.load(Ordering::Relaxed), &farewell, || {
@@ -175,7 +175,7 @@ impl Job<'_> {
                         "Slurm does not report the state of job {job} any more"
                     ));
                     return Err(Error::Run(
-                        problem.hint("the same command goes on waiting for it"),
+                        problem.hint("run the same command to continue waiting for it"),
                     ));
                 }
                 there.store(
@@ -207,7 +207,7 @@ fn run_command(command: &mut Command) -> Result<Output, Error> {
         let program = command.get_program().to_string_lossy();
         Problem::new(format!("cannot run `{program}`: {error}"))
             .source("--slurm")
-            .hint("this machine has no Slurm; `--shard` runs parts elsewhere, and `migsim sweep merge` joins them")
+            .hint("run the parts elsewhere with `--shard`, and join them with `migsim sweep merge`: this machine has no Slurm")
             .into()
     })
 }
@@ -262,8 +262,10 @@ impl Array {
         let paths = [program, folder].map(|path| path.to_str().unwrap_or("\0").to_owned());
         let is_unprintable = |text: &&String| text.contains(char::is_control);
         if let Some(text) = options.iter().chain(&paths).find(is_unprintable) {
-            let problem = Problem::new(format!("{text:?} has letters that a script cannot hold"));
-            return Err(problem.hint("take another name").into());
+            let problem = Problem::new(format!(
+                "{text:?} has characters that cannot be written into a script"
+            ));
+            return Err(problem.hint("choose another name").into());
         }
         Ok(Self {
             program: program.to_owned(),

@@ -339,7 +339,7 @@ fn flag_parameters(
     for (key, values) in &arguments.vary {
         let source = format!("--vary {key}={values}");
         if key == "seeds" || key == "seed" {
-            return Err(Problem::new("seeds are not a parameter")
+            return Err(Problem::new("the seed cannot be varied as a parameter")
                 .source(source)
                 .hint("write `--seeds`")
                 .into());

@@ -60,7 +60,7 @@ pub(super) fn tune(
     let farewell = |store: &Store| match &arguments.out {
         Some(folder) => kept_in(&counted(store.rows().len(), "run"), folder),
         None => format!(
-            "{} done, none kept: a search with `--out DIR` goes on where it was",
+            "{} done, but not kept; with `--out DIR` runs are kept, and the same command continues",
             counted(done.runs(), "run")
         ),
     };
@@ -96,10 +96,12 @@ fn write_results(folder: &Path, found: &Found) -> Result<(), Error> {
 fn sweep_of(registry: &Registry, arguments: &TuneArguments) -> Result<Varied, Error> {
     let settings = &arguments.varied.settings;
     if !settings.scenario.is_empty() {
-        return Err(Problem::new("the goal determines which scenarios are run")
-            .source("--scenario")
-            .hint("leave it out; `--goal gain` runs scenario i, too")
-            .into());
+        return Err(Problem::new(
+            "`--scenario` cannot be given: the goal determines the scenarios",
+        )
+        .source("--scenario")
+        .hint("leave it out; `--goal gain` runs scenario i, too")
+        .into());
     }
     let mut varied = read_varied(registry, &arguments.varied)?;
     let sweep = &mut varied.sweep;

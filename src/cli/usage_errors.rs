@@ -29,7 +29,7 @@ pub(super) fn command_of(mut command: Command, arguments: &[OsString]) -> (Comma
 /// Converts an error of clap into the error for a command line that was refused.
 pub(super) fn usage_error(error: &clap::Error, command: Command, arguments: &[OsString]) -> Error {
     let (command, name) = command_of(command, arguments);
-    let usage = format!("`{name} --help` lists the known ones");
+    let usage = format!("list the known ones with `{name} --help`");
     let refused = Refused { error, command };
     let problem = match error.kind() {
         ErrorKind::InvalidValue | ErrorKind::NoEquals => refused.invalid_value(),
@@ -114,11 +114,11 @@ impl Refused<'_> {
     fn unparsable_value(&self) -> Option<Problem> {
         let shown = self.argument_shown()?;
         let value = self.context(ContextKind::InvalidValue)?;
-        let why = std::error::Error::source(self.error).map(ToString::to_string)?;
+        let why = in_words(&std::error::Error::source(self.error)?.to_string());
         let problem = Problem::new(if why.contains(&value) {
             why
         } else {
-            format!("`{value}` cannot be taken: {why}")
+            format!("`{value}` is not a valid value: {why}")
         });
         let problem = problem.source(format!("{} {value}", name_of(&shown)));
         Some(self.with_help(problem, &shown))
@@ -206,6 +206,23 @@ fn with_nearest(
         Some(meant) => did_you_mean(&format!("{dashes}{meant}")),
         None => usage.to_owned(),
     })
+}
+
+/// Translates a message of the parser of numbers into plain words.
+fn in_words(why: &str) -> String {
+    let plain = why
+        .replace(
+            "invalid digit found in string",
+            "it must be a whole number that is not negative",
+        )
+        .replace("number too large to fit in target type", "it is too large");
+    match plain.split_once(" is not in ") {
+        Some((number, range)) if range.contains("..=") => {
+            let range = range.replace("..=", " to ");
+            format!("`{number}` is out of range; write a number from {range}")
+        }
+        _ => plain,
+    }
 }
 
 /// Returns a flag without its value: `--n` for `--n <N>`.

@@ -47,14 +47,17 @@ pub(super) fn parse_parameters(registry: &Registry, map: &str) -> Result<[Parame
     let parameter = |(key, values): &(&str, String)| {
         if key.trim_start_matches("policy").is_empty() || key.starts_with("policy.name") {
             return Err(wrong(
-                "policies are named by `--policies`, not by a map".into(),
+                "a map cannot vary the policy; name policies with `--policies`".into(),
             ));
         }
         Parameter::parse(registry, key, values, format!("--map {key}={values}")).map_err(wrong)
     };
     let pair = [parameter(first)?, parameter(second)?];
     if pair[0].name == pair[1].name {
-        return Err(wrong(format!("`{}` stands there twice", pair[0].name)));
+        return Err(wrong(format!(
+            "`{}` appears twice in the map",
+            pair[0].name
+        )));
     }
     Ok(pair)
 }
@@ -162,8 +165,8 @@ mod tests {
         for (map, part) in [
             ("procs=1,2", "a map has two parameters, not 1"),
             ("1,2", "`1` has no key"),
-            ("procs=1,procs=2", "`procs` stands there twice"),
-            ("policy=never,procs=2", "named by `--policies`"),
+            ("procs=1,procs=2", "`procs` appears twice in the map"),
+            ("policy=never,procs=2", "name policies with `--policies`"),
         ] {
             let error = parse_parameters(&registry, map).unwrap_err().to_string();
             assert!(error.contains(part), "{map}: {error}");

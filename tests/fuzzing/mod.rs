@@ -48,7 +48,7 @@ fn check_told(error: &Error, source: &str, text: &str) {
         assert!(!problem.message.is_empty(), "{problem:?}");
         let place = &problem.location;
         // The last of many problems counts the further ones in all places.
-        let is_count = problem.message.ends_with("more problems like these");
+        let is_count = problem.message.ends_with("more problems were found");
         assert!(
             is_count || place.source.is_some() || place.key.is_some(),
             "no place: {problem}"

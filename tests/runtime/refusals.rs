@@ -20,11 +20,11 @@ fn a_deadlock_is_an_error_that_names_the_waiting_processes() {
     };
     let error = error_of(&case, vec![]);
     for part in [
-        "deadlock in superstep 1 at 2 s: 3 of 3 processes wait for ever",
+        "deadlock in superstep 1 at 2 s: 3 of 3 processes wait forever",
         "process 1 sends to process 2 and waits until it receives",
         "process 2 sends to process 1 and waits until it receives",
         "1 wait at the barrier",
-        "receives: early",
+        "`receives` to `early`",
     ] {
         assert!(error.contains(part), "no `{part}` in {error}");
     }
@@ -36,14 +36,14 @@ fn a_deadlock_is_an_error_that_names_the_waiting_processes() {
         runtime: exchange(Sends::Sequential, Receives::Late),
         ..Case::new(&platform, &many, 0..9)
     };
-    assert!(error_of(&many, vec![]).contains("3 more wait like this"));
+    assert!(error_of(&many, vec![]).contains("3 more wait in the same way"));
     let ring: Vec<(u32, u32, f64)> = (0..6).map(|at| (at, (at + 1) % 6, 8.0)).collect();
     let six = Plans::new(vec![plan(&[0.0; 6], &ring)]);
     let six = Case {
         runtime: exchange(Sends::Sequential, Receives::Late),
         ..Case::new(&platform, &six, 0..6)
     };
-    assert!(!error_of(&six, vec![]).contains("more wait like this"));
+    assert!(!error_of(&six, vec![]).contains("more wait in the same way"));
     // The same messages arrive in any other configuration.
     for runtime in [
         exchange(Sends::Sequential, Receives::Early),
@@ -74,7 +74,7 @@ fn a_run_that_lasts_until_a_failure_is_refused() {
     assert!(run(2.0, &mut platform).is_ok());
     let error = run(1.5, &mut platform).expect_err("h0 fails");
     assert!(
-        error.contains("`h0` fails at 1.5 s, before the run ends at 2 s"),
+        error.contains("by its `state_file`, `h0` fails at 1.5 s, before the run ends at 2 s"),
         "{error}"
     );
 }
@@ -114,9 +114,13 @@ fn a_policy_that_asks_for_the_impossible_ends_the_run_with_its_decision() {
         ..Case::new(&platform, &plans, [0, 1])
     };
     let refused = |moves: Vec<(u32, u32)>| error_of(&case, vec![(1, moves)]);
-    let intro = "the policy requests an impossible move after superstep 2: ";
+    let intro = "the policy requested an impossible migration after superstep 2: ";
     for (moves, what, decision) in [
-        (vec![(0, 7)], "there is no host number 7", "p1 to `?`"),
+        (
+            vec![(0, 7)],
+            "there is no host with the number 7",
+            "p1 to `?`",
+        ),
         (vec![(5, 2)], "there is no process 6", "p6 to `h2`"),
         (
             vec![(1, 2), (1, 0)],
@@ -125,7 +129,7 @@ fn a_policy_that_asks_for_the_impossible_ends_the_run_with_its_decision() {
         ),
         (
             vec![(0, 2), (1, 2)],
-            "host `h2` has no memory for 2000000 B",
+            "host `h2` has too little free memory for 2000000 B",
             "p1 to `h2`, p2 to `h2`",
         ),
     ] {

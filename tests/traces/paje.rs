@@ -82,7 +82,7 @@ pub(crate) fn check(text: &str) -> Result<Told, String> {
         reader.event(&words(line).map_err(wrong)?).map_err(wrong)?;
     }
     if !text.ends_with('\n') {
-        return Err("the last line is cut".into());
+        return Err("the last line is incomplete".into());
     }
     if let Some(alias) = reader.alive.keys().next() {
         return Err(format!("container {alias} is never destroyed"));

@@ -239,7 +239,8 @@ fn join(problems: &[Problem]) -> String {
 }
 
 /// The hint printed with an internal error: a request to report it.
-const REPORT: &str = "this is a fault of migsim, not of your input: please report it with the dump";
+const REPORT: &str =
+    "this is an error in migsim, not in your input: please report it and attach the dump";
 
 impl Broken {
     /// Creates the report that the invariant `what` was violated at `place`; `dump` contains the data for the diagnosis.

@@ -254,9 +254,10 @@ impl Limits {
             Some(limit) if needed > limit && limit < 1.0 => {
                 let needed = Figure(needed);
                 let problem = Problem::new(format!(
-                    "{what} would need about {needed} of memory, and this process may have no more than it has ({details})"
+                    "{what} would need about {needed} of memory, but the process has already reached its memory limit ({details})"
                 ));
-                Err(problem.hint("raise the limit of its memory (`ulimit -v`, a container, a batch job), use fewer threads, or set `--memory-limit`"))
+                Err(problem.hint("raise the memory limit of the shell, container or batch job (`ulimit -v`), use fewer threads, or set \
+                `--memory-limit`"))
             }
             Some(limit) if needed > limit => {
                 let (needed, limit) = (Figure(needed), Figure(limit));

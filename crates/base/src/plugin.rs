@@ -102,7 +102,7 @@ fn object(options: &Value) -> Result<Map<String, Value>, Error> {
     match options {
         Value::Null => Ok(Map::new()),
         Value::Object(options) => Ok(options.clone()),
-        other => Err(Problem::new(format!("`{other}` is no object of options")).into()),
+        other => Err(Problem::new(format!("`{other}` is not an object of options")).into()),
     }
 }
 
@@ -282,7 +282,7 @@ impl<K> Table<K> {
         let ([one, ..], name) = (self.words, entry.name);
         let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
         let (what, hint) = if self.names().any(|known| known == name) {
-            ("is registered twice", "give one of the two another name")
+            ("is registered twice", "rename one of the two")
         } else if name.is_empty() || !name.chars().all(is_letter) || RESERVED.contains(&name) {
             let hint = "use letters, digits, `-` and `_`; `name`, `none` and `trigger` are taken";
             ("cannot be registered under this name", hint)

@@ -480,7 +480,7 @@ identity!(
 
 /// The error for a text that is not the number of a process.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no process: write `p24` or `24`; processes are counted from 1")]
+#[error("`{0}` is not a process number; write `p24` or `24` (processes are counted from 1)")]
 pub struct NoProcess(String);
 
 impl FromStr for ProcessId {
@@ -509,7 +509,7 @@ pub fn process_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32,
         Number(u64),
         Text(String),
     }
-    const EXPECTED: &str = "expected a process, `24` or `\"p24\"`, counted from 1";
+    const EXPECTED: &str = "expected a process number counted from 1, as `24` or `\"p24\"`";
     let given = Given::deserialize(deserializer).map_err(|_| Error::custom(EXPECTED))?;
     let text = match given {
         Given::Number(number) => number.to_string(),

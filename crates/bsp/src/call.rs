@@ -124,7 +124,10 @@ impl Call {
         world: &mut World<'_>,
     ) -> Result<Option<u32>, Error> {
         let Some(in_turn) = &mut self.in_turn else {
-            return Err(world.internal_error(None, "a message belongs to no call"));
+            return Err(world.internal_error(
+                None,
+                "a message was delivered that belongs to no rescheduling call",
+            ));
         };
         let answered = in_turn.on_ended(manager, world)?;
         if in_turn.is_complete() {

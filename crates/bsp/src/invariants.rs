@@ -60,7 +60,7 @@ pub(super) fn check_superstep(
             .iter()
             .position(|&left| left != 0)
     {
-        let what = "its barrier opened before all messages for it were delivered";
+        let what = "its barrier opened before all messages to it were delivered";
         return Err(world.internal_error(Some(process), what));
     }
     if cfg!(debug_assertions) {
@@ -96,7 +96,7 @@ fn time_order_error(world: &World<'_>, began: Time) -> Error {
         start, computed, ..
     } = world.outcome.supersteps[world.superstep];
     let now = world.engine.now();
-    let what = format!("time went back: its dates are {began}, {start}, {computed}, {now}");
+    let what = format!("time went backwards: its times are {began}, {start}, {computed}, {now}");
     world.internal_error(None, &what)
 }
 
@@ -112,7 +112,7 @@ pub(super) fn check_run(world: &World<'_>) -> Result<(), Error> {
         let process = moved.process.index();
         let before = moved_to.insert(process, moved.to);
         if before.unwrap_or(started[process]) != moved.from {
-            let what = "it left a host where it was not";
+            let what = "it migrated from a host on which it was not";
             return Err(world.internal_error(Some(process), what));
         }
     }
@@ -121,9 +121,10 @@ pub(super) fn check_run(world: &World<'_>) -> Result<(), Error> {
         *is_at != world.placement[*process]
     };
     match (0..started.len()).find(differs) {
-        Some(process) => {
-            Err(world.internal_error(Some(process), "its migrations lead to another host"))
-        }
+        Some(process) => Err(world.internal_error(
+            Some(process),
+            "its last migration ended on another host than the one it is on",
+        )),
         None => Ok(()),
     }
 }
@@ -158,7 +159,7 @@ fn check_hosts(world: &World<'_>, sums: &mut Vec<(f64, f64)>) -> Result<(), Erro
     for (host, &(sum, until)) in hosts.iter().zip(&*sums) {
         let most = f64::from(host.cores) * host.speed.get() * until;
         if !host.varies() && sum > most * ROUNDING {
-            let what = format!("host `{}` did more than its cores can", host.name);
+            let what = format!("host `{}` executed more than its cores can", host.name);
             return Err(world.internal_error(None, &what));
         }
     }
@@ -224,26 +225,29 @@ pub(super) fn deadlock_error(world: &World<'_>, superstep: &Superstep) -> Error 
         .map(|&process| describe_wait(process, world, superstep))
         .collect();
     if blocked.len() > NAMED {
-        waits.push(format!("{} more wait like this", blocked.len() - NAMED));
+        waits.push(format!(
+            "{} more wait in the same way",
+            blocked.len() - NAMED
+        ));
     }
     if !at_barrier.is_empty() {
         let wait = if superstep.barrier.lets_run_ahead() {
-            "wait for the others"
+            "wait for other processes"
         } else {
             "wait at the barrier"
         };
         waits.push(format!("{} {wait}", at_barrier.len()));
     }
     let message = format!(
-        "deadlock in superstep {} at {}: {} of {} wait for ever: {}",
+        "deadlock in superstep {} at {}: {} of {} wait forever: {}",
         world.superstep + 1,
         world.engine.now(),
         at_barrier.len() + blocked.len(),
         counted(stage.len(), "process"),
         waits.join("; "),
     );
-    let hint = "blocking sends with late receives need an order in which some receiver is always ready: use \
-                `sends: concurrent` or `receives: early`";
+    let hint = "set `sends` to `concurrent` or `receives` to `early`: with blocking sends and late receives, processes that send to each \
+    other in a cycle all wait";
     Error::Run(Problem::new(message).key("runtime.sends").hint(hint))
 }
 
@@ -261,7 +265,7 @@ fn describe_wait(process: usize, world: &World<'_>, superstep: &Superstep) -> St
             let exchange = &superstep.exchange;
             let awaited = exchange.awaited[process] + exchange.undelivered[process];
             let awaited = counted(awaited, "message");
-            format!("process {number} waits for {awaited}")
+            format!("process {number} waits for {awaited} to arrive")
         }
         Stage::Computing => format!("process {number} computes"),
         Stage::AtBarrier | Stage::Waiting | Stage::Finished => {
@@ -372,7 +376,7 @@ mod tests {
             run.world.measures.compute[1] = Seconds::of(0.999);
         });
         // Both processes on one host of one core: each may take 1 s, but not both.
-        breaks("host `h0` did more than its cores can", |run| {
+        breaks("host `h0` executed more than its cores can", |run| {
             run.world.placement[1] = HostId(0);
         });
     }
@@ -396,11 +400,14 @@ mod tests {
             end: Time::ZERO,
             cause: crate::Cause::Policy,
         };
-        breaks("it left a host where it was not", |run| {
+        breaks("it migrated from a host on which it was not", |run| {
             run.world.outcome.migrations.push(moved(0, 1));
         });
-        breaks("its migrations lead to another host", |run| {
-            run.world.outcome.migrations.push(moved(1, 0));
-        });
+        breaks(
+            "its last migration ended on another host than the one it is on",
+            |run| {
+                run.world.outcome.migrations.push(moved(1, 0));
+            },
+        );
     }
 }

@@ -335,11 +335,14 @@ fn check_decision(decision: &Decision, world: &World<'_>) -> Result<(), Error> {
             return Err(impossible_decision(decision, world, &what));
         }
         if world.pinned.get(wanted.process.index()) == Some(&true) {
-            let what = format!("process {} may not migrate", number(wanted.process));
+            let what = format!(
+                "process {} may not migrate (the workload forbids it)",
+                number(wanted.process)
+            );
             return Err(impossible_decision(decision, world, &what));
         }
         if wanted.to.index() >= platform.hosts.len() {
-            let what = format!("there is no host number {}", wanted.to.0);
+            let what = format!("there is no host with the number {}", wanted.to.0);
             return Err(impossible_decision(decision, world, &what));
         }
     }
@@ -355,7 +358,10 @@ fn check_decision(decision: &Decision, world: &World<'_>) -> Result<(), Error> {
         let host = &platform.hosts[wanted.to.index()];
         let needed = needed[wanted.to.index()];
         if host.memory.is_some_and(|memory| needed > memory) {
-            let what = format!("host `{}` has no memory for {needed}", host.name);
+            let what = format!(
+                "host `{}` has too little free memory for {needed}",
+                host.name
+            );
             return Err(impossible_decision(decision, world, &what));
         }
     }
@@ -376,7 +382,7 @@ fn impossible_decision(decision: &Decision, world: &World<'_>, what: &str) -> Er
     let listed: Vec<String> = listed.collect();
     let superstep = world.ending_superstep + 1;
     let message =
-        format!("the policy requests an impossible move after superstep {superstep}: {what}");
+        format!("the policy requested an impossible migration after superstep {superstep}: {what}");
     let hint = format!("its decision: {}", listed.join(", "));
     Error::Run(Problem::new(message).key("policy").hint(hint))
 }

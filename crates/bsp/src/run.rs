@@ -710,9 +710,9 @@ fn check_failures(platform: &Platform, makespan: Time) -> Result<(), Error> {
         return Ok(());
     }
     let Failure { name, date } = failure;
-    let message = format!("`{name}` fails at {date}, before the run ends at {makespan}");
+    let message =
+        format!("by its `state_file`, `{name}` fails at {date}, before the run ends at {makespan}");
     let problem = Problem::new(message).source(platform.name.clone());
-    let hint =
-        "failures are not simulated: remove the `state_file` from the platform, or shorten the run";
+    let hint = "migsim simulates no failures: remove the `state_file` from the platform, or shorten the run";
     Err(Error::Run(problem.hint(hint)))
 }

@@ -217,7 +217,7 @@ impl Superstep {
         let (from, to) = (planned.from.index(), planned.to.index());
         let now = world.engine.local_now();
         let Some(started) = self.exchange.deliver(message, to) else {
-            return Err(world.internal_error(Some(to), "a message was delivered to it twice"));
+            return Err(world.internal_error(Some(to), "a message to it was delivered twice"));
         };
         let duration = Seconds::of((now - started).max(0.0));
         let end = |process: usize| {

@@ -40,10 +40,10 @@ impl Fault {
     pub(super) fn to_words(self, platform: &Platform) -> String {
         match self {
             Self::Work(host) => format!(
-                "an execution on host `{}` ended before or after its work was done",
+                "an execution on host `{}` did not end exactly when its work was done",
                 platform.hosts[host as usize].name
             ),
-            Self::Bytes => "a flow ended before or after its bytes had moved".to_owned(),
+            Self::Bytes => "a flow did not end exactly when its bytes were transferred".to_owned(),
             Self::Overload(link) => format!(
                 "link `{}` carried more than its capacity",
                 platform.links[link as usize].name

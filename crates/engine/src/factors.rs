@@ -72,17 +72,17 @@ impl SizeFactors {
     pub fn new(factors: &[SizeFactor]) -> Result<Self, Problem> {
         if factors.len() > MOST_STEPS {
             let count = factors.len();
-            return Err(
-                Problem::new(format!("{count} factors by size are too many"))
-                    .hint(format!("give at most {MOST_STEPS}")),
-            );
+            return Err(Problem::new(format!(
+                "the list has {count} factors by size, which is too many"
+            ))
+            .hint(format!("give at most {MOST_STEPS} factors")));
         }
         let rises = factors.is_sorted_by(|a, b| a.from < b.from);
         let is_factor = |value: f64| value.is_finite() && value > 0.0;
         let are_factors = (factors.iter()).all(|f| is_factor(f.latency) && is_factor(f.bandwidth));
         if !rises || !are_factors {
             return Err(Problem::new(
-                "factors by size have rising sizes (`from`) and positive factors",
+                "factors by size need increasing sizes (`from`) and positive factors",
             ));
         }
         let mut all = Self::NONE;

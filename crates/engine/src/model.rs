@@ -126,12 +126,12 @@ const CM02: NetworkModel = NetworkModel {
 pub const PRESETS: [Preset; 6] = [
     Preset {
         name: "cm02",
-        summary: "fair sharing weighted by latency, no other correction (default)",
+        summary: "fair sharing weighted by latency, without other corrections (default)",
         model: CM02,
     },
     Preset {
         name: "ideal",
-        summary: "no sharing: every flow has its route for itself",
+        summary: "no sharing: every flow gets the full bandwidth of its route",
         model: NetworkModel {
             sharing: false,
             ..CM02
@@ -170,7 +170,7 @@ pub const PRESETS: [Preset; 6] = [
     },
     Preset {
         name: "simgrid-3.9",
-        summary: "SimGrid 3.9 and later (LV08); also called lv08",
+        summary: "SimGrid 3.9 and later (LV08); `lv08` is the same",
         model: NetworkModel {
             latency_factor: 13.01,
             bandwidth_factor: 0.97,
@@ -398,7 +398,7 @@ impl NetworkModel {
                     _ => serde_json::from_str(value).map_err(|error| {
                         let message = format!("network constant `{key}`: {error}");
                         let example = r#"[{"from": "0 B", "latency": 1.1, "bandwidth": 0.9}]"#;
-                        Problem::new(message).hint(format!("write a list such as {example}"))
+                        Problem::new(message).hint(format!("write a list, for example {example}"))
                     })?,
                 };
             }

@@ -60,8 +60,8 @@ const MOST_CHANGES: u64 = 20_000_000;
 /// Maximum number of changes of one capacity while no activity uses it; such changes cost less.
 const MOST_UNUSED_CHANGES: u64 = 200_000_000;
 
-const TOO_FAR: &str = "the next event is too late for a number: look for a tiny speed or bandwidth or a huge amount of work";
-const TOO_OFTEN: &str = "give the profiles and loads longer periods, or look for a tiny speed or bandwidth or a huge amount of work";
+const TOO_FAR: &str = "look for a very low speed or bandwidth, or a very large amount of work: the next event is too late to be represented";
+const TOO_OFTEN: &str = "give the profiles and loads longer periods, or look for a very low speed or bandwidth or a very large amount of work";
 
 impl<'p, T: Copy + 'p> Clone for Simulation<'p, T> {
     /// Returns a copy of the simulation that continues independently from the present time.
@@ -438,7 +438,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
                     return Ok(None);
                 };
                 if !self.clock.can_reach(date) {
-                    return Err(self.stuck_error("nothing in progress can ever end", TOO_FAR));
+                    return Err(self.stuck_error("no activity in progress can ever end", TOO_FAR));
                 }
                 self.clock.advance_to(date);
                 if let Some(token) = self.end_next(date) {
@@ -454,7 +454,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             };
             let change = self.clock.to_local(self.changes.next_date());
             if !self.clock.can_reach(date.min(change)) {
-                return Err(self.stuck_error("nothing in progress can ever end", TOO_FAR));
+                return Err(self.stuck_error("no activity in progress can ever end", TOO_FAR));
             }
             if change >= date {
                 self.clock.advance_to(date);
@@ -469,13 +469,14 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
                 idle_changes + 1
             };
             if idle_changes > MOST_IDLE_CHANGES {
-                let what = "no activity progresses, although capacities keep changing";
+                let what = "no activity progresses, although speeds and bandwidths keep changing";
                 return Err(self.stuck_error(what, TOO_OFTEN));
             }
             if changes > self.most_changes {
-                return Err(
-                    self.stuck_error("capacities change so often that nothing ends", TOO_OFTEN)
-                );
+                return Err(self.stuck_error(
+                    "speeds or bandwidths change so often that no activity ends",
+                    TOO_OFTEN,
+                ));
             }
             self.clock.advance_to(change);
             // All changes of this time are applied before the links are shared again.
@@ -532,7 +533,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         if count > most {
             let name = &self.platform.hosts[host.index()].name;
             let what = format!("the speed of host `{name}` has changed");
-            return Err(self.too_many_changes_error(&what, "nothing ran there"));
+            return Err(self.too_many_changes_error(&what, "no process computed there"));
         }
         Ok(())
     }
@@ -548,7 +549,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         let Ok(change) = taken else {
             let name = &self.platform.links[link.index()].name;
             let what = format!("the bandwidth of link `{name}` has changed");
-            return Err(self.too_many_changes_error(&what, "it had no flow"));
+            return Err(self.too_many_changes_error(&what, "it carried no flow"));
         };
         if let Some(change) = change {
             self.apply(change);
@@ -569,7 +570,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     fn too_many_changes_error(&self, what: &str, meanwhile: &str) -> Error {
         let (most, now) = (self.most_unused_changes, self.now());
         let problem = Problem::new(format!(
-            "{what} more than {most} times up to {now} while {meanwhile}"
+            "{what} more than {most} times before {now}, while {meanwhile}"
         ));
         Error::Run(problem.source(self.platform.name.clone()).hint(TOO_OFTEN))
     }
@@ -709,9 +710,9 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     /// Creates the error for a message with more packets than can be simulated one by one.
     fn too_many_packets_error(&self, size: Bytes, packets: f64) -> Error {
         let problem = Problem::new(format!(
-            "a message of {size} has {packets:.3e} packets, and each of them would wait in its queues"
+            "a message of {size} would be simulated as {packets:.3e} packets, which is too many for queues"
         ));
-        let hint = "leave `queues` off: flows cost the same whatever their size; or give messages fewer bytes, or `packet` more";
+        let hint = "switch `queues` off (then the cost of a simulation does not grow with message sizes), send fewer bytes, or set a larger `packet`";
         Error::Run(problem.source(self.platform.name.clone()).hint(hint))
     }
 
@@ -725,7 +726,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         // The error names the platform, although only the sender detects it.
         let problem = problem.source(format!("platform `{}`", self.platform.name));
         problem
-            .hint("add a route between them to the platform")
+            .hint("add a route between these hosts to the platform")
             .into()
     }
 
@@ -748,7 +749,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             problem.hint(hint)
         } else {
             problem.hint(format!(
-                "without capacity: {}; a profile sets it to 0 and never raises it",
+                "without capacity (a profile sets it to 0 for ever): {}",
                 stopped.join(", ")
             ))
         })

@@ -305,7 +305,7 @@ fn app_of(
     match registry.workloads().find(&app) {
         Err(error) if built_in::names().any(|name| name == app) => Err(error.map(|problem| {
             problem.hint(format!(
-                "`{app}` is an experiment: name it without `--app`, as in `migsim run {app}`"
+                "leave out `--app`: `{app}` is an experiment, as in `migsim run {app}`"
             ))
         })),
         found => found.map(|_| app),

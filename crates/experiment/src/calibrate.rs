@@ -212,7 +212,7 @@ fn undetermined(
             "overhead and bandwidth factor between hosts: all messages are of one host".to_owned(),
         );
     } else if !has_small {
-        open.push("the overhead per message: no message is small enough".to_owned());
+        open.push("the overhead per message (no message is small enough)".to_owned());
     } else if found.0 <= 0.0 {
         let what = "the overhead per message: the latencies of the platform explain more time than was measured";
         open.push(what.to_owned());
@@ -315,14 +315,16 @@ fn doubts(
     if let Some(overhead) = overhead.filter(|overhead| *overhead > MAX_OVERHEAD) {
         let (found, most) = (round_to(overhead, 1e4), MAX_OVERHEAD);
         let doubt = format!(
-            "the overhead of {found} s a message is above {most} s, far more than message-passing libraries have: are the times in seconds?"
+            "the overhead of {found} s per message is above {most} s, far more than that of message-passing libraries: check that the \
+            times are in seconds"
         );
         doubts.push((Some("network.overhead"), doubt));
     }
     let [least, most] = FACTORS;
     if let Some(factor) = factor.filter(|factor| !(least..=most).contains(factor)) {
         let doubt = format!(
-            "the bandwidth factor {factor} is not between {least} and {most}: are the times in seconds, and are the bandwidths of the platform right?"
+            "the bandwidth factor {factor} is not between {least} and {most}: check that the times are in seconds and the bandwidths of \
+            the platform are right"
         );
         doubts.push((Some("network.bandwidth_factor"), doubt));
     }

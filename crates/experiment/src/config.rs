@@ -80,7 +80,7 @@ impl Basis {
             Some(true) => format!("settings of the experiment {name}, fitted to this platform"),
             Some(false) => format!("settings of the experiment {name}, fitted to other platforms"),
             None if name == ONE_READING => "neutral settings, fitted to no platform".to_owned(),
-            None if name == NONE => "settings without a built-in experiment".to_owned(),
+            None if name == NONE => "settings of no built-in experiment".to_owned(),
             None => format!("settings of the experiment {name}"),
         }
     }

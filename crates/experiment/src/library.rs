@@ -133,7 +133,7 @@ fn missing_file(name: &str) -> Problem {
         .with_unknown_name("library", name)
         .key("library")
         .hint(format!(
-            "name a file that exists; this one was looked for as `{}`",
+            "name a file that exists; migsim searched for `{}`",
             place.display()
         ))
 }

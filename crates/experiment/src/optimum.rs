@@ -65,22 +65,22 @@ impl Experiment {
             (!varies, "the capacity of a host or link varies", "load"),
             (
                 has_fixed_price,
-                "the price of a call is not fixed: it needs the model `none`, or `additive` without `per_process_superstep`",
+                "the cost of a call varies: the model must be `none`, or `additive` without `per_process_superstep`",
                 "costs.call",
             ),
             (
                 call.waiting == CallWaiting::Blocking,
-                "calls overlap supersteps",
+                "calls are made during supersteps",
                 "costs.call.waiting",
             ),
             (
                 moves.order == MoveOrder::Serial,
-                "moves are not `serial`, so that their prices do not add",
+                "the moves are not `serial`, so that their costs do not add up",
                 "costs.move.order",
             ),
             (
                 moves.transfer != Transfer::Flow,
-                "moves share links: it needs the transfer `nominal` or `none`",
+                "the moves share links: the transfer must be `nominal` or `none`",
                 "costs.move.transfer",
             ),
             (
@@ -90,7 +90,7 @@ impl Experiment {
             ),
             (
                 leave_together,
-                "processes leave the barrier one by one: it needs `ideal` or `root-serial`",
+                "processes leave the barrier one after the other: the barrier must be `ideal` or `root-serial`",
                 "runtime.barrier.kind",
             ),
             (
@@ -139,7 +139,7 @@ impl Grid {
             let message = format!(
                 "no exact optimum: {processes} processes on {hosts} hosts have more than {MAX_PLACEMENTS} placements"
             );
-            let hint = "take 8 processes on 4 hosts at most, or as few placements";
+            let hint = "use at most 8 processes on 4 hosts, or another size with as few placements";
             let problem = Problem::new(message).key("workload.procs");
             return Err(problem.hint(hint).into());
         };

@@ -47,7 +47,7 @@ pub(super) fn origins_of(
         // Options of policies other than the chosen one have no value here.
         if !has_value(key) && !key.starts_with("policy.") {
             wrong(format!(
-                "there is no value at `{key}` that this origin could belong to"
+                "the origin of `{key}` has no value: there is no such key"
             ));
         }
         if !KINDS.iter().any(|kind| text.starts_with(kind)) {

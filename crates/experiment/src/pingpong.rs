@@ -50,19 +50,20 @@ pub fn read(
         if let (Some((from, to)), Some(between)) = (hosts, between)
             && (from, to) != between
         {
-            let message = format!("the row is of `{from}` and `{to}`, unlike `--between`");
+            let message =
+                format!("the row has the hosts `{from}` and `{to}`, but `--between` names others");
             let problem = Problem::new(message).source(source).at(line, 1);
-            let hint = "leave `--between` out: the columns `from` and `to` name the hosts";
+            let hint = "leave out `--between`: the columns `from` and `to` name the hosts";
             problems.push(problem.hint(hint));
             break;
         }
         let Some((from, to)) = hosts.or(between) else {
-            return Err(
-                Problem::new("the table does not say between which hosts it was measured")
-                    .source(source)
-                    .hint("name them: `--between HOST,HOST`")
-                    .into(),
-            );
+            return Err(Problem::new(
+                "the table does not name the hosts between which it was measured",
+            )
+            .source(source)
+            .hint("name the two hosts with `--between HOST,HOST`")
+            .into());
         };
         let mut host = |name: &str| {
             let found = platform.host_named(name);
@@ -98,7 +99,7 @@ pub fn read(
     if pings.is_empty() {
         return Err(Problem::new("the table has no messages")
             .source(source)
-            .hint("columns of CSV: from,to,bytes,time_s; output of osu_latency or of IMB PingPong is read, too")
+            .hint("write CSV with the columns from,to,bytes,time_s, or give the output of osu_latency or IMB PingPong")
             .into());
     }
     Ok(pings)
@@ -159,7 +160,8 @@ fn csv<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Vec<Row<
             .collect();
         if cells.len() > names.len() {
             let (fields, columns) = (cells.len(), names.len());
-            let message = format!("a row of {fields} fields in a table of {columns} columns");
+            let message =
+                format!("the row has {fields} fields, but the table has {columns} columns");
             let problem = Problem::new(message).source(source).at(number, 1);
             let hint = "write numbers with a decimal point, and a name for each column";
             problems.push(problem.hint(hint));
@@ -173,7 +175,7 @@ fn csv<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Vec<Row<
                 rows.push((number, hosts, bytes, time, is_exchange));
             }
             _ => problems.push(
-                Problem::new("a size is a number of bytes, a time a positive number of seconds")
+                Problem::new("the row has no size in bytes or no positive time in seconds")
                     .source(source)
                     .at(number, 1)
                     .hint("write the size in bytes and the time in seconds, for example `1024` and `0.0004`"),
@@ -197,9 +199,9 @@ fn benchmark<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Ve
         } else if line.contains("Size") && line.contains("(us)") && line.contains("atency") {
             place = Some(1); // OSU; later columns are percentiles
         } else if line.contains("(MB/s)") && line.contains("Size") {
-            let problem = Problem::new("a table of bandwidths has no time of a message");
+            let problem = Problem::new("the table holds bandwidths, not times of messages");
             let problem = problem.source(source).at(number, 1);
-            problems.push(problem.hint("run osu_latency, or IMB PingPong"));
+            problems.push(problem.hint("run osu_latency or IMB PingPong, which measure times"));
             return rows;
         } else if line.contains("#bytes") {
             let times = words.iter().position(|word| *word == "t[usec]");
@@ -210,10 +212,10 @@ fn benchmark<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Ve
             match words.get(place).and_then(|word| positive(word)) {
                 Some(time) => rows.push((number, None, bytes, time * 1e-6, false)),
                 None => problems.push(
-                    Problem::new("a row without its time in microseconds")
+                    Problem::new("the row has no positive time in microseconds")
                         .source(source)
                         .at(number, 1)
-                        .hint("a time is above zero: print more digits, or leave the row out"),
+                        .hint("print more digits of the times, or remove the row"),
                 ),
             }
         } else {
@@ -275,19 +277,19 @@ mod tests {
     fn an_incomplete_table_is_refused() {
         assert!(refusal("from,to,bytes\nh0,h1,3\n").contains("no column `time_s`"));
         assert!(refusal("from,to,bytes,time_s\nh0,h7,3,1\n").contains("unknown host `h7`"));
-        assert!(refusal("from,to,bytes,time_s\nh0,h1,3,0\n").contains("positive number"));
+        assert!(refusal("from,to,bytes,time_s\nh0,h1,3,0\n").contains("no positive time"));
         let negative = refusal("from,to,bytes,time_s\nh0,h1,3,-0.0004\n");
         assert!(negative.contains("hint: write the size"), "{negative}");
-        assert!(refusal("# Size  Latency (us)\n1 -2\n").contains("hint: a time is above zero"));
+        assert!(refusal("# Size  Latency (us)\n1 -2\n").contains("hint: print more digits"));
         assert!(refusal("# Size  Bandwidth (MB/s)\n1 2\n").contains("bandwidths"));
         assert!(refusal("# Size  Latency (us)\n1 2\n").contains("--between HOST,HOST"));
         assert!(refusal("").contains("no messages"));
         let longer = refusal("from,to,bytes,time_s\nh0,h1,3,1\nh0,h1,3,0,5\n");
-        assert!(longer.contains("a row of 5 fields in a table of 4 columns"));
+        assert!(longer.contains("the row has 5 fields, but the table has 4 columns"));
         assert!(longer.contains("--> t:3:1"), "{longer}");
         let platform = line(&[1e9; 2], 1e6, 0.0);
         let text = "from,to,bytes,time_s\nh0,h1,3,1\n";
         let told = read("t", text, &platform, Some(("h1", "h0"))).unwrap_err();
-        assert!(told.to_string().contains("leave `--between` out"), "{told}");
+        assert!(told.to_string().contains("leave out `--between`"), "{told}");
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn place(
         // Report one problem for all hosts of a mapping that was made for another platform.
         Error::Input(mut problems) if basis.is_calibrated == Some(false) => {
             let hint = format!(
-                "use `--mapping contiguous`: the mapping of the experiment `{}` is for other platforms",
+                "use `--mapping contiguous`: the mapping of the experiment `{}` is made for other platforms",
                 basis.experiment
             );
             problems.truncate(1);
@@ -123,7 +123,7 @@ fn check_memory(
                 "host `{}` has {memory} of memory, and the processes that start there need {needed}",
                 host.name
             );
-            let hint = "spread the processes with `mapping`, or use fewer or smaller ones";
+            let hint = "spread the processes with `mapping`, or use fewer or smaller processes";
             let problem = Problem::new(message).source(&loaded.source);
             return Err(problem.hint(hint).into());
         }

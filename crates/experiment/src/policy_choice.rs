@@ -174,10 +174,10 @@ impl PolicyChoice {
             .build_with_forecast(&self.options, self.forecast)?;
         planned.ok_or_else(|| {
             let (name, forecast) = (self.entry.name, self.forecast.name());
-            let message = format!("the policy `{name}` takes no forecast (`{forecast}`)");
+            let message = format!("the policy `{name}` has no forecast (`{forecast}`)");
             let problem = Problem::new(message).key("policy.forecast");
             problem
-                .hint("strategies do: `migsim list policies` names them")
+                .hint("leave it out, or choose a strategy (`migsim list policies`)")
                 .into()
         })
     }
@@ -326,9 +326,9 @@ impl TriggerChoice {
         let mut options = Map::new();
         if let Some(value) = value {
             if entry.main_option().is_empty() {
-                let message = format!("the trigger `{name}` takes no value behind `=`");
+                let message = format!("the trigger `{name}` has no value after `=`");
                 let problem = Problem::new(message);
-                return Err(at(problem.hint("name its options: `,KEY=VALUE`")));
+                return Err(at(problem.hint("write its options as `,KEY=VALUE`")));
             }
             options.insert(entry.main_option().to_owned(), typed_value(value));
         }

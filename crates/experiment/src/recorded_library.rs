@@ -57,7 +57,7 @@ pub(super) fn note(recording: &Recording, library: Option<&LoadedLibrary>) -> Op
     let fact = |key: &str| recording.get(key);
     let version = fact("version").map_or_else(String::new, |version| format!(" {version}"));
     let recorded = format!("{}{version}{}", fact("library")?, describe_conditions(fact));
-    let measure = "`migsim calibrate --help` shows how to measure yours, and `--default` keeps it";
+    let measure = "measure your own as in `migsim calibrate --help`, and keep it with `--default`";
     let Some(library) = library else {
         return Some(format!(
             "the trace was recorded with {recorded}, for which there is no library: messages have no overhead; {measure}"

@@ -72,7 +72,7 @@ impl Draws {
             } else {
                 "nothing in this run is drawn at random"
             };
-            format!("seed {seed} changes nothing: {why}")
+            format!("seed {seed} has no effect: {why}")
         })
     }
 }

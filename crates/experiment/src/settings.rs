@@ -389,7 +389,7 @@ fn invalid_key(all: &Value, flag: &Flag) -> Problem {
                 "`{key}` is a list here: write `{key}[0]{rest}`, up to `{key}[{last}]{rest}`"
             ))
         }
-        Some((key, Value::Null)) => problem.hint(format!("there is no `{key}` here")),
+        Some((key, Value::Null)) => problem.hint(format!("there is no key `{key}`")),
         _ => problem,
     }
 }

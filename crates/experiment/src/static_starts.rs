@@ -68,7 +68,7 @@ impl Experiment {
         let size = self.placement.len() as u64 * self.workload.supersteps() as u64;
         if size > MAX_PROCESS_SUPERSTEPS {
             starts.note = Some(format!(
-                "the static starts are not simulated: a scenario has {size} process-supersteps, more than {MAX_PROCESS_SUPERSTEPS}; `--scenario i --mapping by-core` simulates one start"
+                "the static starts are not simulated, since a scenario has {size} process-supersteps, more than {MAX_PROCESS_SUPERSTEPS}; simulate one start with `--scenario i --mapping by-core`"
             ));
             return Ok(starts);
         }

@@ -156,7 +156,7 @@ impl<'b> Lines<'b> {
             Ok(is_there) => Ok(is_there),
             Err(error) => {
                 self.record.set_position(error.position().cloned());
-                Err("the line has not as many values as the first one".to_owned())
+                Err("the number of values differs from that of the first line".to_owned())
             }
         }
     }
@@ -255,10 +255,10 @@ impl<'b> Lines<'b> {
     /// Checks that the file has no further record and that its last line is complete.
     fn check_end(&mut self) -> Result<(), String> {
         if self.next()? {
-            return Err("there are more lines than the manifest counts".to_owned());
+            return Err("there are more lines than `run.json` counts".to_owned());
         }
         if self.is_cut {
-            return Err("the last line is cut".to_owned());
+            return Err("the last line is incomplete".to_owned());
         }
         Ok(())
     }

@@ -31,9 +31,9 @@ impl Draft {
         let failed = |error| cannot_write(&source, &error);
         let temporary = temporary_path(path);
         let Some(file) = new_file(&temporary).map_err(failed)? else {
-            let problem = Problem::new("another process is writing this file").source(source);
+            let problem = Problem::new("another process is writing to this file").source(source);
             return Err(problem
-                .hint("wait until it has ended, or choose another file")
+                .hint("wait until that process has ended, or choose another file")
                 .into());
         };
         let handle = file.try_clone().map_err(failed)?;
@@ -227,7 +227,7 @@ mod tests {
         file.write_all(b"who").unwrap();
         let error = write_file(&path, b"another").unwrap_err().to_string();
         assert!(
-            error.contains("another process is writing this file"),
+            error.contains("another process is writing to this file"),
             "{error}"
         );
         file.write_all(b"le").unwrap();

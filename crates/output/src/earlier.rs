@@ -129,12 +129,12 @@ pub fn check_settings(folder: &Path, experiment: &Experiment) -> Result<(), Erro
                 0 => String::new(),
                 others => format!(", and {} more", counted(others, "key")),
             };
-            format!("the folder holds a run of other settings: {first}{more}")
+            format!("the folder holds a run with other settings: {first}{more}")
         }
     };
     Err(Problem::new(what)
         .source(path_text(folder, "run.json"))
-        .hint("choose another folder, or replace that run with `--force`")
+        .hint("choose another folder, or replace the run in it with `--force`")
         .into())
 }
 
@@ -151,16 +151,18 @@ fn differences(earlier: &Value, experiment: &Experiment) -> Vec<String> {
                     let (one, other, role) =
                         (display_value(&one["source"]), &other.source, other.role);
                     found.push(if *other == one {
-                        format!("the {role} `{one}` has changed since")
+                        format!("the {role} `{one}` has changed since that run")
                     } else {
-                        format!("the {role} is `{one}` there and `{other}` here")
+                        format!("the {role} is `{one}` in that run, but `{other}` in this one")
                     });
                 }
             }
-            (_, Some(other)) => found.push(format!("`{}` is no input there", other.source)),
+            (_, Some(other)) => {
+                found.push(format!("`{}` is not an input of that run", other.source))
+            }
             (Some(one), None) => {
                 found.push(format!(
-                    "`{}` is no input here",
+                    "`{}` is not an input of this run",
                     display_value(&one["source"])
                 ));
             }
@@ -200,7 +202,7 @@ fn add_differences(path: &str, one: &Value, other: &Value, found: &mut Vec<Strin
     let (Value::Object(left), Value::Object(right)) = (one, other) else {
         if one != other {
             found.push(format!(
-                "`{path}` is {} there and {} here",
+                "`{path}` is {} in that run, but {} in this one",
                 display_value(one),
                 display_value(other)
             ));

@@ -193,7 +193,7 @@ pub fn lock_folder(file: File, writer: &str, folder: &Path) -> Result<File, Erro
     let message = format!("another {writer} is writing to this folder");
     let problem = Problem::new(message).source(folder.display().to_string());
     Err(problem
-        .hint("wait until it has ended, or choose another folder with `--out`")
+        .hint("wait until that command has ended, or choose another folder with `--out`")
         .into())
 }
 

@@ -20,7 +20,9 @@ pub fn path_inside(file: &Path) -> io::Result<PathBuf> {
     if found.starts_with(folder) {
         Ok(found)
     } else {
-        Err(io::Error::other("it is a link out of its folder"))
+        Err(io::Error::other(
+            "it is a symbolic link to a place outside of its folder",
+        ))
     }
 }
 

@@ -90,8 +90,8 @@ pub fn cannot_write(what: &str, error: &std::io::Error) -> Error {
     let problem = Problem::new(format!("cannot write `{what}`: {error}"));
     let hint = match error.kind() {
         // The problem is the data to be written, not the destination.
-        std::io::ErrorKind::InvalidData => "choose another format for this run, or leave it out",
-        _ => "choose a folder that can be written to, with enough space",
+        std::io::ErrorKind::InvalidData => "choose another format, or leave the file out",
+        _ => "choose a folder that you may write to and that has enough space",
     };
     Error::Output(problem.source(what).hint(hint))
 }

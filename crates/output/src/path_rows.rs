@@ -111,7 +111,7 @@ pub fn read_path(folder: &Path, run: &Run) -> Result<Vec<PathRow>, Error> {
             && row.superstep >= 1
             && row.process.is_none_or(is_process);
         if !is_sound {
-            let what = "the row is not as it was written";
+            let what = "the row is not one that migsim wrote";
             return Err(damaged(what).source(name).at(line, 1).into());
         }
         before = Some(row);
@@ -214,18 +214,18 @@ pub(super) fn describe_piece(piece: &Piece, platform: &Platform) -> String {
             let name = &platform.links[link.index()].name;
             let flows = u64::from(flows);
             format!(
-                "transfer of {purpose}, bound by the link {name} with {}.",
+                "transfer of {purpose}, limited by the link {name} with {}.",
                 counted(flows, "flow")
             )
         }
         PieceWork::Transfer(_, _, Bound::Window) => {
-            format!("transfer of {purpose}, bound by the TCP window.")
+            format!("transfer of {purpose}, limited by the TCP window.")
         }
         PieceWork::Transfer(at, _, Bound::Loopback) => {
             format!("transfer of {purpose} inside {}.", host(at))
         }
         PieceWork::Fixed => match piece.kind {
-            PieceKind::Call => "price of the rescheduling call.".to_owned(),
+            PieceKind::Call => "cost of the rescheduling call.".to_owned(),
             PieceKind::Move => "fixed time of a migration.".to_owned(),
             _ => "protocol of the barrier.".to_owned(),
         },

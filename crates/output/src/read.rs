@@ -297,7 +297,7 @@ impl Run {
             let path = folder.join(file);
             read_inside(&path, read_text).map_err(|problem| {
                 problem.hint(
-                    "name a folder that `migsim run --out` has written; one without `run.json` is not complete",
+                    "name a folder that `migsim run --out` has written; it must contain `run.json`",
                 )
             })
         };
@@ -366,7 +366,7 @@ impl Run {
         let is_read = version.is_some_and(|version| VERSIONS.contains(&version));
         if schema != Some(SCHEMA) || !is_read {
             let problem = Problem::new(format!(
-                "the run was written by version `{}` (schema `{}`), this is {} (`{SCHEMA}`)",
+                "the run was written by version `{}` (schema `{}`), which this version, {} (`{SCHEMA}`), cannot read",
                 version.unwrap_or("?"),
                 schema.unwrap_or("?"),
                 env!("CARGO_PKG_VERSION"),
@@ -486,7 +486,7 @@ impl RunOfScenario {
             let dates = [row.start_s, row.computed_s, row.end_s];
             if row.superstep != expected || !dates.into_iter().all(is_date) {
                 let text =
-                    format!("superstep {expected} of scenario {scenario} is not as it was written");
+                    format!("superstep {expected} of scenario {scenario} has invalid values");
                 return Err(("supersteps.csv", text));
             }
         }
@@ -506,7 +506,7 @@ impl RunOfScenario {
                     .all(is_date)
         };
         if !is_ordered || !self.calls.iter().all(is_sound) {
-            let text = format!("calls of scenario {scenario} are not as they were written");
+            let text = format!("calls of scenario {scenario} have invalid values");
             return Err(("calls.jsonl", text));
         }
         let is_sound = |moved: &Moved| {
@@ -517,7 +517,7 @@ impl RunOfScenario {
                     .all(is_date)
         };
         if !self.migrations.iter().all(is_sound) {
-            let text = format!("migrations of scenario {scenario} are not as they were written");
+            let text = format!("migrations of scenario {scenario} have invalid values");
             return Err(("migrations.csv", text));
         }
         Ok(())
@@ -536,10 +536,10 @@ const VERSIONS: [&str; 2] = ["0.2.0", env!("CARGO_PKG_VERSION")];
 
 /// Hint in the error message for a run folder that cannot be read.
 const REWRITE_HINT: &str =
-    "write the folder again: `migsim run RUN/run.json --out RUN`, or with the original command";
+    "repeat the run with `migsim run RUN/run.json --out RUN` or with its original command";
 
 pub(super) fn damaged(what: impl std::fmt::Display) -> Problem {
-    Problem::new(format!("the run is damaged: {what}")).hint(REWRITE_HINT)
+    Problem::new(format!("a file of the run is damaged: {what}")).hint(REWRITE_HINT)
 }
 
 /// Groups the rows of a file by their scenario, in the order `order` of the scenarios in the manifest.
@@ -567,7 +567,7 @@ fn by_scenario<T>(
 /// Parses the rows of the CSV text of a file; `name` is the file's name for error messages.
 pub(super) fn parse_rows<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>, Error> {
     if !text.ends_with('\n') {
-        return Err(damaged("the last line is cut").source(name).into());
+        return Err(damaged("the last line is incomplete").source(name).into());
     }
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let rows = reader.deserialize().collect::<Result<_, _>>();
@@ -599,7 +599,7 @@ fn parse_lines<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>, Er
         })
     };
     if !text.is_empty() && !text.ends_with('\n') {
-        return Err(damaged("the last line is cut").source(name).into());
+        return Err(damaged("the last line is incomplete").source(name).into());
     }
     text.lines().enumerate().map(one).collect()
 }

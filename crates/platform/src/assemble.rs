@@ -258,8 +258,8 @@ pub(super) fn check_size(
     };
     limits.check("the platform", bytes as f64, &size)?;
     if hosts > MAX_HOSTS {
-        let problem = Problem::new(format!("the platform has {size}"));
-        return Err(problem.hint(format!("at most {MAX_HOSTS} hosts are accepted")));
+        let problem = Problem::new(format!("the platform has {size}, which is too many"));
+        return Err(problem.hint(format!("reduce the platform to {MAX_HOSTS} hosts or fewer")));
     }
     Ok(())
 }

@@ -60,13 +60,13 @@ pub(super) fn expand_copies(
             left = left.saturating_sub(entries);
             if !is_possible {
                 let what = if groups > 1 {
-                    format!("{copies} copies of {groups} groups")
+                    format!("`copies` is out of range: {copies} copies of {groups} groups")
                 } else {
-                    format!("{copies} copies")
+                    format!("`copies` is out of range: {copies} copies")
                 };
                 let problem = document.problem(&format!("{list}[{index}].copies"), what);
                 Some(problem.hint(format!(
-                    "from 1 on, and up to {MAX_COPIES} in the whole file"
+                    "set `copies` to at least 1, and to at most {MAX_COPIES} (copies times groups) over the whole file"
                 )))
             } else if !name.contains('#') {
                 let problem = document.problem(
@@ -74,7 +74,7 @@ pub(super) fn expand_copies(
                     format!("all copies would be called `{name}`"),
                 );
                 Some(problem.hint(format!(
-                    "write `{name}#`: `#` stands for the number of each copy, from 0 on"
+                    "write `{name}#`: `#` is replaced by the number of the copy, counted from 0"
                 )))
             } else {
                 None
@@ -200,7 +200,7 @@ mod tests {
         };
         assert!(message("c", "3", "r").contains("all copies would be called `c`"));
         assert!(message("c#", "0", "r").contains("0 copies"));
-        assert!(message("c#", "1000001", "r").contains("up to 1000000 in the whole file"));
+        assert!(message("c#", "1000001", "r").contains("at most 1000000"));
         // Each entry alone is within the limit; both together exceed it.
         let entry = |name: &str| {
             format!(

@@ -131,7 +131,9 @@ fn not_found_error(name: &str) -> Problem {
             Err(error) if !name.is_empty() && error.kind() != std::io::ErrorKind::NotFound => {
                 format!("cannot read platform `{name}`: {error}")
             }
-            _ => format!("no platform `{name}`: no such file, and none of this name is built in"),
+            _ => format!(
+                "unknown platform `{name}`: there is neither a file nor a built-in platform of this name"
+            ),
         }
     };
     Problem::new(message)
@@ -165,7 +167,12 @@ mod tests {
             error.contains("known platforms: authors-2015, grid5000, lbm, sw-dynamic, sw-dynamic-t10, sw-dynamic-t100, sw-dynamic-t25, sw-dynamic-t75, ufrgs, ufrgs-as-printed, ufrgs-sw"),
             "{error}"
         );
-        assert!(open("").unwrap_err().to_string().contains("no platform"));
+        assert!(
+            open("")
+                .unwrap_err()
+                .to_string()
+                .contains("unknown platform")
+        );
         assert!(open("\0").unwrap_err().to_string().contains("platform"));
     }
 

@@ -38,12 +38,12 @@ impl FromStr for Clusters {
             ("name", _) => Ok(Self::Rule(Grouping::Names)),
             (_, Some(Ok(level))) => Ok(Self::Rule(Grouping::Level(level))),
             (_, Some(Err(_))) => {
-                let problem = Problem::new(format!("`{text}` has no level of zones"));
-                Err(problem.hint("count from the outermost zone: `level=1` makes clusters of the zones in it").into())
+                let problem = Problem::new(format!("`{text}` does not name a level of zones"));
+                Err(problem.hint("write a whole number: `level=1` makes a cluster of each zone directly inside the outermost zone").into())
             }
             _ if text.contains(['.', '/']) => Ok(Self::File(text.to_owned())),
             _ => {
-                let problem = Problem::unknown("rule of clusters", text);
+                let problem = Problem::unknown("rule for clusters", text);
                 Err(problem
                     .known("rules", ["zone", "level=N", "name", "FILE.csv"])
                     .into())
@@ -68,12 +68,12 @@ impl Clusters {
     pub fn apply_to(&self, platform: &mut Platform) -> Result<(), Error> {
         if !matches!(platform.routes, Routes::Zoned { .. }) {
             let message = format!(
-                "the clusters of platform `{}` are those of its file",
+                "the hosts of platform `{}` cannot be grouped again, since its file defines the clusters",
                 platform.name
             );
             let problem = Problem::new(message);
             return Err(problem
-                .hint("leave out `clusters`: only a platform of zones can be grouped again")
+                .hint("leave out `clusters`: only a platform of SimGrid zones can be grouped")
                 .into());
         }
         match self {
@@ -90,10 +90,10 @@ impl Clusters {
 /// Creates the error for a file whose first line is not the heading of a table of hosts and clusters.
 fn not_a_table_error(file: &str, text: &str) -> Problem {
     if let Some(kind) = FileKind::of_text(text).filter(|kind| *kind != FileKind::Clusters) {
-        return kind.wrong_kind_error("a table of the cluster of each host", file);
+        return kind.wrong_kind_error("a table of hosts and their clusters", file);
     }
     let message = format!("the first line is not `{}`", COLUMNS.join(","));
-    let hint = "the columns are a host and the name of its cluster: `node-0,west`";
+    let hint = "begin with this line; each further line has a host and the name of its cluster: `node-0,west`";
     Problem::new(message).source(file).at(1, 1).hint(hint)
 }
 
@@ -123,16 +123,19 @@ fn read_cluster_names(file: &str, text: &str, platform: &Platform) -> Result<Vec
                     problems.push(unknown.known("hosts", known));
                 }
                 Some(&id) if clusters[id].is_some() => {
-                    let twice = row.problem(0, format!("host `{host}` has a cluster already"));
-                    problems
-                        .push(twice.hint("a host is in one cluster: leave out one of its lines"));
+                    let twice =
+                        row.problem(0, format!("host `{host}` is assigned to a cluster twice"));
+                    problems.push(twice.hint("remove one of the lines of this host"));
                 }
                 Some(&id) => clusters[id] = Some(cluster.to_owned()),
             },
             _ => {
-                let broken =
-                    row.problem(0, "a line is not a host and a cluster separated by a comma");
-                problems.push(broken.hint("as in `node-0,west`"));
+                let broken = row.problem(
+                    0,
+                    "the line is not a host and a cluster separated by a comma",
+                );
+                problems
+                    .push(broken.hint("write a host and the name of its cluster: `node-0,west`"));
             }
         }
     }
@@ -140,7 +143,9 @@ fn read_cluster_names(file: &str, text: &str, platform: &Platform) -> Result<Vec
     if let Some(missing) = missing.filter(|_| problems.is_empty()) {
         let name = &platform.hosts[missing].name;
         let problem = Problem::new(format!("host `{name}` has no cluster"));
-        problems.push(problem.hint(format!("add a line `{name},CLUSTER`")));
+        problems.push(problem.hint(format!(
+            "add the line `{name},CLUSTER` with the name of its cluster"
+        )));
     }
     if problems.is_empty() {
         return Ok(clusters.into_iter().flatten().collect());
@@ -304,7 +309,7 @@ mod tests {
             ("host,cluster\nh-9,x\n", "unknown host `h-9`"),
             (
                 "host,cluster\nh-0,x\nh-0,y\n",
-                "host `h-0` has a cluster already",
+                "host `h-0` is assigned to a cluster twice",
             ),
             ("host,cluster\nh-0\n", "not a host and a cluster"),
             ("host,cluster\nh-0,x\n", "has no cluster"),
@@ -342,6 +347,6 @@ mod tests {
         let error = Clusters::Rule(Grouping::Zones)
             .apply_to(&mut loaded.platform)
             .unwrap_err();
-        assert!(error.to_string().contains("those of its file"));
+        assert!(error.to_string().contains("its file defines the clusters"));
     }
 }

@@ -61,19 +61,19 @@ impl Profile {
         for (index, &(date, value)) in steps.iter().enumerate() {
             if !Seconds::RANGE.contains(&date) {
                 return Err(Problem::new(format!(
-                    "step {} has the time {date}, which is not a valid time",
+                    "the time of step {} is {date}, which is not a valid time",
                     index + 1
                 )));
             }
             if !(0.0..=MAX_VALUE).contains(&value) {
                 return Err(Problem::new(format!(
-                    "step {} has the value {value}; it must be from 0 to {MAX_VALUE:e}",
+                    "the value of step {} is {value}; it must be from 0 to {MAX_VALUE:e}",
                     index + 1
                 )));
             }
             if index > 0 && date <= steps[index - 1].0 {
                 return Err(Problem::new(format!(
-                    "step {} has the time {date}, not after the previous time {}",
+                    "the time of step {} is {date}; it must be later than that of the step before, {}",
                     index + 1,
                     steps[index - 1].0
                 )));

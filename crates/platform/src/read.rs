@@ -43,7 +43,7 @@ pub(super) fn from_json_within(
     text: &str,
     limits: Limits,
 ) -> Result<LoadedPlatform, Error> {
-    let hint = "`migsim schema platform` prints the format, with its keys and units";
+    let hint = "see the keys and units of the format with `migsim schema platform`";
     let document = Document::parse(source, text).map_err(|error| error.with_default_hint(hint))?;
     let loaded = if zone_file::is_zone_file(&document) {
         zone_file::read_zone_file(&document, limits)
@@ -232,7 +232,7 @@ impl<'a> Loader<'a> {
         if file.name.is_empty() {
             self.report("name", "the name is empty");
         } else if file.name.contains(char::is_control) {
-            self.report("name", "the name has control characters");
+            self.report("name", "the name contains control characters");
         }
         for (index, cluster) in file.clusters.iter().enumerate() {
             let key = format!("clusters[{index}].name");
@@ -250,7 +250,10 @@ impl<'a> Loader<'a> {
                 self.links.insert(&link.name, first);
                 self.report(&key, format!("link `{}` is defined twice", link.name));
             } else if self.is_generated_link_name(&link.name) {
-                let message = format!("the name `{}` is taken by a link of a cluster", link.name);
+                let message = format!(
+                    "the name `{}` is already used for a link of a cluster",
+                    link.name
+                );
                 self.report(&key, message);
             }
         }
@@ -259,7 +262,7 @@ impl<'a> Loader<'a> {
             let key = format!("routers[{index}]");
             self.check_name(&key, router);
             if !seen.insert(router) {
-                self.report(&key, format!("router `{router}` is listed twice"));
+                self.report(&key, format!("router `{router}` appears twice"));
             }
         }
     }
@@ -271,8 +274,8 @@ impl<'a> Loader<'a> {
         } else if name.contains(|c: char| c.is_whitespace() || c.is_control() || c == ',')
             || name.contains("..")
         {
-            let problem = self.problem(key, format!("`{name}` cannot be a name"));
-            self.record(problem.hint("a name has no space, no comma and no `..`"));
+            let problem = self.problem(key, format!("`{name}` is not a valid name"));
+            self.record(problem.hint("use a name without spaces, commas and `..`"));
         }
     }
 
@@ -333,16 +336,17 @@ impl<'a> Loader<'a> {
             if key.is_empty() || !self.document.has(key) {
                 let problem = self.problem(
                     &place,
-                    format!("origin of `{key}`, which is not in this file"),
+                    format!("there is an origin for `{key}`, but this file has no such key"),
                 );
-                self.record(problem.hint("a key is written like `clusters[1].speed`"));
+                self.record(problem.hint("write a key such as `clusters[1].speed`"));
             }
             let word = text.split(|c: char| !c.is_alphabetic()).next();
             if !matches!(word, Some("stated" | "inferred" | "fitted")) {
-                let problem =
-                    self.problem(&place, format!("the origin `{text}` does not say its kind"));
-                let hint =
-                    "it begins with `stated` (where), `inferred` (why) or `fitted` (to what)";
+                let problem = self.problem(
+                    &place,
+                    format!("the origin `{text}` does not begin with its kind"),
+                );
+                let hint = "begin with `stated` (and where), `inferred` (and why) or `fitted` (and to what)";
                 self.record(problem.hint(hint));
             }
         }

@@ -77,19 +77,19 @@ impl Loader<'_> {
                     let key = format!("clusters[{index}]");
                     let problem = self.problem(&key, format!("key `{field}` is missing"));
                     self.record(problem.hint(
-                        "a cluster has `hosts` and `speed`, or `groups` of hosts that differ",
+                        "give the cluster `hosts` and `speed`, or `groups` of hosts that differ",
                     ));
                 }
                 continue;
             };
             for (field, _) in keys.iter().filter(|(_, is_given)| *is_given) {
-                let message = format!("cluster `{name}` has `{field}` and `groups`");
+                let message = format!("cluster `{name}` has both `{field}` and `groups`");
                 let problem = self.problem(&at(field), message);
-                self.record(problem.hint(format!("give each group its `{field}`")));
+                self.record(problem.hint(format!("move `{field}` into each group")));
             }
             if groups.is_empty() {
                 let problem = self.problem(&at("groups"), format!("cluster `{name}` has no hosts"));
-                self.record(problem.hint("a group is an object with `hosts` and `speed`"));
+                self.record(problem.hint("add a group, an object with `hosts` and `speed`"));
             }
             if cluster.network == NetworkKind::SharedMedium {
                 let own = groups.iter().position(|group| group.link.is_some());
@@ -99,7 +99,7 @@ impl Loader<'_> {
                     let problem = self.problem(&at(&format!("groups[{group}].link")), message);
                     self.record(
                         problem.hint(
-                            "leave the `link` of the group out, or choose the network `switch`",
+                            "leave out the `link` of the group, or set `network` to `switch`",
                         ),
                     );
                 }
@@ -159,14 +159,15 @@ impl Loader<'_> {
             self.report(&at("hosts"), format!("{what} has no hosts"));
         }
         if group.cores == 0 {
-            self.report(&at("cores"), format!("the hosts of {what} have no core"));
+            self.report(&at("cores"), format!("the hosts of {what} have 0 cores"));
         }
         let (key, link) = &group.link;
         if link.duplex && cluster.network != NetworkKind::Switch {
-            let message = format!("cluster `{name}` has a duplex link and is not a switch");
+            let message =
+                format!("cluster `{name}` has a duplex link, but its network is not `switch`");
             let key = format!("clusters[{index}].{key}.duplex");
             let problem = self.problem(&key, message);
-            self.record(problem.hint("leave `duplex` out, or choose the network `switch`"));
+            self.record(problem.hint("leave out `duplex`, or set `network` to `switch`"));
         }
         let profiles = [
             ("bandwidth_profile", &link.bandwidth_profile),
@@ -176,9 +177,10 @@ impl Loader<'_> {
             .iter()
             .filter(|(_, profile)| profile.is_some() && cluster.network == NetworkKind::Unshared)
         {
-            let message = format!("cluster `{name}` is unshared and has a `{field}`");
+            let message =
+                format!("cluster `{name}` has a `{field}`, but its network is `unshared`");
             let problem = self.problem(&format!("clusters[{index}].{key}.{field}"), message);
-            self.record(problem.hint("links that are not shared keep their capacity and delay"));
+            self.record(problem.hint("leave it out, or choose another `network`: unshared links have a constant bandwidth and latency"));
         }
     }
 

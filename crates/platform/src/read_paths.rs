@@ -29,7 +29,10 @@ impl Loader<'_> {
             let links = self.route_links(index, from, to);
             let key = format!("routes[{index}]");
             if from == to {
-                let message = format!("a route from cluster `{}` to itself", route.from);
+                let message = format!(
+                    "the route from cluster `{}` leads to the same cluster",
+                    route.from
+                );
                 self.report(&format!("{key}.to"), message);
             } else if given.insert((from, to), links).is_some() {
                 let message = format!(
@@ -81,7 +84,7 @@ impl Loader<'_> {
             };
             if met.contains(&link) {
                 let problem = self.problem(&key, format!("the route crosses link `{name}` twice"));
-                self.record(problem.hint("a route has no cycle: leave the way there and back out"));
+                self.record(problem.hint("remove the part of the route that leads back"));
                 return ids;
             }
             met.push(link);
@@ -97,9 +100,14 @@ impl Loader<'_> {
                 Some(router) if router == entry.from => Some(&entry.to),
                 Some(router) if router == entry.to => Some(&entry.from),
                 Some(router) => {
-                    let message = format!("link `{name}` does not begin at router `{router}`");
+                    let message = format!(
+                        "link `{name}` is not connected to router `{router}`, which the route has reached"
+                    );
                     let problem = self.problem(&key, message);
-                    let ends = format!("it joins `{}` and `{}`", entry.from, entry.to);
+                    let ends = format!(
+                        "check the order of the links: this one joins `{}` and `{}`",
+                        entry.from, entry.to
+                    );
                     self.record(problem.hint(ends));
                     None
                 }
@@ -193,7 +201,7 @@ impl Loader<'_> {
             let without = [a, b].into_iter().find(|&c| clusters[c].router.is_none());
             let problem = match without {
                 Some(c) => problem.hint(format!(
-                    "give cluster `{}` a `router`, or the two a route in `routes`",
+                    "give cluster `{}` a `router`, or add a route between the two clusters to `routes`",
                     clusters[c].name
                 )),
                 None => problem.known("links", self.links.keys().copied()),
@@ -243,7 +251,7 @@ impl Loader<'_> {
             });
             if let Some(link) = varying {
                 let message = format!(
-                    "the latency given between clusters `{}` and `{}` hides the latency profile of link `{}`",
+                    "the latency between clusters `{}` and `{}` in `latencies` overrides the latency profile of link `{}`",
                     platform.clusters[a].name, platform.clusters[b].name, link.name
                 );
                 let problem = self.problem(&format!("latencies[{index}]"), message);

@@ -18,9 +18,9 @@ impl Values {
     fn read(self, value: &StepValue) -> Result<f64, String> {
         match (self, value) {
             (Self::Factors, StepValue::Factor(factor)) if *factor >= 0.0 => Ok(*factor),
-            (Self::Factors, StepValue::Factor(factor)) => {
-                Err(format!("a fraction of the speed cannot be {factor}"))
-            }
+            (Self::Factors, StepValue::Factor(factor)) => Err(format!(
+                "{factor} is not a fraction of the speed (it must be at least 0)"
+            )),
             (Self::Factors, StepValue::Quantity(text)) => Err(format!(
                 "`{text}` is not a fraction of the speed (write for example 0.5)"
             )),

@@ -168,9 +168,12 @@ fn broken_groups_say_what_and_where() {
     let (message, key, hint) = one(&both);
     assert_eq!(
         (&*message, &*key),
-        ("cluster `c` has `cores` and `groups`", "clusters[2].cores")
+        (
+            "cluster `c` has both `cores` and `groups`",
+            "clusters[2].cores"
+        )
     );
-    assert_eq!(hint, "give each group its `cores`");
+    assert_eq!(hint, "move `cores` into each group");
     let link =
         r#"{"hosts": 1, "speed": "1 GHz", "link": {"bandwidth": "1 Gbps", "latency": "1 us"}}"#;
     let (message, key, _) = one(&grouped("shared-medium", &format!("{good}, {link}")));
@@ -327,7 +330,10 @@ fn a_duplex_link_is_two_links_and_a_route_crosses_one_of_them() {
         1,
     );
     let error = from_json("duplex.json", &hub).unwrap_err().to_string();
-    assert!(error.contains("duplex link and is not a switch"), "{error}");
+    assert!(
+        error.contains("duplex link, but its network is not `switch`"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -443,7 +449,7 @@ fn broken_clusters_say_what_and_where() {
         ),
         (
             with("\"cores\": 4", "\"cores\": 0"),
-            "have no core",
+            "have 0 cores",
             (6, 58),
             "clusters[1].cores",
         ),
@@ -461,13 +467,13 @@ fn broken_routes_say_what_and_where() {
         ),
         (
             with("\"name\": \"b\"", "\"name\": \"b b\""),
-            "cannot be a name",
+            "is not a valid name",
             (6, 14),
             "clusters[1].name",
         ),
         (
             with("\"name\": \"R1-R3\"", "\"name\": \"a-0-link\""),
-            "taken by a link of a cluster",
+            "already used for a link of a cluster",
             (11, 14),
             "links[0].name",
         ),
@@ -503,7 +509,7 @@ fn broken_routes_say_what_and_where() {
         ),
         (
             and(r#""routes": [{"from": "a", "to": "d", "links": ["R3-R2"]}]"#),
-            "does not begin at router `R1`",
+            "is not connected to router `R1`",
             (15, 49),
             "routes[0].links[0]",
         ),
@@ -529,7 +535,7 @@ fn broken_profiles_and_origins_say_what_and_where() {
         (and(twice), "given twice", (15, 61), "latencies[1]"),
         (
             and(r#""profiles": {"p": {"steps": [["2 s", 1], ["1 s", 1]]}}"#),
-            "not after the previous time",
+            "later than that of the step before",
             (15, 21),
             "profiles.p",
         ),
@@ -547,13 +553,13 @@ fn broken_profiles_and_origins_say_what_and_where() {
         ),
         (
             and(r#""origins": {"clusters[9].speed": "stated: here"}"#),
-            "not in this file",
+            "this file has no such key",
             (15, 36),
             "origins.clusters[9].speed",
         ),
         (
             and(r#""origins": {"clusters[0].speed": "guessed"}"#),
-            "does not say its kind",
+            "does not begin with its kind",
             (15, 36),
             "origins.clusters[0].speed",
         ),
@@ -595,7 +601,7 @@ fn a_hidden_latency_profile_is_refused() {
     assert!(
         first
             .message
-            .contains("hides the latency profile of link `R1-R3`")
+            .contains("overrides the latency profile of link `R1-R3`")
     );
 }
 
@@ -608,7 +614,7 @@ fn a_hidden_latency_profile_of_a_group_is_refused() {
     assert!(
         problems[0]
             .message
-            .contains("hides the latency profile of link `c-2-link`"),
+            .contains("overrides the latency profile of link `c-2-link`"),
         "{problems:?}"
     );
 }
@@ -631,7 +637,7 @@ fn many_clusters_without_a_way_are_reported_once_each() {
         found[0].message,
         "no route from cluster `c0` to cluster `c1`"
     );
-    assert_eq!(found[20].message, "479 more problems like these");
+    assert_eq!(found[20].message, "479 more problems were found");
 }
 
 #[test]
@@ -759,7 +765,10 @@ fn links_that_are_not_shared_have_no_profiles() {
             "\"profiles\": {\"p\": {\"steps\": [[\"1 s\", \"1 MB/s\"]]}}, \"links\": [",
         );
     let found = problems(&profile);
-    assert!(found[0].message.contains("is unshared"), "{found:?}");
+    assert!(
+        found[0].message.contains("its network is `unshared`"),
+        "{found:?}"
+    );
 }
 
 /// The time to read a file must grow in proportion to its size, whatever errors it has. Each of these files once took a time in
@@ -782,6 +791,6 @@ fn many_wrong_names_are_found_in_a_moment() {
     assert_eq!(found[0].message, "unknown router `A`");
     assert_eq!(
         found.last().unwrap().message,
-        "39980 more problems like these"
+        "39980 more problems were found"
     );
 }

@@ -217,7 +217,7 @@ impl Translation {
             && (up.len() != down.len() || parallel.len() != down.len())
         {
             let message = format!(
-                "the levels differ: `down` has {}, `up` {}, `parallel` {}",
+                "the numbers of levels differ: `down` has {}, `up` {}, `parallel` {}",
                 down.len(),
                 up.len(),
                 parallel.len()
@@ -227,7 +227,7 @@ impl Translation {
         let hosts = topology_words(topology).hosts;
         if hosts != u128::from(cluster.hosts) {
             let message = format!(
-                "the topology has {hosts} hosts, the cluster {}",
+                "the topology has {hosts} hosts, but the cluster has {}",
                 cluster.hosts
             );
             self.problems.push((format!("{key}.topology"), message));
@@ -250,7 +250,7 @@ impl Translation {
             if let Some(value) = value {
                 writeln!(text, "{} {value}", date.get()).expect("a string can be written to");
             } else {
-                let message = "the value is no fraction of the speed (0.5), bandwidth (`50 Mbps`) or latency (`1 ms`)";
+                let message = "the value is neither a fraction of the speed (0.5) nor a bandwidth (`50 Mbps`) nor a latency (`1 ms`)";
                 self.problems
                     .push((format!("{key}.steps[{at}]"), message.to_owned()));
             }

@@ -348,7 +348,7 @@ const STAYED_FOR_MEMORY: Meaning = Meaning::new(
 const OPERATIONS: Meaning = Meaning::new(
     "operations",
     Unit::Number,
-    "the elementary operations of the strategy, which cost computation",
+    "the number of elementary operations of the strategy, whose computation is part of the cost of a call",
 );
 
 /// Describes the calls of a strategy in sentences, for `migsim explain`.
@@ -360,7 +360,7 @@ impl Narrator for BalancerNarrator {
         let number = |key: &str| call.explanation.get(key).and_then(Value::as_f64);
         let moves = call.migrations.len() as u64;
         let mut sentences = vec![say!(
-            "The strategy `{}` expects the busiest core to compute for {} in a superstep, instead of {}, after {}.",
+            "The strategy `{}` expects that the busiest core computes for {} in a superstep instead of {}, after {}.",
             scene.policy,
             MAX_TIME_AFTER.with_value(number("max_time_s").unwrap_or_default()),
             MAX_TIME_BEFORE.with_value(number("max_time_before_s").unwrap_or_default()),
@@ -368,12 +368,12 @@ impl Narrator for BalancerNarrator {
         )];
         if let Some(kept) = call.explanation.get("stayed_for_memory") {
             sentences.push(say!(
-                "Of those that it chose, {} stayed, since their hosts have no memory for them.",
+                "Of the chosen processes, {} stayed, since their new hosts have too little free memory.",
                 STAYED_FOR_MEMORY.as_recorded(kept)
             ));
         }
         if let Some(words) = call.explanation.get("words").and_then(Value::as_str) {
-            sentences.push(say!("It says: {}.", words));
+            sentences.push(say!("The strategy reports: {}.", words));
         }
         if let Some(operations) = number("operations") {
             sentences.push(say!(
@@ -385,7 +385,7 @@ impl Narrator for BalancerNarrator {
     }
 
     fn reason_without_candidates(&self, _call: Record<'_>) -> NoMoveReason {
-        NoMoveReason::new("the strategy leaves every process where it is")
+        NoMoveReason::new("the strategy moves no process")
     }
 
     fn score_words(&self) -> ScoreWords {

@@ -63,7 +63,7 @@ impl PolicyOptions for BanditOptions {
     fn policy(self) -> Result<Box<dyn Policy>, Error> {
         strategy::check_not_negative([("exploration", self.exploration)])?;
         if self.strategies.is_empty() {
-            return Err(Problem::new("there is no strategy to choose from")
+            return Err(Problem::new("the list of strategies is empty")
                 .key("strategies")
                 .into());
         }

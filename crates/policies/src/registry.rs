@@ -29,7 +29,7 @@ pub fn standard() -> Table {
         ),
         table_entry::<Authors2015Config>(
             "authors-2015",
-            "MigBSP as the authors' own program of 2015 decides, including its errors: for comparison only",
+            "MigBSP as in the authors' own program of 2015, including its errors: for comparison only",
             "simulation program of MigBSP's authors, migcubemighull/heuristics, 2015",
         ),
         table_entry::<ReplayConfig>(
@@ -49,7 +49,7 @@ pub fn standard() -> Table {
         ),
         table_entry::<ExecOptions>(
             EXEC,
-            "a program of yours in any language, which reads barriers and writes assignments as lines of JSON",
+            "your own program in any language, which reads barriers and writes assignments as lines of JSON",
             "-",
         ),
     ];

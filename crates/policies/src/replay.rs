@@ -88,10 +88,13 @@ impl PolicyOptions for ReplayConfig {
         if let Some(index) =
             (all.iter()).position(|forced| forced.superstep == 0 || forced.process == 0)
         {
-            let problem = Problem::new(format!("forced move {} counts from 0", index + 1));
+            let problem = Problem::new(format!(
+                "the forced move {} has superstep or process 0",
+                index + 1
+            ));
             return Err(problem
                 .key("decisions")
-                .hint("supersteps and processes are counted from 1")
+                .hint("count supersteps and processes from 1")
                 .into());
         }
         Ok(Box::new(Replay::from_calls_and_moves([], all)))

@@ -77,9 +77,9 @@ impl Strategy for BruteForceOptions {
             let (hosts, processes) = (instance.hosts(), instance.processes());
             let most = self.most;
             let message = format!(
-                "{hosts}^{processes} assignments are more than the {most} that brute force tries"
+                "there are {hosts}^{processes} assignments, more than the {most} that brute force tries"
             );
-            let hint = "take another policy, or raise `most`";
+            let hint = "choose another policy, or increase `most`";
             return Err(Error::Run(
                 Problem::new(message)
                     .key("policy.brute-force.most")

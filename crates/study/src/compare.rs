@@ -545,14 +545,14 @@ mod tests {
         let comparison = of(&random);
         assert_eq!(comparison.standings.len(), 2);
         let verdict = comparison.verdict();
-        let start = "`b` and `a` are not separated by one seed: the least makespan is 11.00 s.";
+        let start = "`b` and `a` cannot be separated with one seed: the least makespan is 11.00 s.";
         assert!(verdict.starts_with(start), "{verdict}");
         let mut fixed = random.clone();
         fixed.is_random = false;
         let verdict = of(&fixed).verdict();
-        let start = "`b` is best: 11.00 s (one run each, nothing is drawn from a seed). The next one, `a`, takes 1.00 s longer.";
+        let start = "`b` is best: 11.00 s (one run each, nothing is drawn from a seed). The next policy, `a`, takes 1.00 s longer.";
         assert!(verdict.starts_with(start), "{verdict}");
-        assert!(verdict.contains("Without any rescheduling"), "{verdict}");
+        assert!(verdict.contains("faster without rescheduling"), "{verdict}");
         assert!(comparison.standings[0].above_bound.is_none());
     }
 
@@ -564,6 +564,9 @@ mod tests {
             &Known::default(),
             Indifference::default(),
         );
-        assert_eq!(comparison.verdict(), "No policy ran with all seeds.");
+        assert_eq!(
+            comparison.verdict(),
+            "No policy completed its runs with all seeds."
+        );
     }
 }

@@ -74,13 +74,13 @@ impl Comparison {
     /// Returns the verdict as a sentence with separate quantities.
     pub fn verdict_sentence(&self) -> Sentence {
         let Some(best) = self.standings.first() else {
-            return "No policy ran with all seeds.".into();
+            return "No policy completed its runs with all seeds.".into();
         };
         let ties = self.standings.iter().filter(|one| one.is_rank_one());
         let ties: Vec<&Standing> = ties.collect();
         if let ([one], [_, ..]) = (&self.standings[..], &self.failed_policies[..]) {
             return say!(
-                "Only `{}` ran with all seeds ({}), so that nothing is compared. No results of {}.",
+                "Only `{}` completed its runs with all seeds ({}), so that nothing is compared. There are no results of {}.",
                 &one.policy,
                 seconds(&BEST, one.makespan.mean, "s"),
                 join_names(&self.failed_policies)
@@ -153,7 +153,7 @@ impl Comparison {
         }
         if seeds == 1 {
             return say!(
-                "{} are not separated by one seed: the least makespan is {}. Several seeds (`--seeds`) show what chance does.",
+                "{} cannot be separated with one seed: the least makespan is {}. Use several seeds (`--seeds`) to see the effect of chance.",
                 names,
                 mean
             );
@@ -164,15 +164,18 @@ impl Comparison {
             .shown_as(format!("{percent} %"));
         let needed = match self.seeds_needed.map(|needed| needed as u64) {
             Some(needed) if needed <= seeds => {
-                say!("This number of seeds suffices to separate {}.", percent)
+                say!(
+                    "This number of seeds suffices to separate a difference of {}.",
+                    percent
+                )
             }
             Some(needed) => say!(
-                "About {} would separate {}.",
+                "About {} would separate a difference of {}.",
                 NEEDED.with_count(needed).shown_as(counted(needed, "seed")),
                 percent
             ),
             None => say!(
-                "Not even ten thousand seeds would separate {}: the makespans differ too much from seed to seed.",
+                "Not even ten thousand seeds would separate a difference of {}: the makespans differ too much from seed to seed.",
                 percent
             ),
         };
@@ -201,7 +204,7 @@ impl Comparison {
             say!(" ± {}", seconds(&HALF_WIDTH, half, ""))
         });
         Some(say!(
-            "The next one, `{}`, takes {}{} s longer.",
+            "The next policy, `{}`, takes {}{} s longer.",
             &next.policy,
             seconds(&BEHIND, behind.mean, ""),
             half
@@ -232,9 +235,9 @@ impl Comparison {
             let from = other.map_or("at all", |_| "from the same start");
             say!("Against no rescheduling {} it gains {}.", from, gain)
         } else if is_shown {
-            "Without any rescheduling the application is faster.".into()
+            "The application is faster without rescheduling.".into()
         } else if self.basis.is_random {
-            "A gain over no rescheduling at all is not significant.".into()
+            "The gain over no rescheduling is not significant.".into()
         } else if best.policy == NEVER {
             return None;
         } else if size.mean > 0.0 {

@@ -237,11 +237,11 @@ pub fn merge(folders: &[PathBuf], out: &Path, form: OutputForm) -> Result<Report
     write_plan(out, &plan)?;
     if absent > 0 {
         let message = format!(
-            "{absent} of {} runs are in none of the folders",
+            "{absent} of {} runs are missing in these folders",
             plan.runs.len()
         );
         let hint = format!(
-            "run the missing parts and merge again; the finished ones are kept in `{}`",
+            "run the missing parts and merge again; the finished runs are kept in `{}`",
             out.display()
         );
         return Err(Problem::new(message).hint(hint).into());
@@ -265,9 +265,9 @@ fn add_row<'f>(
         rows.insert(id, (row, folder));
     } else if *known != row && !row.is_input {
         let first = first.display();
-        let message = format!("run {id} has other results here than in `{first}`");
+        let message = format!("run {id} has results that differ from those in `{first}`");
         let problem = Problem::new(message).source(folder.display().to_string());
-        let hint = "one of them was made by another program or is damaged: do it again";
+        let hint = "run the part again that another version of migsim made or that is damaged";
         return Err(problem.hint(hint).into());
     }
     Ok(())
@@ -293,7 +293,7 @@ fn check_plan(plan: &Plan, document: &Document) -> Result<(), Error> {
     let wrong = |key: &str, message: String| {
         let problem = document.problem(key, message);
         Err(problem
-            .hint("run the command that began the sweep: it writes the plan again")
+            .hint("run the command of the sweep again: it writes the plan")
             .into())
     };
     for (key, count) in [
@@ -301,7 +301,7 @@ fn check_plan(plan: &Plan, document: &Document) -> Result<(), Error> {
         ("seeds", plan.seeds.len()),
     ] {
         if count == 0 {
-            return wrong(key, format!("a plan without {key}"));
+            return wrong(key, format!("the plan has no {key}"));
         }
     }
     let parameters = plan.names.len();
@@ -338,11 +338,11 @@ fn check_same(first: &Plan, first_folder: &Path, plan: &Plan, folder: &Path) -> 
         return Ok(());
     };
     let message = format!(
-        "the plan is not the one of `{}`: {difference}",
+        "the plan differs from that of `{}`: {difference}",
         first_folder.display()
     );
     Err(Problem::new(message)
         .source(folder.display().to_string())
-        .hint("merge parts of one sweep only")
+        .hint("merge only parts of one sweep")
         .into())
 }

@@ -32,14 +32,18 @@ pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
     let seed = sweep.fixed_flags.iter().find(|flag| flag.key == "seed");
     if let (Some(flag), Some(spec)) = (seed, &sweep.seeds) {
         let (seeds, flag) = (spec.text(), &flag.flag);
-        let message = format!("the seeds are {seeds}, and `{flag}` fixes one");
+        let message = format!("the seeds are {seeds}, but `{flag}` fixes one seed");
         refuse(message, flag, LEAVE_ONE_OUT);
     }
     for (index, one) in sweep.parameters.iter().enumerate() {
         let (name, source) = (&one.name, &one.source);
         if name == "seed" {
             let hint = "write `--seeds` (in a file, the key `seeds`)";
-            refuse("seeds are not a parameter".into(), source, hint);
+            refuse(
+                "the seed cannot be varied as a parameter".into(),
+                source,
+                hint,
+            );
         }
         let whole_keys = |name: &str| keys::keys_for_all_policies(&sweep.registry, name);
         let own = whole_keys(name);
@@ -50,7 +54,7 @@ pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
         }
         let fixes = |flag: &&Flag| is_own(&Some(flag.key.clone()));
         if let Some(flag) = sweep.fixed_flags.iter().find(fixes) {
-            let message = format!("`{name}` varies, and `{}` fixes it", flag.flag);
+            let message = format!("`{name}` varies, but `{}` fixes it", flag.flag);
             refuse(message, source, LEAVE_ONE_OUT);
         }
         if one.spec.has_fine_range() && matches!(sweep.combine, Combine::Grid | Combine::Zip) {
@@ -87,12 +91,12 @@ fn check_parts(sweep: &Sweep) -> Vec<Problem> {
             let gives = |value: &Value| lookup(&object_of(&outer.name, value), &part).is_some();
             if let Some(value) = outer.spec.ends().iter().find(|value| gives(value)) {
                 let message = format!(
-                    "`{}` varies, and `{source}` overrides a part of its value `{}`",
+                    "`{}` varies, but `{source}` overrides a part of its value `{}`",
                     outer.name,
                     label(value)
                 );
                 let problem = Problem::new(message).source(&outer.source);
-                problems.push(problem.hint("leave that part out in one of the two"));
+                problems.push(problem.hint("leave out that part in one of the two"));
             }
         }
     }
@@ -112,23 +116,24 @@ pub(super) fn check_count(sweep: &Sweep, limits: Limits) -> Result<(), Error> {
             let is_short = |one: &&Parameter| ![1, longest].contains(&one.spec.count());
             if let Some(short) = sweep.parameters.iter().find(is_short) {
                 let message = format!(
-                    "`{}` has {} values, and another parameter {longest}",
+                    "`{}` has {} values, but another parameter has {longest}",
                     short.name,
                     short.spec.count()
                 );
                 return Err(Problem::new(message)
                     .source(&short.source)
                     .hint(
-                        "`zip` takes the values of all parameters in step: give each the same number of values, or one",
+                        "give each parameter the same number of values, or one value: `zip` combines the first values of all parameters, \
+                        then the second ones, and so on",
                     )
                     .into());
             }
             u128::from(longest)
         }
         Combine::Random(0) | Combine::Latin(0) => {
-            return Err(Problem::new("a plan of no settings")
+            return Err(Problem::new("the plan has no settings")
                 .source(format!("--{}", sweep.combine))
-                .hint("draw at least one")
+                .hint("draw at least one setting")
                 .into());
         }
         Combine::Random(wanted) => u128::from(wanted.min(draw::grid_size(&counts))),
@@ -235,7 +240,7 @@ pub(super) fn check_options(sweep: &Sweep, settings: &[Vec<Option<Value>>]) -> R
                 .collect();
             let policies: Vec<String> = policies.into_iter().collect();
             let message = format!(
-                "`{}` is no option of the policy `{}`",
+                "`{}` is not an option of the policy `{}`",
                 one.name,
                 policies.join("`, `")
             );

@@ -67,7 +67,8 @@ fn page_of(folder: &Path) -> Option<PathBuf> {
 fn open_locked(path: &Path) -> Result<File, Error> {
     // Rows must not be written through a link into another file.
     if symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
-        let problem = Problem::new("the runs are kept in a file, and this is none");
+        let problem =
+            Problem::new("the runs cannot be kept here, since this is not a regular file");
         return Err(problem
             .source(path.display().to_string())
             .hint("choose another folder with `--out`")

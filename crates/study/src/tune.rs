@@ -231,7 +231,7 @@ impl Tuning<'_> {
             let message = format!("`{}` has {count} values, more than {MAX_VALUES}", one.name);
             return Err(Problem::new(message)
                 .source(&one.source)
-                .hint("take larger steps")
+                .hint("use larger steps")
                 .into());
         }
         Ok(())
@@ -256,9 +256,9 @@ impl Tuning<'_> {
         })?;
         match fresh.iter().find(|seed| known.contains(seed)) {
             None => Ok(fresh),
-            Some(seed) => Err(Problem::new(format!("seed {seed} is one of the search"))
+            Some(seed) => Err(Problem::new(format!("seed {seed} is also used in the search"))
                 .source("--fresh")
-                .hint("name seeds that the search does not use: a setting is judged on fresh seeds")
+                .hint("name seeds that the search does not use: the best setting is compared on fresh seeds")
                 .into()),
         }
     }
@@ -492,7 +492,10 @@ impl Search<'_> {
             ));
             return Err(problem
                 .source("--budget")
-                .hint(format!("give {} at least, or fewer `--seeds`", 8 * seeds))
+                .hint(format!(
+                    "give a `--budget` of at least {}, or fewer `--seeds`",
+                    8 * seeds
+                ))
                 .into());
         };
         let mut settings = self.tuning.draw_settings(first as u64);

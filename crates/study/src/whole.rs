@@ -80,9 +80,7 @@ fn items(text: &str) -> Result<Vec<Value>, String> {
                 *before = format!("{before},{part}");
             }
             _ if part.contains('=') => {
-                return Err(format!(
-                    "`{part}` stands before the name that it belongs to"
-                ));
+                return Err(format!("`{part}` has no name before it"));
             }
             _ => items.push(part.into()),
         }

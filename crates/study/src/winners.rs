@@ -139,7 +139,7 @@ impl Winners {
             ));
         }
         if sentences.is_empty() {
-            sentences.push("No policy ran with all seeds.".into());
+            sentences.push("No policy completed its runs with all seeds.".into());
         }
         sentences.join(" ")
     }

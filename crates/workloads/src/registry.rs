@@ -29,7 +29,7 @@ pub fn standard() -> Table {
     let rows = vec![
         row::<LbmConfig>(
             "lbm",
-            "Lattice Boltzmann on equal slices: each computes and sends to its right neighbour",
+            "Lattice Boltzmann on equal slices: each process computes and sends to its right neighbour",
             "da Rosa Righi et al., Analyzing the Frequency of Processes Migration Calls on BSP Application Execution, section 3",
         ),
         row::<LuConfig>(
@@ -44,22 +44,22 @@ pub fn standard() -> Table {
         ),
         row::<SyntheticConfig>(
             "synthetic",
-            "patterns and distributions of work and messages, drawn from a seed, for any number of processes",
+            "random work and messages by a pattern and distributions, for any number of processes",
             "-",
         ),
         row::<TableConfig>(
             "table",
-            "CSV tables: the work of each process in each superstep and, if there are any, the messages",
+            "CSV tables of the work of each process in each superstep and, optionally, of the messages",
             "-",
         ),
         row::<TraceConfig>(
             "trace",
-            "an application read from a text file: its work, messages, memory, hosts and moves (`migsim schema trace`)",
+            "a trace: a text file with the work, messages, memory, hosts and moves of an application (`migsim schema trace`)",
             "-",
         ),
         row::<VtConfig>(
             "vt",
-            "tasks as DARMA/vt recorded them and LBAF reads them: a JSON file per rank, plain or compressed with brotli",
+            "tasks recorded by DARMA/vt, in the files that LBAF reads: one JSON file per rank, plain or compressed with brotli",
             "DARMA/vt, schema LBDatafile (scripts/LBDatafile_schema.py)",
         ),
     ];
@@ -371,7 +371,7 @@ impl WorkloadOptions for TraceConfig {
         OptionFlag::new(
             "trace",
             FlagValues::Texts,
-            "The trace of `--app trace`: a text file (see `migsim schema trace`); inside it processes and supersteps are counted from 0",
+            "The trace of `--app trace`: a text file (see `migsim schema trace`), in which processes and supersteps are counted from 0",
         )
         .shown_as("FILE"),
     ];
@@ -386,7 +386,7 @@ impl WorkloadOptions for TraceConfig {
             let message = format!("the trace `{}` has {processes} processes", self.trace);
             return Err(Problem::new(message)
                 .key("workload.procs")
-                .hint("leave the number out: the trace says it")
+                .hint("leave out the number of processes: the trace gives it")
                 .into());
         }
         if let Some(memory) = self.memory {
@@ -444,7 +444,7 @@ impl WorkloadOptions for VtConfig {
     const FLAGS: &'static [OptionFlag] = &[OptionFlag::new(
         "data",
         FlagValues::Texts,
-        "The data of `--app vt` without the ends of its files: `nolb/data` reads nolb/data.0.json, nolb/data.1.json, ...",
+        "The data of `--app vt`, as the common prefix of its files: `nolb/data` reads nolb/data.0.json, nolb/data.1.json, ...",
     )
     .shown_as("PREFIX")];
     const FILES: &'static [&'static str] = &["data"];
@@ -540,6 +540,12 @@ fn without_rust_types(message: &str) -> String {
         )
         .replace("expected f64", "expected a number")
         .replace("expected struct HotSpot", "expected an object")
+        .replace("invalid type: map,", "found an object,")
+        .replace("invalid type: sequence,", "found a list,")
+        .replace("invalid type: floating point", "found number")
+        .replace("invalid value: floating point", "found number")
+        .replace("invalid type: ", "found ")
+        .replace("invalid value: ", "found ")
 }
 
 /// Returns the problems of unknown keys and of missing required keys.
@@ -663,7 +669,7 @@ mod tests {
         let found = problems("lu", &json!({ "n": "10", "procs": 4 }));
         assert_eq!(
             found[0].message,
-            "invalid type: string \"10\", expected a whole number that is not negative"
+            "found string \"10\", expected a whole number that is not negative"
         );
     }
 

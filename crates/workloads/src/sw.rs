@@ -135,11 +135,11 @@ impl Sw {
             );
         }
         if let Some(procs) = config.procs.filter(|procs| *procs != config.n) {
-            let message = format!("`procs` is {procs} for a matrix of order {}", config.n);
+            let message = format!("`procs` is {procs}, but the matrix has order {}", config.n);
             problems.push(
                 Problem::new(message)
                     .key("workload.procs")
-                    .hint("each column has its process: leave `procs` out, or set it to `n`"),
+                    .hint("leave out `procs`, or set it to `n`: there is one process per column"),
             );
         }
         let cycles = config.cycles_per_instruction;

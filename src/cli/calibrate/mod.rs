@@ -89,8 +89,9 @@ fn copy_overhead_inside(library: &mut Value) {
 /// Writes the library that is the default for recorded traces, and returns the path of its file.
 fn write_default(text: &str) -> Result<PathBuf, Error> {
     let Some(file) = default_library_file() else {
-        let problem =
-            Problem::new("no folder for the library: neither XDG_CONFIG_HOME nor HOME is set");
+        let problem = Problem::new(
+            "there is no folder for the library: neither XDG_CONFIG_HOME nor HOME is set",
+        );
         return Err(problem
             .source("--default")
             .hint("set one of them, or name a file with `--out`")
@@ -115,8 +116,9 @@ fn write_default(text: &str) -> Result<PathBuf, Error> {
 
 /// Returns the error for a doubtful fit. The exit code keeps a script from continuing without a library.
 fn doubtful_fit() -> Error {
-    let problem = Problem::new("the fit is doubtful, and no library was written");
-    let hint = "correct the table or the platform; `--accept` writes the library all the same";
+    let problem = Problem::new("the fit is doubtful, so that no library was written");
+    let hint =
+        "correct the table or the platform, or write the library in spite of this with `--accept`";
     Error::Run(problem.hint(hint))
 }
 
@@ -144,7 +146,7 @@ impl Source {
                 .split_once(',')
                 .map(|(from, to)| (from.to_owned(), to.to_owned()));
             hosts.ok_or_else(|| {
-                let problem = Problem::new("two hosts are named with a comma between them");
+                let problem = Problem::new("the value is not two hosts separated by a comma");
                 Error::from(
                     problem
                         .source("--between")
@@ -208,7 +210,7 @@ fn measure(
             .first()
             .map_or(("?", "?"), |row| (row.from.as_str(), row.to.as_str()));
         let message = format!(
-            "the processes ran on two hosts, `{from}` and `{to}`, and their network is not known"
+            "the processes ran on two hosts, `{from}` and `{to}`, whose network is unknown"
         );
         let hint = "name the platform and its hosts: --platform mine.json --between a-0,a-1";
         return Err(Problem::new(message)
@@ -267,7 +269,7 @@ fn measured(
 ) -> Result<Source, Error> {
     let problem = Problem::new("`migsim calibrate -- COMMAND` needs Linux");
     Err(problem
-        .hint("measure there, and give the table with `--table`")
+        .hint("measure on Linux, and give the table with `--table`")
         .into())
 }
 

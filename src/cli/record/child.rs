@@ -99,9 +99,9 @@ fn check_recorded(job: &Job<'_>) -> Result<(), Error> {
     if job.recorder.is_none() || record_paths(job.folder).next().is_some() {
         return Ok(());
     }
-    let message = format!("`{}` called no MPI function", job.program.join(" "));
-    let hint = "the program must be linked dynamically with the MPI library of `mpicc`, and run on this host: \
-                static linking escapes the recorder";
+    let message = format!("no MPI call of `{}` was recorded", job.program.join(" "));
+    let hint =
+        "link the program dynamically with the MPI library of `mpicc`, and run it on this host";
     Err(Error::Run(Problem::new(message).hint(hint)))
 }
 

@@ -44,16 +44,16 @@ fn cache_folder() -> Result<PathBuf, Error> {
     let home = || given("HOME").map(|home| Path::new(&home).join(".cache"));
     let folder = given("XDG_CACHE_HOME").map(PathBuf::from).or_else(home);
     let Some(folder) = folder else {
-        let problem =
-            Problem::new("no folder for the recorder: neither XDG_CACHE_HOME nor HOME is set");
-        let hint = "set XDG_CACHE_HOME or HOME to a folder that only you can write: the recorder runs inside your program";
+        let problem = Problem::new(
+            "there is no folder for the recorder: neither XDG_CACHE_HOME nor HOME is set",
+        );
+        let hint = "set XDG_CACHE_HOME or HOME to a folder that only you can write to: the recorder runs inside your program";
         return Err(problem.hint(hint).into());
     };
     if !folder.is_absolute() || folder.to_string_lossy().contains([':', ' ']) {
-        let message =
-            "the folder of the recorder is not an absolute path without spaces and colons";
+        let message = "the path of the recorder's folder is relative, or has a space or a colon";
         let problem = Problem::new(message).source(folder.display().to_string());
-        let hint = "the system loads no library from there (LD_PRELOAD): set XDG_CACHE_HOME to another folder";
+        let hint = "set XDG_CACHE_HOME to another folder: the system cannot load the recorder from this one (LD_PRELOAD)";
         return Err(problem.hint(hint).into());
     }
     Ok(folder.join("migsim"))
@@ -81,10 +81,10 @@ fn compile(folder: &Path, made: &Path, text: &str, flags: &[&str]) -> Result<(),
     if !compiled.status.success() {
         let said = String::from_utf8_lossy(&compiled.stderr);
         let problem = Problem::new(format!(
-            "`mpicc` cannot compile a program of migsim: {}",
+            "`mpicc` cannot compile the recorder or ping-pong of migsim: {}",
             said.trim()
         ));
-        let hint = "it needs an MPI library of version 3 and a C compiler for Linux";
+        let hint = "install an MPI library of version 3 and a C compiler for Linux";
         return Err(Error::Run(problem.hint(hint)));
     }
     private::protect(&object).map_err(unwritable)?;

@@ -89,8 +89,8 @@ fn rows(text: &str) -> Result<Vec<Row>, Error> {
     };
     let rows: Result<Vec<Row>, ParseFloatError> = text.lines().skip(1).map(row).collect();
     rows.map_err(|_| {
-        let problem = Problem::new("the ping-pong wrote a table that cannot be read");
-        Error::Run(problem.hint("measure again: the disk may be full"))
+        let problem = Problem::new("the table that the ping-pong wrote cannot be read");
+        Error::Run(problem.hint("check whether the disk is full, and measure again"))
     })
 }
 

@@ -48,7 +48,7 @@ pub(super) fn create(folder: &Path) -> Result<(), Error> {
             let above = above.display();
             return Err(unsafe_folder(
                 &folder,
-                &format!("another user can replace what is in `{above}`"),
+                &format!("another user can replace the files in `{above}`"),
             ));
         }
     }
@@ -80,7 +80,7 @@ fn is_own(found: &Metadata) -> bool {
 fn unsafe_folder(folder: &Path, why: &str) -> Error {
     let problem = Problem::new(why).source(folder.display().to_string());
     Error::Output(problem.hint(
-        "the recorder is kept in a folder of your own: set XDG_CACHE_HOME or HOME to a folder that only you can write",
+        "set XDG_CACHE_HOME or HOME to a folder that only you can write to: the recorder is kept there",
     ))
 }
 
@@ -113,7 +113,7 @@ mod tests {
         with_mode(&shared, 0o777);
         let error = create(&shared.join("migsim")).unwrap_err().to_string();
         assert!(
-            error.contains("another user can replace what is in"),
+            error.contains("another user can replace the files in"),
             "{error}"
         );
         with_mode(&shared, 0o1777);

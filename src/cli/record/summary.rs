@@ -87,7 +87,8 @@ pub(super) fn notes(arguments: &RecordArguments, made: &Conversion, cores: usize
     }
     let is_once = arguments.repeat == 1 && arguments.from.len() < 2;
     if is_once {
-        let note = "one run: what else the machine did is part of the work; `--repeat 5` takes the least of five runs, and `--take median` the median";
+        let note = "the work contains disturbances by other programs, since there is only one run; `--repeat 5` takes the least of five \
+        runs, and `--take median` the median";
         notes.push(note.to_owned());
     } else if made
         .spreads

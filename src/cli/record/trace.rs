@@ -56,7 +56,7 @@ mod tests {
         assert!(error(&scratch.path().join("none/app.trace")).contains("cannot write"));
         let file = scratch.path().join("app.trace");
         let first = Trace::open(&file).unwrap();
-        assert!(error(&file).contains("another process is writing this file"));
+        assert!(error(&file).contains("another process is writing to this file"));
         first.write(b"text").unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), "text");
     }

@@ -49,7 +49,7 @@ pub fn read_bytes(path: &Path) -> Result<Vec<u8>, Problem> {
         let nul = new.iter().position(|byte| *byte == 0);
         nul.map_or(Ok(()), |nul| {
             Err(not_text(
-                "it has a byte 0",
+                "it contains a zero byte",
                 path,
                 &[known, &new[..nul]].concat(),
             ))
@@ -83,7 +83,7 @@ fn read_checked(
         check(&bytes[..known], &bytes[known..])?;
         if bytes.len() > MOST_BYTES {
             let problem = Problem::new(format!("`{name}` is larger than 1 GiB"));
-            let hint = "name a smaller file; a device or a pipe without end is no input";
+            let hint = "name a smaller file; a device or an endless pipe cannot be read";
             return Err(problem.source(name.to_string()).hint(hint));
         }
     }
@@ -94,9 +94,13 @@ pub fn cannot_read(path: &Path, error: &Error) -> Problem {
     let name = path.display();
     let problem = Problem::new(format!("cannot read `{name}`: {error}"));
     problem.source(name.to_string()).hint(match error.kind() {
-        ErrorKind::NotFound => "check the name, and the folder in which the command runs",
-        ErrorKind::TimedOut => "start the command that writes into the pipe first",
-        _ => "name a file that can be read",
+        ErrorKind::NotFound => {
+            "check the name; a relative path counts from the folder in which the command runs"
+        }
+        ErrorKind::TimedOut => {
+            "start the command that writes into the pipe, then run this one again"
+        }
+        _ => "name a file that you may read",
     })
 }
 
@@ -114,7 +118,7 @@ fn open(path: &Path) -> IoResult<File> {
     let path = path.to_owned();
     let waiting = std::thread::Builder::new();
     waiting.spawn(move || opened.send(File::open(path)))?;
-    let nobody = || format!("no program has opened this pipe for writing for {WRITER_TIMEOUT:?}");
+    let nobody = || format!("no program opened this pipe for writing within {WRITER_TIMEOUT:?}");
     result
         .recv_timeout(WRITER_TIMEOUT)
         .unwrap_or_else(|_| Err(Error::new(ErrorKind::TimedOut, nobody())))
@@ -138,7 +142,7 @@ fn not_text(why: &str, path: &Path, before: &[u8]) -> Problem {
     Problem::new(format!("the file is not text: {why}"))
         .source(path.display().to_string())
         .at(line, column)
-        .hint("input files are text in UTF-8: is this another file, or a compressed one?")
+        .hint("input files are text in UTF-8: check that this is the right file, and unpack it if it is compressed")
 }
 
 /// Returns the SHA-256 hash of `bytes` as hexadecimal digits.
@@ -164,7 +168,10 @@ mod tests {
         assert!(told(folder.path()).contains("it is a folder"));
         assert!(told(&folder.path().join("none")).contains("check the name"));
         let file = folder.path().join("a.json");
-        for (bytes, why) in [(&b"{\n \xff}"[..], "not UTF-8"), (b"{\n \0}", "a byte 0")] {
+        for (bytes, why) in [
+            (&b"{\n \xff}"[..], "not UTF-8"),
+            (b"{\n \0}", "a zero byte"),
+        ] {
             std::fs::write(&file, bytes).unwrap();
             let text = told(&file);
             assert!(text.contains(why) && text.contains("a.json:2:2"), "{text}");

@@ -116,7 +116,7 @@ impl Document {
                     let (line, column) = line_column(&self.text, offset);
                     let path = join_path(path, key);
                     let problem = problem.source(&self.source).at(line, column).key(path);
-                    problem.hint("remove one of the two")
+                    problem.hint("remove one of the two keys")
                 } else {
                     problem // it is only counted
                 });
@@ -162,8 +162,11 @@ fn check_values(text: &str) -> Result<(), Problem> {
     if values <= MOST_VALUES {
         return Ok(());
     }
-    let problem = Problem::new(format!("the file has about {values} values")).at(1, 1);
-    Err(problem.hint(format!("up to {MOST_VALUES} are read")))
+    let problem = Problem::new(format!(
+        "the file has about {values} values, which is too many"
+    ))
+    .at(1, 1);
+    Err(problem.hint(format!("reduce them to {MOST_VALUES} or fewer")))
 }
 
 #[cfg(test)]

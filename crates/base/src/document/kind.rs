@@ -79,13 +79,13 @@ impl FileKind {
         match self {
             Self::Platform => "a platform",
             Self::Experiment => "an experiment",
-            Self::Study => "the file of a sweep or of a run",
-            Self::Barrier => "a barrier for `migsim decide`",
+            Self::Study => "the description of a sweep or of a run",
+            Self::Barrier => "a snapshot of a barrier for `migsim decide`",
             Self::Trace => "a trace of an application",
             Self::Work => "a table of work",
             Self::Messages => "a table of messages",
-            Self::Mapping => "a table of the host of each process",
-            Self::Clusters => "a table of the cluster of each host",
+            Self::Mapping => "a table of processes and their hosts",
+            Self::Clusters => "a table of hosts and their clusters",
             Self::Load => "a measured load",
             Self::Foreign(format) => format,
         }
@@ -104,7 +104,8 @@ impl FileKind {
             Self::Clusters => format!("use `--clusters {source}`"),
             Self::Load => format!("use `--load file,file={source}`"),
             Self::Foreign(_) => {
-                "this format is not read: `docs/guide/files.md` says what to do with it".to_owned()
+                "migsim does not read this format; see `docs/guide/files.md` for how to convert it"
+                    .to_owned()
             }
         }
     }

@@ -33,8 +33,8 @@ pub fn limited(mut problems: Vec<Problem>) -> Vec<Problem> {
         let last = problems
             .last()
             .and_then(|last| last.location.source.clone());
-        let rest = Problem::new(format!("{more} more problems like these"));
-        let rest = rest.hint("correct the first ones, then run again");
+        let rest = Problem::new(format!("{more} more problems were found"));
+        let rest = rest.hint("correct the problems above, then run the command again");
         problems.push(match last {
             Some(source) => rest.source(source),
             None => rest,

@@ -162,9 +162,14 @@ fn in_words(message: &str) -> String {
     };
     plain
         .replace("expected a map", OBJECT)
-        .replace("invalid type: ", "")
-        .replace("invalid value: ", "")
-        .replace(", expected ", ": expected ")
+        .replace("expected a sequence", "expected a list")
+        .replace("expected string or map", "expected a text or an object")
+        .replace("invalid type: map,", "found an object,")
+        .replace("invalid type: sequence,", "found a list,")
+        .replace("invalid type: floating point", "found number")
+        .replace("invalid value: floating point", "found number")
+        .replace("invalid type: ", "found ")
+        .replace("invalid value: ", "found ")
 }
 
 /// Repairs the value at the path of `failure`, deserializes again, and returns the next failure; `None` if there is none or no

@@ -13,7 +13,7 @@ type Cause = (String, String);
 pub(super) fn syntax_problem(text: &str, error: &serde_json::Error) -> Problem {
     if text.trim().is_empty() {
         let problem = Problem::new("the file is empty").at(1, 1);
-        return problem.hint("check the name of the file");
+        return problem.hint("check that this is the right file");
     }
     let full = error.to_string();
     let message = full
@@ -48,7 +48,7 @@ fn cause(message: &str, before: &str, rest: &str) -> Cause {
     if message.contains("recursion limit") {
         return told(
             &format!("not valid JSON: {message}"),
-            "objects and lists may be nested 127 deep",
+            "reduce the nesting of objects and lists to 127 levels",
         );
     }
     if let Some(cause) = end_of_file(message) {
@@ -57,25 +57,25 @@ fn cause(message: &str, before: &str, rest: &str) -> Cause {
     if rest.starts_with("//") || rest.starts_with("/*") || rest.starts_with('#') {
         return told(
             "JSON has no comments",
-            "remove the comment; platforms and experiments have a key `description` for remarks",
+            "remove the comment, or write it as a text of the key `description` (platforms and experiments)",
         );
     }
     if message == "trailing comma" {
         return told(
-            "not valid JSON: there is a comma before the closing bracket",
-            "remove the comma after the last value",
+            "not valid JSON: there is a comma after the last value",
+            "remove this comma",
         );
     }
     if message == "trailing characters" {
         return told(
-            "not valid JSON: the text continues after its value",
-            "a file has one object: remove what follows its closing bracket",
+            "not valid JSON: there is text after the end of the value",
+            "a file holds one object: remove everything after its closing bracket",
         );
     }
     if rest.starts_with('\'') {
         return told(
-            "not valid JSON: a single quote",
-            "JSON has texts in double quotes: write `\"name\"`, not `'name'`",
+            "not valid JSON: a text is in single quotes",
+            "write double quotes: `\"name\"`, not `'name'`",
         );
     }
     unquoted_word(before, rest).unwrap_or_else(|| {
@@ -90,14 +90,14 @@ fn cause(message: &str, before: &str, rest: &str) -> Cause {
 fn end_of_file(message: &str) -> Option<Cause> {
     let inside = message.strip_prefix("EOF while parsing ")?;
     let what = match inside {
-        "a string" => "a text without its closing quote",
-        "a list" => "a list without its closing bracket `]`",
-        "an object" => "an object without its closing bracket `}`",
-        _ => "a value that is missing",
+        "a string" => "a text (no closing quote)",
+        "a list" => "a list (no closing bracket `]`)",
+        "an object" => "an object (no closing bracket `}`)",
+        _ => "a value",
     };
     Some((
         format!("not valid JSON: the file ends within {what}"),
-        "is the file cut off? each `{`, `[` and `\"` needs its closing one".to_owned(),
+        "check whether the file is cut off, and close each `{`, `[` and `\"`".to_owned(),
     ))
 }
 
@@ -111,11 +111,11 @@ fn unquoted_word(before: &str, rest: &str) -> Option<Cause> {
     let told = |what: String, hint: &str| Some((what, hint.to_owned()));
     match lower.as_str() {
         "nan" | "inf" | "infinity" => told(
-            format!("`{word}` is no number in JSON"),
+            format!("JSON has no number `{word}`"),
             "leave the key out, or write a finite number",
         ),
         "true" | "false" | "none" | "null" => told(
-            format!("`{word}` is no value in JSON"),
+            format!("JSON has no value `{word}`"),
             "write `true`, `false` or `null`, in lower-case letters",
         ),
         _ if before[..start]
@@ -124,13 +124,13 @@ fn unquoted_word(before: &str, rest: &str) -> Option<Cause> {
             && rest.starts_with(char::is_alphabetic) =>
         {
             told(
-                format!("not valid JSON: a number, then `{word}`"),
-                "a value with a unit stands in double quotes: `\"5 MB\"`",
+                format!("not valid JSON: `{word}` stands directly after a number"),
+                "put a value with a unit in double quotes: `\"5 MB\"`",
             )
         }
         _ if rest.starts_with(|c: char| c.is_alphabetic() || c == '_') => {
-            let what = format!("not valid JSON: `{word}` without quotes");
-            told(what, "keys and texts stand in double quotes: `\"name\"`")
+            let what = format!("not valid JSON: `{word}` has no quotes");
+            told(what, "put keys and texts in double quotes: `\"name\"`")
         }
         _ => None,
     }
@@ -156,18 +156,26 @@ mod tests {
             ("// mine\n{}", "JSON has no comments", (1, 1)),
             ("{\"a\": 1, # one\n}", "JSON has no comments", (1, 10)),
             ("{\"é\": 1 /* one */}", "JSON has no comments", (1, 9)),
-            ("{\"a\": NaN}", "`NaN` is no number in JSON", (1, 7)),
-            ("{\"a\":\n nan}", "`nan` is no number in JSON", (2, 3)),
-            ("[-Infinity]", "`-Infinity` is no number in JSON", (1, 3)),
-            ("[True]", "`True` is no value in JSON", (1, 2)),
-            ("[1,\n]", "there is a comma before the closing", (2, 1)),
-            ("{\"a\": 1,}", "there is a comma before the closing", (1, 9)),
-            ("{'a': 1}", "a single quote", (1, 2)),
-            ("{a: 1}", "`a` without quotes", (1, 2)),
-            ("{\"a\": 5 MB}", "a number, then `MB`", (1, 9)),
+            ("{\"a\": NaN}", "JSON has no number `NaN`", (1, 7)),
+            ("{\"a\":\n nan}", "JSON has no number `nan`", (2, 3)),
+            ("[-Infinity]", "JSON has no number `-Infinity`", (1, 3)),
+            ("[True]", "JSON has no value `True`", (1, 2)),
+            ("[1,\n]", "there is a comma after the last value", (2, 1)),
+            (
+                "{\"a\": 1,}",
+                "there is a comma after the last value",
+                (1, 9),
+            ),
+            ("{'a': 1}", "in single quotes", (1, 2)),
+            ("{a: 1}", "`a` has no quotes", (1, 2)),
+            (
+                "{\"a\": 5 MB}",
+                "`MB` stands directly after a number",
+                (1, 9),
+            ),
             ("{\"a\": [1", "the file ends within a list", (1, 8)),
             ("{\"a\": \"x", "the file ends within a text", (1, 8)),
-            ("{} {}", "the text continues", (1, 4)),
+            ("{} {}", "text after the end", (1, 4)),
             ("{\"a\" 1}", "not valid JSON: expected `:`", (1, 6)),
         ] {
             let found = problem(text);

@@ -62,7 +62,7 @@ fn a_fit_that_no_library_has_is_doubted() {
     let sizes = [1.0, 1e3, 1e5, 1e6];
     // Milliseconds are given as seconds.
     let found_in_ms = found(&sizes.map(|size| (size, 1e3 * time(size))));
-    assert!(found_in_ms.doubts[0].contains("are the times in seconds?"));
+    assert!(found_in_ms.doubts[0].contains("check that the times are in seconds"));
     let origin = &found_in_ms.library["origins"]["network.overhead"];
     assert!(
         origin

@@ -30,7 +30,7 @@ pub(super) fn change(change: &CaseChange, platform: &mut Platform) -> Result<(),
                 .collect();
             if links.is_empty() {
                 let message = format!("the hosts of cluster `{name}` have no links of their own");
-                return Err(Problem::new(message).hint("name a link of the platform"));
+                return Err(Problem::new(message).hint("name a link of the platform instead"));
             }
             if *of == LinkQuantity::Latency {
                 check_latency_effect(platform, &links, &format!("the links of cluster `{name}`"))?;
@@ -202,7 +202,7 @@ pub(super) fn check_latency_effect(
         return Ok(());
     }
     let message = format!(
-        "the latency of {what} has no effect: the platform gives latencies of whole routes"
+        "the latency of {what} has no effect, since the platform gives the latencies of whole routes"
     );
     Err(Problem::new(message).hint("change `route CLUSTER CLUSTER latency` instead"))
 }

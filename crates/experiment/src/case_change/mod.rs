@@ -198,10 +198,10 @@ impl FromStr for CaseChange {
     fn from_str(text: &str) -> Result<Self, Problem> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let Some((amount, quantity)) = words.split_last() else {
-            return Err(unreadable("an empty text is no change"));
+            return Err(unreadable("the change is empty"));
         };
         let changed = changed_of(quantity).ok_or_else(|| {
-            let no = format!("`{text}` is no change that migsim can make");
+            let no = format!("`{text}` is not a change that migsim can make");
             unreadable(&no)
         })?;
         let amount = amount_of(amount, &changed)?;
@@ -248,7 +248,8 @@ fn amount_of(text: &str, changed: &Changed) -> Result<Amount, Problem> {
             "+1" => Ok(Amount::Count(1)),
             "-1" => Ok(Amount::Count(-1)),
             _ => {
-                let message = format!("`{changed}` changes by one process, not by `{text}`");
+                let message =
+                    format!("`{changed}` can only change by one process, not by `{text}`");
                 Err(Problem::new(message).hint("write `+1` or `-1`"))
             }
         };
@@ -261,7 +262,7 @@ fn amount_of(text: &str, changed: &Changed) -> Result<Amount, Problem> {
     let number = text.strip_suffix('%').filter(|_| has_sign);
     let number = number.and_then(|number| number.parse::<f64>().ok());
     let Some(percent) = number.filter(|percent| percent.is_finite()) else {
-        let message = format!("`{text}` is no amount of a change");
+        let message = format!("`{text}` is not the amount of a change");
         return Err(Problem::new(message).hint(hint));
     };
     if percent <= -100.0 || percent > 100.0 * UNLIMITED {

@@ -30,12 +30,12 @@ fn a_change_reads_back_as_it_is_written() {
 fn a_change_that_cannot_be_made_is_refused_with_its_forms() {
     let refusal = |text: &str| text.parse::<CaseChange>().unwrap_err();
     for (text, what) in [
-        ("", "an empty text is no change"),
-        ("link wan", "no change that migsim can make"),
-        ("link wan speed +10%", "no change that migsim can make"),
-        ("cluster speed +10%", "no change that migsim can make"),
-        ("link wan bandwidth 10%", "`10%` is no amount"),
-        ("link wan bandwidth +10", "`+10` is no amount"),
+        ("", "the change is empty"),
+        ("link wan", "not a change that migsim can make"),
+        ("link wan speed +10%", "not a change that migsim can make"),
+        ("cluster speed +10%", "not a change that migsim can make"),
+        ("link wan bandwidth 10%", "`10%` is not the amount"),
+        ("link wan bandwidth +10", "`+10` is not the amount"),
         ("link wan bandwidth -100%", "out of range"),
         ("load +10%", "cannot add load"),
         ("processes per host +2", "by one process"),
@@ -157,7 +157,7 @@ fn one_process_less_or_more_a_host_uses_more_or_fewer_hosts() {
         place(-1, &[0, 0, 1, 1, 2, 2])
             .unwrap_err()
             .message
-            .contains("not enough hosts")
+            .contains("too few hosts")
     );
 }
 

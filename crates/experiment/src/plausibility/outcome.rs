@@ -44,7 +44,8 @@ fn late_load(name: &str, begins: Seconds, makespan: f64) -> Option<Finding> {
     let is_late = begins.get() > LATE_LOAD.threshold * makespan && !is_epoch_time(begins);
     is_late.then(|| {
         let (begins, end) = (duration(begins.get()), duration(makespan));
-        let what = format!("the load of {name} begins at {begins}, and the run ends at {end}");
+        let what =
+            format!("the load of {name} begins at {begins}, after the end of the run at {end}");
         Finding::new(LATE_LOAD, what)
     })
 }
@@ -113,7 +114,9 @@ fn move_longer_than_run(experiment: &Experiment, results: &Results) -> Option<Fi
     let is_longer = shortest > MOVE.threshold * run;
     is_longer.then(|| {
         let (shortest, run) = (duration(shortest), duration(run));
-        let what = format!("one move takes {shortest} or more, and the run without moves {run}");
+        let what = format!(
+            "the shortest move takes {shortest}, but the run without moves takes only {run}"
+        );
         Finding::new(MOVE, what)
     })
 }
@@ -160,8 +163,7 @@ mod tests {
     fn a_load_that_begins_after_the_run_is_noticed() {
         let of = |begins: f64| late_load("`north.csv`", Seconds::of(begins), 11.43);
         let note = of(20.0).unwrap().note();
-        let expected =
-            "the load of `north.csv` begins at 20 s, and the run ends at 11.43 s: it has no effect";
+        let expected = "the load of `north.csv` begins at 20 s, after the end of the run at 11.43 s: it has no effect";
         assert!(note.starts_with(expected), "{note}");
         assert_eq!(of(11.43), None);
         assert_eq!(of(1e9), None); // epoch times have their own note

@@ -201,24 +201,24 @@ fn describe_break_even(effect: &Effect, left: u64) -> Sentence {
     };
     match effect.break_even() {
         None if rate < 0.0 => say!(
-            "The moves held up the run for {}, and a superstep takes {} longer: they are not paid back.",
+            "The moves delayed the run by {}, and each superstep takes {} longer: they do not pay for themselves.",
             price,
             quantity::LOSS_PER_SUPERSTEP.with_value(-rate)
         ),
         None => say!(
-            "The moves held up the run for {} and gain nothing: they are not paid back.",
+            "The moves delayed the run by {} and gain nothing: they do not pay for themselves.",
             price
         ),
         Some(0) => "The moves delayed no process: there is nothing to pay back.".into(),
         Some(supersteps) if supersteps > left => say!(
-            "The moves held up the run for {} and are not paid back: at {} a superstep that takes {}, and {} left.",
+            "The moves delayed the run by {} and do not pay for themselves: at a gain of {} per superstep that takes {}, and {} left.",
             price,
             quantity::GAIN_PER_SUPERSTEP.with_value(rate),
             count(&quantity::BREAK_EVEN, supersteps),
             left_with_verb(left)
         ),
         Some(supersteps) => say!(
-            "The moves held up the run for {}; at {} a superstep they pay for themselves after {}; {} left after the call.",
+            "The moves delayed the run by {}; at a gain of {} per superstep they pay for themselves after {}; {} left after the call.",
             price,
             quantity::GAIN_PER_SUPERSTEP.with_value(rate),
             count(&quantity::BREAK_EVEN, supersteps),

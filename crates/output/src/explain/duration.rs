@@ -34,7 +34,7 @@ pub fn time_of_superstep(path: &[PathRow], number: u64) -> Vec<Sentence> {
     let own: Vec<&PathRow> = own.into_iter().filter(is_seen).collect();
     if own.is_empty() {
         return vec![say!(
-            "Nothing that starts in superstep {} is on the critical path.",
+            "No activity that starts in superstep {} is on the critical path.",
             superstep(number)
         )];
     }

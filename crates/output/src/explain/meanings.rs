@@ -80,7 +80,7 @@ pub(super) const REALISED_WITHOUT: Meaning = seconds(
 /// that the moves cost.
 pub(super) const REALISED_WITH: Meaning = seconds(
     "realised_with_s",
-    "the time of the supersteps until the next call, without the time for which the moves held up the run",
+    "the time of the supersteps until the next call, without the time by which the moves delayed the run",
 );
 /// Meaning of the realised gain: the makespan without the moves of a call, minus the makespan with them \[s\].
 pub(super) const REALISED_GAIN: Meaning =
@@ -109,8 +109,7 @@ pub(super) const COMMUNICATION_WITHOUT: Meaning = seconds(
     "the rest of realised_without_s: communication and barrier",
 );
 /// Meaning of the cost of the moves of a call: the time for which they delayed the run \[s\].
-pub(super) const PRICE: Meaning =
-    seconds("price_s", "the time for which the moves held up the run");
+pub(super) const PRICE: Meaning = seconds("price_s", "the time by which the moves delayed the run");
 /// Meaning of the realised gain per superstep until the next call \[s\].
 pub(super) const GAIN_PER_SUPERSTEP: Meaning = seconds(
     "gain_per_superstep_s",

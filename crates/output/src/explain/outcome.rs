@@ -23,7 +23,7 @@ impl Answer<'_> {
             }
             Some(Err(why)) => {
                 sentences.push(say!(
-                    "The effect of the moves is unknown: the run cannot be repeated without them, since {}.",
+                    "The effect of the moves is unknown, since the run cannot be repeated without them: {}.",
                     why
                 ));
                 sentences.extend(predicted_sum(call));
@@ -38,7 +38,7 @@ impl Answer<'_> {
         let decided = call.migrations.len() as u64;
         let cost = quantity::CALL_COST.with_value(call.cost_s);
         if decided == 0 {
-            return say!("Nothing moved; the call cost {}.", cost);
+            return say!("No process moved; the call cost {}.", cost);
         }
         if !call.applied {
             let why = if self.this.scenario == Scenario::Ii {

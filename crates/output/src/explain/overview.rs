@@ -167,7 +167,7 @@ impl<'a> Overview<'a> {
         };
         let count = done.iter().sum();
         let moved = match done.len() as u64 {
-            0 => say!("none of them {} anybody", would),
+            0 => say!("none of them {} a process", would),
             moving => say!(
                 "{} of them {} {}",
                 quantity::MOVING_CALLS.with_count(moving),
@@ -220,7 +220,7 @@ impl<'a> Overview<'a> {
             }
         });
         say!(
-            "With that the run took {}{}.",
+            "The whole run took {}{}.",
             quantity::MAKESPAN.with_value(self.this.makespan_s),
             against.unwrap_or_default()
         )

@@ -56,7 +56,7 @@ impl Overview<'_> {
 /// Adds the description of a call to the page; it is unfolded if the call decided moves.
 fn add_call(html: &mut String, call: &Call, story: &Story) {
     let (open, what) = match call.migrations.len() {
-        0 => ("", "nobody is to move".to_owned()),
+        0 => ("", "no process is to move".to_owned()),
         moves => (" open", format!("{} to move", counted(moves, "process"))),
     };
     writeln!(

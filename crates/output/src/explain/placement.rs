@@ -37,7 +37,7 @@ impl Answer<'_> {
             let moved = rest.iter().filter(|one| one.accepted).count() as u64;
             let count = rest.len() as u64;
             sentences.push(say!(
-                "{}, {} accepted; ask for one with --process.",
+                "{}, {} accepted; see one of them with --process.",
                 MORE_CANDIDATES
                     .with_count(count)
                     .shown_as(counted(count, "more candidate")),
@@ -57,7 +57,7 @@ impl Answer<'_> {
                 ));
             } else if asked.is_empty() {
                 sentences.push(say!(
-                    "p{} was no candidate, so no host was looked for and no times were compared.",
+                    "p{} was not a candidate, so that no host was sought and no times were compared.",
                     process
                 ));
             }

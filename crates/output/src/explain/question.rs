@@ -40,7 +40,7 @@ pub(super) fn find_scenario(
         } else {
             names.join(", ")
         };
-        Problem::new("the run has no such scenario in which a policy decides")
+        Problem::new("the run has no such scenario with calls of a policy")
             .source("--scenario")
             .hint(format!("known scenarios with calls: {known}"))
     })

@@ -56,8 +56,9 @@ impl Report {
         let mut names = select_figures(wanted, &known)?;
         if self.activity.is_none() {
             if wanted == "gantt" {
-                let problem = Problem::new("the run was written without what its processes did");
-                let hint = "run it with `migsim run ... --processes --out FOLDER`";
+                let problem =
+                    Problem::new("the run folder has no data on the activities of the processes");
+                let hint = "repeat the run with `migsim run ... --processes --out FOLDER`";
                 return Err(problem.hint(hint).into());
             }
             names.retain(|name| *name != "gantt");

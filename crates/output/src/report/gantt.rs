@@ -39,7 +39,7 @@ pub(super) fn unit_size(report: &Report) -> usize {
 /// Adds the bars of all scenarios to the block of arrays, and returns the description of the arrays for the page.
 pub(super) fn pack_bars(report: &Report, unit: usize, pack: &mut Pack) -> Value {
     let Some(all) = &report.activity else {
-        return json!({ "reason": "The run was written without what its processes did. To see that here: migsim run ... --out DIR --processes" });
+        return json!({ "reason": "The run folder has no data on the activities of the processes. Add them with: migsim run ... --out DIR --processes" });
     };
     let processes = report.processes();
     if processes > MOST_ROWS {

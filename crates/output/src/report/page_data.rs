@@ -165,7 +165,7 @@ fn read_traffic(path: &Path, run: &Run) -> Result<Option<Vec<LinkTraffic>>, Erro
             && row.first_superstep <= row.last_superstep;
         let is_amount = |value: f64| value.is_finite() && value >= 0.0;
         if !is_group || !is_amount(row.bytes) || !is_amount(row.bandwidth_bytes_per_s) {
-            let what = "the row is not as it was written";
+            let what = "the row is not one that migsim wrote";
             return Err(damaged(what).source(path_text(path)).at(line, 1).into());
         }
     }

@@ -95,17 +95,17 @@ fn verdict(run: &Run) -> Sentence {
             makespan_quantity(base),
         ),
         (Some(base), None, None) => say!(
-            "The application alone takes {}; without scenarios ii and iii the run does not tell what rescheduling costs or gains.",
+            "The application alone takes {}; scenarios ii and iii, which show the cost and the gain of rescheduling, were not run.",
             makespan_quantity(base)
         ),
         (None, Some(moved), _) => say!(
-            "With {} and {} the application takes {}; without scenario i there is nothing to compare it with.",
+            "With {} and {} the application takes {}; there is no scenario i to compare it with.",
             calls_quantity(moved),
             migrations_quantity(moved),
             makespan_quantity(moved)
         ),
         (None, None, Some(decided)) => say!(
-            "With {} the application takes {}; without scenario i there is nothing to compare it with.",
+            "With {} the application takes {}; there is no scenario i to compare it with.",
             calls_quantity(decided),
             makespan_quantity(decided)
         ),
@@ -148,7 +148,7 @@ fn verdict_against_i(base: &RunOfScenario, moved: &RunOfScenario, is_beaten: boo
     // A gain that rounds to 0 is not called a gain.
     if moved.migrations.iter().all(|one| one.cause != "policy") {
         say!(
-            "The policy moved nothing in scenario iii; its {} cost {}, and it takes {}.",
+            "The policy moved no process in scenario iii; its {} cost {}, and the scenario takes {}.",
             calls_quantity(moved),
             time_quantity(&CALLS_COST, moved.scheduling_s),
             times

@@ -185,7 +185,7 @@ impl<'a> Perfetto<'a> {
     fn nanoseconds(&mut self, date: f64) -> u64 {
         if date > LATEST_TIME {
             let what = format!(
-                "a date of {date} s is later than a trace for Perfetto can represent ({LATEST_TIME} s)"
+                "a time of {date} s is later than the latest time of a trace for Perfetto, {LATEST_TIME} s"
             );
             self.lines
                 .fail(std::io::Error::new(std::io::ErrorKind::InvalidData, what));

@@ -16,7 +16,7 @@ use migsim_base::units::Seconds;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     untagged,
-    expecting = "a load is an object like {\"kind\": \"walk\"}, or a list of such"
+    expecting = "a load is an object such as {\"kind\": \"walk\"}, or a list of such objects"
 )]
 pub enum LoadKey {
     /// One load: the keys `kind`, `on` and the parameters.
@@ -50,7 +50,7 @@ pub struct Loads {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     untagged,
-    expecting = "places are `hosts`, `links`, the name of a cluster, host or link, or a list of such"
+    expecting = "`on` is `hosts`, `links`, the name of a cluster, host or link, or a list of these"
 )]
 pub(super) enum On {
     One(String),
@@ -174,9 +174,9 @@ fn read_one(table: &Table, key: &str, keys: &Map<String, Value>) -> Result<Spec,
     let kind = match keys.remove("kind") {
         Some(Value::String(kind)) => kind,
         other => {
-            let mut problem = Problem::new("the load has no kind");
+            let mut problem = Problem::new("the load has no `kind`");
             if other.is_some() {
-                problem = Problem::new("the kind of the load is not a text").key("kind");
+                problem = Problem::new("the `kind` of the load is not a text").key("kind");
             }
             return Err(problem.known("loads", table.names()).into());
         }
@@ -224,7 +224,8 @@ pub fn schema(table: &Table, generator: &mut SchemaGenerator) -> Value {
         .map(|entry| kind(entry, entry.schema(generator).to_value()))
         .collect();
     json!({
-        "description": "Background load of hosts and links: one load, or several, which multiply.",
+        "description": "Background load of hosts and links: one load, or a list; several loads on one host or link multiply the shares \
+        that they leave.",
         "anyOf": [{ "type": "null" }, { "type": "object", "anyOf": kinds }, { "type": "array", "items": { "type": "object", "anyOf": kinds } }],
     })
 }

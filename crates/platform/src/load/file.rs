@@ -136,12 +136,18 @@ impl FileConfig {
     fn load_of(&self, value: f64) -> Result<f64, Wrong> {
         let (whole, hint) = match self.scale {
             Some(Scale::Percent) => (100.0, None),
-            _ => (1.0, Some("are these percent? add `scale=percent`")),
+            _ => (
+                1.0,
+                Some("add `scale=percent` if the values are percentages"),
+            ),
         };
         let share = value / whole;
         match self.values() {
             Values::LoadAverage => Ok(share / (1.0 + share)),
-            _ if share > 1.0 => Err((format!("{value} is more than the whole, {whole}"), hint)),
+            _ if share > 1.0 => Err((
+                format!("the value {value} is greater than {whole}, the full load"),
+                hint,
+            )),
             Values::Load => Ok(share),
             Values::Available => Ok(1.0 - share),
         }
@@ -191,14 +197,20 @@ impl FileConfig {
         }
         ranges.check()?;
         if self.period.is_some() && self.format == Some(Format::Simgrid) {
-            let problem = Problem::new("a profile of SimGrid has its own times").key("period");
-            let hint = "leave `period` out, or `format` if the file has a value a line";
+            let problem = Problem::new(
+                "`period` and `format` contradict each other: a SimGrid profile has its own times",
+            )
+            .key("period");
+            let hint =
+                "leave out `period`; or, if each line holds only a value, leave out `format`";
             return Err(problem.hint(hint).into());
         }
         if self.scale == Some(Scale::Percent) && self.values() == Values::LoadAverage {
-            let problem = Problem::new("a load average is a number of processes, not a percentage")
-                .key("scale");
-            return Err(problem.hint("leave `scale` out").into());
+            let problem = Problem::new(
+                "`scale` does not apply to a load average, which is a number of processes",
+            )
+            .key("scale");
+            return Err(problem.hint("leave out `scale`").into());
         }
         Ok(())
     }
@@ -210,13 +222,14 @@ impl FileConfig {
         }
         let hint = match (self.period, self.format()) {
             (Some(_), _) => {
-                "with `period` a line is a value from 0 on: `24`; leave `period` out if lines have times"
+                "with `period`, write one value of at least 0 per line: `24`; leave out `period` if the lines have times"
             }
             (None, Format::Csv) => {
-                "a line is a time in seconds and a value from 0 on, separated by a comma: `10,0.5`; times ascend"
+                "write a time in seconds and a value of at least 0 per line, separated by a comma: `10,0.5`; times must increase"
             }
             (None, Format::Simgrid) => {
-                "a line is a time in seconds and a value from 0 on: `10 0.5`; times ascend, and `PERIODICITY 60` repeats them"
+                "write a time in seconds and a value of at least 0 per line: `10 0.5`; times must increase, and `PERIODICITY 60` repeats \
+                them every 60 s"
             }
         };
         Error::from(problem.source(&self.file)).with_default_hint(hint)
@@ -249,9 +262,10 @@ impl LoadOptions for FileConfig {
         let read = self.read(&text);
         let (profile, cut) = read.map_err(|problem| self.file_error(problem, &text))?;
         if self.shift && profile.period().is_none() {
-            let problem = Problem::new("a trace that happens once cannot be shifted").key("shift");
+            let problem =
+                Problem::new("a measured load that does not repeat cannot be shifted").key("shift");
             return Err(problem
-                .hint("set the period of its repetition (`repeat`)")
+                .hint("set `repeat`, the period after which the load repeats")
                 .into());
         }
         Ok(Arc::new(Measured {
@@ -331,7 +345,7 @@ impl Load for Measured {
             some => format!("{some} loads"),
         };
         Some(format!(
-            "{loads} above {MOST_LOAD} in `{source}` count as {MOST_LOAD}: a fully loaded host or link continues, 100 times slower"
+            "{loads} above {MOST_LOAD} in `{source}` count as {MOST_LOAD}: a fully loaded host or link works at 1/100 of its speed"
         ))
     }
 }

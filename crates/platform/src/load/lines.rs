@@ -19,7 +19,7 @@ pub(super) fn problem_with_hint(what: String, hint: Option<&str>) -> Problem {
 }
 
 /// Hint for a file that has values but no times.
-pub(super) const VALUES_HINT: &str = "does the file have a value a line and no times? name the time between two of them, and their unit: `period=5min,scale=percent`";
+pub(super) const VALUES_HINT: &str = "if each line holds only a value, give the time between two values, and the scale: `period=5min,scale=percent`";
 
 /// Returns the lines of a text with their numbers, counted from 1; empty lines and comments are left out.
 fn numbered_lines(text: &str) -> impl Iterator<Item = (&str, usize)> {
@@ -41,7 +41,7 @@ pub(super) fn read_values(
             Ok(value) if value.is_finite() && value >= 0.0 => value,
             Err(_) if at == 0 && !line.starts_with(|c: char| c.is_ascii_digit()) => continue, // the name of the column
             _ => {
-                let what = format!("`{line}` is not a number that is finite and not negative");
+                let what = format!("`{line}` is not a finite number of at least 0");
                 return Err(Problem::new(what).at(number, 1));
             }
         };
@@ -50,7 +50,7 @@ pub(super) fn read_values(
         steps.push((steps.len() as f64 * period.get(), load));
     }
     if steps.is_empty() {
-        return Err(Problem::new("the trace has no line with a value").at(1, 1));
+        return Err(Problem::new("the file has no line with a value").at(1, 1));
     }
     Ok(steps)
 }
@@ -82,7 +82,8 @@ pub(super) fn read_csv(
         }
         let (date, value) = row.time_and_value(has_index.then_some(steps.len()))?;
         if let Some((last, _)) = steps.last().filter(|last| date <= last.0) {
-            let message = format!("the time {date} is not after the previous one, {last}");
+            let message =
+                format!("the time {date} does not come after that of the line before, {last}");
             return Err(row.problem(0, message));
         }
         let load = load_of(value).map_err(|(what, hint)| {
@@ -95,7 +96,7 @@ pub(super) fn read_csv(
         steps.push((date, load));
     }
     if steps.is_empty() {
-        return Err(Problem::new("the trace has no line with a time and a value").at(1, 1));
+        return Err(Problem::new("the file has no line with a time and a value").at(1, 1));
     }
     Ok(steps)
 }
@@ -138,10 +139,10 @@ impl Row<'_> {
         }
         if let Some(index) = index.filter(|index| self.fields[0].trim() != index.to_string()) {
             let what = format!(
-                "the first column has no name, and `{}` is not the number of the row, {index}",
+                "the first column has no name, but does not count the rows: it has `{}` where {index} is expected",
                 self.fields[0].trim()
             );
-            return Err(self.problem(0, what).hint("remove the column"));
+            return Err(self.problem(0, what).hint("remove the first column"));
         }
         Ok((self.time(first)?, self.number(first + 1)?))
     }
@@ -152,7 +153,7 @@ impl Row<'_> {
         match self.separator.with_decimal_point(text).parse::<f64>() {
             Ok(number) if number.is_finite() && number >= 0.0 => Ok(number),
             _ => {
-                let what = format!("`{text}` is not a number that is finite and not negative");
+                let what = format!("`{text}` is not a finite number of at least 0");
                 Err(self.problem(field, what))
             }
         }

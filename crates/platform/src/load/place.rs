@@ -34,9 +34,7 @@ fn targets(on: &On, platform: &Platform) -> Result<Vec<Target>, Problem> {
         } else if let Some(link) = link() {
             targets.push(Target::Link(link));
         } else {
-            let problem = Problem::new(format!(
-                "there is no cluster, host or link `{name}` for a load"
-            ));
+            let problem = Problem::new(format!("unknown cluster, host or link `{name}` in `on`"));
             let clusters = platform.clusters.iter().map(|cluster| &*cluster.name);
             let problem = problem.with_unknown_name("place", name);
             return Err(problem.known("places", clusters.chain(["hosts", "links"])));
@@ -114,11 +112,11 @@ fn apply_load(
             let link = &mut platform.links[index];
             if !link.is_shared {
                 let message = format!(
-                    "link `{}` is not shared and keeps its capacity: no load on it can vary",
+                    "link `{}` cannot have a load that varies, since it is not a shared link",
                     link.name
                 );
                 return Err(Problem::new(message)
-                    .hint("name the links that are shared, or take the load `constant`"));
+                    .hint("name only shared links, or use the load `constant`"));
             }
             link.loads.push(placed(Purpose::LinkLoad, &link.name));
         }
@@ -129,10 +127,9 @@ fn apply_load(
 /// Multiplies the speed of a host or the bandwidth of a link by `share` for the whole run.
 fn slow_down(target: Target, platform: &mut Platform, share: f64) -> Result<(), Problem> {
     let nothing = |what: &str, name: &str| {
-        let message = format!("the constant loads of {what} `{name}` together leave nothing of it");
-        Problem::new(message).hint(
-            "put fewer or smaller loads there: each leaves 1 - load of what those before it leave",
-        )
+        let message = format!("the constant loads of {what} `{name}` together leave no capacity");
+        Problem::new(message)
+            .hint("use fewer or smaller loads there: the shares 1 - load that they leave multiply")
     };
     match target {
         Target::Host(index) => {
@@ -258,7 +255,7 @@ mod tests {
             stacked(6).put_on(&mut open("ufrgs"), 1).unwrap();
             let error = stacked(20).put_on(&mut open("ufrgs"), 1).unwrap_err();
             let error = error.to_string();
-            assert!(error.contains("together leave nothing of it"), "{error}");
+            assert!(error.contains("together leave no capacity"), "{error}");
             assert!(error.contains("load[") && error.contains("].on"), "{error}");
         }
     }
@@ -269,7 +266,7 @@ mod tests {
         platform.links[0].is_shared = false;
         let varying = loads(json!({ "kind": "walk", "on": "links" }));
         let error = varying.put_on(&mut platform, 1).unwrap_err().to_string();
-        assert!(error.contains("is not shared"), "{error}");
+        assert!(error.contains("is not a shared link"), "{error}");
         let constant = loads(json!({ "kind": "constant", "on": "links" }));
         constant.put_on(&mut platform, 1).unwrap();
     }

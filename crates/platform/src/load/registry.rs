@@ -11,18 +11,22 @@ pub fn standard() -> Table {
     let rows = vec![
         row::<ArConfig>(
             "ar",
-            "autoregressive with long memory, like measured loads of hosts",
+            "an autoregressive process with long memory, like measured loads of hosts",
             "Dinda, The statistical properties of host load, 1999; Granger 1980",
         ),
-        row::<ConstantConfig>("constant", "the same load for ever", "-"),
-        row::<DailyConfig>("daily", "the cycle of a day", "-"),
+        row::<ConstantConfig>("constant", "a constant load", "-"),
+        row::<DailyConfig>("daily", "a daily cycle", "-"),
         row::<FileConfig>(
             "file",
-            "a trace that was measured: a profile of SimGrid, or CSV",
+            "a measured load from a file: a SimGrid profile, or CSV",
             "-",
         ),
-        row::<OnOffConfig>("on-off", "other users come and go at random", "-"),
-        row::<WalkConfig>("walk", "a random walk between two limits", "-"),
+        row::<OnOffConfig>(
+            "on-off",
+            "switched on and off at random times, like other users that come and go",
+            "-",
+        ),
+        row::<WalkConfig>("walk", "a random walk between two bounds", "-"),
     ];
     Table::new(["load", "loads", "kind"], rows)
 }

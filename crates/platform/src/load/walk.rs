@@ -58,9 +58,14 @@ impl LoadOptions for WalkConfig {
             .number("most", self.most, &(0.0..=MOST_LOAD))
             .check()?;
         if self.least >= self.most {
-            let message = format!("`most` is {}, not above `least`, {}", self.most, self.least);
+            let message = format!(
+                "`most` ({}) is not greater than `least` ({})",
+                self.most, self.least
+            );
             let problem = Problem::new(message).key("most");
-            return Err(problem.hint("a load that stays is `constant`").into());
+            return Err(problem
+                .hint("set `most` above `least`, or use the load `constant`")
+                .into());
         }
         Ok(Arc::new(Walk(self)))
     }

@@ -27,12 +27,12 @@ pub(super) fn place(
     read(&text, platform, processes).map_err(|problems| {
         if let Some(kind) = FileKind::of_text(&text).filter(|kind| *kind != FileKind::Mapping) {
             return kind
-                .wrong_kind_error("a table of the host of each process", path)
+                .wrong_kind_error("a table of processes and their hosts", path)
                 .into();
         }
         let located = problems.into_iter().map(|problem| problem.source(path));
         Error::Input(limited(located.collect())).with_default_hint(
-            "a line is a process and its host: `p1,epyc-0`; the first line is `process,host`",
+            "begin with the line `process,host`; each further line has a process and its host: `p1,epyc-0`",
         )
     })
 }
@@ -155,12 +155,14 @@ impl Table<'_> {
                 Some(Some((_, line))) => row
                     .problem(
                         0,
-                        format!("process `{text}` has a host already, in line {line}"),
+                        format!("process `{text}` already has a host, in line {line}"),
                     )
-                    .hint("leave one of the two lines out"),
+                    .hint("remove one of the two lines"),
                 None => row
                     .problem(0, format!("there is no process `{text}`"))
-                    .hint(format!("the application has {count}, from p1 to p{count}")),
+                    .hint(format!(
+                        "write a process from p1 to p{count}: the application has {count}"
+                    )),
             },
         };
         self.problems.push(problem);
@@ -179,7 +181,7 @@ impl Table<'_> {
                 let hosts = &self.platform.clusters[cluster.index()].hosts;
                 let name_of = |host: u32| &self.platform.hosts[host as usize].name;
                 problem.hint(format!(
-                    "`{name}` is a cluster: name one of its hosts, `{}` to `{}`",
+                    "`{name}` is a cluster: write one of its hosts, `{}` to `{}`",
                     name_of(hosts.start),
                     name_of(hosts.end - 1)
                 ))
@@ -198,12 +200,15 @@ impl Table<'_> {
         if let Some(first) = missing.first() {
             let message = match missing.len() {
                 1 => format!("process p{} has no host", first + 1),
-                some => format!("{some} processes have no host, the first is p{}", first + 1),
+                some => format!(
+                    "{some} processes have no host, the first of them is p{}",
+                    first + 1
+                ),
             };
             let count = self.places.len();
             let problem = Problem::new(message).at(1, 1);
             self.problems
-                .push(problem.hint(format!("give each of p1 to p{count} a line")));
+                .push(problem.hint(format!("add a line for each process from p1 to p{count}")));
             return Err(self.problems);
         }
         Ok(self
@@ -255,9 +260,9 @@ mod tests {
     fn all_problems_are_told_with_line_and_column() {
         let text = "process,host\np1,a-0\np1,b-0\nq2,c-0\np4,a-0\np2,b\np2;a-0\n0,a-0\n";
         let expected = [
-            ("process `p1` has a host already, in line 2", (3, 1)),
+            ("process `p1` already has a host, in line 2", (3, 1)),
             (
-                "`q2` is no process: write `p24` or `24`; processes are counted from 1",
+                "`q2` is not a process number; write `p24` or `24` (processes are counted from 1)",
                 (4, 1),
             ),
             ("unknown host `c-0`", (4, 4)),
@@ -268,7 +273,7 @@ mod tests {
                 (7, 1),
             ),
             (
-                "`0` is no process: write `p24` or `24`; processes are counted from 1",
+                "`0` is not a process number; write `p24` or `24` (processes are counted from 1)",
                 (8, 1),
             ),
         ];
@@ -282,7 +287,7 @@ mod tests {
         let hint = found[0].hint.as_deref().unwrap();
         assert_eq!(
             hint,
-            "`b` is a cluster: name one of its hosts, `b-0` to `b-2`"
+            "`b` is a cluster: write one of its hosts, `b-0` to `b-2`"
         );
     }
 
@@ -291,7 +296,7 @@ mod tests {
         let of = |text: &str, processes| problems(text, processes).remove(0).0;
         assert_eq!(of("process,host\n2,a-0\n", 2), "process p1 has no host");
         let several = of("process,host\n1,a-0\n", 4);
-        assert_eq!(several, "3 processes have no host, the first is p2");
+        assert_eq!(several, "3 processes have no host, the first of them is p2");
         assert_eq!(of("", 1), "the table is empty");
         assert_eq!(of("p1,a-0\n", 1), "the first line is not `process,host`");
     }

@@ -273,12 +273,12 @@ fn explicit(
         return Ok(hosts);
     }
     let problem = Problem::new(format!(
-        "the mapping names {} for {}",
+        "the mapping lists {} for {}",
         counted(hosts.len(), "host"),
         counted(processes, "process")
     ));
     Err(problem
-        .hint("a list names one host per process, several times if need be; `by-core:` before it fills the cores of its hosts")
+        .hint("list one host per process (a host may be repeated), or write `by-core:` before the list to fill the cores of its hosts")
         .into())
 }
 
@@ -337,7 +337,7 @@ fn hosts_of_entry(
     let end = *names.get(last.trim()).ok_or_else(|| unknown(last))?;
     if end < start {
         return Err(Problem::new(format!(
-            "the hosts `{entry}` of the mapping are in the wrong order"
+            "the range of hosts `{entry}` in the mapping is reversed"
         ))
         .hint(format!("write `{}..{}`", last.trim(), first.trim())));
     }

@@ -116,10 +116,11 @@ impl<'a> Builder<'_, 'a, '_> {
         self.count_ignored_children(node);
         for attribute in ["availability_file", "state_file"] {
             if self.reader.attribute(node, attribute).is_some() {
-                let message = format!("attribute `{attribute}` of a cluster is not supported");
+                let message = format!("attribute `{attribute}` is not supported for a `<cluster>`");
                 let problem = self.reader.problem_at(node, attribute, message);
-                self.reader
-                    .record(problem.hint("write its hosts one by one, each with its file"));
+                self.reader.record(
+                    problem.hint("write its hosts as single `<host>` elements, each with its file"),
+                );
             }
         }
         let hosts = self.hosts_of(node);
@@ -220,8 +221,8 @@ impl<'a> Builder<'_, 'a, '_> {
         if !is_valid_name(&name) {
             let problem = self
                 .reader
-                .problem(node, format!("`{name}` cannot be a name"));
-            let hint = "names of hosts have no space at their ends, no comma and no `..`";
+                .problem(node, format!("`{name}` is not a valid name"));
+            let hint = "use names of hosts without commas, `..`, and spaces at the ends";
             self.reader.record(problem.hint(hint));
             return None;
         }
@@ -279,11 +280,14 @@ impl<'a> Builder<'_, 'a, '_> {
         ];
         self.reader.check_attributes(node, &known);
         if !matches!(self.zones.zone(place.zone).routing, Routing::Star(_)) {
-            let problem = self
-                .reader
-                .problem(node, "a cabinet stands in a zone with routing `Cluster`");
-            self.reader
-                .record(problem.hint("write routing=\"Cluster\", or a `<cluster>` instead"));
+            let problem = self.reader.problem(
+                node,
+                "a `<cabinet>` is not in a zone with routing `Cluster`",
+            );
+            self.reader.record(
+                problem
+                    .hint("set routing=\"Cluster\" for its zone, or write a `<cluster>` instead"),
+            );
             return 0;
         }
         let hosts = self.hosts_of(node);
@@ -372,9 +376,10 @@ impl<'a> Builder<'_, 'a, '_> {
         if !matches!(self.zones.zone(place.zone).routing, Routing::Vivaldi(_)) {
             let problem = self
                 .reader
-                .problem(node, "a peer stands in a zone with routing `Vivaldi`");
-            self.reader
-                .record(problem.hint("write routing=\"Vivaldi\", or a `<host>` instead"));
+                .problem(node, "a `<peer>` is not in a zone with routing `Vivaldi`");
+            self.reader.record(
+                problem.hint("set routing=\"Vivaldi\" for its zone, or write a `<host>` instead"),
+            );
             return false;
         }
         let Some(name) = self.reader.name(node, "id") else {
@@ -462,7 +467,7 @@ impl<'a> Builder<'_, 'a, '_> {
             .collect();
         let coordinates = numbers.and_then(|numbers| <[f64; 3]>::try_from(numbers).ok());
         if coordinates.is_none() {
-            let message = format!("`{text}` are not three numbers");
+            let message = format!("the coordinates `{text}` are not three numbers");
             let problem = self.reader.problem_at(node, "coordinates", message);
             self.reader
                 .record(problem.hint("write x, y and height, such as `25.5 9.4 1.4`"));
@@ -479,7 +484,7 @@ pub(super) fn parse_radical(text: &str) -> Result<Vec<(u64, u64)>, String> {
             match (from.trim().parse(), to.trim().parse()) {
                 (Ok(from), Ok(to)) if from <= to => Ok((from, to)),
                 _ if part.contains(['−', '–']) => Err(format!(
-                    "`{part}` is not a range of numbers: a range has the minus sign of the keyboard (`-`)"
+                    "`{part}` is not a range of numbers; write the range with a hyphen (`-`)"
                 )),
                 _ => Err(format!("`{part}` is not a range of numbers such as `0-9`")),
             }

@@ -123,9 +123,9 @@ impl Expander {
         }
         if self.rounds > MAX_ROUNDS {
             let problem = Problem::new(format!(
-                "files include each other more than {MAX_ROUNDS} times"
+                "the files include each other at more than {MAX_ROUNDS} levels"
             ));
-            let problem = problem.hint("let no file include itself");
+            let problem = problem.hint("remove the include by which a file includes itself");
             return Err(at(found[0], problem));
         }
         let (mut new, mut done) = (String::new(), 0);
@@ -145,8 +145,11 @@ impl Expander {
             new.extend(text[range.clone()].chars().filter(|c| *c == '\n'));
             done = range.end;
             if new.len() > MAX_TEXT_LENGTH {
-                let problem = Problem::new("the elements stand for more than 268 MB of text");
-                return Err(at(node, problem.hint("name fewer hosts in the set")));
+                let problem = Problem::new("the expanded elements are longer than 268 MB of text");
+                return Err(at(
+                    node,
+                    problem.hint("reduce the number of hosts in the set"),
+                ));
             }
         }
         new.push_str(&text[done..]);
@@ -192,10 +195,10 @@ impl Expander {
                     &text[first.range().start..last.range().end]
                 });
                 if names.len().saturating_mul(body.len()) > MAX_TEXT_LENGTH {
-                    return Err(
-                        Problem::new("the elements stand for more than 268 MB of text")
-                            .hint("name fewer hosts in the set"),
-                    );
+                    return Err(Problem::new(
+                        "the expanded elements are longer than 268 MB of text",
+                    )
+                    .hint("reduce the number of hosts in the set"));
                 }
                 let each = names.iter().map(|name| body.replace("$1", name));
                 Ok(each.collect())
@@ -220,7 +223,7 @@ impl Expander {
         let path = path.to_string_lossy().into_owned();
         let text = read_text(&path).map_err(|problem| {
             Problem::new(problem.message)
-                .hint("name an existing file; its path is relative to the folder of this file")
+                .hint("name an existing file; a relative path counts from the folder of this file")
         })?;
         let hash = sha256(text.as_bytes());
         if !self.files.iter().any(|(known, _)| *known == path) {
@@ -249,8 +252,10 @@ fn check_inside(folder: &Path, file: &Path, name: &str) -> Result<(), Problem> {
     if is_inside {
         return Ok(());
     }
-    let problem = Problem::new(format!("`{name}` is not in the folder of the platform"));
-    Err(problem.hint("copy it there, or allow it with `--include-outside`"))
+    let problem = Problem::new(format!(
+        "the file `{name}` is outside of the folder of the platform file"
+    ));
+    Err(problem.hint("copy it into that folder, or allow it with `--include-outside`"))
 }
 
 /// Returns an error, with line and column, if an included file is not XML. A file may have several elements, or one that contains
@@ -381,7 +386,10 @@ mod tests {
         };
         assert_eq!(read(true).unwrap().platform.hosts.len(), 3);
         let error = read(false).unwrap_err().to_string();
-        assert!(error.contains("`../q.xml` is not in the folder"), "{error}");
+        assert!(
+            error.contains("the file `../q.xml` is outside of the folder"),
+            "{error}"
+        );
         assert!(
             error.contains("p.xml:1:") && error.contains("--include-outside"),
             "{error}"

@@ -26,7 +26,11 @@ impl Builder<'_, '_, '_> {
         }
         let unwritten = self.zones_with_missing_routes(&hosts);
         let message = "with routing `Full` has no route";
-        self.note_missing_route(message, "messages cross no link there", &unwritten);
+        self.note_missing_route(
+            message,
+            "messages between such hosts cross no link",
+            &unwritten,
+        );
         let linkless = self.zones_with_host(&hosts, |routing, local| match routing {
             Routing::Star(star) => star.members[local].links.is_none(),
             _ => false,
@@ -38,7 +42,7 @@ impl Builder<'_, '_, '_> {
             _ => false,
         });
         let message = "with routing `Vivaldi` has no coordinates";
-        self.note_missing_route(message, "such a host has no routes", &nowhere);
+        self.note_missing_route(message, "such a host has no route", &nowhere);
     }
 
     /// Adds a note that describes the first of these missing routes and counts the other zones.
@@ -55,7 +59,7 @@ impl Builder<'_, '_, '_> {
         let others = match gaps.len() - 1 {
             0 => String::new(),
             others => format!(
-                " (and {} alike)",
+                " (and {} likewise)",
                 migsim_base::words::counted(others, "zone")
             ),
         };

@@ -69,7 +69,9 @@ pub(super) fn from_simgrid_within(
     limits: Limits,
 ) -> Result<LoadedPlatform, Error> {
     from_translation(source, text, limits).map_err(|error| {
-        error.with_default_hint("`migsim platform export ufrgs` prints a file of this format")
+        error.with_default_hint(
+            "print an example of this format with `migsim platform export ufrgs`",
+        )
     })
 }
 
@@ -192,8 +194,8 @@ fn read_root<'a>(reader: &mut Reader<'a, '_>, root: Node<'a>, limits: Limits) ->
         match child.tag_name().name() {
             "zone" | "AS" | "cluster" if zone.is_none() => zone = Some(child),
             "zone" | "AS" | "cluster" => {
-                let problem = reader.problem(child, "only one zone can stand outside of zones");
-                reader.record(problem.hint("put the zones into one with routing `Full`"));
+                let problem = reader.problem(child, "there is more than one outermost zone");
+                reader.record(problem.hint("put these zones into one zone with routing `Full`"));
             }
             "trace" | "trace_connect" => {}
             "config" => reader.read_config(child),

@@ -112,7 +112,7 @@ impl Events {
             return Err((1, "the profile has no events".to_owned()));
         };
         if period.is_some() && pause.is_some() {
-            return Err((1, "PERIODICITY and LOOPAFTER exclude each other".to_owned()));
+            return Err((1, "PERIODICITY and LOOPAFTER cannot be combined".to_owned()));
         }
         Ok(Self {
             steps,

@@ -34,7 +34,8 @@ impl<'a> Builder<'_, 'a, '_> {
                     self.read_route(node, part.zone, &mut table, &mut pairs, &mut mentioned);
                 }
                 "route" | "zoneRoute" | "ASroute" => {
-                    let message = format!("a zone with routing `{routing}` has no written routes");
+                    let message =
+                        format!("a zone with routing `{routing}` cannot have explicit routes");
                     self.reader.report(node, message);
                 }
                 "bypassRoute" | "bypassZoneRoute" | "bypassASroute" => {
@@ -49,10 +50,13 @@ impl<'a> Builder<'_, 'a, '_> {
         match routing.to_ascii_lowercase().as_str() {
             "full" => zone.routing = Routing::Full(table),
             "floyd" if part.members > Floyd::MAX_MEMBERS => {
-                let message = format!("{} members are too many for routing `Floyd`", part.members);
+                let message = format!(
+                    "a zone with routing `Floyd` has {} members, which is too many",
+                    part.members
+                );
                 let problem = self.reader.problem_at(part.node, "routing", message);
                 let hint = format!(
-                    "up to {}; routing `Dijkstra` finds routes of as many links",
+                    "reduce them to {} or fewer, or use routing `Dijkstra`, which finds routes of as few links",
                     Floyd::MAX_MEMBERS
                 );
                 self.reader.record(problem.hint(hint));
@@ -94,9 +98,9 @@ impl<'a> Builder<'_, 'a, '_> {
             table.add(b, a, steps.iter().rev().map(|step| step.1), [into, out]);
         }
         if !is_new {
-            let problem = self.reader.problem(node, "this route exists already");
+            let problem = self.reader.problem(node, "this route is given twice");
             self.reader.record(
-                problem.hint("a route includes the way back unless it has symmetrical=\"no\""),
+                problem.hint("remove one of the two, or add symmetrical=\"no\": without it, a route also gives the way back"),
             );
         }
     }
@@ -129,9 +133,9 @@ impl<'a> Builder<'_, 'a, '_> {
             _ => {
                 let name = node.attribute(attribute).unwrap_or("");
                 let of = &self.zones.zone(zone).name;
-                let message = format!("`{name}` does not stand in zone `{of}`");
+                let message = format!("`{name}` is not directly in zone `{of}`");
                 let problem = self.reader.problem_at(node, attribute, message);
-                let hint = "a route joins what stands in the same zone; routes between zones are `<zoneRoute>`s";
+                let hint = "name two elements of this zone; between zones, write a `<zoneRoute>`";
                 self.reader.record(problem.hint(hint));
                 None
             }
@@ -148,7 +152,7 @@ impl<'a> Builder<'_, 'a, '_> {
             if only.is_none() {
                 let name = &self.zones.zone(zone).name;
                 let message = format!(
-                    "attribute `{attribute}` is missing: zone `{name}` has more than one possible gateway"
+                    "attribute `{attribute}` is missing, and zone `{name}` has more than one possible gateway"
                 );
                 self.reader.report(node, message);
             }
@@ -193,7 +197,7 @@ impl<'a> Builder<'_, 'a, '_> {
         };
         let bypasses = &mut self.zones.zone_mut(zone).bypasses;
         if bypasses.insert((from, to), bypass).is_some() {
-            self.reader.report(node, "this bypass route exists already");
+            self.reader.report(node, "this bypass route is given twice");
         }
     }
 
@@ -203,7 +207,7 @@ impl<'a> Builder<'_, 'a, '_> {
         let links = ["up", "down"].map(|attribute| self.single_link(node, attribute));
         let member = self.member_of(node, "id", part.zone);
         if !matches!(self.zones.zone(part.zone).routing, Routing::Star(_)) {
-            let message = "a host link stands in a zone with routing `Cluster`";
+            let message = "a `<host_link>` is not in a zone with routing `Cluster`";
             self.reader.report(node, message);
             return;
         }
@@ -227,7 +231,7 @@ impl<'a> Builder<'_, 'a, '_> {
                 let message = format!("link `{name}` has two directions");
                 let problem = self.reader.problem_at(node, attribute, message);
                 self.reader
-                    .record(problem.hint(format!("name `{name}_UP` or `{name}_DOWN`")));
+                    .record(problem.hint(format!("write `{name}_UP` or `{name}_DOWN`")));
                 None
             }
             None => {
@@ -266,7 +270,7 @@ impl<'a> Builder<'_, 'a, '_> {
             (NamedLink::Duplex(up), "DOWN") => Some((LinkId(up.0 + 1), up)),
             (NamedLink::Duplex(_), "NONE") => {
                 let message =
-                    format!("link `{name}` is duplex and the route does not say its direction");
+                    format!("link `{name}` is duplex, but the route does not give its direction");
                 let problem = self.reader.problem_at(node, "id", message);
                 self.reader
                     .record(problem.hint("add direction=\"UP\" or direction=\"DOWN\""));
@@ -275,7 +279,7 @@ impl<'a> Builder<'_, 'a, '_> {
             (NamedLink::One(_), "UP" | "DOWN") => {
                 let message = format!("link `{name}` has no directions");
                 let problem = self.reader.problem_at(node, "direction", message);
-                let hint = "leave `direction` out, or give the link sharing_policy=\"SPLITDUPLEX\"";
+                let hint = "leave out `direction`, or give the link sharing_policy=\"SPLITDUPLEX\"";
                 self.reader.record(problem.hint(hint));
                 None
             }

@@ -53,8 +53,11 @@ pub(super) fn replace_rules(
             done = range.end;
         }
         if new.len() > MAX_TEXT_LENGTH {
-            let problem = Problem::new("the rules stand for more than 268 MB of routes");
-            return Err(at(node, problem.hint("put the hosts into clusters")));
+            let problem = Problem::new("the rules expand to more than 268 MB of routes");
+            return Err(at(
+                node,
+                problem.hint("put the hosts into `<cluster>` elements, which need fewer routes"),
+            ));
         }
     }
     new.push_str(&text[done..]);
@@ -92,9 +95,9 @@ impl<'a> Rule<'a, '_> {
             };
             Regex::new(pattern).map_err(|error| {
                 let message = format!("`{pattern}` is not a regular expression: {error}");
-                Problem::new(message)
-                    .key(attribute)
-                    .hint("a pattern is written like `^AS_(.*)$`; its group is `$1src` or `$1dst`")
+                Problem::new(message).key(attribute).hint(
+                    "write a pattern such as `^AS_(.*)$`; refer to its group as `$1src` or `$1dst`",
+                )
             })
         };
         let patterns = [pattern("src")?, pattern("dst")?];
@@ -172,16 +175,18 @@ fn with_groups(text: &str, groups: [&Captures<'_>; 2]) -> Result<String, Problem
             .iter()
             .position(|side| rest.starts_with(side));
         let (Ok(number), Some(side)) = (number.parse::<usize>(), side) else {
-            let problem = Problem::new(format!("`${part}` in `{text}` names no group"));
+            let problem = Problem::new(format!(
+                "`${part}` in `{text}` does not refer to a group of a pattern"
+            ));
             return Err(problem
                 .hint("write `$1src` for the first group of `src`, `$1dst` for that of `dst`"));
         };
         if number >= groups[side].len() {
             let (name, count) = (["src", "dst"][side], groups[side].len() - 1);
             let problem = Problem::new(format!(
-                "`${number}{name}` in `{text}`: the pattern of `{name}` has {count} groups"
+                "`${number}{name}` in `{text}` refers to a missing group: the pattern of `{name}` has {count} groups"
             ));
-            return Err(problem.hint("a group stands in parentheses: `^AS_(.*)$`"));
+            return Err(problem.hint("put a group in parentheses: `^AS_(.*)$`"));
         }
         new.push_str(groups[side].get(number).map_or("", |group| group.as_str()));
         new.push_str(&rest[3..]);
@@ -257,7 +262,7 @@ mod tests {
             (
                 "'link_$1dst'",
                 "'link_$dst'",
-                "`$dst` in `link_$dst` names no group",
+                "`$dst` in `link_$dst` does not refer to a group of a pattern",
                 "p.xml:8:1",
             ),
             (

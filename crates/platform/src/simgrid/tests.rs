@@ -125,7 +125,7 @@ fn errors_of_hosts_links_and_routes_say_what_and_where() {
             "cannot read `x`",
             (5, 37),
         ),
-        ("<host id='a ' speed='1f'/>", "cannot be a name", (5, 11)),
+        ("<host id='a ' speed='1f'/>", "is not a valid name", (5, 11)),
         (
             "<host id='a' speed='1f'/>\n <host id='a' speed='1f'/>",
             "host `a` is defined twice",
@@ -163,7 +163,7 @@ fn errors_of_hosts_links_and_routes_say_what_and_where() {
         ),
         (
             "<zone id='y' routing='Full'><host id='a' speed='1f'/></zone><host id='b' speed='1f'/><route src='a' dst='b'/>",
-            "`a` does not stand in zone `z`",
+            "`a` is not directly in zone `z`",
             (5, 98),
         ),
         (
@@ -199,22 +199,22 @@ fn errors_of_zones_and_cabinets_say_what_and_where() {
         ),
         (
             "<zone id='y' routing='None'><host id='a' speed='1f'/><route src='a' dst='a'/></zone>",
-            "has no written routes",
+            "cannot have explicit routes",
             (5, 54),
         ),
         (
             "<peer id='p' speed='1f' bw_in='1Bps' bw_out='1Bps' coordinates='1 2 3'/>",
-            "a peer stands in a zone with routing `Vivaldi`",
+            "a `<peer>` is not in a zone with routing `Vivaldi`",
             (5, 1),
         ),
         (
             "<zone id='y' routing='Vivaldi'><peer id='p' speed='1f' bw_in='1Bps' bw_out='1Bps' coordinates='1 2'/></zone>",
-            "`1 2` are not three numbers",
+            "the coordinates `1 2` are not three numbers",
             (5, 96),
         ),
         (
             "<cabinet id='c' prefix='c' suffix='' radical='0-9' speed='1f' bw='1Bps' lat='1s'/>",
-            "a cabinet stands in a zone with routing `Cluster`",
+            "a `<cabinet>` is not in a zone with routing `Cluster`",
             (5, 1),
         ),
         (
@@ -224,7 +224,7 @@ fn errors_of_zones_and_cabinets_say_what_and_where() {
         ),
         (
             "<cluster id='c' prefix='c' suffix='' radical='0-9' speed='1f' bw='1Bps' lat='1s' topology='TORUS' topo_parameters='4,4'/>",
-            "the topology has 16 hosts, `radical` names 10",
+            "the topology has 16 hosts, but `radical` names only 10",
             (5, 47),
         ),
         (
@@ -240,7 +240,7 @@ fn errors_of_clusters_and_profiles_say_what_and_where() {
     assert_broken(&[
         (
             "<cluster id='c' prefix='c' suffix='' radical='0-9' speed='1f' bw='1Bps' lat='1s' topology='TORUS' topo_parameters='4000000000,4000000000'/>",
-            "are too many hosts or links",
+            "has too many hosts or links",
             (5, 116),
         ),
         (
@@ -250,7 +250,7 @@ fn errors_of_clusters_and_profiles_say_what_and_where() {
         ),
         (
             "<cluster id='c' prefix='c' suffix='' radical='0-9' speed='1f' bw='1Bps' lat='1s' topology='DRAGONFLY' topo_parameters='3,1;2,1;2,1;1'/>",
-            "3 groups are more than the 2 blades",
+            "the number of groups, 3, is greater than the number of blades of a chassis, 2",
             (5, 120),
         ),
         (
@@ -265,7 +265,7 @@ fn errors_of_clusters_and_profiles_say_what_and_where() {
         ),
         (
             "<host id='a' speed='1f'/><trace_connect kind='SPEED' trace='t' element='b'/>",
-            "no host or link `b`",
+            "unknown host or link `b`",
             (5, 73),
         ),
         (
@@ -305,8 +305,8 @@ fn what_has_no_meaning_here_is_noted() {
     assert_eq!(
         notes,
         [
-            "1 number without unit: taken in f, Bps and s",
-            "passed over, since it has no meaning here: 1 `<disk>`, 1 `<prop>`, 1 `<storage>`"
+            "1 number without unit: read as flop/s (f), bytes per second (Bps) or seconds",
+            "ignored, since it has no effect in migsim: 1 `<disk>`, 1 `<prop>`, 1 `<storage>`"
         ]
     );
     let text = "<platform version='4'><config id='General'><prop id='network/TCP-gamma' value='20000'/><prop id='tracing' value='1'/></config>
@@ -405,7 +405,7 @@ fn many_unknown_names_are_found_in_a_moment() {
     // The known hosts are listed only with the 20 problems that are printed; for each of 40 000 problems that would be 20 000 names.
     assert_eq!(
         found.last().unwrap().message,
-        "59980 more problems like these"
+        "59980 more problems were found"
     );
 }
 
@@ -446,7 +446,7 @@ fn gaps_that_simgrid_takes_for_no_links_are_noted() {
     assert_eq!(
         notes(&pair("Full", "")),
         [
-            "zone `right` with routing `Full` has no route from `c` to `b`: messages cross no link there, as in SimGrid"
+            "zone `right` with routing `Full` has no route from `c` to `b`: messages between such hosts cross no link, as in SimGrid"
         ]
     );
     let one_way = "<link id='k' bandwidth='1GBps' latency='1ms'/><route src='c' dst='b' symmetrical='NO'><link_ctn id='k'/></route>";
@@ -481,7 +481,7 @@ fn gaps_that_simgrid_takes_for_no_links_are_noted() {
     };
     let found = notes(&[inner("x"), inner("y")].concat());
     assert!(
-        found.len() == 1 && found[0].contains("(and 1 zone alike)"),
+        found.len() == 1 && found[0].contains("(and 1 zone likewise)"),
         "{found:?}"
     );
 }

@@ -41,13 +41,14 @@ impl<'a> Builder<'_, 'a, '_> {
         };
         if hosts.count() < u64::from(shape.hosts) {
             let message = format!(
-                "the topology has {} hosts, `radical` names {}",
+                "the topology has {} hosts, but `radical` names only {}",
                 shape.hosts,
                 hosts.count()
             );
             let problem = self.reader.problem_at(node, "radical", message);
-            self.reader
-                .record(problem.hint("give `radical` as many numbers as there are hosts"));
+            self.reader.record(
+                problem.hint("give as many numbers in `radical` as the topology has hosts"),
+            );
             return;
         }
         let name = hosts.host(0).name;
@@ -60,7 +61,7 @@ impl<'a> Builder<'_, 'a, '_> {
             let id = node.attribute("id").unwrap_or("");
             let more = hosts.count() - u64::from(shape.hosts);
             let note = format!(
-                "cluster `{id}` names {more} more hosts than its topology has; they are left out"
+                "cluster `{id}` names {more} more hosts than its topology has; the last ones are left out"
             );
             self.reader.notes.push(note);
         }
@@ -120,11 +121,11 @@ fn read_topology(node: Node<'_>, first: LinkId, links: OwnLinks) -> Result<Shape
     };
     let shape = found.map_err(|message| ("topo_parameters", message, hint))?;
     shape.ok_or_else(|| {
-        let message = format!("`{parameters}` are too many hosts or links");
+        let message = format!("the topology `{parameters}` has too many hosts or links");
         (
             "topo_parameters",
             message,
-            "a platform has fewer than 2^32 links",
+            "reduce the sizes: a platform has fewer than 2^32 hosts and links",
         )
     })
 }
@@ -181,7 +182,7 @@ fn fat_tree(text: &str, first: LinkId, links: OwnLinks) -> Result<Option<Shape>,
         let list = parse_numbers(list)?;
         if list.len() != levels {
             return Err(format!(
-                "{} numbers of {what} for {levels} levels",
+                "there are {} numbers of {what}, but {levels} levels",
                 list.len()
             ));
         }
@@ -225,7 +226,7 @@ fn dragonfly(text: &str, first: LinkId, links: OwnLinks) -> Result<Option<Shape>
     let [groups, chassis, blades, hosts] = sizes;
     if groups > blades {
         return Err(format!(
-            "{groups} groups are more than the {blades} blades of a chassis"
+            "the number of groups, {groups}, is greater than the number of blades of a chassis, {blades}"
         ));
     }
     let dragonfly = Dragonfly {

@@ -36,7 +36,7 @@ impl<'a> Reader<'a, '_> {
         };
         if self.traces.inline.contains_key(id) {
             // SimGrid keeps the first definition.
-            let note = format!("trace `{id}` is defined twice; the first one holds");
+            let note = format!("trace `{id}` is defined twice; the first definition is used");
             self.notes.push(note);
             return;
         }
@@ -97,7 +97,7 @@ impl<'a> Reader<'a, '_> {
         };
         let connection = (node, trace, false);
         if (self.traces.connected.insert((element, kind), connection)).is_some() {
-            self.report(node, format!("`{element}` has two traces of one kind"));
+            self.report(node, format!("`{element}` has two traces of the same kind"));
         }
     }
 
@@ -108,7 +108,7 @@ impl<'a> Reader<'a, '_> {
             .map(|((element, _), (node, ..))| (*element, *node))
             .collect();
         for (element, node) in unmet {
-            let message = format!("there is no host or link `{element}` for this kind of trace");
+            let message = format!("unknown host or link `{element}` for this kind of trace");
             let problem = self.problem_at(node, "element", message);
             self.record(problem);
         }
@@ -127,7 +127,7 @@ impl<'a> Reader<'a, '_> {
         if self.version == Version::Three && events.exceeds_period() {
             events = events.with_period_after_last();
             self.notes.push(format!(
-                "the profile of `{element}` is longer than its period: it begins again one period after its last event, as in SimGrid before 3.26"
+                "the profile of `{element}` is longer than its period: it is repeated one period after its last event, as in SimGrid before 3.26"
             ));
         }
         let profile = match (events.profile(), file) {
@@ -190,7 +190,8 @@ impl<'a> Reader<'a, '_> {
                 None
             }
             (Some(_), Some(_)) => {
-                let message = format!("`{element}` has a trace and the attribute `{attribute}`");
+                let message =
+                    format!("`{element}` has both a trace and the attribute `{attribute}`");
                 let problem = self.problem_at(node, attribute, message);
                 self.record(problem);
                 None

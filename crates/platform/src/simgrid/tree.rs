@@ -138,8 +138,9 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         if self.members.insert(name.to_owned(), member).is_some() {
             let message = format!("{what} `{name}` is defined twice");
             let problem = self.reader.problem_at(node, "id", message);
-            self.reader
-                .record(problem.hint("hosts, routers and zones need different names"));
+            self.reader.record(
+                problem.hint("rename one of them: hosts, routers and zones share one set of names"),
+            );
         }
     }
 
@@ -157,8 +158,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
             let problem =
                 self.reader
                     .problem_at(node, "routing", "routing `Wifi` is not supported");
-            let hint =
-                "wireless links need a rate for each host; use routing `Cluster` with fixed links";
+            let hint = "use routing `Cluster` with fixed links instead";
             self.reader.record(problem.hint(hint));
             return;
         }
@@ -177,7 +177,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
             return;
         };
         if self.zones.depth(zone) > MAX_DEPTH {
-            let message = format!("zones are nested more than {MAX_DEPTH} deep");
+            let message = format!("zones are nested in more than {MAX_DEPTH} levels");
             self.reader.report(node, message);
             return;
         }
@@ -246,7 +246,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         if zone != 0 {
             let message = format!("property `{FATPIPE_PROPERTY}` is not in the outermost zone");
             let problem = self.reader.problem_at(node, "id", message);
-            let hint = "it holds for all links of the file: move it to the outermost zone";
+            let hint = "move it to the outermost zone: it applies to all links of the file";
             self.reader.record(problem.hint(hint));
         }
         match self.reader.required_attribute(node, "value") {
@@ -405,7 +405,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
             "WIFI" => {
                 let message = "sharing policy `WIFI` is not supported";
                 let problem = self.reader.problem_at(node, attribute, message);
-                let hint = "wireless links need a rate for each host; use a SHARED link with the rate of the slowest";
+                let hint = "use a SHARED link with the rate of the slowest host instead";
                 self.reader.record(problem.hint(hint));
                 None
             }
@@ -453,9 +453,9 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
             .profile(node, name, "latency_file", Connection::Latency);
         self.read_state(node, name, Connection::LinkState);
         if !is_shared && (bandwidths.is_some() || latencies.is_some()) {
-            let message = format!("link `{name}` is FATPIPE and has a profile");
+            let message = format!("link `{name}` is FATPIPE, but has a profile");
             let problem = self.reader.problem_at(node, "sharing_policy", message);
-            let hint = "links that are not shared keep their capacity and delay";
+            let hint = "leave the profile out, or choose another sharing_policy: FATPIPE links have a constant bandwidth and latency";
             self.reader.record(problem.hint(hint));
         }
         if let (Some(bandwidth), Some(latency)) = (bandwidth, latency) {

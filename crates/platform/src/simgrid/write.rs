@@ -54,11 +54,11 @@ pub fn to_simgrid(platform: &Platform) -> Result<Export, Error> {
         _ if is_small => writer.write_hosts_and_routes()?,
         _ => {
             let problem = Problem::new(format!(
-                "{} hosts are too many for a route per pair",
+                "{} hosts are too many to write one route per pair of hosts",
                 platform.hosts.len()
             ));
             let hint = format!(
-                "up to {MAX_HOSTS_WITH_ROUTES}; more if all clusters are switches of equal hosts without profiles and without latencies of pairs"
+                "use at most {MAX_HOSTS_WITH_ROUTES} hosts; more are possible if each cluster is a switch of equal hosts, without profiles and `latencies`"
             );
             return Err(problem.hint(hint).into());
         }
@@ -384,7 +384,7 @@ impl Writer<'_> {
                 "some latencies are computed from coordinates (Vivaldi), which the exported format cannot express",
             );
             return Err(problem
-                .hint("SimGrid adds up the latencies of links: keep the file that you have")
+                .hint("keep the original SimGrid file: SimGrid adds up the latencies of links")
                 .into());
         }
         let varies = platform
@@ -393,11 +393,11 @@ impl Writer<'_> {
             .find(|link| link.latency_profile.is_some());
         if let Some(link) = varies.filter(|_| self.has_pair_latencies) {
             let problem = Problem::new(format!(
-                "link `{}` has a latency profile, and pairs of clusters have latencies",
+                "link `{}` has a latency profile, but the platform also gives `latencies` of pairs of clusters, which cannot be exported together",
                 link.name
             ));
             return Err(problem
-                .hint("SimGrid adds up the latencies of links: leave out one of the two")
+                .hint("leave out one of the two: SimGrid adds up the latencies of links")
                 .into());
         }
         self.write_begin();

@@ -125,7 +125,7 @@ impl<'a, 'input> Reader<'a, 'input> {
     pub(super) fn elements(&mut self, node: Node<'a, 'a>) -> Vec<Node<'a, 'a>> {
         for child in node.children() {
             if child.is_text() && !child.text().unwrap_or("").trim().is_empty() {
-                self.report(node, "text where only elements are expected");
+                self.report(node, "there is text where only elements are allowed");
             }
         }
         node.children().filter(Node::is_element).collect()
@@ -160,7 +160,10 @@ impl<'a, 'input> Reader<'a, 'input> {
     ) -> Option<(&'static str, &'a str)> {
         let both = names.map(|name| self.attribute(node, name));
         if let [Some(_), Some(_)] = both {
-            let message = format!("attributes `{}` and `{}` mean the same", names[0], names[1]);
+            let message = format!(
+                "attributes `{}` and `{}` have the same meaning; only one may be given",
+                names[0], names[1]
+            );
             self.report(node, message);
         }
         (names.into_iter().zip(both)).find_map(|(name, value)| Some((name, value?)))
@@ -183,8 +186,8 @@ impl<'a, 'input> Reader<'a, 'input> {
     pub(super) fn name(&mut self, node: Node<'a, 'a>, attribute: &str) -> Option<&'a str> {
         let name = self.required_attribute(node, attribute)?;
         if !is_valid_name(name) {
-            let problem = self.problem_at(node, attribute, format!("`{name}` cannot be a name"));
-            let hint = "a name is not empty and has no space at its ends, no comma and no `..`";
+            let problem = self.problem_at(node, attribute, format!("`{name}` is not a valid name"));
+            let hint = "use a name that is not empty, without commas, `..`, and spaces at the ends";
             self.record(problem.hint(hint));
         }
         Some(name)
@@ -246,14 +249,14 @@ impl<'a, 'input> Reader<'a, 'input> {
         let Some(&(speed, text)) = index.and_then(|index| speeds.get(index)) else {
             let message = format!("there is no power state `{state}`");
             let problem = self.problem_at(node, "pstate", message);
-            self.record(problem.hint(format!("states are counted from 0 to {}", speeds.len() - 1)));
+            self.record(problem.hint(format!("write a state from 0 to {}", speeds.len() - 1)));
             return None;
         };
         let found = InstructionsPerSecond::new(speed);
         if found.is_none() {
             let message = out_of_range("speed", text, &InstructionsPerSecond::RANGE);
             let problem = self.problem_at(node, name, message);
-            let hint = "each host needs a speed above 0: messages do not depend on it";
+            let hint = "give the host a speed above 0; it has no effect on messages";
             self.record(if speed == 0.0 {
                 problem.hint(hint)
             } else {
@@ -318,12 +321,12 @@ impl<'a, 'input> Reader<'a, 'input> {
                 Meaning::Setting(ours, taken) => {
                     let flag = config::network_flag(ours, &taken);
                     self.notes.push(format!(
-                        "the file sets `{key}` = `{value}`: used as `{flag}`, unless the experiment sets another value"
+                        "the file sets `{key}` = `{value}`; it is used as `{flag}`, unless the experiment sets another value"
                     ));
                     self.settings.push((format!("network.{ours}"), taken));
                 }
                 Meaning::None => self.notes.push(format!(
-                    "the file sets `{key}` = `{value}`, for which migsim has no setting: times of SimGrid may differ"
+                    "the file sets `{key}` = `{value}`, for which migsim has no setting: the times of SimGrid may differ from those of migsim"
                 )),
                 Meaning::Harmless => self.count_ignored("config"),
             }
@@ -335,7 +338,9 @@ impl<'a, 'input> Reader<'a, 'input> {
         let mut notes = self.notes.clone();
         if self.numbers_without_unit > 0 && self.version == Version::Four {
             let numbers = migsim_base::words::counted(self.numbers_without_unit, "number");
-            notes.push(format!("{numbers} without unit: taken in f, Bps and s"));
+            notes.push(format!(
+                "{numbers} without unit: read as flop/s (f), bytes per second (Bps) or seconds"
+            ));
         }
         if !self.ignored_elements.is_empty() {
             let kinds = self.ignored_elements.iter();
@@ -343,7 +348,7 @@ impl<'a, 'input> Reader<'a, 'input> {
                 .map(|(what, count)| format!("{count} `<{what}>`"))
                 .collect();
             notes.push(format!(
-                "passed over, since it has no meaning here: {}",
+                "ignored, since it has no effect in migsim: {}",
                 kinds.join(", ")
             ));
         }

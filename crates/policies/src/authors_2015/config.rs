@@ -134,11 +134,12 @@ impl Deployment {
                 platform.clusters[cluster].hosts.len(),
             );
             if config.sets[..at].iter().any(|set| set.cluster == *name) {
-                let message = format!("cluster `{name}` is a Set twice");
+                let message = format!("cluster `{name}` appears in two Sets");
                 return Err(Problem::new(message).key(key("cluster")).into());
             }
             if hosts > all {
-                let message = format!("cluster `{name}` has {all} hosts, and {hosts} are declared");
+                let message =
+                    format!("cluster `{name}` has {all} hosts, but `hosts` declares {hosts}");
                 let problem = Problem::new(message).key(key("hosts"));
                 return Err(problem.hint(format!("declare at most {all}")).into());
             }
@@ -160,7 +161,8 @@ impl Deployment {
             let host = view.placement[process].index() - first;
             set.map(|set| (set, host)).ok_or_else(|| {
                 let (number, name) = (process + 1, &cluster.name);
-                let message = format!("process p{number} is in cluster `{name}`, which is no Set");
+                let message =
+                    format!("process p{number} is in cluster `{name}`, which is not a Set");
                 let problem = Problem::new(message).key("policy.authors-2015.sets");
                 problem.hint(format!("add a Set for `{name}`")).into()
             })

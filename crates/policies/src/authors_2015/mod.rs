@@ -240,7 +240,9 @@ fn candidates_and_migrations(
             .set
             .map(|set| ClusterId::from_index(deployment.cluster_of_set(set)));
         let reason = match (to, wanted) {
-            (Some(_), _) => "it prefers this cluster, and there is no test whether the move pays",
+            (Some(_), _) => {
+                "it prefers this cluster, and the policy does not test whether the move pays"
+            }
             (None, None) => "no PM is above 0",
             (None, Some(wanted)) if wanted == own => "it prefers its own cluster",
             (None, Some(_)) => "it must stay where it is",

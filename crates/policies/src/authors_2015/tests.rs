@@ -116,12 +116,12 @@ fn a_process_in_a_cluster_that_is_no_set_ends_the_run_with_its_place() {
     };
     let found = error(vec![set("fast", 2)]);
     assert!(
-        found.contains("process p1 is in cluster `slow`, which is no Set"),
+        found.contains("process p1 is in cluster `slow`, which is not a Set"),
         "{found}"
     );
     let found = error(vec![set("slow", 3)]);
     assert!(
-        found.contains("cluster `slow` has 2 hosts, and 3 are declared"),
+        found.contains("cluster `slow` has 2 hosts, but `hosts` declares 3"),
         "{found}"
     );
     let found = error(vec![set("slow", 2), set("fats", 2)]);
@@ -130,7 +130,10 @@ fn a_process_in_a_cluster_that_is_no_set_ends_the_run_with_its_place() {
         "{found}"
     );
     let found = error(vec![set("slow", 2), set("slow", 1)]);
-    assert!(found.contains("cluster `slow` is a Set twice"), "{found}");
+    assert!(
+        found.contains("cluster `slow` appears in two Sets"),
+        "{found}"
+    );
 }
 
 #[test]

@@ -35,19 +35,19 @@ pub enum Content {
 const CASE_KINDS: [(&str, &str); 4] = [
     (
         "speeds",
-        "a barrier has `speeds`, `current`, and `work` or `time`",
+        "give a barrier the keys `speeds`, `current`, and `work` or `time`",
     ),
     (
         "increments",
-        "a load history has `average`, `residual`, `increments` and `balancing_cost`",
+        "give a load history the keys `average`, `residual`, `increments` and `balancing_cost`",
     ),
     (
         "strategy_cost",
-        "samples for a plan have `max`, `avg`, `strategy_cost`, `migration_cost`, `previous_period` and `first_ratio`",
+        "give samples for a plan the keys `max`, `avg`, `strategy_cost`, `migration_cost`, `previous_period` and `first_ratio`",
     ),
     (
         "growth_per_iteration",
-        "a growing load has `processors`, `iterations`, `balancing_cost`, `initial_total_work` and `growth_per_iteration`",
+        "give a growing load the keys `processors`, `iterations`, `balancing_cost`, `initial_total_work` and `growth_per_iteration`",
     ),
 ];
 
@@ -141,7 +141,7 @@ fn parse_content(value: &Value, place: &str) -> Result<Content, Error> {
             parse_typed::<Growth>(value, place)?.checked(place)?,
         )),
         None => {
-            let problem = Problem::new("a case is neither a barrier nor a history");
+            let problem = Problem::new("the case is neither a barrier nor a history");
             let kinds: Vec<&str> = CASE_KINDS.iter().map(|(_, kind)| *kind).collect();
             Err(problem.key(place).hint(kinds.join("; ")).into())
         }

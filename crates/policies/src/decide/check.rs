@@ -68,7 +68,7 @@ impl<'p> Check<'p> {
             self.add_problem(
                 key,
                 message,
-                "lists of one case have a value per host or per process",
+                "give each list of a case one value per host, or one per process",
             );
         }
     }

@@ -77,9 +77,11 @@ pub(super) fn choices<K>(
     let own: Vec<(&str, &Value)> = own.map(|(key, value)| (key.as_str(), value)).collect();
     if named.is_empty() {
         if let Some((key, value)) = own.first() {
-            let problem = Problem::new(format!("`{key}` is an option, and no policy is named"));
+            let problem = Problem::new(format!(
+                "`{key}` is an option of a policy, but no policy is named"
+            ));
             let problem = problem.source(format!("--set {key}={value}"));
-            return Err(problem.hint("name one with `--policy`").into());
+            return Err(problem.hint("name the policy with `--policy`").into());
         }
         return Ok(table
             .iter()

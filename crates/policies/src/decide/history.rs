@@ -72,8 +72,8 @@ impl History {
         if processors == 0 {
             check.add_problem(
                 "residual",
-                "there are no processors".into(),
-                "`residual` has a value per processor",
+                "the case has no processors".into(),
+                "give `residual` one value per processor",
             );
         }
         check.check_list("average", &self.average, None, Range::NotNegative);
@@ -95,8 +95,8 @@ impl History {
             if let Some(said) = said.filter(|said| *said != found) {
                 check.add_problem(
                     key,
-                    format!("`{key}` is {said}, and the lists have {found}"),
-                    "leave it out, or mend it",
+                    format!("`{key}` is {said}, but the lists have {found}"),
+                    "leave it out, or correct it",
                 );
             }
         }
@@ -226,13 +226,13 @@ impl Growth {
         if self.processors == 0 {
             check.add_problem(
                 "processors",
-                "there are no processors".into(),
+                "the case has no processors".into(),
                 "it must be at least 1",
             );
         }
         if self.iterations > MAX_GROWTH_STEPS {
             let message = format!("`iterations` is {}", self.iterations);
-            check.add_problem("iterations", message, "it may be at most 20000");
+            check.add_problem("iterations", message, "set it to at most 20000");
         }
         for (key, value) in [
             ("balancing_cost", self.balancing_cost),

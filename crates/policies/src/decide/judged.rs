@@ -153,10 +153,10 @@ fn without_recorded(snapshot: &Snapshot, asked: &Selection) -> Result<Option<Sel
         && named.is_empty()
     {
         let problem = Problem::new(format!(
-            "the barrier has the decision of `{decided}` under the options of its run"
+            "the options of `{decided}` cannot be changed: the barrier holds the decision that it made with the options of its run"
         ));
         let hint = format!(
-            "write it again with other ones: `migsim snapshot ... --set policy.{decided}.KEY=VALUE`"
+            "write the barrier again with other options: `migsim snapshot ... --set policy.{decided}.KEY=VALUE`"
         );
         return Err(problem
             .source(format!("--set {key}={value}"))

@@ -249,8 +249,8 @@ impl Raw {
         if hosts == 0 {
             check.add_problem(
                 "speeds",
-                "there are no hosts".into(),
-                "`speeds` has a value per host",
+                "the barrier has no hosts".into(),
+                "give `speeds` one value per host",
             );
         }
         check.check_list("speeds", &self.speeds, None, Range::Positive);
@@ -263,19 +263,14 @@ impl Raw {
             }
         }
         if self.work.is_none() && self.time.is_none() {
-            let hint =
-                "`work` are seconds on a host of speed 1, `time` seconds on the present host";
-            check.add_problem("", "a barrier has neither `work` nor `time`".into(), hint);
+            let hint = "give one of the two: `work` in seconds on a host of speed 1, or `time` in seconds on the present host";
+            check.add_problem("", "the barrier has neither `work` nor `time`".into(), hint);
         }
         for (at, &host) in self.current.iter().enumerate() {
             if host >= hosts as u64 {
                 let message =
-                    format!("process {at} is on host {host}, and there are {hosts} hosts");
-                check.add_problem(
-                    &format!("current[{at}]"),
-                    message,
-                    "hosts are counted from 0",
-                );
+                    format!("process {at} is on host {host}, but there are {hosts} hosts");
+                check.add_problem(&format!("current[{at}]"), message, "count hosts from 0");
             }
         }
         self.check_communication(check);
@@ -297,8 +292,7 @@ impl Raw {
             for (at, &cluster) in self.clusters.iter().enumerate() {
                 if cluster >= hosts as u64 {
                     let message = format!("`clusters[{at}]` is {cluster}");
-                    let hint =
-                        "clusters are counted from 0, and there are no more of them than hosts";
+                    let hint = "count clusters from 0, and use at most as many clusters as hosts";
                     check.add_problem(&format!("clusters[{at}]"), message, hint);
                 }
             }
@@ -318,8 +312,8 @@ impl Raw {
                 };
                 check.add_problem(
                     given,
-                    format!("`{given}` stands without `{missing}`"),
-                    "give both, or none",
+                    format!("`{given}` is given without `{missing}`"),
+                    "give both or neither",
                 );
             }
         }
@@ -332,12 +326,12 @@ impl Raw {
             for process in [from, to] {
                 if *process >= processes as u64 {
                     let message = format!(
-                        "row {at} names process {process}, and there are {processes} processes"
+                        "row {at} names process {process}, but there are {processes} processes"
                     );
                     check.add_problem(
                         &format!("communication[{at}]"),
                         message,
-                        "processes are counted from 0",
+                        "count processes from 0",
                     );
                 }
             }
@@ -360,8 +354,9 @@ impl Raw {
         let cores = self.hosts.iter().map(|host| host.cores);
         let cores = cores.fold(0_u64, u64::saturating_add);
         if !self.hosts.is_empty() && cores != hosts as u64 {
-            let message = format!("`hosts` have {cores} cores, and `speeds` has {hosts} values");
-            check.add_problem("hosts", message, "`speeds` has a value per core");
+            let message =
+                format!("`hosts` have {cores} cores in all, but `speeds` has {hosts} values");
+            check.add_problem("hosts", message, "give `speeds` one value per core");
         }
         if !self.processes.is_empty() {
             check.check_length("processes", self.processes.len(), processes);
@@ -370,8 +365,8 @@ impl Raw {
             let key = format!("decisions[{at}].assignment");
             check.check_length(&key, one.assignment.len(), processes);
             if let Some(host) = one.assignment.iter().find(|host| **host >= hosts as u64) {
-                let message = format!("a process goes to host {host}, and there are {hosts} hosts");
-                check.add_problem(&key, message, "hosts are counted from 0");
+                let message = format!("a process goes to host {host}, but there are {hosts} hosts");
+                check.add_problem(&key, message, "count hosts from 0");
             }
         }
     }

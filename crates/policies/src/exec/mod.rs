@@ -95,11 +95,11 @@ impl PolicyOptions for ExecOptions {
     fn policy(self) -> Result<Box<dyn Policy>, Error> {
         let mut problems = Vec::new();
         if self.command.trim().is_empty() {
-            let problem = Problem::new("no program is named").key("command");
-            problems.push(problem.hint("write `--policy exec:./mylb`"));
+            let problem = Problem::new("the policy `exec` has no program").key("command");
+            problems.push(problem.hint("name the program: `--policy exec:./mylb`"));
         }
         if self.timeout.get() <= 0.0 {
-            let problem = Problem::new("the longest time to wait is not positive");
+            let problem = Problem::new("`timeout`, the longest time to wait, is not positive");
             problems.push(problem.key("timeout"));
         }
         if !problems.is_empty() {
@@ -226,19 +226,21 @@ fn parse_assignment(
     let read: Answer = serde_json::from_str(answer).map_err(|error| {
         let quoted: String = answer.chars().take(MAX_QUOTED_CHARS).collect();
         let message = format!("the policy answered `{quoted}`: {error}");
-        Problem::new(message).hint("an answer is one line: {\"assignment\": [0, 1, ...]}")
+        Problem::new(message).hint("print one line: {\"assignment\": [0, 1, ...]}")
     })?;
     let (processes, hosts) = (instance.processes(), instance.hosts());
     let found = read.assignment.len();
     if found != processes {
         let message = format!("the policy assigned {found} processes of {processes}");
-        return Err(Problem::new(message).hint("`assignment` has a host for each of `current`"));
+        return Err(
+            Problem::new(message).hint("give one host in `assignment` for each entry of `current`")
+        );
     }
     let host = |(process, &number): (usize, &u64)| {
         let host = usize::try_from(number).ok().filter(|host| *host < hosts);
         host.ok_or_else(|| {
             let message = format!("the policy answered `assignment[{process}]` = {number}");
-            Problem::new(message).hint(format!("hosts are 0 to {}", hosts.saturating_sub(1)))
+            Problem::new(message).hint(format!("use hosts from 0 to {}", hosts.saturating_sub(1)))
         })
     };
     let places = read.assignment.iter().enumerate().map(host);

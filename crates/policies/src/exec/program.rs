@@ -107,10 +107,7 @@ impl Program {
         if let Ok(Ok(early)) = self.answers.try_recv()
             && !early.is_empty()
         {
-            let message = format!(
-                "the policy printed a line too many: `{}`",
-                shortened(&early)
-            );
+            let message = format!("the policy printed an extra line: `{}`", shortened(&early));
             return Err(self.problem(&message));
         }
         line.push('\n');
@@ -124,7 +121,8 @@ impl Program {
             Err(RecvTimeoutError::Timeout) => {
                 let message = format!("the policy gave no answer within {} s", limit.as_secs_f64());
                 let problem = self.problem(&message);
-                Err(problem.hint("`policy.exec.timeout` is the longest time to wait"))
+                Err(problem
+                    .hint("make the program faster, or set `policy.exec.timeout` to a longer time"))
             }
             Ok(Ok(_)) | Err(RecvTimeoutError::Disconnected) => {
                 let status = self.end();
@@ -144,7 +142,7 @@ impl Program {
         if words.is_empty() {
             return Problem::new(message);
         }
-        Problem::new(format!("{message}; its last words: {words}"))
+        Problem::new(format!("{message}; the end of its error output: {words}"))
     }
 
     /// Ends the program and all other processes of its process group, and returns the exit status of the program as a text.
@@ -175,7 +173,7 @@ impl Program {
             return status.to_string(); // a program that it started went on
         }
         let _ = self.child.wait();
-        "it closed its output and was stopped".into()
+        "it closed its output, and migsim stopped it".into()
     }
 }
 

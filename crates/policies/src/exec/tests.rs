@@ -54,11 +54,11 @@ fn each_fault_of_a_program_names_the_call_and_its_words() {
         ("read l; echo hello", ["answered `hello`", "one line"]),
         (
             "read l; echo '{\"assignment\": [0]}'",
-            ["assigned 1 processes of 3", "each of `current`"],
+            ["assigned 1 processes of 3", "each entry of `current`"],
         ),
         (
             "read l; echo '{\"assignment\": [0, 0, 99]}'",
-            ["`assignment[2]` = 99", "hosts are 0 to"],
+            ["`assignment[2]` = 99", "use hosts from 0 to"],
         ),
         (
             "read l; echo '{\"assignment\": [0, 0, 1], \"price\": 3}'",

@@ -242,7 +242,7 @@ impl Call<'_> {
         };
         let Some((cluster, offer)) = self.destination(candidate, reservations) else {
             record.reason = if self.config.full_cluster == FullCluster::NextForGroup {
-                "no cluster has room for all that want to go with it".into()
+                "no cluster has room for all processes of its group".into()
             } else {
                 "no host of the cluster is free for it".into()
             };
@@ -265,7 +265,7 @@ impl Call<'_> {
             record.reason = if is_tested {
                 "viable: t1 > t2".into()
             } else {
-                "its PM decides: viability is not tested".into()
+                "its PM alone decides: viability is not tested".into()
             };
             reservations.relocate(process, host, self.forecasts, self.view);
         } else if residents > 0 {

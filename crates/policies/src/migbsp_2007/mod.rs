@@ -143,7 +143,10 @@ fn place_candidate(elected: &Potential, offers: &mut Offers<'_>, view: &View<'_>
     let from = view.placement[elected.process];
     let to = offers.best_host(elected.process, elected.cluster);
     let (accepted, reason) = match to {
-        None => (false, "no host of the cluster has memory for it"),
+        None => (
+            false,
+            "no host of the cluster has enough free memory for it",
+        ),
         Some(to) if to == from => (false, "it is on the best host of the cluster"),
         Some(to) => {
             offers.reserve(elected.process, to);

@@ -19,7 +19,7 @@ pub fn standard() -> Table {
         ),
         table_entry::<MenonOptions>(
             "menon",
-            "once the time lost to imbalance reaches the cost of a balancing",
+            "as soon as the time lost to imbalance reaches the cost of a balancing",
             "Menon et al. 2012",
         ),
         table_entry::<ImprovedMenonOptions>(
@@ -34,12 +34,12 @@ pub fn standard() -> Table {
         ),
         table_entry::<BoulmierOptions>(
             "boulmier",
-            "the condition of optimality for a growing imbalance",
+            "as soon as the condition of optimality for a growing imbalance holds",
             "Boulmier et al. 2021",
         ),
         table_entry::<ZhaiOptions>(
             "zhai",
-            "once the excess of the last supersteps over the mean adds up to the cost of a balancing",
+            "as soon as the excess of the last supersteps over the mean adds up to the cost of a balancing",
             "Zhai et al. 2018",
         ),
         table_entry::<ProcassiniOptions>(
@@ -49,12 +49,12 @@ pub fn standard() -> Table {
         ),
         table_entry::<MarquezOptions>(
             "marquez",
-            "once the time of a host is outside a tolerance around the average",
+            "as soon as the time of a host is outside a tolerance around the average",
             "Marquez et al. 2013",
         ),
         table_entry::<MetaBalancerOptions>(
             "meta-balancer",
-            "a period from lines fitted to the maximum and the average of the hosts",
+            "a period from lines fitted to the maximum and the average time of the hosts",
             "Charm++ MetaBalancer, Menon et al. 2012",
         ),
     ];

@@ -177,8 +177,9 @@ pub fn prepare<'a>(
     let scenario = chosen.or(experiment.config.scenarios.last().copied());
     let scenario = scenario.unwrap_or(Scenario::I);
     if wanted.holds_decisions && scenario == Scenario::I {
-        let problem = Problem::new("in scenario i no policy decides: there is nothing to hold");
-        let hint = "leave the flag out, or choose `--scenario ii` or `iii`";
+        let problem =
+            Problem::new("in scenario i no policy decides, so that there are no decisions to hold");
+        let hint = "leave out the flag, or choose `--scenario ii` or `iii`";
         return Err(problem.source("--hold-decisions").hint(hint).into());
     }
     let mut seeds = wanted.seeds.clone();

@@ -179,7 +179,10 @@ fn scenario_i_has_no_decisions_to_hold() {
         ..Wanted::default()
     };
     let error = prepare((&registry, &layers, Limits::default()), wanted).unwrap_err();
-    assert!(error.to_string().contains("nothing to hold"), "{error}");
+    assert!(
+        error.to_string().contains("no decisions to hold"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -28,13 +28,13 @@ impl Profile {
         let time = self.makespan.format();
         match self.rows.first() {
             Some(row) if self.gain(&row.step) >= super::NO_GAIN_PERCENT => format!(
-                "The run takes {time} s, and of all changes by {step} % or by one process per host `{name}` gains most: {gain} %.",
+                "The run takes {time} s. Of all changes by {step} % or by one process per host, `{name}` gains most: {gain} %.",
                 step = super::STEP_PERCENT,
                 name = row.name(),
                 gain = format_short(self.gain(&row.step)),
             ),
             _ => format!(
-                "The run takes {time} s, and no single change by {} % or by one process per host makes it faster.",
+                "The run takes {time} s. No single change by {} % or by one process per host makes it faster.",
                 super::STEP_PERCENT
             ),
         }
@@ -66,7 +66,7 @@ impl Profile {
                     format_short(gain),
                 )
             }
-            _ => "Without limit no single quantity makes it faster either.".to_owned(),
+            _ => "Even without limit, no single quantity makes the run faster.".to_owned(),
         }
     }
 

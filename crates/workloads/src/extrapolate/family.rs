@@ -164,8 +164,8 @@ impl fmt::Display for Family {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Doubling => out.write_str("recursive doubling"),
-            Self::Ring { turns: 1 } => out.write_str("once round a ring"),
-            Self::Ring { .. } => out.write_str("twice round a ring"),
+            Self::Ring { turns: 1 } => out.write_str("one round of a ring"),
+            Self::Ring { .. } => out.write_str("two rounds of a ring"),
             Self::Pairs => out.write_str("all-to-all by pairs"),
             Self::Grid {
                 dimensions,
@@ -179,14 +179,14 @@ impl fmt::Display for Family {
                 )
             }
             Self::Shift { is_forward: true } => out.write_str("shift to the next process"),
-            Self::Shift { .. } => out.write_str("shift to the process before"),
+            Self::Shift { .. } => out.write_str("shift to the previous process"),
             Self::OpenShift { is_forward: true } => {
-                out.write_str("shift to the next process, but from the last one")
+                out.write_str("shift to the next process, except from the last one")
             }
             Self::OpenShift { .. } => {
-                out.write_str("shift to the process before, but from the first one")
+                out.write_str("shift to the previous process, except from the first one")
             }
-            Self::AllToAll => out.write_str("all-to-all at once"),
+            Self::AllToAll => out.write_str("all-to-all in one step"),
             Self::Broadcast => out.write_str("broadcast along a tree"),
             Self::Reduction => out.write_str("reduction along a tree"),
             Self::Gather => out.write_str("gather"),

@@ -78,10 +78,10 @@ pub fn extrapolate(recorded: &[(String, Trace)], processes: usize) -> Result<Ext
     samples.dedup_by_key(|(sample, _)| sample.processes);
     let Some((_, largest)) = samples.last().filter(|_| samples.len() >= MIN_RECORDINGS) else {
         let message = format!(
-            "recordings with {} numbers of processes are too few",
+            "there are recordings with only {} different numbers of processes",
             samples.len()
         );
-        let hint = "give three or more: two for the laws, and the largest one for the check";
+        let hint = "give recordings with three or more numbers of processes: the largest one checks what the others predict";
         return Err(Problem::new(message)
             .source("the command line")
             .hint(hint)
@@ -90,10 +90,12 @@ pub fn extrapolate(recorded: &[(String, Trace)], processes: usize) -> Result<Ext
     let largest = *largest;
     let samples: Vec<Sample> = samples.into_iter().map(|(sample, _)| sample).collect();
     if let Some(alone) = samples.iter().find(|sample| sample.processes < 2) {
-        let problem = Problem::new("one process sends no messages, so that it has no pattern");
+        let problem = Problem::new(
+            "a recording with one process has no messages, so that no pattern can be found",
+        );
         return Err(problem
             .source(&alone.name)
-            .hint("record two processes or more")
+            .hint("record with two processes or more")
             .into());
     }
     let phases = pattern::parse(&samples)?;
@@ -170,11 +172,12 @@ fn check_prediction(model: &Model<'_>, sample: &Sample) -> Result<Check, Error> 
     ] {
         if off.abs() > most {
             let message = format!(
-                "the smaller recordings miss its {what} by {:+.0} %, more than the {:.0} % that are believed",
+                "the smaller recordings predict its {what} with an error of {:+.0} %, more than the {:.0} % that are accepted",
                 100.0 * off,
                 100.0 * most
             );
-            let hint = "record on an idle machine with `--repeat 5`, and with the same kind of scaling: the whole problem, or the part of a process, of one size";
+            let hint = "record on an idle machine with `--repeat 5`, and either with the same problem size for all numbers of processes or \
+            with the same size per process";
             return Err(Problem::new(message).source(&sample.name).hint(hint).into());
         }
     }

@@ -216,7 +216,7 @@ impl<'s> Model<'s> {
             let group = &self.groups[*group];
             let Some(steps) = group.family.steps(count) else {
                 let message = format!(
-                    "the program has {} between all processes, which {count} is not the right number for",
+                    "the program has {} between all processes, which is impossible with {count} processes",
                     group.family
                 );
                 return Err(Problem::new(message)
@@ -299,7 +299,11 @@ fn no_law_error(family: Family, points: &[(usize, f64)]) -> Error {
         .iter()
         .map(|(count, size)| format!("{size:.0} B with {count} processes"))
         .collect();
-    let message = format!("the sizes of {family} follow no law: {}", shown.join(", "));
-    let hint = "known are constant sizes, P^-1, P^-2, the sides of grids, and powers of P through all recordings within 2 %";
+    let message = format!(
+        "the message sizes of {family} follow no known law: {}",
+        shown.join(", ")
+    );
+    let hint = "record runs with other numbers of processes P; known laws are constant sizes, 1/P, 1/P^2, the sides of grids, and powers \
+    of P that fit all recordings within 2 %";
     Problem::new(message).hint(hint).into()
 }

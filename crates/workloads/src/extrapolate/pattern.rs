@@ -129,20 +129,20 @@ fn irregular_error(samples: &[Sample], at: &[usize]) -> Error {
         .find(|(sample, at)| **at >= sample.steps.len());
     if let Some((sample, _)) = ended {
         let message = format!(
-            "it ends where the other recordings go on, after {}",
+            "the recording ends after {}, where the other recordings continue",
             counted(sample.steps.len(), "superstep")
         );
-        let hint = "record runs of as many iterations with each number of processes";
+        let hint = "record the same number of iterations with each number of processes";
         return Problem::new(message).source(&sample.name).hint(hint).into();
     }
     let last = samples.len() - 1;
     let (sample, at) = (&samples[last], at[last]);
     let count: usize = sample.steps[at].messages.values().map(Vec::len).sum();
     let message = format!(
-        "the {} of superstep {at} (from 0) follow no pattern that the smaller recordings have, too",
+        "the {} of superstep {at} (counted from 0) follow no known pattern that is also in the smaller recordings",
         counted(count, "message")
     );
-    let hint = "rings, open and periodic grids, trees, all-to-all and recursive doubling are known, with sizes that differ by at most 10 %; \
-                record with `--repeat 5`, so that noise opens no superstep";
+    let hint = "record with `--repeat 5`, so that noise splits no superstep; known patterns are rings, open and periodic grids, trees, \
+    all-to-all and recursive doubling, with sizes that differ by at most 10 %";
     Problem::new(message).source(&sample.name).hint(hint).into()
 }

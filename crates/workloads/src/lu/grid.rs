@@ -53,12 +53,12 @@ fn check_grid(config: &LuConfig, rows: u64, columns: u64) -> Result<(u64, u64), 
     let procs = config.procs;
     if rows.checked_mul(columns) != Some(procs) {
         return Err(Problem::new(format!(
-            "the grid {rows}x{columns} has not {}",
+            "the grid {rows}x{columns} does not have {}",
             counted(procs, "process")
         ))
         .key("workload.grid")
         .hint(format!(
-            "grids of {}: {}",
+            "possible grids of {}: {}",
             counted(procs, "process"),
             grid_list(grids(procs))
         )));
@@ -81,7 +81,7 @@ fn unfit_grid_problem(config: &LuConfig, what: &str) -> Problem {
             "use fewer processes or a larger matrix".to_owned(),
         ),
         Blocks::Mean => (
-            "its rows and columns cannot be dealt out in equal shares",
+            "its rows and columns cannot be divided into equal blocks",
             format!(
                 "set `blocks` to `exact`, or `n` to a multiple of {}",
                 config.procs
@@ -146,11 +146,11 @@ mod tests {
             ..LuConfig::new(n, procs)
         };
         let problem = only_problem(&with_grid(100, 50, [7, 7]));
-        assert_eq!(problem.message, "the grid 7x7 has not 50 processes");
+        assert_eq!(problem.message, "the grid 7x7 does not have 50 processes");
         assert_eq!(problem.location.key.as_deref(), Some("workload.grid"));
         assert_eq!(
             problem.hint.as_deref(),
-            Some("grids of 50 processes: 10x5, 25x2, 50x1")
+            Some("possible grids of 50 processes: 10x5, 25x2, 50x1")
         );
 
         let problem = only_problem(&with_grid(10, 20, [20, 1]));

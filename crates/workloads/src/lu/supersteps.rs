@@ -71,7 +71,7 @@ impl Lu {
         let messages = n * (m + columns - 2);
         if self.config.packing == Packing::Element && messages > MAX_MESSAGES {
             return Err(Problem::new(format!(
-                "{messages} messages in one superstep are more than {MAX_MESSAGES}"
+                "a superstep has {messages} messages, more than {MAX_MESSAGES}"
             ))
             .key("workload.packing")
             .hint("set `packing` to `destination`, or use a smaller matrix or grid"));

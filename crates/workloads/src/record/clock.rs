@@ -72,9 +72,10 @@ pub(super) fn divide_into_supersteps(
         if let Some(Operation::Receive(lane, nth)) = operations[process].get(clock.next_operation) {
             let from = lane.from;
             let message = format!(
-                "rank {process} waits for message {nth} from rank {from} ({lane:?}), which is not sent"
+                "rank {process} waits for message {nth} from rank {from} ({lane:?}), which is never sent"
             );
-            let hint = "a call between them is not recorded, or collectives are completed in different orders";
+            let hint = "check whether these ranks use calls that are not recorded, or complete collectives in different orders; the guide \
+            lists what can be recorded";
             return Err(Problem::new(message).hint(hint).into());
         }
         cut.assign_work(process, clock);

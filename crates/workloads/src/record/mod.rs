@@ -140,8 +140,12 @@ fn read_run(records: &Records) -> Result<Vec<Record>, Error> {
     let is_first = |text: &str| Record::from_first_line(text).is_ok_and(|head| head.rank == 0);
     let programs = (records.iter().filter(|(_, text)| is_first(text))).count();
     if programs > 1 {
-        let message = format!("{programs} MPI programs ran: each has a rank 0");
-        return Err(Problem::new(message).hint("record one at a time").into());
+        let message = format!(
+            "the command ran {programs} MPI programs (each has a rank 0), but one recording holds one program"
+        );
+        return Err(Problem::new(message)
+            .hint("record one program at a time")
+            .into());
     }
     for (name, text) in records {
         match Record::parse(name, text) {
@@ -164,11 +168,11 @@ fn read_run(records: &Records) -> Result<Vec<Record>, Error> {
             .all(|(at, record)| record.rank == at && record.size == expected);
     if !are_all {
         let problem = Problem::new(format!(
-            "{} records that are not those of {expected} processes",
+            "there are {} records, which are not those of {expected} processes",
             read.len()
         ));
         return Err(problem
-            .hint("the program writes one record for each process: record it again")
+            .hint("record the program again; it writes one record per process")
             .into());
     }
     Ok(read)

@@ -74,7 +74,7 @@ fn unsupported_call(rank: usize, call: &str) -> Problem {
     let (why, hint) = match call {
         _ if !thread.is_empty() => ("", "let one thread of each process call MPI"),
         _ if call.starts_with("MPI_Comm_spawn") => (
-            "starts processes and ",
+            "starts processes and therefore ",
             "start all processes with `mpirun` at once",
         ),
         _ if call.starts_with("MPI_Win_") => (
@@ -136,7 +136,7 @@ impl<'t> Words<'t> {
     /// Reads the next word as a number.
     fn next_number<T: FromStr>(&mut self) -> Result<T, String> {
         let word = self.next_word()?;
-        (word.parse()).map_err(|_| format!("`{word}` is not a number that can stand here"))
+        (word.parse()).map_err(|_| format!("`{word}` is not a valid number here"))
     }
 
     /// Reads the next word as a count, which must not be too large.
@@ -172,7 +172,7 @@ impl Record {
     /// Reads a record from its text; `name` is the name of the file in errors.
     pub(super) fn parse(name: &str, text: &str) -> Result<Self, Problem> {
         let refused = |line: usize, message: String| {
-            let hint = "the recorder wrote it otherwise: record the program again";
+            let hint = "record the program again: the recorder did not write this line";
             Problem::new(message).source(name).at(line, 1).hint(hint)
         };
         let mut record = Self::from_first_line(text).map_err(|message| refused(1, message))?;
@@ -188,8 +188,8 @@ impl Record {
             }
             (record.add_line(line, &mut begun)).map_err(|message| refused(number, message))?;
         }
-        let message = format!("the record of rank {} has no `end`", record.rank);
-        let hint = "the program ended without MPI_Finalize, or the disk was full";
+        let message = format!("the record of rank {} has no `end` line", record.rank);
+        let hint = "check that the program calls MPI_Finalize and that the disk has space, then record it again";
         Err(Problem::new(message).source(name).at(number, 1).hint(hint))
     }
 
@@ -310,7 +310,7 @@ impl Record {
         let bytes = words.next_count()?;
         let sizes: usize = words.next_number()?;
         if root >= members.len() || sizes != 0 && sizes != members.len() {
-            return Err("root or sizes do not fit the communicator".into());
+            return Err("the root or the sizes do not match the communicator".into());
         }
         let sizes = (0..sizes)
             .map(|_| words.next_count())
@@ -368,7 +368,7 @@ impl Record {
     fn members_and_rank(&self, group: u64) -> Result<(&[usize], usize), String> {
         let members = (self.groups.get(&group)).ok_or("this communicator is not known")?;
         let me = members.iter().position(|&rank| rank == self.rank);
-        let me = me.ok_or("the process is no member of this communicator")?;
+        let me = me.ok_or("the process is not a member of this communicator")?;
         Ok((members, me))
     }
 

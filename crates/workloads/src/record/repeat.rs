@@ -133,7 +133,7 @@ pub(super) fn combine_runs(
 /// messages.
 fn check_agreement(first: &Pieces, run: &Pieces, number: usize) -> Result<(), Error> {
     let refused = |message: String| {
-        let hint = "record runs of the same input that send the same messages in the same order, or record once without `--repeat`";
+        let hint = "use an input with which each run sends the same messages in the same order, or record once, without `--repeat`";
         Err(Problem::new(message)
             .source(format!("repetition {number}"))
             .hint(hint)
@@ -142,7 +142,7 @@ fn check_agreement(first: &Pieces, run: &Pieces, number: usize) -> Result<(), Er
     let (processes, expected) = (run.0.len(), first.0.len());
     if processes != expected {
         return refused(format!(
-            "it has {}, and the first run has {expected}",
+            "the repetition has {}, but the first run has {expected}",
             counted(processes, "process")
         ));
     }
@@ -163,7 +163,7 @@ fn check_agreement(first: &Pieces, run: &Pieces, number: usize) -> Result<(), Er
                 .map_or_else(|| "ends".into(), Operation::description)
         };
         return refused(format!(
-            "rank {rank} {} as its event {}, and in the first run it {}",
+            "rank {rank} {} as its event {}, but in the first run it {}",
             shown(&other),
             at + 1,
             shown(&one)

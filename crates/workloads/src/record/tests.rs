@@ -97,7 +97,7 @@ fn what_cannot_be_cut_is_told_with_rank_and_call() {
     let damaged = error("migsim-record 1 1 2\nz 0 2 0 1\nend\n");
     assert!(
         damaged.ends_with(
-            "--> 1.record:2:1\n  hint: the recorder wrote it otherwise: record the program again"
+            "--> 1.record:2:1\n  hint: record the program again: the recorder did not write this line"
         ),
         "{damaged}"
     );
@@ -128,7 +128,7 @@ fn several_programs_are_refused() {
     let other = "migsim-record 1 0 1\ng 0 1 0\n";
     let error = converted(&[SENDER, RECEIVER, other]).unwrap_err();
     let error = error.to_string();
-    assert!(error.contains("2 MPI programs ran"), "{error}");
+    assert!(error.contains("the command ran 2 MPI programs"), "{error}");
 }
 
 #[test]
@@ -232,14 +232,14 @@ fn runs_that_differ_are_refused_with_rank_and_event() {
         convert(&runs, in_ghz()).unwrap_err().to_string()
     };
     let other = error(&SENDER.replace(" 800", " 801"), RECEIVER);
-    let expected = "rank 0 sends 801 B to rank 1 as its event 1, and in the first run it sends 800 B to rank 1";
+    let expected = "rank 0 sends 801 B to rank 1 as its event 1, but in the first run it sends 800 B to rank 1";
     assert!(
         other.contains(expected) && other.contains("--> repetition 2"),
         "{other}"
     );
     let more = error(&SENDER.replace("m 4096", "s 0 1 6 8\nm 4096"), RECEIVER);
     assert!(
-        more.contains("rank 0 sends 8 B to rank 1 as its event 2, and in the first run it ends"),
+        more.contains("rank 0 sends 8 B to rank 1 as its event 2, but in the first run it ends"),
         "{more}"
     );
     let runs = [
@@ -248,7 +248,7 @@ fn runs_that_differ_are_refused_with_rank_and_event() {
     ];
     let fewer = convert(&runs, in_ghz()).unwrap_err().to_string();
     assert!(
-        fewer.contains("it has 1 process, and the first run has 2"),
+        fewer.contains("the repetition has 1 process, but the first run has 2"),
         "{fewer}"
     );
 }

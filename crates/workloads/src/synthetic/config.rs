@@ -299,9 +299,9 @@ impl SyntheticConfig {
         .collect();
         if problems.is_empty() && self.generated_messages() > MAX_MESSAGES {
             problems.push(
-                Problem::new(format!("{} messages in a superstep", self.generated_messages()))
+                Problem::new(format!("a superstep has {} messages, which is too many", self.generated_messages()))
                     .key("workload.pattern")
-                    .hint(format!("at most {MAX_MESSAGES} messages are allowed in a superstep; use fewer processes, fewer `random_messages`, or another pattern")),
+                    .hint(format!("use fewer processes, fewer `random_messages`, or another pattern; a superstep has at most {MAX_MESSAGES} messages")),
             );
         }
         problems

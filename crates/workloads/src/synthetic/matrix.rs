@@ -30,12 +30,13 @@ fn parse(file: &str, bytes: &[u8], processes: usize) -> Result<Vec<Message>, Err
     let unreadable = |error: &csv::Error| {
         let line = error.position().map_or(1, csv::Position::line);
         problem(line, "the row cannot be read".into())
-            .hint("a row has three fields in UTF-8: from, to, bytes")
+            .hint("write three fields in UTF-8: from, to, bytes")
     };
     let heading = reader.headers().map_err(|error| unreadable(&error))?;
     if heading.iter().ne(COLUMNS) {
         let what = "the first line is not `from,to,bytes`".to_owned();
-        let hint = "begin with that line; then a row per message, for example `p1,p2,500000`";
+        let hint =
+            "begin with this line, and write one row per message, for example `p1,p2,500000`";
         return Err(problem(1, what).hint(hint).into());
     }
     let mut messages = Vec::new();
@@ -52,8 +53,11 @@ fn parse(file: &str, bytes: &[u8], processes: usize) -> Result<Vec<Message>, Err
         }
     }
     if messages.len() as u64 > MAX_MESSAGES {
-        let what = format!("{} messages in a superstep", messages.len());
-        problems.push(problem(1, what).hint(format!("{MAX_MESSAGES} are possible")));
+        let what = format!(
+            "a superstep has {} messages, which is too many",
+            messages.len()
+        );
+        problems.push(problem(1, what).hint(format!("reduce them to {MAX_MESSAGES} or fewer")));
     }
     if problems.is_empty() {
         Ok(messages)
@@ -78,10 +82,10 @@ fn parse_row(row: &csv::StringRecord, processes: usize) -> Result<Message, (Stri
     let (from, to) = (process(&row[0])?, process(&row[1])?);
     if from == to {
         let what = format!("process `{}` sends to itself", &row[0]);
-        return Err((what, "leave the row out: that is no message".into()));
+        return Err((what, "remove the row".into()));
     }
     let size: u64 = row[2].parse().map_err(|_| {
-        let what = format!("`{}` is no number of bytes", &row[2]);
+        let what = format!("`{}` is not a number of bytes", &row[2]);
         (what, "write a whole number, without a unit".to_owned())
     })?;
     Ok(Message {
@@ -113,7 +117,7 @@ mod tests {
             (2, "there is no process `p4`"),
             (3, "`p0` is no process"),
             (4, "process `p2` sends to itself"),
-            (5, "`1 kB` is no number of bytes"),
+            (5, "`1 kB` is not a number of bytes"),
         ] {
             assert!(
                 told.contains(what) && told.contains(&format!("m.csv:{line}:1")),

@@ -40,14 +40,17 @@ pub(super) fn find_columns<const N: usize>(
             unit: unit.map(str::to_owned),
         };
         if found[place].replace(column).is_some() {
-            let problem = Problem::new(format!("column `{name}` is there twice"));
+            let problem = Problem::new(format!("column `{name}` appears twice"));
             problems.push(problem.hint("leave one of the two out"));
         }
     }
     let required = known.iter().zip(&found).take(N - optional);
     for (name, _) in required.filter(|(_, found)| found.is_none()) {
         let problem = Problem::new(format!("column `{name}` is missing"));
-        let hint = format!("the first line names the columns: `{}`", known.join(","));
+        let hint = format!(
+            "write the names of the columns in the first line: `{}`",
+            known.join(",")
+        );
         problems.push(problem.hint(hint));
     }
     if problems.is_empty() {
@@ -63,7 +66,7 @@ fn unknown_column(name: &str, known: &[&str], columns: usize) -> Problem {
     if columns == 1 {
         let names = known.join(",");
         problem.hint(format!(
-            "fields are separated by commas, semicolons or tabulators: `{names}`"
+            "separate the fields by commas, semicolons or tabs: `{names}`"
         ))
     } else {
         problem.known("columns", known.iter().copied())
@@ -106,7 +109,8 @@ pub(super) fn parse_work(
         None => Instructions::parse(&whole).map_err(|error| error.to_string()),
     };
     read.map_err(|what| {
-        let hint = "write a number, in the unit that the name of the column has (`work [Ginstr]`, `work [s]`), or with its own: `1.5 Ginstr`";
+        let hint = "write a number with its unit (`1.5 Ginstr`), or write the unit of all numbers into the name of the column: `work \
+        [Ginstr]`, `work [s]`";
         (what, hint.to_owned())
     })
 }
@@ -118,7 +122,7 @@ pub(super) fn parse_size(text: &str, unit: Option<&str>) -> Result<Bytes, Compla
     }
     let whole = with_unit(text, unit.unwrap_or(Bytes::UNIT));
     Bytes::parse(&whole).map_err(|error| {
-        let hint = "write a number, in the unit that the name of the column has (`bytes [kB]`), or with its own: `64 kB`";
+        let hint = "write a number with its unit (`64 kB`), or write the unit of all numbers into the name of the column: `bytes [kB]`";
         (error.to_string(), hint.to_owned())
     })
 }

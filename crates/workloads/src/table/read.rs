@@ -39,12 +39,12 @@ impl Table {
     ) -> Result<Self, Error> {
         if config.first > 1 {
             let problem = Problem::new(format!(
-                "supersteps and processes count from {}",
+                "`first` is {}, but supersteps and processes count from 0 or 1",
                 config.first
             ));
             return Err(problem
                 .key("workload.first")
-                .hint("write 1, or 0 if the first process is 0")
+                .hint("set `first` to 1, or to 0 if the first process has the number 0")
                 .into());
         }
         let mut problems = Vec::new();
@@ -67,7 +67,7 @@ impl Table {
         }
         if rows.is_empty() {
             let problem = work_file.problem(1, 1, "the table has no rows".to_owned());
-            let hint = "write a row for each process and superstep with work";
+            let hint = "write one row per process and superstep with work";
             return Err(problem.hint(hint).into());
         }
         Ok(table_from_rows(rows, message_rows, config))
@@ -94,7 +94,7 @@ fn wrong_kinds(work: &[u8], messages: Option<&[u8]>, config: &TableConfig) -> Ve
         let kind = FileKind::of_bytes(bytes?)?;
         let problem = kind.wrong_kind_error(words, name.filter(|_| kind != wanted)?);
         Some(if matches!(kind, FileKind::Work | FileKind::Messages) {
-            problem.hint("are `--work` and `--messages` swapped?")
+            problem.hint("check whether `--work` and `--messages` are swapped")
         } else {
             problem
         })
@@ -200,12 +200,12 @@ impl<'a> Source<'a> {
                 let (process, superstep) =
                     (other.process as u64 + first, other.superstep as u64 + first);
                 let what = format!(
-                    "process {process} computes in superstep {superstep} already, in line {}",
+                    "process {process} already has work in superstep {superstep}, in line {}",
                     one.line
                 );
                 problems.push(
                     self.problem(other.line, 1, what)
-                        .hint("add the two rows up"),
+                        .hint("write one row with the sum of the two"),
                 );
             }
         }
@@ -314,10 +314,7 @@ impl<'a> Source<'a> {
             csv::ErrorKind::Utf8 { .. } => "the row is not text in UTF-8".to_owned(),
             _ => "the row cannot be read".to_owned(),
         };
-        let hint = format!(
-            "each row has the fields of the first line: `{}`",
-            known.join(",")
-        );
+        let hint = format!("write the fields of the first line: `{}`", known.join(","));
         self.problem(line, 1, what).hint(hint)
     }
 
@@ -346,17 +343,20 @@ impl<'a> Source<'a> {
         let number: Option<u64> = digits.parse().ok().filter(|_| is_number);
         let wrong = |what: String, hint: &str| Err((what, hint.to_owned()));
         match number.map(|number| number.checked_sub(first)) {
-            None => wrong(format!("`{text}` is no {what}"), "write a whole number"),
+            None => wrong(
+                format!("`{text}` is not the number of a {what}"),
+                "write a whole number",
+            ),
             Some(None) => wrong(
-                format!("there is no {what} {text}: they count from 1"),
-                "if the first superstep and the first process have the number 0, add `--set workload.first=0`",
+                format!("there is no {what} {text}: numbers count from 1"),
+                "add `--set workload.first=0` if the first superstep and the first process have the number 0",
             ),
             Some(Some(index)) if index < MAX_COUNT => {
                 Ok(usize::try_from(index).unwrap_or(usize::MAX))
             }
             Some(Some(_)) => wrong(
-                format!("{what} {text} is too large a number"),
-                "at most 10 million processes and supersteps are possible",
+                format!("the number of {what} {text} is too large"),
+                "use at most 10 million processes and supersteps",
             ),
         }
     }
@@ -399,9 +399,10 @@ fn check_index(row: &Row<'_>, number: Option<usize>) -> Result<(), Complaint> {
         return Ok(());
     }
     let what = format!(
-        "the first column has no name, and `{text}` is not the number of the row, {number}"
+        "the first column has no name, but does not count the rows: it has `{text}` where {number} is expected"
     );
-    let hint = "a column without a name is ignored if it counts the rows from 0 on, as the index of pandas does: write the table without it, `to_csv(..., index=False)`";
+    let hint = "give the column a name, or write the table without it: `to_csv(..., index=False)` in pandas; only a column that counts the \
+    rows from 0 may have no name";
     Err((what, hint.to_owned()))
 }
 

@@ -88,7 +88,7 @@ fn a_file_in_the_place_of_another_is_named() {
     for part in [
         "this is a table of messages, not a table of work\n  --> w.csv:1:1",
         "this is a table of work, not a table of messages\n  --> m.csv:1:1",
-        "are `--work` and `--messages` swapped?",
+        "check whether `--work` and `--messages` are swapped",
     ] {
         assert!(told.contains(part), "{part}: {told}");
     }
@@ -139,7 +139,7 @@ const WRONG: &[[&str; 5]] = &[
         "superstep,process,work,work\n",
         MESSAGES,
         "w.csv:1:1",
-        "column `work` is there twice",
+        "column `work` appears twice",
         "leave one",
     ],
     [
@@ -147,7 +147,7 @@ const WRONG: &[[&str; 5]] = &[
         MESSAGES,
         "w.csv:1:1",
         "the table has no rows",
-        "write a row",
+        "write one row",
     ],
     [
         "superstep,process,work\n1,1,x\n",
@@ -174,14 +174,14 @@ const WRONG: &[[&str; 5]] = &[
         "superstep,process,work\n1,0,5\n",
         MESSAGES,
         "w.csv:2:1",
-        "there is no process 0: they count from 1",
+        "there is no process 0: numbers count from 1",
         "workload.first=0",
     ],
     [
         "superstep,process,work\n1,one,5\n",
         MESSAGES,
         "w.csv:2:1",
-        "`one` is no process",
+        "`one` is not the number of a process",
         "whole number",
     ],
     [
@@ -202,7 +202,7 @@ const WRONG: &[[&str; 5]] = &[
         "superstep,process,work\n1,1,5\n1,2,1\n1,p1,6\n",
         MESSAGES,
         "w.csv:4:1",
-        "process 1 computes in superstep 1 already, in line 2",
+        "process 1 already has work in superstep 1, in line 2",
         "add",
     ],
     [
@@ -210,20 +210,20 @@ const WRONG: &[[&str; 5]] = &[
         MESSAGES,
         "w.csv:1:1",
         "unknown column `superstep process work`",
-        "separated by commas, semicolons or tabulators",
+        "by commas, semicolons or tabs",
     ],
     [
         ",superstep,process,work\n0,1,1,1\n2,1,2,1\n",
         MESSAGES,
         "w.csv:3:1",
-        "`2` is not the number of the row, 1",
+        "it has `2` where 1 is expected",
         "index=False",
     ],
     [
         "superstep,process,work\n1,1.5,1\n",
         MESSAGES,
         "w.csv:2:1",
-        "`1.5` is no process",
+        "`1.5` is not the number of a process",
         "whole number",
     ],
     [

@@ -18,7 +18,7 @@ impl Reader<'_> {
             return complaint(
                 1,
                 format!("unknown version `{}` of the format", line.words[1]),
-                "known versions: 1; version 2 begins with `migsim-trace 2`",
+                "write `bsp 1 P S`, or begin with `migsim-trace 2` for version 2",
             );
         }
         let left = self.lines - line.number;
@@ -35,7 +35,7 @@ impl Reader<'_> {
     /// Reads `processes P`. The number P is accepted only if it is small or the file has as many lines.
     pub(super) fn read_processes(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         if !self.trace.memory.is_empty() {
-            return complaint(0, "a second `processes` line", "keep one of the lines");
+            return complaint(0, "a second `processes` line", "remove one of the lines");
         }
         let count = read_whole(line, 1, "processes")?;
         match usize::try_from(count) {
@@ -49,7 +49,7 @@ impl Reader<'_> {
                     self.lines
                 ),
                 format!(
-                    "more than {ALWAYS_ACCEPTED_PROCESSES} processes need a line each: correct the number, or the file is cut off"
+                    "correct the number, or check whether the file is cut off: with more than {ALWAYS_ACCEPTED_PROCESSES} processes, each needs a line"
                 ),
             ),
         }
@@ -58,14 +58,14 @@ impl Reader<'_> {
     /// Reserves memory for the number of processes that the header states; `word` is the position of this number in its line.
     fn set_processes(&mut self, word: usize, processes: usize) -> Result<(), Complaint> {
         if processes == 0 {
-            return complaint(word, "a trace without processes", "P must be at least 1");
+            return complaint(word, "the trace has 0 processes", "set P to at least 1");
         }
         // Ids have 32 bits; a file with more lines would have tens of gigabytes.
         if u32::try_from(processes).is_err() {
             return complaint(
                 word,
                 format!("{processes} processes are too many"),
-                format!("P must be at most {}", u32::MAX),
+                format!("set P to at most {}", u32::MAX),
             );
         }
         self.trace.memory.resize(processes, None);
@@ -93,7 +93,7 @@ impl Reader<'_> {
             return complaint(
                 0,
                 "a second `barrier` line",
-                "a trace has one barrier: keep one of the lines",
+                "remove one of the lines: a trace has one barrier",
             );
         }
         self.add_setting(line, 1, "runtime.barrier.kind", line.words[1].to_owned())?;
@@ -117,7 +117,7 @@ impl Reader<'_> {
             return complaint(
                 0,
                 "a second `recv` line",
-                "a trace has one kind of receives: keep one of the lines",
+                "remove one of the lines: a trace has one kind of receives",
             );
         }
         self.add_setting(line, 1, "runtime.receives", kind.to_owned())
@@ -152,7 +152,7 @@ impl Reader<'_> {
             return complaint(
                 0,
                 format!("`{key}` is given twice"),
-                "keep one of the lines",
+                "remove one of the lines",
             );
         }
         self.trace.settings.push(Setting {
@@ -166,7 +166,7 @@ impl Reader<'_> {
     /// Reads `cycles X`, the clock cycles per instruction.
     pub(super) fn read_cycles(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         if std::mem::replace(&mut self.has_cycles, true) {
-            return complaint(0, "a second `cycles` line", "keep one of the lines");
+            return complaint(0, "a second `cycles` line", "remove one of the lines");
         }
         let cycles = read_number(line, 1, "cycles")?;
         if !CYCLES.contains(&cycles) {
@@ -189,7 +189,7 @@ impl Reader<'_> {
             return complaint(
                 1,
                 format!("a second host for process {}", process.0),
-                "a process starts on one host: keep one of the lines",
+                "remove one of the lines: a process starts on one host",
             );
         }
         let start = self.trace.host_names.len();
@@ -207,7 +207,7 @@ impl Reader<'_> {
                 Some(_) => complaint(
                     0,
                     "a second `memory` line for all processes",
-                    "keep one of the lines, or name a process: `memory p bytes`",
+                    "remove one of the lines, or name a process: `memory p bytes`",
                 ),
             };
         }
@@ -217,7 +217,7 @@ impl Reader<'_> {
             Some(_) => complaint(
                 1,
                 format!("a second memory of process {}", process.0),
-                "its memory is the same in all supersteps: keep one of the lines",
+                "remove one of the lines: the memory of a process is the same in all supersteps",
             ),
         }
     }
@@ -246,7 +246,7 @@ impl Reader<'_> {
                 self.complain(
                     line,
                     0,
-                    format!("no `{name}` line above the first `step`"),
+                    format!("there is no `{name}` line above the first `step`"),
                     format!("write `{}`", syntax(name, self.version)),
                 );
             }
@@ -261,11 +261,13 @@ impl Reader<'_> {
                 String::new()
             };
             let hint = if self.version == 1 {
-                format!("write `host {first} h` above the first `step`")
+                format!("add the line `host {first} h` above the first `step`")
             } else {
-                format!("write `host {first} h`, or no `host` line for any process")
+                format!(
+                    "add the line `host {first} h`, or remove the `host` lines of all processes"
+                )
             };
-            let message = format!("no host for process {first}{others}");
+            let message = format!("there is no host for process {first}{others}");
             self.complain(line, 0, message, hint);
         }
     }
@@ -285,8 +287,10 @@ fn read_count(
         Ok(count) if count <= left => Ok(count),
         _ => complaint(
             word,
-            format!("{count} {what} are more than the {left} lines left for them"),
-            format!("each needs a `{record}` line: correct the header, or the file is cut off"),
+            format!("the header announces {count} {what}, but only {left} lines are left for them"),
+            format!(
+                "correct the header, or check whether the file is cut off: each needs a `{record}` line"
+            ),
         ),
     }
 }

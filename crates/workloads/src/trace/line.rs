@@ -77,7 +77,7 @@ pub(super) fn read_whole(line: &Line<'_>, word: usize, what: &str) -> Result<u64
         _ => complaint(
             word,
             format!("`{text}` is not a whole number ({what})"),
-            "write digits only, without sign, point or exponent",
+            "write digits only, without sign, decimal point or exponent",
         ),
     }
 }
@@ -90,7 +90,7 @@ pub(super) fn read_whole_bytes(line: &Line<'_>, word: usize) -> Result<Bytes, Co
         _ => complaint(
             word,
             format!("{value} bytes are out of range"),
-            format!("sizes are whole bytes up to 2^53 = {MAX_BYTES}"),
+            format!("write a whole number of bytes up to 2^53 = {MAX_BYTES}"),
         ),
     }
 }

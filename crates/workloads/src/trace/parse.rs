@@ -183,10 +183,10 @@ fn not_text_error(source: &str, valid: &[u8]) -> Problem {
         .map_or((0, &*valid), |(before, last)| {
             (before.matches('\n').count() + 1, last)
         });
-    Problem::new("the trace is not a text in UTF-8")
+    Problem::new("the trace is not text in UTF-8")
         .source(source)
         .at(before + 1, last.chars().count() + 1)
-        .hint("the format is plain text: is this another file, or a compressed one?")
+        .hint("check that this is the right file, and unpack it if it is compressed: a trace is plain text")
 }
 
 /// The state of reading a trace: what was read so far, and what the next lines may contain.
@@ -274,8 +274,9 @@ impl<'a> Reader<'a> {
             self.complain(
                 &last,
                 last.count,
-                "the trace stops before its `end`".to_owned(),
-                "the file is cut off, or its last line `end` was forgotten".to_owned(),
+                "the trace has no `end` line".to_owned(),
+                "check whether the file is cut off; if it is complete, add a last line `end`"
+                    .to_owned(),
             );
         }
         if !self.problems.is_empty() {
@@ -303,8 +304,8 @@ impl<'a> Reader<'a> {
         if self.is_ended {
             return complaint(
                 0,
-                "nothing may follow `end`",
-                "remove this line, or the `end` above",
+                "there is a line after `end`",
+                "remove this line, or move `end` below it",
             );
         }
         let name = line.words[0];
@@ -314,7 +315,7 @@ impl<'a> Reader<'a> {
         if self.trace.memory.is_empty() && name != "processes" {
             return complaint(
                 0,
-                format!("`{name}` before the number of processes"),
+                format!("there is a `{name}` line before the number of processes"),
                 "write `processes P` below the first line",
             );
         }
@@ -337,7 +338,11 @@ impl<'a> Reader<'a> {
             "recorded" => self.read_recorded(line),
             "cycles" => self.read_cycles(line),
             "processes" => self.read_processes(line),
-            "bsp" => complaint(0, "a second `bsp` line", "a file holds one trace"),
+            "bsp" => complaint(
+                0,
+                "a second `bsp` line",
+                "remove the line: a file holds one trace",
+            ),
             _ => {
                 self.read_end(line);
                 Ok(())
@@ -351,12 +356,12 @@ impl<'a> Reader<'a> {
             "migsim-trace" if line.count > 1 && line.words[1] != "2" => complaint(
                 1,
                 format!("unknown version `{}` of the format", line.words[1]),
-                "known versions: 2, and 1, which begins with `bsp 1 P S`",
+                "write `migsim-trace 2`; a trace of version 1 begins with `bsp 1 P S`",
             ),
             "migsim-trace" if line.count != 2 => complaint(
                 line.count.min(2),
                 "the first line is not `migsim-trace 2`",
-                "write `migsim-trace 2`, and `processes P` below it",
+                "write `migsim-trace 2`, and `processes P` in the next line",
             ),
             "migsim-trace" => {
                 self.version = 2;
@@ -369,8 +374,8 @@ impl<'a> Reader<'a> {
             }
             _ => complaint(
                 0,
-                "a trace begins with `migsim-trace 2`",
-                "P processes follow as `processes P`; the older `bsp 1 P S` is read, too",
+                "the first line is not `migsim-trace 2`",
+                "write `migsim-trace 2`, and `processes P` in the next line; a trace of version 1 begins with `bsp 1 P S`",
             ),
         }
     }
@@ -394,7 +399,7 @@ impl<'a> Reader<'a> {
             let word = record.words[given];
             return complaint(
                 line.count,
-                format!("`{name}` without its {word}"),
+                format!("the line `{name}` has no {word}"),
                 format!("write `{form}`"),
             );
         }
@@ -402,13 +407,13 @@ impl<'a> Reader<'a> {
             let extra = line.words[most + 1];
             let is_unit = self.version > 1 && extra.starts_with(char::is_alphabetic);
             let hint = if is_unit {
-                format!("write `{form}`; a number and its unit are one word, such as `1.5MB`")
+                format!("write `{form}`, without a space between a number and its unit: `1.5MB`")
             } else {
                 format!("write `{form}`")
             };
             return complaint(
                 most + 1,
-                format!("unexpected word `{extra}` after the values of `{name}`"),
+                format!("there is an extra word `{extra}` after the values of `{name}`"),
                 hint,
             );
         }
@@ -416,13 +421,13 @@ impl<'a> Reader<'a> {
         match record.place {
             Place::AboveSteps if is_in_steps => complaint(
                 0,
-                format!("`{name}` after the first `step`"),
-                "move it up, above `step 0`",
+                format!("there is a `{name}` line after the first `step`"),
+                "move the line above `step 0`",
             ),
             Place::InSteps if !is_in_steps => complaint(
                 0,
-                format!("`{name}` before the first `step`"),
-                "a `step` line opens each superstep",
+                format!("there is a `{name}` line before the first `step`"),
+                "write the line `step 0` above it: a `step` line begins each superstep",
             ),
             _ => Ok(()),
         }
@@ -453,7 +458,9 @@ impl<'a> Reader<'a> {
             _ => complaint(
                 word,
                 format!("process {id} is out of range"),
-                format!("the header announces {count} processes, counted from 0"),
+                format!(
+                    "write a process below {count}, the number in the header; processes are counted from 0"
+                ),
             ),
         }
     }

@@ -16,20 +16,23 @@ pub const KEYS: [(&str, &str); 11] = [
     ("version", "its version"),
     (
         "transport",
-        "what carried the messages: tcp, shared-memory or another name",
+        "the transport of the messages: tcp, shared-memory or another name",
     ),
     (
         "waiting",
-        "what a waiting process does: spin, yield or sleep",
+        "how a waiting process waits: spin, yield or sleep",
     ),
     ("host", "the host of process 0"),
     ("ranks", "the largest number of processes on one host"),
-    ("speed", "the speed by which measured time became work"),
+    (
+        "speed",
+        "the speed by which measured time was converted to work",
+    ),
     ("clock", "the clock of computation: wall or cpu"),
-    ("cost", "the time that the recorder takes for a call"),
+    ("cost", "the time that the recorder adds to a call"),
     (
         "repetitions",
-        "the number of runs, of which each piece of work is the least",
+        "the number of runs; each piece of work is the least of these runs",
     ),
     (
         "piece",
@@ -93,7 +96,7 @@ impl Reader<'_> {
             return complaint(
                 1,
                 format!("a second `recorded {key}` line"),
-                "keep one of the lines",
+                "remove one of the lines",
             );
         }
         self.trace.recording.set(key, line.words[2]);

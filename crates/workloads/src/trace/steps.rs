@@ -29,8 +29,11 @@ impl Reader<'_> {
         }
         complaint(
             1,
-            format!("superstep {} where {expected} should be", line.words[1]),
-            "supersteps stand in order, from 0, and none is left out",
+            format!(
+                "there is superstep {} where {expected} is expected",
+                line.words[1]
+            ),
+            "write all supersteps in order, counted from 0",
         )
     }
 
@@ -40,9 +43,11 @@ impl Reader<'_> {
         let given = read_whole(line, 1, "superstep")?;
         let hint = match self.announced_supersteps {
             Some(announced) => {
-                format!("the header announces {announced} supersteps, counted from 0")
+                format!(
+                    "write a superstep below {announced}, the number in the header; supersteps are counted from 0"
+                )
             }
-            None => "supersteps stand in order, from 0, and none is left out".to_owned(),
+            None => "write all supersteps in order, counted from 0".to_owned(),
         };
         match usize::try_from(given) {
             Ok(given) if given < self.announced_supersteps.unwrap_or(self.lines) => Ok(given),
@@ -70,8 +75,8 @@ impl Reader<'_> {
         if std::mem::replace(&mut self.last_computation[process.index()], step) == step {
             return complaint(
                 1,
-                format!("process {} computes twice in a superstep", process.0),
-                "add the two `c` lines up",
+                format!("process {} has two `c` lines in one superstep", process.0),
+                "write one `c` line with the sum of the two",
             );
         }
         self.trace.steps.add_work(process, work);
@@ -101,8 +106,11 @@ impl Reader<'_> {
         if std::mem::replace(&mut self.last_move[process.index()], step) == step {
             return complaint(
                 1,
-                format!("process {} moves twice after a superstep", process.0),
-                "keep the last of the `g` lines",
+                format!(
+                    "process {} has two `g` lines after one superstep",
+                    process.0
+                ),
+                "keep only the last of the `g` lines",
             );
         }
         let image = &mut self.images[process.index()];
@@ -132,7 +140,10 @@ impl Reader<'_> {
             self.complain(
                 line,
                 0,
-                format!("`end` after {} of {announced} supersteps", self.next_step),
+                format!(
+                    "the trace ends after {} of {announced} supersteps",
+                    self.next_step
+                ),
                 "write the missing `step` lines, or correct S in the header".to_owned(),
             );
         }

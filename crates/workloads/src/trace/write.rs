@@ -51,9 +51,12 @@ fn header(workload: &dyn Workload, preamble: &Preamble<'_>) -> Result<String, Er
     let processes = workload.processes();
     let hosts = preamble.hosts;
     if !hosts.is_empty() && hosts.len() != processes {
-        let problem = Problem::new(format!("{} hosts for {processes} processes", hosts.len()));
+        let problem = Problem::new(format!(
+            "there are {} hosts for {processes} processes",
+            hosts.len()
+        ));
         return Err(Error::Output(
-            problem.hint("a trace names the host of every process, or of none"),
+            problem.hint("give the host of every process, or of none"),
         ));
     }
     let mut text = String::from("migsim-trace 2\n");
@@ -137,9 +140,9 @@ fn write_line(text: &mut String, line: std::fmt::Arguments<'_>) {
 /// Returns the text if it can be written as one word of a line; an error otherwise.
 fn check_word(text: &str, what: impl Display) -> Result<&str, Error> {
     if text.is_empty() || text.starts_with('#') || text.contains(char::is_whitespace) {
-        let problem = Problem::new(format!("{what} `{text}` cannot stand in a trace"));
+        let problem = Problem::new(format!("{what} `{text}` cannot be written into a trace"));
         return Err(Error::Output(
-            problem.hint("it must be one word that does not begin with `#`"),
+            problem.hint("use one word that does not begin with `#`"),
         ));
     }
     Ok(text)

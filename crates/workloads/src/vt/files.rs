@@ -37,7 +37,7 @@ pub fn read_rank_files(prefix: &str) -> Result<Vec<RankFile>, Error> {
         if let Some(other) = found.insert(rank, path.clone()) {
             let message = format!("rank {rank} has two files, this one and `{other}`");
             let problem = Problem::new(message).source(path);
-            problems.push(problem.hint("move one of them away"));
+            problems.push(problem.hint("remove one of the two files"));
         }
     }
     if found.is_empty() {
@@ -49,7 +49,7 @@ pub fn read_rank_files(prefix: &str) -> Result<Vec<RankFile>, Error> {
     if let Some(rank) = gap.filter(|rank| *rank < last) {
         let message = format!("there is no file of rank {rank}, but one of rank {last}");
         let hint = format!(
-            "add `{prefix}.{rank}.json`: each rank from 0 on has a file, even without tasks"
+            "add the file `{prefix}.{rank}.json`: each rank from 0 on needs a file, even without tasks"
         );
         problems.push(Problem::new(message).source(prefix).hint(hint));
     }
@@ -131,7 +131,7 @@ fn no_files_error(prefix: &str) -> Result<Problem, Error> {
         .collect();
     known.dedup();
     Ok(if known.is_empty() {
-        problem.hint("name the files up to the rank: `--data nolb/data` reads `nolb/data.0.json`, `nolb/data.1.json` and so on")
+        problem.hint("give the common prefix of the files: `--data nolb/data` reads `nolb/data.0.json`, `nolb/data.1.json` and so on")
     } else {
         problem
             .with_unknown_name("prefix", prefix)
@@ -154,12 +154,15 @@ pub(super) fn json_text(file: &RankFile) -> Result<String, Problem> {
             let message = format!("the data of rank {} is larger than 256 MiB", file.rank);
             Err(wrong(
                 message,
-                "a file that unpacks to more is no data of one rank",
+                "check the file: the unpacked data of one rank is never that large",
             ))
         }
         Ok(_) if !text.is_empty() => String::from_utf8(text).map_err(|_| {
             let message = format!("the data of rank {} is not text in UTF-8", file.rank);
-            wrong(message, "the file is compressed, but not a JSON text")
+            wrong(
+                message,
+                "check the file: it is compressed, but its content is not JSON",
+            )
         }),
         _ => match std::str::from_utf8(&file.bytes) {
             // The JSON reader reports what is wrong with it.
@@ -171,7 +174,7 @@ pub(super) fn json_text(file: &RankFile) -> Result<String, Problem> {
                 );
                 Err(wrong(
                     message,
-                    "give the files as vt wrote them; other compressions are unpacked first",
+                    "give the files as vt wrote them, and unpack other compressions first",
                 ))
             }
         },

@@ -76,9 +76,9 @@ fn join(files: &[RankFile], ranks: &[Rank], config: &VtConfig) -> Result<(Vt, St
         }
     });
     if tasks.vt.ranks.is_empty() {
-        let problem = Problem::new("there is no task in the data").source(&config.data);
+        let problem = Problem::new("the data has no tasks").source(&config.data);
         return Err(problem
-            .hint("give data with tasks: each phase of a file lists those of its rank")
+            .hint("give data in which at least one phase has `tasks`")
             .into());
     }
     for memory in &mut tasks.vt.memory {
@@ -101,8 +101,8 @@ fn phase_numbers(files: &[RankFile], ranks: &[Rank]) -> Result<Vec<u64>, Error> 
     }
     if numbers.is_empty() || numbers.len() as u64 > MAX_PHASES {
         let message = match numbers.len() {
-            0 => "there is no phase in the data".to_owned(),
-            some => format!("the data has {some} phases"),
+            0 => "the data has no phases".to_owned(),
+            some => format!("the data has {some} phases, which is too many"),
         };
         let source = files.first().map_or("", |file| &file.source);
         let problem = Problem::new(message).source(source);
@@ -120,7 +120,7 @@ fn phase_numbers(files: &[RankFile], ranks: &[Rank]) -> Result<Vec<u64>, Error> 
         let missing = numbers.iter().find(|(number, _)| !is_there(number));
         if let Some((number, other)) = missing {
             let message = format!(
-                "rank {} has no phase {number}, which rank {other} has",
+                "rank {} has no phase {number}, but rank {other} has it",
                 file.rank
             );
             let hint = "add the phase, with `\"tasks\": []` if it has none, or name it in `identical_to_previous` after a phase with data";
@@ -272,19 +272,19 @@ impl Tasks {
             && (*first, *last) != (0, numbers.len() as u64 - 1)
         {
             parts.push(format!(
-                "supersteps are the phases {first} to {last} that it has"
+                "its phases, numbered from {first} to {last}, become the supersteps"
             ));
         }
         if !self.shared_numbers.is_empty() {
             let count = counted(self.shared_numbers.len(), "id");
             parts.push(format!(
-                "{count} that several tasks share are distinguished by rank and place"
+                "{count} shared by several tasks: these tasks are told apart by their rank and their position in the file"
             ));
         }
         if self.moves > 0 {
             let count = counted(self.moves, "move");
             parts.push(format!(
-                "{count} of the recorded run {} not repeated: tasks start where they come first",
+                "{count} of the recorded run {} not repeated: each task starts on the rank where it appears first",
                 singular_or_plural(self.moves, ["is", "are"])
             ));
         }

@@ -46,7 +46,7 @@ impl Kind {
                 "communication of another type",
                 "communications of other types",
             ],
-            Self::NoObject => ["task that is no object", "tasks that are no objects"],
+            Self::NoObject => ["task that is not an object", "tasks that are not objects"],
             Self::Subphases => ["list of subphases", "lists of subphases"],
             Self::Iteration => ["iteration of a balancer", "iterations of a balancer"],
             Self::SharedBlock => ["use of a shared block", "uses of shared blocks"],

@@ -153,7 +153,7 @@ impl Reader<'_> {
             return self.complain(
                 "",
                 message,
-                "vt writes `{\"type\": \"LBDatafile\", \"phases\": [...]}`",
+                "write an object, as vt does: `{\"type\": \"LBDatafile\", \"phases\": [...]}`",
             );
         };
         self.check_keys(top, &["type", "metadata", "phases"]);
@@ -170,7 +170,7 @@ impl Reader<'_> {
                 self.complain(
                     path,
                     message,
-                    "give the files of tasks that vt writes with `--vt_lb_data`, no statistics",
+                    "give the files that vt writes with `--vt_lb_data`, not its statistics",
                 );
             }
         }
@@ -180,7 +180,7 @@ impl Reader<'_> {
             return self.complain(
                 "phases",
                 message,
-                "each phase is `{\"id\": 0, \"tasks\": [...], \"communications\": [...]}`",
+                "write a list of phases: `{\"id\": 0, \"tasks\": [...], \"communications\": [...]}`",
             );
         };
         for (index, phase) in phases.iter().enumerate() {
@@ -211,11 +211,15 @@ impl Reader<'_> {
             && rank.as_u64() != Some(self.rank as u64)
         {
             let message = format!(
-                "the file of rank {} says that its rank is {}",
+                "the file name has rank {}, but the file itself has rank {}",
                 self.rank,
                 short_text(rank)
             );
-            self.complain("metadata.rank", message, "the number in the name of the file is its rank: rename the file, or correct the number");
+            self.complain(
+                "metadata.rank",
+                message,
+                "rename the file, or correct the rank in it",
+            );
         }
         let Some(same) = metadata
             .get("phases")
@@ -243,7 +247,7 @@ impl Reader<'_> {
                 continue;
             }
             let message = format!(
-                "a range of identical phases of rank {} is not two numbers",
+                "a range of identical phases of rank {} does not consist of two numbers",
                 self.rank
             );
             let hint = "write the first and the last phase: `[[3, 7]]`";
@@ -260,25 +264,25 @@ impl Reader<'_> {
             }
             (Some(first), Some(last)) if first <= last => {
                 let message = format!(
-                    "phases {first} to {last} of rank {} are too many",
+                    "the range of phases {first} to {last} of rank {} is too long",
                     self.rank
                 );
                 self.complain(
                     path,
                     message,
-                    format!("data has at most {MAX_PHASES} phases"),
+                    format!("reduce the number of phases to {MAX_PHASES}"),
                 );
             }
             _ => {
                 let (first, last) = (short_text(first), short_text(last));
                 let message = format!(
-                    "identical phases of rank {} from {first} to {last} are no range",
+                    "the identical phases of rank {} from {first} to {last} are not a range",
                     self.rank
                 );
                 self.complain(
                     path,
                     message,
-                    "phases are whole numbers, and the first one is not after the last one",
+                    "write two whole numbers, of which the first is not greater than the last",
                 );
             }
         }
@@ -327,11 +331,11 @@ impl Reader<'_> {
                 .extend(self.read_message(edge, (index, id, at)));
         }
         if self.data.phases.insert(id, read).is_some() {
-            let message = format!("phase {id} of rank {rank} is there twice");
+            let message = format!("phase {id} of rank {rank} appears twice");
             self.complain(
                 &format!("{path}.id"),
                 message,
-                "each phase of a file has a number of its own",
+                "give each phase of a file a different `id`",
             );
         }
     }
@@ -377,7 +381,12 @@ impl Reader<'_> {
             name: &name,
         };
         let Some(task) = value.as_object() else {
-            self.complain(&path(), format!("{} is not an object", name()), "a task is `{\"entity\": {...}, \"node\": 0, \"resource\": \"cpu\", \"time\": 0.5}`");
+            self.complain(
+                &path(),
+                format!("{} is not an object", name()),
+                "write a task as `{\"entity\": {...}, \"node\": 0, \
+            \"resource\": \"cpu\", \"time\": 0.5}`",
+            );
             return None;
         };
         self.check_keys(task, &TASK_KEYS);
@@ -436,15 +445,14 @@ impl Reader<'_> {
         };
         let (name, node) = ((here.name)(), short_text(node));
         let message = format!("`node` of {name} is {node}, not the rank of the file");
-        let hint =
-            "a task stands in the file of the rank where it was: move it there, or correct `node`";
+        let hint = "move the task to the file of its rank, or correct `node`";
         self.complain(&format!("{}.node", (here.path)()), message, hint);
     }
 
     /// Returns the number of the task that an entity identifies; reports a problem and returns `None` if there is no number.
     fn read_entity(&mut self, entity: &Value, here: &Place<'_>) -> Option<u64> {
         let Some(keys) = entity.as_object() else {
-            let hint = "an entity is `{\"id\": 7, \"home\": 0, \"type\": \"object\", \"migratable\": true}`";
+            let hint = "write an entity as `{\"id\": 7, \"home\": 0, \"type\": \"object\", \"migratable\": true}`";
             self.complain(
                 &(here.path)(),
                 format!("{} has no entity", (here.name)()),
@@ -475,7 +483,7 @@ impl Reader<'_> {
             self.complain(
                 &(here.path)(),
                 message,
-                "an entity is known by one of the two",
+                "give the entity an `id` or a `seq_id`",
             );
             return None;
         }
@@ -529,7 +537,7 @@ impl Reader<'_> {
             self.complain(
                 &path(),
                 format!("{} is not an object", name()),
-                "a communication has `type`, `from`, `to`, `messages` and `bytes`",
+                "write an object with `type`, `from`, `to`, `messages` and `bytes`",
             );
             return None;
         };

@@ -102,7 +102,7 @@ fn tasks_are_processes_and_phases_are_supersteps() {
     assert_eq!(vt.labels.phases, [2, 5, 6]);
     assert_eq!(
         note,
-        "`data` has 2 ranks, 3 tasks (1 of them may not migrate), 3 phases; supersteps are the phases 2 to 6 that it has; left out: 1 message of a \
+        "`data` has 2 ranks, 3 tasks (1 of them may not migrate), 3 phases; its phases, numbered from 2 to 6, become the supersteps; left out: 1 message of a \
          task to itself, 1 message with an unknown task, 1 broadcast (`--set workload.broadcasts=send` keeps them)"
     );
 }
@@ -160,7 +160,7 @@ fn equal_numbers_in_a_phase_are_told_apart() {
     };
     let (vt, note) = read(&[value(0), value(1)]).unwrap();
     assert_eq!(plan(&vt, 0).0, [1e9, 2e9, 1e9, 2e9]);
-    assert!(note.contains("1 id that several tasks share"), "{note}");
+    assert!(note.contains("1 id shared by several tasks"), "{note}");
     assert!(note.contains("2 messages with unknown tasks"), "{note}");
 }
 
@@ -244,7 +244,7 @@ fn what_is_wrong_with_a_file_is_told_with_its_rank() {
             json!(5),
             "the data of rank 0 has no list `phases`",
         ),
-        ("/phases/1/id", json!(2), "phase 2 of rank 0 is there twice"),
+        ("/phases/1/id", json!(2), "phase 2 of rank 0 appears twice"),
         (
             "/phases/0/tasks",
             json!(7),
@@ -253,7 +253,7 @@ fn what_is_wrong_with_a_file_is_told_with_its_rank() {
         (
             "/phases/1/id",
             json!(9),
-            "rank 1 has no phase 9, which rank 0 has",
+            "rank 1 has no phase 9, but rank 0 has it",
         ),
         (
             "/phases/0/communications/0/bytes",
@@ -263,12 +263,12 @@ fn what_is_wrong_with_a_file_is_told_with_its_rank() {
         (
             "/metadata",
             json!({ "rank": 3 }),
-            "the file of rank 0 says that its rank is 3",
+            "the file name has rank 0, but the file itself has rank 3",
         ),
         (
             "/metadata",
             range,
-            "phases 0 to 1000000000000 of rank 0 are too many",
+            "the range of phases 0 to 1000000000000 of rank 0 is too long",
         ),
     ] {
         let error = told(&|data| match data.pointer_mut(path) {
@@ -281,7 +281,7 @@ fn what_is_wrong_with_a_file_is_told_with_its_rank() {
         );
     }
     let none = read(&[json!({ "phases": [] })]).unwrap_err().to_string();
-    assert!(none.contains("no phase in the data"), "{none}");
+    assert!(none.contains("the data has no phases"), "{none}");
 }
 
 #[test]

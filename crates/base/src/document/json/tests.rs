@@ -58,7 +58,7 @@ fn many_doubled_keys_are_counted_in_a_moment() {
     assert_eq!(found.len(), MOST_PROBLEMS + 1);
     assert_eq!(
         found[MOST_PROBLEMS].message,
-        "99980 more problems like these"
+        "99980 more problems were found"
     );
 }
 
@@ -154,9 +154,12 @@ fn where_an_object_is_missing_its_keys_are_named() {
     assert_eq!(
         seen.collect::<Vec<_>>(),
         [
-            ("map: expected a whole number that is not negative", None),
             (
-                "string \"x\": expected an object",
+                "found an object, expected a whole number that is not negative",
+                None
+            ),
+            (
+                "found string \"x\", expected an object",
                 Some("known keys: count, kind, name, speeds")
             ),
         ]

@@ -132,7 +132,10 @@ fn percent_are_asked_for_where_they_are_meant() {
     let keys = serde_json::json!({ "file": "a.csv", "scale": "percent" });
     assert_eq!(with(keys.clone(), "0,50\n").unwrap(), [(0.0, 0.5)]);
     let problem = with(keys, "0,101\n").unwrap_err();
-    assert_eq!(problem.message, "101 is more than the whole, 100");
+    assert_eq!(
+        problem.message,
+        "the value 101 is greater than 100, the full load"
+    );
     let keys = serde_json::json!({ "file": "a.csv", "scale": "percent", "values": "load-average" });
     assert!(with(keys, "0,1\n").is_err());
 }

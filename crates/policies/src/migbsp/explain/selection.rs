@@ -210,7 +210,7 @@ fn describe_staying(first: Option<&Potential>, count: u64, of_all: Option<f64>) 
             &first.cluster
         ),
         (None, _) => say!(
-            "The highest of all, {}, is that of a process to the cluster where it is already: it stays and does not count.",
+            "The highest PM of all, {}, is that of a process to its own cluster: it stays and does not count.",
             quantity::HIGHEST_OF_ALL.with_value(of_all.unwrap_or_default())
         ),
     }
@@ -285,12 +285,12 @@ fn describe_not_positive(leader: &Potential) -> Sentence {
     let promised = leader.compute_s + leader.communication_s;
     if promised > 0.0 {
         say!(
-            "It is not positive: to send the memory and to move takes {}, and the better place promises {}.",
+            "It is not positive: sending the memory and moving take {}, but the better place gains only {}.",
             quantity::MEM.with_value(leader.memory_s),
             quantity::COMP_PLUS_COMM.with_value(promised)
         )
     } else {
-        "It is not positive: the other place promises nothing.".into()
+        "It is not positive: the other place gains nothing.".into()
     }
 }
 

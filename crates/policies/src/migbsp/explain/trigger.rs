@@ -111,7 +111,7 @@ fn describe_next_call(scene: &ExplainContext<'_>, interval: Interval<'_>) -> Sen
             superstep(next.superstep)
         ),
         None => say!(
-            "No other call came: the next was due after superstep {}, and the run has {}.",
+            "There was no further call: the next one was due after superstep {}, but the run has {}.",
             superstep(due),
             SUPERSTEPS.with_count(scene.supersteps)
         ),
