@@ -120,7 +120,8 @@ fn cases(suite: Suite, arguments: &BenchArguments) -> Result<u64, Error> {
 fn no_such_case(suite: Suite, flag: &str) -> Error {
     let (name, count) = (&suite.file().name, suite.fixed_cases());
     let problem = Problem::new(format!("the suite `{name}` has {count} fixed cases"));
-    problem.source(flag).into()
+    let hint = format!("cases count from 1 to {count}");
+    problem.source(flag).hint(hint).into()
 }
 
 /// Simulates the runs of a part of the plan that have no result in the store yet.
