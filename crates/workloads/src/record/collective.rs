@@ -89,10 +89,12 @@ impl Collective {
         self.sizes.get(member).copied().unwrap_or(self.bytes)
     }
 
+    /// Returns whether all members have parts of one size.
     fn has_equal_parts(&self) -> bool {
         self.sizes.windows(2).all(|pair| pair[0] == pair[1])
     }
 
+    /// Returns the ranks of the other members.
     fn others(&self) -> impl Iterator<Item = usize> + use<> {
         let me = self.rank;
         (0..self.members).filter(move |&member| member != me)
