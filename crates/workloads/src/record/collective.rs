@@ -107,7 +107,7 @@ impl Collective {
             Kind::Allreduce if self.bytes >= HALVING_FROM => self.halving(),
             Kind::Barrier | Kind::Allreduce => self.doubling(|_| self.bytes),
             Kind::Bcast if self.bytes >= LINEAR_FROM && LINEAR_FOR.contains(&self.members) => {
-                self.from_root()
+                self.star()
             }
             Kind::Bcast => self.tree(),
             Kind::Reduce => {
@@ -121,7 +121,7 @@ impl Collective {
             }
             Kind::Gather if me == root => self.others().map(Receive).collect(),
             Kind::Gather => vec![Send(root, self.bytes)],
-            Kind::Scatter => self.from_root(),
+            Kind::Scatter => self.star(),
             Kind::Allgather if self.has_equal_parts() && self.members.is_power_of_two() => {
                 self.doubling(|distance| self.size_of(0) * distance as u64)
             }
@@ -140,8 +140,8 @@ impl Collective {
         }
     }
 
-    /// Returns the messages of the root to each other process.
-    fn from_root(&self) -> Vec<Move> {
+    /// Returns the messages of a star: from the root to each other member.
+    fn star(&self) -> Vec<Move> {
         if self.rank != self.root {
             return vec![Receive(self.root)];
         }
