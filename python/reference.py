@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import migsim
+from migsim import otf2
 
 FILE = Path(__file__).parents[1] / "docs" / "reference" / "python.md"
 
@@ -71,6 +72,8 @@ def page() -> str:
             target = what.__func__ if isinstance(what, classmethod) else what
             arguments = "" if isinstance(what, property) else signature(target)
             parts += [f"### `{name}.{member}{arguments}`", "", documented(target), ""]
+    parts += ["## `migsim.otf2`", "", documented(otf2), ""]
+    parts += [f"### `migsim.otf2.convert{signature(otf2.convert)}`", "", documented(otf2.convert), ""]
     return "\n".join(parts).rstrip() + "\n"
 
 

@@ -47,18 +47,17 @@ static long long sum_of(const int *counts, MPI_Datatype t, int n, int but) {
     for (int i = 0; i < n; i++) if (i != but) sum += size_of(counts[i], t);
     return sum;
 }
-/* Recursive doubling: a process beyond the largest power of two hands over, and hears the result. */
-static void doubling(MPI_Comm c, long long size) {
-    int n = size_in(c), me = rank_in(c), power = 1, rounds = 0;
-    while (2 * power <= n) { power *= 2; rounds++; }
-    add(me < power ? rounds + (me + power < n) : 1, size);
+/* Recursive doubling: a process beyond the largest power of two hands over, and hears the result. A large allreduce halves and doubles. */
+static void doubling(MPI_Comm c, long long size, int halves) {
+    int n = size_in(c), me = rank_in(c), power = 1;
+    while (2 * power <= n) power *= 2;
+    if (me >= power) { add(1, size); return; }
+    if (me + power < n) add(1, size);
+    for (int away = 1; away < power; away *= 2) add(halves ? 2 : 1, halves ? (size + 2 * away - 1) / (2 * away) : size);
 }
-static void allreduce(MPI_Comm c, long long size) {
-    int n = size_in(c);
-    if (size >= 10000 && n > 1) add(2 * (n - 1), (size + n - 1) / n);
-    else doubling(c, size);
-}
-int MPI_Barrier(MPI_Comm c) { doubling(c, 0); return PMPI_Barrier(c); }
+static void allreduce(MPI_Comm c, long long size) { doubling(c, size, size >= 8192); }
+static int rounds_in(MPI_Comm c) { int rounds = 0; while ((1 << rounds) < size_in(c)) rounds++; return rounds; }
+int MPI_Barrier(MPI_Comm c) { doubling(c, 0, 0); return PMPI_Barrier(c); }
 int MPI_Bcast(void *b, int n, MPI_Datatype t, int root, MPI_Comm c) { if (rank_in(c) != root) add(1, size_of(n, t)); return PMPI_Bcast(b, n, t, root, c); }
 int MPI_Reduce(const void *b, void *o, int n, MPI_Datatype t, MPI_Op op, int root, MPI_Comm c) {
     if (rank_in(c) != root) add(1, size_of(n, t));
@@ -82,14 +81,15 @@ int MPI_Scatter(const void *b, int n, MPI_Datatype t, void *o, int m, MPI_Dataty
     return PMPI_Scatter(b, n, t, o, m, u, root, c);
 }
 int MPI_Allgather(const void *b, int n, MPI_Datatype t, void *o, int m, MPI_Datatype u, MPI_Comm c) {
-    add(size_in(c) - 1, size_of(m, u));
+    messages += rounds_in(c);
+    bytes += (size_in(c) - 1) * size_of(m, u);
     return PMPI_Allgather(b, n, t, o, m, u, c);
 }
-/* A ring: the parts of all but the next process, which has its own, pass on. */
+/* The parts of all others arrive. */
 int MPI_Allgatherv(const void *b, int n, MPI_Datatype t, void *o, const int *m, const int *d, MPI_Datatype u, MPI_Comm c) {
     int count = size_in(c);
-    messages += count - 1;
-    bytes += sum_of(m, u, count, (rank_in(c) + 1) % count);
+    messages += rounds_in(c);
+    bytes += sum_of(m, u, count, rank_in(c));
     return PMPI_Allgatherv(b, n, t, o, m, d, u, c);
 }
 int MPI_Alltoall(const void *b, int n, MPI_Datatype t, void *o, int m, MPI_Datatype u, MPI_Comm c) {

@@ -1,8 +1,6 @@
 """Traces from OTF2 archives, which Score-P, TAU and Vampir write.
 
-    python -m migsim.otf2 traces.otf2 app.trace
-
-An archive becomes the same trace as `migsim record` would make of the program: time between MPI calls is work, and collectives become messages. It needs
+The command is `python -m migsim.otf2 traces.otf2 app.trace`. An archive becomes the same trace as `migsim record` would make of the program: time between MPI calls is work, and collectives become messages. It needs
 the package `otf2`. An archive says less than the recorder knows. What cannot be told from it is refused, with the rank and the event:
 
 - one-sided communication, and events of MPI that are not listed here;

@@ -15,6 +15,10 @@ pub(super) enum Family {
     /// Recursive doubling: in round k, each process sends to the process whose number differs in bit k. It exists only for a
     /// power of two of processes.
     Doubling,
+    /// The same with messages that double in each round, as in an allgather.
+    Gathering,
+    /// The same with messages that halve in each round, and back again, as in a large allreduce.
+    Halving,
     /// A ring: in each superstep, each process sends to the next one; a turn takes P - 1 supersteps for P processes, and there
     /// are `turns` turns.
     Ring { turns: usize },
@@ -50,9 +54,11 @@ pub(super) enum Family {
 
 /// All families. If several describe the same messages, the one that describes most supersteps is taken; among equal ones, the
 /// first in this list.
-pub(super) const ALL: [Family; 25] = [
+pub(super) const ALL: [Family; 27] = [
     Family::Silent,
     Family::Doubling,
+    Family::Gathering,
+    Family::Halving,
     Family::Ring { turns: 2 },
     Family::Ring { turns: 1 },
     Family::Pairs,
@@ -101,9 +107,13 @@ impl Family {
                 .map(|from| (from, from ^ (1 << bit), 0))
                 .collect()
         };
+        let rounds = 0..count.ilog2() as usize;
         Some(match self {
-            Self::Doubling if !count.is_power_of_two() => return None,
-            Self::Doubling => (0..count.ilog2() as usize).map(round).collect(),
+            Self::Doubling | Self::Gathering | Self::Halving if !count.is_power_of_two() => {
+                return None;
+            }
+            Self::Doubling | Self::Gathering => rounds.map(round).collect(),
+            Self::Halving => rounds.clone().chain(rounds.rev()).map(round).collect(),
             Self::Ring { turns } => (0..turns * (count - 1)).map(|_| to(1)).collect(),
             Self::Pairs => (1..count).map(to).collect(),
             Self::Grid {
@@ -137,6 +147,16 @@ impl Family {
         })
     }
 
+    /// Returns the size of the messages of a superstep, of `steps` in all, relative to the size of their slot.
+    pub(super) fn factor(self, step: usize, steps: usize) -> f64 {
+        let exponent = match self {
+            Self::Gathering => step as f64,
+            Self::Halving => -1.0 - step.min(steps - 1 - step) as f64,
+            _ => 0.0,
+        };
+        exponent.exp2()
+    }
+
     /// Returns the number of slots: the number of different message sizes that the family can have.
     pub(super) fn slots(self) -> usize {
         match self {
@@ -164,6 +184,8 @@ impl fmt::Display for Family {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Doubling => out.write_str("recursive doubling"),
+            Self::Gathering => out.write_str("allgather by recursive doubling"),
+            Self::Halving => out.write_str("allreduce by recursive halving"),
             Self::Ring { turns: 1 } => out.write_str("one round of a ring"),
             Self::Ring { .. } => out.write_str("two rounds of a ring"),
             Self::Pairs => out.write_str("all-to-all by pairs"),
@@ -331,6 +353,17 @@ mod tests {
     }
 
     #[test]
+    fn sizes_double_in_an_allgather_and_halve_in_an_allreduce() {
+        let factors =
+            |family: Family, steps| (0..steps).map(move |step| family.factor(step, steps));
+        assert!(factors(Family::Gathering, 3).eq([1.0, 2.0, 4.0]));
+        assert!(factors(Family::Halving, 4).eq([0.5, 0.25, 0.25, 0.5]));
+        let steps = Family::Halving.steps(4).unwrap();
+        assert_eq!(steps[1][0], (0, 2, 0));
+        assert_eq!((steps.len(), &steps[1]), (4, &steps[2]));
+    }
+
+    #[test]
     fn every_family_sends_between_known_processes() {
         for family in ALL {
             for count in [2, 3, 4, 8, 12] {
@@ -346,7 +379,7 @@ mod tests {
                 assert_eq!(
                     all.is_empty(),
                     family == Family::Silent
-                        || family == Family::Doubling && !count.is_power_of_two()
+                        || family.steps(count).is_none() && !count.is_power_of_two()
                 );
             }
         }

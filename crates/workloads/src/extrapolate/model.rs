@@ -228,9 +228,13 @@ impl<'s> Model<'s> {
             let scale = ratio.powf(group.exponent);
             let work = (0..count).map(|process| recorded[self.original(process, count)] * scale);
             let mut work: Vec<f64> = work.collect();
-            for step in steps {
-                let size =
-                    |slot: usize| group.sizes[slot].map_or(0.0, |law| law.value_at(count).round());
+            let all = steps.len();
+            for (index, step) in steps.into_iter().enumerate() {
+                let factor = group.family.factor(index, all);
+                let size = |slot: usize| {
+                    let law = group.sizes[slot];
+                    law.map_or(0.0, |law| (law.value_at(count) * factor).round())
+                };
                 made.push(ModelStep {
                     work: std::mem::take(&mut work),
                     messages: step

@@ -79,8 +79,13 @@ fn match_phase(
         let end = at + steps.len();
         let recorded = sample.steps.get(at..end)?;
         let mut sizes = vec![Vec::new(); family.slots()];
-        for (expected, step) in steps.iter().zip(recorded) {
-            add_sizes(expected, step, &mut sizes)?;
+        for (index, (expected, step)) in steps.iter().zip(recorded).enumerate() {
+            add_sizes(
+                expected,
+                step,
+                family.factor(index, steps.len()),
+                &mut sizes,
+            )?;
         }
         found.supersteps.push(at..end);
         found.sizes.push(
@@ -93,8 +98,13 @@ fn match_phase(
     Some(found)
 }
 
-/// Adds the message sizes of a recorded superstep to their slots; `None` if its messages are not the expected ones.
-fn add_sizes(expected: &[FamilyMessage], step: &Step, sizes: &mut [Vec<f64>]) -> Option<()> {
+/// Adds the message sizes of a recorded superstep, divided by its factor, to their slots; `None` if its messages are not the expected ones.
+fn add_sizes(
+    expected: &[FamilyMessage],
+    step: &Step,
+    factor: f64,
+    sizes: &mut [Vec<f64>],
+) -> Option<()> {
     let mut left: BTreeMap<(usize, usize), &[f64]> = BTreeMap::new();
     for (ends, sizes) in &step.messages {
         left.insert(*ends, sizes);
@@ -102,7 +112,7 @@ fn add_sizes(expected: &[FamilyMessage], step: &Step, sizes: &mut [Vec<f64>]) ->
     for &(from, to, slot) in expected {
         let of_pair = left.get_mut(&(from, to))?;
         let (first, rest) = of_pair.split_first()?;
-        sizes[slot].push(*first);
+        sizes[slot].push(first / factor);
         *of_pair = rest;
     }
     left.values().all(|rest| rest.is_empty()).then_some(())

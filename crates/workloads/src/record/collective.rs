@@ -1,8 +1,15 @@
-//! Replaces MPI collectives by messages, with the algorithms that Open MPI chooses for few processes.
+//! Collectives as messages, by the algorithms that Open MPI 4.1 chooses for 8 to 15 processes, and mostly for 4 to 63
+//! (`coll_tuned_decision_fixed.c`, version 4.1.4).
 //!
-//! Barrier: recursive doubling. Broadcast and reduction: binomial trees. Allreduce: recursive doubling below 10 kB, otherwise a
-//! ring. Gather and scatter: linear. Allgather and reduce-scatter: rings. All-to-all: all messages together below 3000 B,
-//! otherwise by pairs. Scan: a chain. Collectives of neighbours: all messages together.
+//! Barrier: recursive doubling. Broadcast: a binomial tree, or linear if it is large. Reduction: a binomial tree. Allreduce: recursive
+//! doubling, or recursive halving and doubling (Rabenseifner) if it is large. Allgather: recursive doubling, or the algorithm of Bruck if the
+//! blocks differ or the number of processes is no power of two. All-to-all: all at once. Reduce-scatter: a ring. Gather and scatter: linear.
+//! Scan: a chain. Neighbours: all at once.
+//!
+//! The choice depends as little as possible on the number of processes, so that recordings of one program have the same patterns
+//! ([`crate::extrapolate`]). Left out for that reason: linear barriers of 4 to 7 processes, and the many choices of 2 and 3.
+
+use std::ops::Range;
 
 /// Kind of an MPI collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,10 +28,12 @@ pub(super) enum Kind {
     Neighbours,
 }
 
-/// Minimum size \[B\] at which an allreduce uses a ring (Open MPI 4.1, fixed decisions).
-const RING_MIN_BYTES: u64 = 10_000;
-/// Minimum size \[B\] at which an all-to-all proceeds by pairs (Open MPI 4.1, fixed decisions).
-const PAIRS_MIN_BYTES: u64 = 3_000;
+/// Minimum size of an allreduce by recursive halving \[B\] (Open MPI 4.1.4, fixed decisions for 4 to 15 processes).
+const HALVING_FROM: u64 = 8_192;
+/// Minimum size of a linear broadcast \[B\] (Open MPI 4.1.4, fixed decisions for 8 to 15 processes).
+const LINEAR_FROM: u64 = 32_768;
+/// Numbers of processes whose large broadcasts are linear (Open MPI 4.1.4, fixed decisions).
+const LINEAR_FOR: Range<usize> = 4..16;
 
 impl Kind {
     /// Returns the collective with this name in a record; `None` if there is none.
@@ -80,6 +89,11 @@ impl Collective {
         self.sizes.get(member).copied().unwrap_or(self.bytes)
     }
 
+    /// Returns whether all members have parts of one size.
+    fn has_equal_parts(&self) -> bool {
+        self.sizes.windows(2).all(|pair| pair[0] == pair[1])
+    }
+
     /// Returns the ranks of the other members.
     fn others(&self) -> impl Iterator<Item = usize> + use<> {
         let me = self.rank;
@@ -90,11 +104,11 @@ impl Collective {
     pub(super) fn messages(&self) -> Vec<Move> {
         let (me, root) = (self.rank, self.root);
         match self.kind {
-            Kind::Allreduce if self.bytes >= RING_MIN_BYTES => {
-                let part = self.bytes.div_ceil(self.members as u64);
-                self.ring(2 * (self.members - 1), |_| part)
+            Kind::Allreduce if self.bytes >= HALVING_FROM => self.halving(),
+            Kind::Barrier | Kind::Allreduce => self.doubling(|_| self.bytes),
+            Kind::Bcast if self.bytes >= LINEAR_FROM && LINEAR_FOR.contains(&self.members) => {
+                self.star()
             }
-            Kind::Barrier | Kind::Allreduce => self.doubling(),
             Kind::Bcast => self.tree(),
             Kind::Reduce => {
                 let mut moves = self.tree();
@@ -107,25 +121,16 @@ impl Collective {
             }
             Kind::Gather if me == root => self.others().map(Receive).collect(),
             Kind::Gather => vec![Send(root, self.bytes)],
-            Kind::Scatter if me == root => {
-                self.others().map(|to| Send(to, self.size_of(to))).collect()
+            Kind::Scatter => self.star(),
+            Kind::Allgather if self.has_equal_parts() && self.members.is_power_of_two() => {
+                self.doubling(|distance| self.size_of(0) * distance as u64)
             }
-            Kind::Scatter => vec![Receive(root)],
-            Kind::Allgather | Kind::ReduceScatter => self.ring(self.members - 1, |round| {
-                let back = round % self.members;
-                self.size_of((me + self.members - back) % self.members)
-            }),
-            Kind::Alltoall if self.largest_size() < PAIRS_MIN_BYTES => {
+            Kind::Allgather => self.bruck(),
+            Kind::ReduceScatter => self.ring(),
+            Kind::Alltoall => {
                 let sends = self.others().map(|to| Send(to, self.size_of(to)));
                 sends.chain(self.others().map(Receive)).collect()
             }
-            Kind::Alltoall => (1..self.members)
-                .flat_map(|away| {
-                    let to = (me + away) % self.members;
-                    let from = (me + self.members - away) % self.members;
-                    [Send(to, self.size_of(to)), Receive(from)]
-                })
-                .collect(),
             Kind::Neighbours => self.neighbours.clone(),
             Kind::Scan => {
                 let before = (me > 0).then(|| Receive(me - 1));
@@ -135,37 +140,77 @@ impl Collective {
         }
     }
 
-    /// Returns the largest size of the data for a member \[B\].
-    fn largest_size(&self) -> u64 {
-        self.sizes.iter().copied().max().unwrap_or(self.bytes)
+    /// Returns the messages of a star: from the root to each other member.
+    fn star(&self) -> Vec<Move> {
+        if self.rank != self.root {
+            return vec![Receive(self.root)];
+        }
+        self.others().map(|to| Send(to, self.size_of(to))).collect()
     }
 
-    /// Returns the messages of a ring: in each round, the process sends to the next member and receives from the previous one.
-    /// `size` gives the size \[B\] in a round.
-    fn ring(&self, rounds: usize, size: impl Fn(usize) -> u64) -> Vec<Move> {
-        let next = (self.rank + 1) % self.members;
-        let before = (self.rank + self.members - 1) % self.members;
-        let rounds = 0..if self.members > 1 { rounds } else { 0 };
-        (rounds.flat_map(|round| [Send(next, size(round)), Receive(before)])).collect()
+    /// Returns rounds in which each process sends a part to the next one and receives one from the previous one.
+    fn ring(&self) -> Vec<Move> {
+        let (me, members) = (self.rank, self.members);
+        let next = (me + 1) % members;
+        let before = (me + members - 1) % members;
+        let part = |round: usize| self.size_of((me + members - round) % members);
+        (0..members - 1)
+            .flat_map(|round| [Send(next, part(round)), Receive(before)])
+            .collect()
     }
 
-    /// Returns the messages of recursive doubling. Members beyond the largest power of two send to a partner at the beginning and
-    /// receive from it at the end.
-    fn doubling(&self) -> Vec<Move> {
+    /// Returns the messages of Bruck's allgather: at each distance d (1, 2, 4, ...) the parts that a process has, at most d, go to the process d before it.
+    fn bruck(&self) -> Vec<Move> {
+        let (me, members) = (self.rank, self.members);
+        let mut moves = Vec::new();
+        let mut distance = 1;
+        while distance < members {
+            let parts = me..me + distance.min(members - distance);
+            let bytes = parts.map(|part| self.size_of(part % members)).sum();
+            let to = (me + members - distance) % members;
+            moves.extend([Send(to, bytes), Receive((me + distance) % members)]);
+            distance *= 2;
+        }
+        moves
+    }
+
+    /// Returns the messages of recursive doubling, with the size of each distance.
+    fn doubling(&self, size: impl Fn(usize) -> u64) -> Vec<Move> {
+        let power = 1 << self.members.ilog2();
+        let distances = std::iter::successors(Some(1), |distance| Some(distance * 2));
+        self.exchanges(distances.take_while(|&distance| distance < power), size)
+    }
+
+    /// Returns the messages of an allreduce by recursive halving, which leaves each process a part of the sum, and doubling, which gathers
+    /// the parts (Rabenseifner 2004).
+    fn halving(&self) -> Vec<Move> {
+        let rounds = self.members.ilog2();
+        let distances = (0..rounds).chain((0..rounds).rev()).map(|round| 1 << round);
+        self.exchanges(distances, |distance| {
+            self.bytes.div_ceil(2 * distance as u64)
+        })
+    }
+
+    /// Returns an exchange with the process at each distance; processes beyond the largest power of two send to a partner first and receive
+    /// from it at the end.
+    fn exchanges(
+        &self,
+        distances: impl Iterator<Item = usize>,
+        size: impl Fn(usize) -> u64,
+    ) -> Vec<Move> {
         let (me, bytes) = (self.rank, self.bytes);
         let power = 1 << self.members.ilog2();
         if me >= power {
             return vec![Send(me - power, bytes), Receive(me - power)];
         }
         let partner = (me + power < self.members).then_some(me + power);
-        let mut moves: Vec<Move> = partner.map(Receive).into_iter().collect();
-        let mut distance = 1;
-        while distance < power {
-            moves.extend([Send(me ^ distance, bytes), Receive(me ^ distance)]);
-            distance *= 2;
-        }
-        moves.extend(partner.map(|partner| Send(partner, bytes)));
-        moves
+        let before = partner.map(Receive);
+        let after = partner.map(|partner| Send(partner, bytes));
+        let rounds = distances.flat_map(|distance| {
+            let other = me ^ distance;
+            [Send(other, size(distance)), Receive(other)]
+        });
+        before.into_iter().chain(rounds).chain(after).collect()
     }
 
     /// Returns the messages of the process in a broadcast along a binomial tree from the root.
@@ -195,6 +240,52 @@ impl Collective {
 mod tests {
     use super::*;
 
+    fn part(name: &str, members: usize, me: usize, bytes: u64) -> Collective {
+        Collective {
+            kind: Kind::from_name(name).unwrap(),
+            group: 0,
+            members,
+            rank: me,
+            root: members / 2,
+            bytes,
+            sizes: Vec::new(),
+            neighbours: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn large_collectives_take_the_algorithms_of_open_mpi() {
+        // Process 1 of 4. Halving: half of the data with 0, a quarter with 3, and back.
+        assert_eq!(
+            part("allreduce", 4, 1, 8192).messages(),
+            [
+                Send(0, 4096),
+                Receive(0),
+                Send(3, 2048),
+                Receive(3),
+                Send(3, 2048),
+                Receive(3),
+                Send(0, 4096),
+                Receive(0)
+            ]
+        );
+        // Its own block with 0, then the blocks of 0 and 1 with 3.
+        assert_eq!(
+            part("allgather", 4, 1, 100).messages(),
+            [Send(0, 100), Receive(0), Send(3, 200), Receive(3)]
+        );
+        // Blocks of 10, 20 and 40 B: 20 B to 0, then the last missing block, of 20 B, to 2.
+        let mut uneven = part("allgather", 3, 1, 0);
+        uneven.sizes = vec![10, 20, 40];
+        assert_eq!(
+            uneven.messages(),
+            [Send(0, 20), Receive(2), Send(2, 20), Receive(0)]
+        );
+        // The root of 4 is 2. A small broadcast reaches 1 by way of 0.
+        assert_eq!(part("bcast", 4, 1, 32_768).messages(), [Receive(2)]);
+        assert_eq!(part("bcast", 4, 1, 32_767).messages(), [Receive(0)]);
+    }
+
     #[test]
     fn every_message_of_a_collective_is_sent_and_received() {
         let names = [
@@ -215,18 +306,7 @@ mod tests {
         {
             let mut balance = std::collections::BTreeMap::new();
             for me in 0..members {
-                let kind = Kind::from_name(name).unwrap();
-                let part = Collective {
-                    kind,
-                    group: 0,
-                    members,
-                    rank: me,
-                    root: members / 2,
-                    bytes,
-                    sizes: Vec::new(),
-                    neighbours: Vec::new(),
-                };
-                for step in part.messages() {
+                for step in part(name, members, me, bytes).messages() {
                     match step {
                         Send(to, _) => *balance.entry((me, to)).or_insert(0) += 1,
                         Receive(from) => *balance.entry((from, me)).or_insert(0) -= 1,

@@ -38,9 +38,10 @@ pub(super) fn describe(records: &[Record]) -> Recording {
     if records.len() > 1 && !text.is_empty() {
         recording.set("transport", transport(first, ranks > 1));
     }
-    match fact("yield") {
-        "0" => recording.set("waiting", "spin"),
-        "1" => recording.set("waiting", "yield"),
+    match (fact("waits"), fact("yield")) {
+        ("asleep", _) => recording.set("waiting", "sleep"),
+        (_, "0") => recording.set("waiting", "spin"),
+        (_, "1") => recording.set("waiting", "yield"),
         _ => {}
     }
     recording
@@ -129,6 +130,12 @@ mod tests {
                 "{btl}: {found}"
             );
         }
+    }
+
+    #[test]
+    fn a_measured_sleep_counts_more_than_the_settings() {
+        let found = described("version Open MPI v4.1.4\nyield 1\nwaits asleep");
+        assert!(found.contains("recorded waiting sleep\n"), "{found}");
     }
 
     #[test]

@@ -14,7 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -108,6 +110,37 @@ static int leave(int code) { left_at = now(); inside = 0; return code; }
 /* Written at once: the program may not come to its end. */
 static void cannot(const char *call) { word("x "); word(call); newline(); flush(); }
 
+/* --- memory: pages of its own, so that the heap of the program has the same layout as without the recorder --- */
+
+/* Zeroed pages, until munmap. */
+static void *pages(size_t size) {
+    void *found = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (found == MAP_FAILED) { perror("migsim record"); _exit(74); }
+    return found;
+}
+/* Zeroed memory that is never freed; arrays grow by doubling, so that at most as much is lost as is used. */
+static void *own(size_t size) {
+    static char *next;
+    static size_t left;
+    size = (size + 15) / 16 * 16;
+    if (size > left) {
+        left = size > 1 << 18 ? size : 1 << 18;
+        next = pages(left);
+    }
+    left -= size;
+    next += size;
+    return next - size;
+}
+/* The resident size of the process [B]; 0 if the system does not name it. */
+static long long resident(void) {
+    char text[128] = "";
+    long pages = 0, held = 0;
+    int statm = open("/proc/self/statm", O_RDONLY);
+    ssize_t n = statm < 0 ? 0 : read(statm, text, sizeof text - 1);
+    if (statm >= 0) close(statm);
+    return n > 0 && sscanf(text, "%ld %ld", &pages, &held) == 2 ? (long long)held * sysconf(_SC_PAGESIZE) : 0;
+}
+
 /* --- communicators: a number that all members know, and their ranks in MPI_COMM_WORLD --- */
 
 typedef struct { long long id; int n, me, *members; } Group;
@@ -122,22 +155,21 @@ static void name_group(MPI_Comm comm, Group *g) {
 }
 static long long new_id(void) { return 2 + created++ * world_size + world_rank; }
 static void add_group(MPI_Comm comm, long long id) {
-    Group *g = malloc(sizeof *g);
+    Group *g = own(sizeof *g);
     MPI_Group inner, world;
     int inter = 0;
     REAL(Comm_test_inter)(comm, &inter);
-    if (inter) { free(g); cannot("MPI_Intercomm_create"); return; }
+    if (inter) { cannot("MPI_Intercomm_create"); return; }
     REAL(Comm_size)(comm, &g->n);
     REAL(Comm_rank)(comm, &g->me);
-    int *from = malloc(sizeof(int) * (size_t)g->n);
-    g->members = malloc(sizeof(int) * (size_t)g->n);
+    int *from = own(sizeof(int) * (size_t)g->n);
+    g->members = own(sizeof(int) * (size_t)g->n);
     for (int i = 0; i < g->n; i++) from[i] = i;
     REAL(Comm_group)(comm, &inner);
     REAL(Comm_group)(MPI_COMM_WORLD, &world);
     REAL(Group_translate_ranks)(inner, g->n, from, world, g->members);
     REAL(Group_free)(&inner);
     REAL(Group_free)(&world);
-    free(from);
     if (id < 0) {
         id = new_id();
         REAL(Bcast)(&id, 1, MPI_LONG_LONG, 0, comm);
@@ -184,10 +216,10 @@ static void insert(Pending p) {
         for (size_t i = 0; i < n; i++) live += before[i].kind > GONE;
         slots = 256;
         while (slots < 4 * (live + 1)) slots *= 2;
-        table = calloc(slots, sizeof *table);
+        table = pages(slots * sizeof *table);
         used = 0;
         for (size_t i = 0; i < n; i++) if (before[i].kind > GONE) insert(before[i]);
-        free(before);
+        if (n) munmap(before, n * sizeof *table);
     }
     size_t i = start_of(p.key);
     while (table[i].kind != FREE) i = (i + 1) & (slots - 1);
@@ -269,6 +301,22 @@ static void control(const char *key, const char *name) {
     }
     shut(&handle);
 }
+/* A process that sleeps while it waits gives up its core by itself and takes little of the processor's time; one that spins or yields does
+ * not. Rank 0 waits for the last process. */
+static void describe_waiting(void) {
+    enum { WAIT = 10000000 };
+    struct timespec pause = {0, WAIT}, a, b;
+    struct rusage before, after;
+    REAL(Barrier)(MPI_COMM_WORLD);
+    if (world_size > 1 && world_rank == world_size - 1) nanosleep(&pause, NULL);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &a);
+    getrusage(RUSAGE_THREAD, &before);
+    REAL(Barrier)(MPI_COMM_WORLD);
+    getrusage(RUSAGE_THREAD, &after);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &b);
+    long long took = (b.tv_sec - a.tv_sec) * 1000000000LL + b.tv_nsec - a.tv_nsec;
+    if (world_rank == 0 && after.ru_nvcsw > before.ru_nvcsw && took < WAIT / 4) fact("waits", "asleep");
+}
 static void describe(void) {
     static char text[MPI_MAX_LIBRARY_VERSION_STRING + MPI_MAX_PROCESSOR_NAME];
     __typeof__(&MPI_T_init_thread) tools = (__typeof__(tools))dlsym(RTLD_DEFAULT, "MPI_T_init_thread");
@@ -315,7 +363,9 @@ static long long clock_alone(void) {
     qsort(took, TIMES, sizeof *took, longer);
     return took[TIMES / 2];
 }
-static void begin(void) {
+/* What MPI_Init added to the memory of the process. */
+static long long of_library;
+static void begin(long long before) {
     const char *folder = getenv("MIGSIM_RECORD_DIR"), *clock = getenv("MIGSIM_RECORD_CLOCK");
     MPI_Comm parent;
     REAL(Comm_rank)(MPI_COMM_WORLD, &world_rank);
@@ -330,14 +380,15 @@ static void begin(void) {
     REAL(Comm_create_keyval)(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &keyval, NULL);
     add_group(MPI_COMM_WORLD, 0);
     add_group(MPI_COMM_SELF, 1);
-    describe();
-    REAL(Barrier)(MPI_COMM_WORLD);
+    describe_waiting();
+    of_library = resident() - before;
 }
-int MPI_Init(int *argc, char ***argv) { inside = 1; int e = REAL(Init)(argc, argv); begin(); return leave(e); }
+int MPI_Init(int *argc, char ***argv) { inside = 1; long long before = resident(); int e = REAL(Init)(argc, argv); begin(before); return leave(e); }
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
     inside = 1;
+    long long before = resident();
     int e = REAL(Init_thread)(argc, argv, required, provided);
-    begin();
+    begin(before);
     are_threads = required == MPI_THREAD_MULTIPLE;
     return leave(e);
 }
@@ -389,12 +440,9 @@ static long long cycles(void) {
 }
 int MPI_Finalize(void) {
     enter();
-    long pages = 0, resident = 0;
-    FILE *statm = fopen("/proc/self/statm", "r");
-    if (statm) {
-        if (fscanf(statm, "%ld %ld", &pages, &resident) == 2) { word("m"); number((long long)resident * sysconf(_SC_PAGESIZE)); newline(); }
-        fclose(statm);
-    }
+    long long held = resident();
+    if (held > 0) { word("m"); number(held > of_library ? held - of_library : 0); newline(); }
+    describe(); /* here, since the tools of MPI allocate from the heap of the program */
     word("o"); number(price()); newline();
     word("h"); number(cycles()); newline();
     word("end\n");
@@ -536,8 +584,8 @@ static int room;
 static void keep(int n, MPI_Request r[]) {
     if (n > room) {
         room = 2 * n;
-        keys = realloc(keys, sizeof *keys * (size_t)room);
-        statuses = realloc(statuses, sizeof *statuses * (size_t)room);
+        keys = own(sizeof *keys * (size_t)room);
+        statuses = own(sizeof *statuses * (size_t)room);
     }
     for (int i = 0; i < n; i++) keys[i] = request_key(r[i]);
 }
@@ -620,9 +668,9 @@ CREATES(Dist_graph_create_adjacent, (MPI_Comm c, int in, const int s[], const in
 /* Known once its request is complete. The members agree on its number from the beginning: nobody waits for another one's wait. */
 int MPI_Comm_idup(MPI_Comm c, MPI_Comm *made, MPI_Request *r) {
     ENTER(Comm_idup, (c, made, r));
-    Group *from = group_of(c, "MPI_Comm_idup"), *g = malloc(sizeof *g);
+    Group *from = group_of(c, "MPI_Comm_idup"), *g = own(sizeof *g);
     int e = REAL(Comm_idup)(c, made, r);
-    if (!from) { free(g); return leave(e); }
+    if (!from) return leave(e);
     *g = *from;
     g->id = new_id();
     Pending p = {.key = request_key(*r), .kind = COMMUNICATOR, .active = 1, .group = g, .made = *made};
