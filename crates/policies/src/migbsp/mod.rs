@@ -335,6 +335,17 @@ fn order_hosts_by_rank(judged: &mut [Candidate], weighed: &[Weighing], view: &Vi
     }
 }
 
+/// Sorts the candidates into the order in which they are evaluated; `candidates` come in decreasing order of their potential of migration.
+fn sort_candidates(order: CandidateOrder, candidates: &mut [Potential]) {
+    match order {
+        CandidateOrder::Potential | CandidateOrder::PotentialLastAnswered => {}
+        CandidateOrder::RankAscending => candidates.sort_by_key(Potential::process),
+        CandidateOrder::RankDescending => {
+            candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.process()));
+        }
+    }
+}
+
 impl Policy for MigBsp {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
         self.forecasts
@@ -380,13 +391,7 @@ impl Policy for MigBsp {
         let own = |process: usize| view.cluster_of(process).index();
         let own: Vec<usize> = (0..view.processes()).map(own).collect();
         let (mut chosen, threshold) = select_candidates(config, best, &own, falls);
-        match config.candidate_order {
-            CandidateOrder::Potential | CandidateOrder::PotentialLastAnswered => {}
-            CandidateOrder::RankAscending => chosen.sort_by_key(Potential::process),
-            CandidateOrder::RankDescending => {
-                chosen.sort_by_key(|candidate| std::cmp::Reverse(candidate.process()));
-            }
-        }
+        sort_candidates(config.candidate_order, &mut chosen);
         let call = Call {
             config,
             forecasts: &self.forecasts,
