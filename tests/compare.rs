@@ -109,7 +109,7 @@ fn folders_that_cannot_be_compared_are_refused_and_other_differences_listed() {
     refused(&["compare", "a", "larger"], "another application");
     refused(&["compare", "a"], "a comparison needs more than one run");
     refused(&["compare", "a", "a"], "the same run");
-    refused(&["compare", "a", "dear", "--n", "10"], "are fixed");
+    refused(&["compare", "a", "dear", "--n", "10"], "cannot be changed");
     refused(&["compare", "a", "nothing"], "nothing");
     let told = succeeded(migsim_in(folder, &["compare", "a", "dear"]));
     assert!(said(&told).contains("differ in `costs`"), "{}", said(&told));

@@ -438,7 +438,7 @@ fn a_damaged_table_of_processes_is_refused_with_file_and_line() {
         ),
         (lines[..100].join("\n") + "\n", 101, "ends before"),
         (whole.clone() + lines[1] + "\n", 494, "more lines"),
-        (whole.trim_end().to_owned(), 493, "cut"),
+        (whole.trim_end().to_owned(), 493, "incomplete"),
     ];
     for (damaged, line, says) in cases {
         fs::write(&path, damaged).unwrap();

@@ -286,11 +286,9 @@ fn add_calls(experiment: &Experiment, run: &ScenarioRun, sheet: &mut Sheet) {
     } else {
         "Decisions by call (nothing moves in scenario ii)"
     };
-    let (moving, quiet): (Vec<&CallRecord>, Vec<&CallRecord>) = run
-        .outcome
-        .calls
-        .iter()
-        .partition(|call| !call.decision.migrations.is_empty());
+    let calls = run.outcome.calls.iter();
+    let (moving, quiet): (Vec<&CallRecord>, Vec<&CallRecord>) =
+        calls.partition(|call| !call.decision.migrations.is_empty());
     sheet.add_line("");
     let columns = [
         number_column("superstep", "superstep"),

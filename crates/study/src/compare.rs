@@ -332,12 +332,11 @@ pub fn additional_results(
                 continue;
             };
             let run = experiment.run_scenario(Scenario::Iii, &progress, &mut (), memo.as_ref());
-            if let Ok(run) = run {
-                let makespan = run.outcome.makespan.get();
-                if makespan < fastest {
-                    fastest = makespan;
-                    starts.insert(0, MovePlan::from_outcome(&run.outcome));
-                }
+            if let Ok(run) = run
+                && run.outcome.makespan.get() < fastest
+            {
+                fastest = run.outcome.makespan.get();
+                starts.insert(0, MovePlan::from_outcome(&run.outcome));
             }
         }
         starts.truncate(3);

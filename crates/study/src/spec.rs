@@ -242,10 +242,7 @@ fn parse_range(text: &str) -> Result<Option<Range>, String> {
             range_from_ends(start, stop, 1, 0, unit, false)
         } else {
             // Add four digits, because a step is a ten-thousandth of the range.
-            let (start, stop) = (
-                start * i128::from(FINE_STEPS),
-                stop * i128::from(FINE_STEPS),
-            );
+            let [start, stop] = [start, stop].map(|end| end * i128::from(FINE_STEPS));
             let step = ((stop - start) / i128::from(FINE_STEPS)).max(1);
             range_from_ends(start, stop, step, digits + 4, unit, true)
         }));

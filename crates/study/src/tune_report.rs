@@ -313,12 +313,11 @@ impl TuneReport {
                 "{mean} {unit}; the interval has no width: nothing here is random, seeds change nothing{doubt}"
             );
         }
-        let (first, last) = (compared.seeds.first(), compared.seeds.last());
-        let seeds = match (first, last) {
-            (Some(first), Some(last)) if first != last => format!(
-                "{} fresh seeds from {first} to {last}",
-                compared.seeds.len()
-            ),
+        let count = compared.seeds.len();
+        let seeds = match (compared.seeds.first(), compared.seeds.last()) {
+            (Some(first), Some(last)) if first != last => {
+                format!("{count} fresh seeds from {first} to {last}")
+            }
             _ => "one fresh seed".into(),
         };
         let Some(deviation) = gain.deviation else {

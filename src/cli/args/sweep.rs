@@ -79,7 +79,7 @@ pub(in crate::cli) struct SweepArguments {
     /// The default is a folder below sweeps/ with the name of the application.
     #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
     pub(in crate::cli) out: Option<PathBuf>,
-    /// Print the number of runs and their estimated time, and run no sweep
+    /// Print the number of runs and their estimated time; run nothing
     #[arg(long, conflicts_with_all = ["json", "format"], help_heading = OUTPUT)]
     pub(in crate::cli) dry_run: bool,
     /// Print the sweep as a sweep file and run nothing
@@ -91,7 +91,7 @@ pub(in crate::cli) struct SweepArguments {
 
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum SweepCommand {
-    /// Join the folders of the parts of a sweep (`--shard`); the order of the folders does not matter
+    /// Join the folders of the parts of a sweep (`--shard`)
     #[command(after_help = "Example:\n  migsim sweep merge shards/* --out whole")]
     Merge(MergeArguments),
 }
