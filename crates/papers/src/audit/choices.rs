@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(*default, json!("blocking"));
         assert_eq!(
             description("policy.migbsp.own_cluster"),
-            "whether the cluster where a process is competes for its highest PM (A31)"
+            "whether the present cluster of a process is included when its highest PM is determined (A31)"
         );
     }
 }
