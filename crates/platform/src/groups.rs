@@ -331,7 +331,7 @@ mod tests {
                 .parse::<Clusters>()
                 .unwrap_err()
                 .to_string()
-                .contains("no level")
+                .contains("does not name a level")
         );
         assert!(
             "zones"

@@ -219,7 +219,10 @@ fn broken_groups_say_what_and_where() {
     let (message, key, _) = one(&copies);
     assert_eq!(
         (&*message, &*key),
-        ("500000 copies of 3 groups", "clusters[2].copies")
+        (
+            "`copies` is out of range: 500000 copies of 3 groups",
+            "clusters[2].copies"
+        )
     );
 }
 
@@ -528,7 +531,7 @@ fn broken_profiles_and_origins_say_what_and_where() {
     assert_broken(&[
         (
             and(r#""routes": [{"from": "a", "to": "a", "links": []}]"#),
-            "to itself",
+            "leads to the same cluster",
             (15, 34),
             "routes[0].to",
         ),

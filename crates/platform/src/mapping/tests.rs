@@ -43,7 +43,7 @@ fn a_wrong_mapping_says_why() {
     assert!(error.contains("unknown host `b-9`") && error.contains("unknown host `c`"));
     assert!(error.contains("known clusters and hosts: a, a-0, a-1, b, b-0, b-1, b-2"));
     let error = place("a", 3).unwrap_err();
-    assert!(error.contains("names 2 hosts for 3 processes"), "{error}");
+    assert!(error.contains("lists 2 hosts for 3 processes"), "{error}");
     let error = place("b-1..a-0", 2).unwrap_err();
     assert!(error.contains("write `a-0..b-1`"), "{error}");
     assert!(place("", 1).is_err() && place("..", 1).is_err());

@@ -245,7 +245,7 @@ fn errors_of_clusters_and_profiles_say_what_and_where() {
         ),
         (
             "<cluster id='c' prefix='c' suffix='' radical='0-9' speed='1f' bw='1Bps' lat='1s' topology='FAT_TREE' topo_parameters='2;4,4;1;1,1'/>",
-            "1 numbers of parents for 2 levels",
+            "1 numbers of parents, but 2 levels",
             (5, 119),
         ),
         (

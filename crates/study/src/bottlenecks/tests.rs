@@ -88,7 +88,7 @@ fn gains_are_those_of_the_closed_form() {
     close(share("link wan latency"), 100.0 * 0.010 / superstep);
     close(share("link wan bandwidth"), 100.0 * 2.0 / superstep);
     let verdict = profile.verdict();
-    assert_eq!(verdict.matches(". ").count(), 2, "{verdict}");
+    assert_eq!(verdict.matches(". ").count(), 3, "{verdict}");
     assert!(
         verdict.contains("`processes per host +1` gains most")
             && verdict.contains("`link wan bandwidth` gains most"),

@@ -115,7 +115,7 @@ mod tests {
         let told = refused("from,to,bytes\np1,p4,1\np0,p1,1\np2,p2,1\np1,p2,1 kB\n");
         for (line, what) in [
             (2, "there is no process `p4`"),
-            (3, "`p0` is no process"),
+            (3, "`p0` is not a process number"),
             (4, "process `p2` sends to itself"),
             (5, "`1 kB` is not a number of bytes"),
         ] {

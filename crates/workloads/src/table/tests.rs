@@ -196,7 +196,7 @@ const WRONG: &[[&str; 5]] = &[
         MESSAGES,
         "w.csv:2:1",
         "the row has 2 fields, not 3",
-        "each row",
+        "the fields of the first line",
     ],
     [
         "superstep,process,work\n1,1,5\n1,2,1\n1,p1,6\n",

@@ -88,7 +88,9 @@ fn bad_lines_are_named_with_their_column() {
     assert_eq!(at("t,u\n"), Some((1, 1)));
     let problem = loads("a.trace", "0 1\n5 1.5\n").unwrap_err();
     assert!(
-        problem.message.starts_with("step 2: 1.5 is more"),
+        problem
+            .message
+            .starts_with("step 2: the value 1.5 is greater"),
         "{problem}"
     );
 }
