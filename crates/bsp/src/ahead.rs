@@ -1,6 +1,6 @@
 //! Supersteps that are open at the same time, in runs whose barrier does not make all processes wait for each other. Without
-//! barriers, a process continues when its own messages have arrived; with a barrier that process 1 opens, when process 1 has
-//! released it.
+//! barriers, a process continues when its own messages have arrived; with a barrier that process 0 releases, when process 0
+//! has released it.
 //!
 //! ```text
 //! open supersteps    k      k + 1     k + 2       one frame each: the plan, its messages, the measurements

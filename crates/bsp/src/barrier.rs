@@ -3,8 +3,8 @@
 //! The runtime reports to the barrier each arrival and each delivered barrier message. The barrier sends its messages through the
 //! engine and lists in `leaving` the processes that may leave. A process can arrive at the next barrier while other processes are
 //! still leaving this one, but it is never two barriers ahead, since no process leaves before all have arrived. Two kinds of
-//! barrier are exceptions: without a barrier (`None`), each process leaves when it arrives; with a barrier that process 1
-//! releases (`ReleasedByFirst`), each process leaves when process 1 releases it (`ahead.rs`).
+//! barrier are exceptions: without a barrier (`None`), each process leaves when it arrives; with a barrier that process 0
+//! releases (`ReleasedByFirst`), each process leaves when process 0 releases it (`ahead.rs`).
 
 mod central;
 mod released_by_first;

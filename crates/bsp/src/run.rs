@@ -212,8 +212,8 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Processes events until all processes have left the barrier of the superstep; returns `None` if the caller has to decide
-    /// before that.
+    /// Processes events until all processes have left the barrier of the superstep, and returns the number of completed
+    /// supersteps. Returns `None` if the caller of the run has to decide a rescheduling call before processes leave.
     fn complete(&mut self) -> Result<Option<usize>, Error> {
         loop {
             if !self.has_more_ends_now() {

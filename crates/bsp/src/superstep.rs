@@ -77,7 +77,7 @@ impl Superstep {
         }
     }
 
-    /// Lets all processes leave the barrier of the open superstep, whose result a shortcut has computed.
+    /// Ends a superstep whose times were computed by a shortcut instead of event by event: lets all processes leave its barrier.
     pub(super) fn finish_shortcut(&mut self) {
         (self.has_begun, self.is_by_events) = (true, false);
         std::mem::swap(&mut self.began, &mut self.next_begins);

@@ -111,7 +111,8 @@ struct Plan<'a> {
     move_times: Vec<f64>,
     /// Computation time of each host, summed over its processes \[s\].
     host_times: Sums,
-    /// Time of the messages that each host sends to other hosts, summed over the rows of its processes \[s\].
+    /// For each host, the time of the messages that its processes send to other hosts \[s\]. The terms are indices in
+    /// `row_times`.
     sent_message_times: Sums,
     /// Time of the memory transfers from and to each host, summed over the processes that move \[s\].
     transfer_times: Sums,

@@ -66,7 +66,8 @@ pub(super) fn split_rows(held_out: &[HeldOut]) -> Vec<String> {
     rows.chain([total]).collect()
 }
 
-/// Creates the rows of [`split_rows`] from the committed table of predictions, because computing this table takes minutes.
+/// Creates the table of the mildest and the harshest split of each paper from the committed predictions, because computing
+/// predictions takes minutes.
 ///
 /// # Errors
 /// The committed table cannot be read.

@@ -40,7 +40,7 @@ pub use runs::{ComparedRun, compare};
 pub use slips::{Slip, Without};
 pub use ties::Tie;
 
-/// The built-in cases: one JSON object per line, compressed with brotli.
+/// The built-in recorded runs of the authors' program (cases): one JSON object per line, compressed with brotli.
 const CASES: &[u8] = include_bytes!("cases.jsonl.br");
 
 /// Numbers of compared values, and of compared values that are equal in the program and in the policy `authors-2015`.

@@ -78,7 +78,7 @@ pub fn markdown(outcome: &Outcome) -> String {
              the start matters more than any policy.\n\n";
     text += &fixed_section(outcome);
     text += &combinations_table(outcome);
-    text += &interpretations_section(outcome);
+    text += &readings_section(outcome);
     text += &paid_back_section(outcome);
     text += &noise_section(outcome);
     text += &classes_section(&outcome.public);
@@ -226,8 +226,8 @@ fn combinations_table(outcome: &Outcome) -> String {
     text
 }
 
-/// Creates the section about the range of results of MigBSP over its interpretations.
-fn interpretations_section(outcome: &Outcome) -> String {
+/// Creates the section on how the results of MigBSP vary with the reading of its papers, which leave some rules open.
+fn readings_section(outcome: &Outcome) -> String {
     let mut text = String::from(
         "## MigBSP with other readings of its papers\n\nThe papers leave some rules of MigBSP open. A *reading* is a choice of options for these rules. `neutral` has the default options, which MigBSP has on every platform that no paper used. Each other reading changes these options of `policy.migbsp`:\n\n",
     );

@@ -104,8 +104,8 @@ impl<'a> Rule<'a, '_> {
         Ok(Rule { node, patterns })
     }
 
-    /// Returns the XML text of the routes for all pairs that match this rule and no earlier one; `pairs` contains the pairs that
-    /// have a route.
+    /// Writes the routes for all pairs that match this rule and no earlier one as XML text, and returns the text. Adds their pairs
+    /// to `pairs`, which contains the pairs that have a route.
     fn routes(
         &self,
         zone: Node<'a, 'a>,

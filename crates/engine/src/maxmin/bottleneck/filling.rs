@@ -13,7 +13,7 @@ pub(super) struct Filling {
     pub(super) capacity_left: Vec<f64>,
     /// For each link: the pull of its groups whose level is not fixed yet.
     pub(super) pull: Vec<f64>,
-    /// For each link: the pull when it was last recomputed from its groups.
+    /// For each link: the value of `pull` when it was last summed over the groups, and not only reduced by the last fixed one.
     pub(super) summed: Vec<f64>,
     /// For each group: the link that fixed its level, which becomes its bottleneck link.
     pub(super) bottleneck: Vec<u32>,
