@@ -27,7 +27,7 @@ pub(super) const MOST_AHEAD: usize = 1024;
 
 /// The open supersteps, beginning with the oldest.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ahead {
+pub(super) struct OpenSupersteps {
     frames: VecDeque<Frame>,
     /// Number of the oldest open superstep, counted from 0.
     oldest: usize,
@@ -75,7 +75,7 @@ impl Frame {
     }
 }
 
-impl Ahead {
+impl OpenSupersteps {
     /// Whether the superstep with this number is open.
     pub(super) fn is_open(&self, superstep: usize) -> bool {
         (self.oldest..self.oldest + self.frames.len()).contains(&superstep)

@@ -36,7 +36,7 @@ use migsim_platform::Platform;
 pub(super) struct BarrierContext<'a, 'p> {
     pub(super) engine: &'a mut Engine<'p>,
     /// Whether simulated time may advance by a shortcut, as in [`super::world::World`].
-    pub(super) may_skip_time: bool,
+    pub(super) may_fast_forward: bool,
     pub(super) platform: &'p Platform,
     pub(super) placement: &'a [HostId],
 }
@@ -467,7 +467,7 @@ fn release_predicted(
         Err(ends) => return context.no_route_error(ends, BarrierMessage::Leave(0)),
     };
     let (wait, notices) = (first - context.engine.local_now(), foreseen.message_count());
-    if context.may_skip_time && context.engine.pass(wait, notices) {
+    if context.may_fast_forward && context.engine.pass(wait, notices) {
         leaving.push_all(processes);
     } else {
         context.engine.count_flows(notices);

@@ -118,7 +118,7 @@ impl Call {
 
     /// Handles the end of a message or computation of `manager` in a call that sends its messages one by one. Returns the process
     /// that has just received its answer, if there is one.
-    pub(super) fn on_manager_ended(
+    pub(super) fn on_manager_activity_ended(
         &mut self,
         manager: u32,
         world: &mut World<'_>,
