@@ -13,13 +13,14 @@ pub(super) struct Filling {
     pub(super) capacity_left: Vec<f64>,
     /// For each link: the pull of its groups whose level is not fixed yet.
     pub(super) pull: Vec<f64>,
-    /// For each link: the value of `pull` when it was last summed over the groups, and not only reduced by the last fixed one.
+    /// For each link: the value of `pull` when it was last summed over the groups. Afterwards the pulls of groups whose level
+    /// becomes fixed are subtracted from `pull`.
     pub(super) summed: Vec<f64>,
     /// For each group: the link that fixed its level, which becomes its bottleneck link.
     pub(super) bottleneck: Vec<u32>,
     pub(super) in_use: Vec<u32>,
     /// The saturated links in increasing order of their levels.
-    pub(super) order: Vec<Entry>,
+    pub(super) saturated_links: Vec<Entry>,
     /// The links where the levels after a shift are not max-min fair.
     pub(super) wrong: Vec<u32>,
     pub(super) heap: BinaryHeap<Reverse<Entry>>,
