@@ -36,7 +36,7 @@ use case::Case;
 pub use page::{csv, markdown, text};
 pub use predicted::{AnsweredRun, CommonRun};
 pub use replay::CaseResult;
-pub use runs::{ComparedRun, compare};
+pub use runs::{ComparedRun, simulate_and_compare};
 pub use slips::{Slip, Without};
 pub use ties::Tie;
 
@@ -159,7 +159,7 @@ pub fn compare_with_authors(folder: Option<&Path>) -> Result<Authors, Error> {
         counts.add(&one.counts);
     }
     let run = |case: &Case| {
-        let compared = compare(&case.stored);
+        let compared = simulate_and_compare(&case.stored);
         compared.map_err(|error| error.map_unplaced(|problem| problem.source(&case.source)))
     };
     let runs = cases.par_iter().map(run);

@@ -1,5 +1,5 @@
-//! Creates `rivals.md` and `rivals.csv`: the advice first, then the public draw, all combinations, the interpretations of MigBSP,
-//! and the fresh draws.
+//! Creates `rivals.md` and `rivals.csv`: the advice first, then the public draw, all combinations, MigBSP with other
+//! readings of its papers, and the fresh draws.
 
 use std::fmt::Write as _;
 
@@ -335,8 +335,8 @@ fn mean_ratios(bench: &Bench, names: impl Iterator<Item = String>) -> Vec<Option
         .collect()
 }
 
-/// Returns whether a policy is included in the ranks of classes. The best static start, interpretations and other variants, and
-/// second names of a policy are not.
+/// Returns whether a policy is included in the ranks of classes. The best static start, readings of MigBSP and other variants,
+/// and second names of a policy are not.
 fn is_ranked(policy: &str) -> bool {
     let is_second = policy
         .strip_suffix(USUAL)
