@@ -412,8 +412,8 @@ impl Direct {
         }
     }
 
-    /// Computes the start and the delivery of each message, and returns the time until which these values are valid \[s\]. All messages are
-    /// sent before the first change of a link, because the maximum rate of a flow is set when it starts.
+    /// Computes the start and the delivery of each message, and returns the time until which these values are valid \[s\]. All
+    /// messages are sent before the first change of a link, because the maximum rate of a flow is set when it starts.
     fn compute_exchange(&mut self, input: &SuperstepInput<'_>) -> f64 {
         let count = input.plan.messages.len();
         let Steady {

@@ -11,7 +11,7 @@ use migsim_base::units::{greater, lesser, to_u32};
 pub(super) struct Filling {
     /// For each link: the capacity that is not used yet \[B/s\].
     pub(super) capacity_left: Vec<f64>,
-    /// For each link: the pull of its groups whose level is not fixed yet.
+    /// For each link: its pull (P in the equation of the solver), summed over the groups whose level is not fixed yet.
     pub(super) pull: Vec<f64>,
     /// For each link: the value of `pull` when it was last summed over the groups. Afterwards the pulls of groups whose level
     /// becomes fixed are subtracted from `pull`.
