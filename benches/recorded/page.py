@@ -22,10 +22,12 @@ Reasons to doubt this page:
 - **One kind of computer, one MPI library.** The page [Reality](reality.md) has networks between hosts.
 """
 
-PAIRS = """
-*Measured* and *predicted* are medians of five runs or of five predictions, each from one recording. *Least* is the shortest run. *Least of pieces* and *median of pieces* are predictions from one trace, which
+LEGEND = """
+*Measured* is the median of five runs. *Predicted* is the median of five predictions, each from one recording. *Least* is the shortest run. *Least of pieces* and *median of pieces* are predictions from one trace, which
 `migsim record --repeat 5` makes from five runs, without and with `--take median`. *Spread* is the difference between the longest and the shortest measured run, relative to the median.
+"""
 
+PAIRS = """
 | program | measured [s] | spread [%] | predicted [s] | off [%] | median of pieces [s] | off [%] | measured, least [s] | least of pieces [s] | off [%] |
 |---|---|---|---|---|---|---|---|---|---|
 """
@@ -54,8 +56,10 @@ def pairs(results, transport):
     inside = [line.removeprefix("inside a host: ") for line in results[f"calibration {transport}"].splitlines() if line.startswith("inside a host")]
     residual = next(line for line in results[f"calibration {transport}"].splitlines() if line.startswith("median residual"))
     text += f"\n`migsim calibrate` found: {'; '.join(inside)}; {residual}.\n"
-    text += f"\n**Median error: {middle[0]:.1f} % with single recordings, {middle[1]:.1f} % with the median of pieces, and {middle[2]:.1f} % for the least times.**\n"
-    return text + PAIRS + "\n".join(rows) + "\n"
+    text += f"\n**Median error: {middle[0]:.1f} % with single recordings, {middle[1]:.1f} % with the median of pieces, and {middle[2]:.1f} % with the least of pieces, compared with the shortest run.**\n"
+    # The first of the two tables explains the columns.
+    legend = "\nThe columns are those of the table for shared memory.\n" if transport == "tcp" else LEGEND
+    return text + legend + PAIRS + "\n".join(rows) + "\n"
 
 
 def counts(results):

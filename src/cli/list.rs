@@ -1,4 +1,4 @@
-//! `migsim list`: prints the tables of names that the program itself uses.
+//! `migsim list`: prints the registries of policies, triggers, applications and other parts, as the program uses them.
 
 use std::fmt::Write as _;
 use std::io::Write;

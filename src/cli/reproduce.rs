@@ -99,7 +99,7 @@ pub(super) fn reproduce(
     if let Some(form) = arguments.form().form_unless(arguments.quiet) {
         print_reproduction(&reproduction, form, out)?;
     }
-    Ok(reproduction.is_explained())
+    Ok(reproduction.is_each_deviation_explained())
 }
 
 /// Prints the comparisons of published and simulated values in the output form.

@@ -303,8 +303,8 @@ impl Error {
         })
     }
 
-    /// Appends `where_to_look`, the place where all keys are listed, to the hint of each problem with an unknown key whose hint
-    /// does not list the keys.
+    /// Appends `where_to_look`, the place where all keys are listed, to each hint about an unknown key, unless the hint lists the
+    /// keys itself.
     #[must_use]
     pub fn with_key_reference(self, where_to_look: &str) -> Self {
         self.map(

@@ -1,6 +1,6 @@
 //! Supersteps that are open at the same time, in runs whose barrier does not make all processes wait for each other. Without
-//! barriers, a process continues when its own messages have arrived; with a barrier that process 1 opens, when process 1 has
-//! released it.
+//! barriers, a process continues when its own messages have arrived; with a barrier that process 0 releases, when process 0
+//! has released it.
 //!
 //! ```text
 //! open supersteps    k      k + 1     k + 2       one frame each: the plan, its messages, the measurements
@@ -27,7 +27,7 @@ pub(super) const MOST_AHEAD: usize = 1024;
 
 /// The open supersteps, beginning with the oldest.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ahead {
+pub(super) struct OpenSupersteps {
     frames: VecDeque<Frame>,
     /// Number of the oldest open superstep, counted from 0.
     oldest: usize,
@@ -75,7 +75,7 @@ impl Frame {
     }
 }
 
-impl Ahead {
+impl OpenSupersteps {
     /// Whether the superstep with this number is open.
     pub(super) fn is_open(&self, superstep: usize) -> bool {
         (self.oldest..self.oldest + self.frames.len()).contains(&superstep)

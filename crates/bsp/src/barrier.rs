@@ -3,8 +3,8 @@
 //! The runtime reports to the barrier each arrival and each delivered barrier message. The barrier sends its messages through the
 //! engine and lists in `leaving` the processes that may leave. A process can arrive at the next barrier while other processes are
 //! still leaving this one, but it is never two barriers ahead, since no process leaves before all have arrived. Two kinds of
-//! barrier are exceptions: without a barrier (`None`), each process leaves when it arrives; with a barrier that process 1
-//! releases (`ReleasedByFirst`), each process leaves when process 1 releases it (`ahead.rs`).
+//! barrier are exceptions: without a barrier (`None`), each process leaves when it arrives; with a barrier that process 0
+//! releases (`ReleasedByFirst`), each process leaves when process 0 releases it (`ahead.rs`).
 
 mod central;
 mod released_by_first;
@@ -36,7 +36,7 @@ use migsim_platform::Platform;
 pub(super) struct BarrierContext<'a, 'p> {
     pub(super) engine: &'a mut Engine<'p>,
     /// Whether simulated time may advance by a shortcut, as in [`super::world::World`].
-    pub(super) may_skip_time: bool,
+    pub(super) may_fast_forward: bool,
     pub(super) platform: &'p Platform,
     pub(super) placement: &'a [HostId],
 }
@@ -467,7 +467,7 @@ fn release_predicted(
         Err(ends) => return context.no_route_error(ends, BarrierMessage::Leave(0)),
     };
     let (wait, notices) = (first - context.engine.local_now(), foreseen.message_count());
-    if context.may_skip_time && context.engine.pass(wait, notices) {
+    if context.may_fast_forward && context.engine.pass(wait, notices) {
         leaving.push_all(processes);
     } else {
         context.engine.count_flows(notices);

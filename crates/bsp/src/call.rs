@@ -8,7 +8,7 @@
 //! ```
 //! The state `paid` means that no call is in progress. In MigBSP, processes report to their managers, and the managers exchange
 //! the lists, decide, and answer. Other strategies specify a [`Procedure`]: all hosts report to one host, directly or through the
-//! managers, or hosts send to their neighbours in rounds. The root is the manager of the cluster of process 1. A report has 24 B
+//! managers, or hosts send to their neighbours in rounds. The root is the manager of the cluster of process 0. A report has 24 B
 //! per host and 16 B per process, an answer 8 B per process.
 //!
 //! A step without activities is followed immediately by the next step; for example, a single manager has no other manager to
@@ -56,7 +56,7 @@ enum Step {
     InTurn,
     /// Processes report to their managers.
     Reports,
-    /// Managers exchange the reports of their processes, or send them to the root, the manager of the cluster of process 1.
+    /// Managers exchange the reports of their processes, or send them to the root, the manager of the cluster of process 0.
     Exchange,
     /// Managers exchange the reports of their processes, or send these reports to the root.
     Round(u32),
@@ -118,7 +118,7 @@ impl Call {
 
     /// Handles the end of a message or computation of `manager` in a call that sends its messages one by one. Returns the process
     /// that has just received its answer, if there is one.
-    pub(super) fn on_manager_ended(
+    pub(super) fn on_manager_activity_ended(
         &mut self,
         manager: u32,
         world: &mut World<'_>,

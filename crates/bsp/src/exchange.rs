@@ -17,9 +17,9 @@ pub(super) struct Exchange {
     /// For each process, the position in `order` of the next message that it sends.
     next: Vec<u32>,
     /// For each process, the number of messages that it still has to receive.
-    pub(super) awaited: Vec<u32>,
+    pub(super) receives_left: Vec<u32>,
     /// For each process, the number of messages it sent whose delivery it still has to wait for.
-    pub(super) undelivered: Vec<u32>,
+    pub(super) undelivered_sends: Vec<u32>,
     /// For each process, whether it has reached its receives in this superstep.
     pub(super) is_receiving: Vec<bool>,
     /// With rendezvous: for each receiver, the message that began to wait for it last ([`NONE`] if none waits).
@@ -40,8 +40,8 @@ impl Exchange {
     pub(super) fn open(&mut self, plan: &Plan, processes: usize, runtime: &RuntimeConfig) {
         let count = plan.messages.len();
         refill(&mut self.first, processes + 1, 0);
-        refill(&mut self.awaited, processes, 0);
-        refill(&mut self.undelivered, processes, 0);
+        refill(&mut self.receives_left, processes, 0);
+        refill(&mut self.undelivered_sends, processes, 0);
         refill(&mut self.is_receiving, processes, false);
         refill(&mut self.blocked, processes, NONE);
         refill(&mut self.next_blocked, count, NONE);
@@ -52,8 +52,8 @@ impl Exchange {
         }
         for message in &plan.messages {
             self.first[message.from.index() + 1] += 1;
-            self.awaited[message.to.index()] += 1;
-            self.undelivered[message.from.index()] +=
+            self.receives_left[message.to.index()] += 1;
+            self.undelivered_sends[message.from.index()] +=
                 u32::from(runtime.waits_for_send(message.size));
         }
         for process in 0..processes {
@@ -98,7 +98,7 @@ impl Exchange {
         if started.is_nan() {
             return None;
         }
-        self.awaited[to] -= 1;
+        self.receives_left[to] -= 1;
         Some(std::mem::replace(started, f64::NAN))
     }
 
@@ -147,10 +147,13 @@ mod tests {
         exchange.open(&plan, 2, &RuntimeConfig::default());
         exchange.start(0, 0.5, (HostId(3), HostId(4)));
         assert_eq!(
-            (exchange.deliver(0, 1), exchange.awaited[1]),
+            (exchange.deliver(0, 1), exchange.receives_left[1]),
             (Some(0.5), 0)
         );
-        assert_eq!((exchange.deliver(0, 1), exchange.awaited[1]), (None, 0));
+        assert_eq!(
+            (exchange.deliver(0, 1), exchange.receives_left[1]),
+            (None, 0)
+        );
         assert_eq!(exchange.ends(), [(HostId(3), HostId(4))]);
     }
 }

@@ -78,8 +78,8 @@ impl Foreseen {
         self.times.copy_from_slice(arrival);
     }
 
-    /// Returns the local time at which the first process leaves \[s\], once all have arrived. Sets `later` to the delay of each
-    /// process after that time \[s\].
+    /// Computes when processes leave the barrier, after all have arrived. Returns the local time of the first departure \[s\], and
+    /// sets `later` to the delay of each process after this time \[s\].
     ///
     /// # Errors
     /// Two hosts of a control message that have no route between them.

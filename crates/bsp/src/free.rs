@@ -1,7 +1,7 @@
-//! Runs without barriers: determines when each process continues, and when a superstep is closed ([`Ahead`] holds the open
-//! supersteps).
+//! Runs without barriers: determines when each process continues, and when a superstep is closed ([`OpenSupersteps`]
+//! holds the open supersteps).
 
-use super::ahead::{Ahead, MOST_AHEAD};
+use super::ahead::{MOST_AHEAD, OpenSupersteps};
 use super::event::Stage;
 use super::run::{Left, Run};
 use migsim_base::error::Error;
@@ -87,7 +87,7 @@ impl Run<'_, '_> {
     fn continue_waiting(&mut self, closed: usize) -> Result<(), Error> {
         for process in 0..self.world.placement.len() {
             let number = self.superstep.number_of[process];
-            let has_done = |ahead: &mut Ahead| {
+            let has_done = |ahead: &mut OpenSupersteps| {
                 ahead.switch_to(number, &mut self.world, &mut self.superstep);
                 self.superstep.stage[process] == Stage::AtBarrier
             };

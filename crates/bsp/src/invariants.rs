@@ -56,7 +56,7 @@ pub(super) fn check_superstep(
     if superstep.is_by_events
         && let Some(process) = superstep
             .exchange
-            .awaited
+            .receives_left
             .iter()
             .position(|&left| left != 0)
     {
@@ -263,7 +263,7 @@ fn describe_wait(process: usize, world: &World<'_>, superstep: &Superstep) -> St
         }
         Stage::Receiving => {
             let exchange = &superstep.exchange;
-            let awaited = exchange.awaited[process] + exchange.undelivered[process];
+            let awaited = exchange.receives_left[process] + exchange.undelivered_sends[process];
             let awaited = counted(awaited, "message");
             format!("process {number} waits for {awaited} to arrive")
         }

@@ -15,8 +15,8 @@ const NONE: u32 = u32::MAX;
 /// Number of nodes of a process that are searched one by one; the pairs in all later nodes are found by a hash table.
 const NEAR: u32 = if cfg!(test) { 2 } else { 8 };
 
-/// A sparse table that maps pairs of a process and a cluster to values of type `T`; a node stores up to `SLOTS` pairs. Two tables
-/// are equal only if their pairs were inserted in the same order.
+/// A sparse table that maps pairs of a process and a cluster to values of type `T`. Each process has a list of nodes, which store
+/// up to `SLOTS` pairs each. Two tables with the same pairs differ if the pairs were inserted in another order.
 #[derive(Clone, Debug)]
 pub struct Pairs<T, const SLOTS: usize = 3> {
     processes: usize,

@@ -212,7 +212,7 @@ impl<'a> Rescheduling<'a> {
             && self.is_call_planned(superstep, world)
     }
 
-    /// Returns the view for a caller that decides at a barrier, with the present external loads.
+    /// Returns the state that a policy sees when it decides at a barrier, with the present external loads.
     ///
     /// # Errors
     /// As [`migsim_engine::Simulation::refresh`].

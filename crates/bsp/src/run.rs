@@ -4,7 +4,7 @@
 //! decides ([`super::Stepper`]). Whenever all processes begin a superstep together, local time starts from zero, so that equal
 //! supersteps take equal durations to the last bit.
 
-use super::ahead::Ahead;
+use super::ahead::OpenSupersteps;
 use super::config::{CallWaiting, Shortcuts as Allowed, Waiting};
 use super::event::{Stage, Token};
 use super::invariants;
@@ -60,7 +60,7 @@ pub(super) struct Run<'a, 'r> {
     pub(super) superstep: Superstep,
     pub(super) shortcuts: Shortcuts<'a>,
     /// The open supersteps, if processes may be in different supersteps; `None` if a barrier separates supersteps.
-    pub(super) ahead: Option<Ahead>,
+    pub(super) ahead: Option<OpenSupersteps>,
     pub(super) rescheduling: Rescheduling<'a>,
     pub(super) recorder: &'r mut dyn Recorder,
     pub(super) checks: invariants::Sums,
@@ -100,7 +100,10 @@ impl<'a, 'r> Run<'a, 'r> {
         let world = World::new(setup);
         let superstep = Superstep::new(setup);
         Self {
-            ahead: superstep.barrier.lets_run_ahead().then(Ahead::default),
+            ahead: superstep
+                .barrier
+                .lets_run_ahead()
+                .then(OpenSupersteps::default),
             shortcuts: Shortcuts::new(setup, &superstep.barrier),
             rescheduling: Rescheduling::new(policy, &world),
             world,
@@ -181,7 +184,7 @@ impl<'a, 'r> Run<'a, 'r> {
 
     /// Begins a superstep: computes it by a shortcut, or lets all processes begin it. Does nothing if it is already in progress.
     pub(super) fn begin(&mut self, superstep: usize) -> Result<(), Error> {
-        let is_open = |ahead: &Ahead| ahead.is_open(superstep);
+        let is_open = |ahead: &OpenSupersteps| ahead.is_open(superstep);
         if std::mem::take(&mut self.superstep.is_next_underway)
             || self.ahead.as_ref().is_some_and(is_open)
         {
@@ -212,8 +215,8 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Processes events until all processes have left the barrier of the superstep; returns `None` if the caller has to decide
-    /// before that.
+    /// Processes events until all processes have left the barrier of the superstep, and returns the number of completed
+    /// supersteps. Returns `None` if the caller of the run has to decide a rescheduling call before processes leave.
     fn complete(&mut self) -> Result<Option<usize>, Error> {
         loop {
             if !self.has_more_ends_now() {
@@ -261,9 +264,9 @@ impl<'a, 'r> Run<'a, 'r> {
         if is_overlapped {
             self.rescheduling.report_outcome(0, &self.world)?;
             self.rescheduling.call.is_overlapped = true;
-            self.world.may_skip_time = false;
+            self.world.may_fast_forward = false;
             self.begin(self.world.ending_superstep + 1)?;
-            self.world.may_skip_time = true;
+            self.world.may_fast_forward = true;
             self.superstep.is_next_underway = true;
         }
         let (world, shortcuts) = (&mut self.world, &mut self.shortcuts);
@@ -309,11 +312,11 @@ impl<'a, 'r> Run<'a, 'r> {
     }
 
     /// Handles the end of an action of a manager, in a call whose messages are sent one by one.
-    fn on_manager_ended(&mut self, manager: u32) -> Result<(), Error> {
+    fn on_manager_activity_ended(&mut self, manager: u32) -> Result<(), Error> {
         let goes_on = self.answers_one_by_one();
         let (call, world) = (&mut self.rescheduling.call, &mut self.world);
         let was_paid = call.is_idle();
-        let answered = call.on_manager_ended(manager, world)?;
+        let answered = call.on_manager_activity_ended(manager, world)?;
         if let Some(process) = answered {
             let now = world.engine.now();
             if let Some(call) = world.outcome.calls.last_mut() {
@@ -485,7 +488,7 @@ impl<'a, 'r> Run<'a, 'r> {
                 }
                 Ok(())
             }
-            Token::Turn(manager) => self.on_manager_ended(manager),
+            Token::Turn(manager) => self.on_manager_activity_ended(manager),
             Token::Transferred(_) | Token::Settled(_) => {
                 unreachable!("moves are booked while some are in progress")
             }

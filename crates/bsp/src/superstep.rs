@@ -77,7 +77,7 @@ impl Superstep {
         }
     }
 
-    /// Lets all processes leave the barrier of the open superstep, whose result a shortcut has computed.
+    /// Ends a superstep whose times were computed by a shortcut instead of event by event: lets all processes leave its barrier.
     pub(super) fn finish_shortcut(&mut self) {
         (self.has_begun, self.is_by_events) = (true, false);
         std::mem::swap(&mut self.began, &mut self.next_begins);
@@ -232,7 +232,7 @@ impl Superstep {
         world.measures.send[from] = Seconds::of((now - self.computed[from]).max(0.0));
         self.on_received(planned.to.0, world)?;
         if world.setup.runtime.waits_for_send(planned.size) {
-            self.exchange.undelivered[from] -= 1;
+            self.exchange.undelivered_sends[from] -= 1;
             self.arrive_if_ready(planned.from.0, world)?;
         }
         if world.setup.runtime.sends == Sends::Sequential {
@@ -247,7 +247,7 @@ impl Superstep {
         let at = process as usize;
         if world.setup.runtime.wait_for_sends
             && self.stage[at] == Stage::Receiving
-            && self.exchange.awaited[at] == 0
+            && self.exchange.receives_left[at] == 0
         {
             self.measure_communication(at, world);
         }
@@ -262,8 +262,8 @@ impl Superstep {
     fn arrive_if_ready(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
         let at = process as usize;
         if self.stage[at] != Stage::Receiving
-            || self.exchange.awaited[at] > 0
-            || self.exchange.undelivered[at] > 0
+            || self.exchange.receives_left[at] > 0
+            || self.exchange.undelivered_sends[at] > 0
         {
             return Ok(());
         }
@@ -287,7 +287,7 @@ impl Superstep {
 fn context<'c, 'a>(world: &'c mut World<'a>) -> BarrierContext<'c, 'a> {
     BarrierContext {
         engine: &mut world.engine,
-        may_skip_time: world.may_skip_time,
+        may_fast_forward: world.may_fast_forward,
         platform: world.setup.platform,
         placement: &world.placement,
     }

@@ -47,7 +47,7 @@ pub(super) struct World<'a> {
     pub(super) setup: &'a Setup<'a>,
     pub(super) engine: Engine<'a>,
     /// Whether time may advance by a shortcut when nothing is in progress; false while a rescheduling call is about to start.
-    pub(super) may_skip_time: bool,
+    pub(super) may_fast_forward: bool,
     pub(super) plan: Plan,
     /// Number of bytes that the messages of the plan send in total.
     planned_bytes: f64,
@@ -92,7 +92,7 @@ impl<'a> World<'a> {
                 setup.network,
                 (setup.runtime.barrier.delay, setup.costs.call.delay),
             ),
-            may_skip_time: true,
+            may_fast_forward: true,
             plan: Plan::default(),
             planned_bytes: 0.0,
             supersteps: setup.workload.supersteps(),

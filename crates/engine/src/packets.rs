@@ -216,7 +216,7 @@ impl<T: Copy> Queues<T> {
         event: &impl Fn(Step) -> E,
     ) -> Option<Ended<T>> {
         match step {
-            Step::Joins(burst) => self.join(burst, now, bandwidth, queue, event),
+            Step::Joins(burst) => self.enqueue_burst(burst, now, bandwidth, queue, event),
             Step::Sent(at) => {
                 let sent = self.by_resource[at as usize].sending.take()?;
                 let Burst { message, hop, .. } = self.bursts[sent as usize];
@@ -231,7 +231,7 @@ impl<T: Copy> Queues<T> {
 
     /// Adds a burst to the next queue on the route of its message. After the last queue, its packets have arrived; returns the
     /// message if it has ended.
-    fn join<E: Copy>(
+    fn enqueue_burst<E: Copy>(
         &mut self,
         burst: u32,
         now: f64,

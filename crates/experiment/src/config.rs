@@ -103,9 +103,8 @@ pub struct ExperimentConfig {
     /// The built-in experiment that completes the settings of this file, or `none`. Default: the experiment of the application.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extends: Option<String>,
-    /// The built-in platforms that the constants of this experiment were fitted to. On any other platform, an application that is
-    /// chosen by its name gets neutral settings. If the experiment itself is chosen, by its name or under `extends`, its settings
-    /// apply on every platform, and a note says so.
+    /// The built-in platforms for which the constants of this experiment were fitted. On other platforms `--app NAME` uses neutral
+    /// settings instead. `migsim run EXPERIMENT` and `extends` keep the fitted settings on every platform, with a note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibrated_for: Option<Vec<String>>,
     /// The built-in experiment that completed the settings: written by `migsim`, without effect on a run.

@@ -170,7 +170,7 @@ impl Experiment {
         let resolved = parts.resolve(&basis, is_mapped, whole)?;
         let experiment = Self {
             seed_note: draws.note(whole, parts.config.seed),
-            inputs: parts.inputs(is_mapped, whole)?,
+            inputs: parts.list_input_files(is_mapped, whole)?,
             setting_notes: (former::notes(&whole.layers).into_iter())
                 .chain(of_library)
                 .chain(parts.notes(&resolved, is_mapped, &placement, findings))
@@ -497,7 +497,7 @@ impl<'r> Parts<'r> {
     }
 
     /// Lists the input files on which the results depend, with their hashes.
-    fn inputs(&self, is_mapped: bool, whole: &Whole) -> Result<Vec<Input>, Error> {
+    fn list_input_files(&self, is_mapped: bool, whole: &Whole) -> Result<Vec<Input>, Error> {
         let (platform, config) = (&self.platform, &self.config);
         let mut inputs = Vec::new();
         let mut add = |role, source: &str, sha256: &str| {

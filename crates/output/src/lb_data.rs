@@ -27,7 +27,7 @@ pub struct LbData {
 }
 
 impl LbData {
-    /// Exports the application of an experiment, with its processes on their first hosts and the moves that follow from
+    /// Creates the files of the application of an experiment: its processes start on their first hosts and move as in
     /// `migrations`.
     ///
     /// # Errors

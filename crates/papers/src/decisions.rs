@@ -248,7 +248,7 @@ fn published_decision(decision: &Decision) -> Value {
         "superstep": superstep,
         "kind": decision.kind,
         "processes": process_names(decision),
-        "count": decision.count,
+        "count": decision.migration_count,
         "from": decision.from,
         "to": if decision.nodes.is_null() { &decision.to } else { &decision.nodes },
         "candidates": decision.candidates,
@@ -330,7 +330,7 @@ fn verdict_for_run(decision: &Decision, elsewhere: &[&str], run: Run<'_>) -> Ver
             // For "first 6 calls", the run must have at least six calls.
             match_if(
                 decision
-                    .count
+                    .migration_count
                     .is_none_or(|count| count == within.len() as u64),
             )
         }
@@ -538,7 +538,7 @@ fn verdict_on_migration(
     let in_order = decision.to.is_array();
     let agrees = [
         decision
-            .count
+            .migration_count
             .is_none_or(|count| count == moves.len() as u64),
         named.is_empty() || named == moved || !in_order && sorted(&named) == sorted(&moved),
         agree_with_places(&decision.from, moves, &named, |one| {

@@ -150,7 +150,8 @@ pub struct Decision {
     #[serde(default)]
     pub processes_inferred: Vec<String>,
     /// Number of migrations; `None` if the paper does not give it.
-    pub count: Option<u64>,
+    #[serde(rename = "count")]
+    pub migration_count: Option<u64>,
     /// The cluster of the origins; in some papers the host of each process.
     #[serde(default)]
     pub from: Value,

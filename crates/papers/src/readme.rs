@@ -19,7 +19,7 @@ use migsim_base::error::Error;
 const START: &str = "# Papers on MigBSP: three reproduced, one in part, one without runs
 
 Written by `migsim reproduce all --out results`; CI writes the page again and compares. No simulation reads published results:
-these are in fact files (`crates/papers/src/facts/`), which only the comparison reads. But constants and options were fitted to published results (section 3).
+they are kept in `crates/papers/src/facts/`, which only the comparison reads. But constants and options were fitted to published results (section 3).
 
 - **Reproduced**, with most times within 2.5 % and most effects (section 1) within 25 %: the papers on [LU](lu.md), on [Lattice Boltzmann](lbm.md) and on
   [irregular Smith-Waterman](sw-irregular.md). Two parts of the Lattice Boltzmann paper are exceptions: the overheads of Table 1, and scenario iii of Table 2 with α = 16.
@@ -54,7 +54,7 @@ The *decisions* of a paper are its calls, stays (a call moves nothing), statemen
 The four columns after *decisions* count the decisions by kind.
 *Moves not reported* are simulated moves that the paper does not name, in runs whose migrations it reports. A *call schedule* is the list of calls of a run.
 A call that the text only implies counts as published. For lbm all schedules are implied.
-A migration is *near* if some of the named processes move, but together with other processes, to another place, or at a neighbouring call. A call is near if it comes one or two supersteps early or late. A call at the stated superstep is near if it comes more than 5 % before or after the stated time.
+A migration is *near* if some of the named processes move, but together with other processes, to another place, or at a neighbouring call. A call is near if it comes one or two supersteps early or late. A call at the stated superstep is only near, and does not match, if it comes more than 5 % before or after the stated time.
 A decision that neither matches nor is near is a *mismatch*. The five decisions of wsppd2007 are rules in its text, checked on the policy `migbsp-2007`.
 ";
 
@@ -79,7 +79,7 @@ Reasons to doubt these values, and where to check them:
   It also tests every option, counts the alternatives that were tried, and says how far rounding and contradictions in the papers could shift the counts.
 - **Other rules**: [one-reading](one-reading.md) applies the rules of each paper, and one common set of rules, to all papers.
 - **Contradictions**: cells and decisions on which a paper contradicts itself still count. No single set of rules reproduces both sections 5.1
-  and 5.2 of sw-dynamic, so each section has its own values of two fitted constants. For the same supersteps of 200 processes, one section moves no process and the other 20 (swd-x06).
+  and 5.2 of sw-dynamic, so each section has its own values of two fitted constants. For the same supersteps of 200 processes, one section reports no move, and the other reports 20 moves (swd-x06).
   With 25 processes, p3 both leaves and stays at superstep 28 (swd-x02). With 10 and 25 processes, scenario i takes longer than its computation explains. But if supersteps
   cost more, scenario iii would be longer than published. The paper on irregular Smith-Waterman has other times for these runs (swd-x09).
 ";
@@ -229,7 +229,7 @@ fn push_claims(text: &mut String, papers: &[PaperResults]) {
     let rows = papers
         .iter()
         .map(|paper| row(paper.paper, paper.claim_counts()));
-    let columns = "paper | confirmed by published numbers: holds | confirmed by published numbers: fails | no other published number: holds | contradicted by published numbers: simulated as claimed";
+    let columns = "paper | confirmed by published numbers: holds | confirmed by published numbers: fails | no other published number: holds | contradicted by published numbers: the simulation agrees with the claim";
     push_table(text, columns, rows.chain([row("all", all)]));
 }
 
@@ -338,9 +338,9 @@ fn push_fitted(text: &mut String, papers: &[PaperResults]) {
 
 /// Writes the section about held-out published times, and where predictions made before any fit are found.
 fn push_predictions(text: &mut String) -> Result<(), Error> {
-    *text += "\n## 4. What was predicted\n\nNo published time was predicted before a fit, since options were chosen with knowledge of all times. Instead, some times are held out: the numeric constants\nare fitted again to the other times, and then predict the times held out. Fitted options stay as they are ([audit](audit.md), section 2). In this fit the simulated times are approximated as linear functions of the constants.\nA split says which times are held out together. The mildest split has the most predictions within 2.5 %, the harshest split the fewest:\n";
+    *text += "\n## 4. What was predicted\n\nNo published time was predicted blind: options were chosen with knowledge of all times. Instead, some times are held out: the numeric constants\nare fitted again to the other times, and then predict the times held out. Fitted options stay as they are ([audit](audit.md), section 2). In this fit the simulated times are approximated as linear functions of the constants.\nA split says which times are held out together. The mildest split has the most predictions within 2.5 %, the harshest split the fewest:\n";
     push_table(text, SPLIT_COLUMNS, splits()?);
-    *text += "\nTwo more pages use no fitted constant:\n\n- [The authors' own program](authors-2015.md): a copy of its rules, written from a description, repeats the stored calls of the program and nearly all of its runs.\n  This shows that the copy is faithful. The page also applies MigBSP with one set of rules for all papers ([one-reading](one-reading.md)) to the same cases.\n- [Grid'5000](grid5000.md): the papers' applications on the platform that two papers plan to use. No results are published to compare with.\n";
+    *text += "\nTwo more pages use no fitted constant:\n\n- [The authors' own program](authors-2015.md): a copy of its rules, written from a description, makes the same decisions as the program in the stored calls, and the same in nearly all of its runs.\n  This shows that the copy is faithful. The page also applies MigBSP with one set of rules for all papers ([one-reading](one-reading.md)) to the same cases.\n- [Grid'5000](grid5000.md): the papers' applications on the platform that two papers plan to use. No results are published to compare with.\n";
     Ok(())
 }
 

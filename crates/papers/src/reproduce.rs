@@ -104,7 +104,7 @@ pub struct Reproduction {
 
 impl Reproduction {
     /// Returns whether each published time is reproduced, or has a reason why it is not.
-    pub fn is_explained(&self) -> bool {
+    pub fn is_each_deviation_explained(&self) -> bool {
         self.papers
             .iter()
             .flat_map(|paper| &paper.cells)
@@ -162,7 +162,7 @@ fn reproduce_one(paper: &Paper, progress: &Progress) -> Result<PaperResults, Err
         claims,
         unreported: compare_moves(paper, &facts, &runs)?,
         constants: fitted_constants(paper, &facts, &runs)?,
-        answers: answers_of(paper, &runs)?,
+        answers: answers_to_open_questions(paper, &runs)?,
         contradictions: facts.contradictions,
         notes: paper.notes,
     })
@@ -462,7 +462,7 @@ fn compare_moves(
 }
 
 /// Returns the answers of a paper's experiment to open questions of the papers; empty for a paper without runs.
-fn answers_of(paper: &Paper, runs: &Runs<'_>) -> Result<Vec<Answer>, Error> {
+fn answers_to_open_questions(paper: &Paper, runs: &Runs<'_>) -> Result<Vec<Answer>, Error> {
     let Some(experiment) = paper.experiment else {
         return Ok(Vec::new());
     };

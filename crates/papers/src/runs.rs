@@ -30,7 +30,7 @@ pub struct Paper {
     pub case: fn(&Config) -> Case,
     /// Function that returns whether a published time was used to fit constants.
     pub in_sample: fn(&Cell) -> bool,
-    /// Functions that check claims which the facts do not describe as comparisons, each with the identifier of its claim.
+    /// Checks in Rust of the claims that the facts cannot state as comparisons: the identifier of each claim and its function.
     pub claim_checks: &'static [(&'static str, ClaimCheck)],
     /// Functions that check decisions which the paper gives only in words, each with the identifier of its decision.
     pub decision_checks: &'static [(&'static str, DecisionCheck)],

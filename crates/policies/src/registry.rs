@@ -44,7 +44,7 @@ pub fn standard() -> Table {
         ),
         table_entry::<UlbaOptions>(
             "ulba",
-            "after ULBA: gives hosts whose work grows unusually fast less than their share in advance",
+            "after ULBA: if the work of a host grows unusually fast, the host gets less than its share, before it is overloaded",
             "Boulmier et al. 2019",
         ),
         table_entry::<ExecOptions>(

@@ -32,7 +32,7 @@ pub struct GreedyCommOptions {
     pub alpha: f64,
     /// Constant β: the cost of a byte between hosts \[s/B\].
     pub beta: f64,
-    /// The source of the message costs α and β, for the variant `ours`.
+    /// Where the variant `ours` takes α and β from: the links of the platform, or the constants `alpha` and `beta`.
     pub links: Links,
 }
 

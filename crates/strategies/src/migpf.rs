@@ -110,23 +110,24 @@ struct Plan<'a> {
     /// Time to transfer the memory of each process \[s\]; 0 if it stays.
     move_times: Vec<f64>,
     /// Computation time of each host, summed over its processes \[s\].
-    host_times: Sums,
-    /// Time of the messages that each host sends to other hosts, summed over the rows of its processes \[s\].
-    sent_message_times: Sums,
+    host_times: HostSums,
+    /// For each host, the time of the messages that its processes send to other hosts \[s\]. The terms are indices in
+    /// `row_times`.
+    sent_message_times: HostSums,
     /// Time of the memory transfers from and to each host, summed over the processes that move \[s\].
-    transfer_times: Sums,
+    transfer_times: HostSums,
 }
 
 /// A sum of terms for each host, of which the maximum over all hosts can be found quickly.
 #[derive(Debug)]
-struct Sums {
+struct HostSums {
     /// The indices of the terms that are added for each host.
     terms: Vec<BTreeSet<usize>>,
     /// The negative sums, so that the smallest entry of the tree is the largest sum.
     negative_sums: LoadTree,
 }
 
-impl Sums {
+impl HostSums {
     fn new(hosts: usize) -> Self {
         Self {
             terms: vec![BTreeSet::new(); hosts],
@@ -149,9 +150,9 @@ impl<'a> Plan<'a> {
             rows: vec![Vec::new(); instance.processes()],
             row_times: vec![0.0; instance.communication.len()],
             move_times: vec![0.0; instance.processes()],
-            host_times: Sums::new(hosts),
-            sent_message_times: Sums::new(hosts),
-            transfer_times: Sums::new(hosts),
+            host_times: HostSums::new(hosts),
+            sent_message_times: HostSums::new(hosts),
+            transfer_times: HostSums::new(hosts),
         };
         for (process, &host) in instance.current.iter().enumerate() {
             plan.host_times.terms[host].insert(process);
@@ -230,7 +231,7 @@ impl<'a> Plan<'a> {
 
     /// Computes all sums of a host again, adding the terms in the order of their indices.
     fn update_sums(&mut self, host: usize) {
-        let sum = |sums: &Sums, terms: &[f64]| {
+        let sum = |sums: &HostSums, terms: &[f64]| {
             let terms = sums.terms[host].iter().map(|&term| terms[term]);
             terms.fold(0.0, |sum, term| sum + term)
         };

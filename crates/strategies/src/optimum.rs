@@ -139,7 +139,7 @@ impl<'a> Search<'a> {
     fn place_from(&mut self, process: usize, moves: usize) {
         let Some(&work) = self.works.get(process) else {
             let max = self.load.iter().copied().fold(0.0, f64::max);
-            let is_better = (max, moves) < self.best && (self.takes_first || self.has_memory());
+            let is_better = (max, moves) < self.best && (self.takes_first || self.fits_in_memory());
             if is_better {
                 self.best = (max, moves);
                 self.best_hosts.clone_from(&self.tried_hosts);
@@ -160,7 +160,7 @@ impl<'a> Search<'a> {
     }
 
     /// Whether no host exceeds its memory because of processes that move to it.
-    fn has_memory(&self) -> bool {
+    fn fits_in_memory(&self) -> bool {
         let mut room = TentativePlacement::new(self.instance);
         for (process, &host) in self.tried_hosts.iter().enumerate() {
             room.put(process, host);

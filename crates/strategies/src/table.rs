@@ -28,7 +28,7 @@ pub fn standard() -> Table {
         ),
         table_entry::<RefineBOptions>(
             "refine-b",
-            "the most loaded host gives processes to the least loaded host; a search finds the lowest load limit that is at least the maximum load of greedy",
+            "the most loaded host gives processes to the least loaded host; a search finds the lowest load limit that all hosts can keep, between 1 and 1.5 times the maximum load of greedy",
             "Charm++ 8, TreeLB RefineB",
         ),
         table_entry::<GreedyCommOptions>(

@@ -35,7 +35,7 @@ pub struct Standing {
     pub setting: usize,
     /// Makespan of scenario iii \[s\], over the seeds.
     pub makespan: Sample,
-    /// Makespan minus the makespan of the best policy with the same seed \[s\]; `None` for the best policy itself.
+    /// Makespan minus that of the policy with the lowest mean makespan, seed by seed \[s\]; `None` for that policy itself.
     pub behind: Option<Sample>,
     /// Gain of scenario iii over scenario i \[%\], over the seeds; `None` if scenario i was not run.
     pub gain: Option<Sample>,

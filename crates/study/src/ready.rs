@@ -22,7 +22,7 @@ pub(super) struct Ready(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
-    /// The loaded experiments, by the identities of their runs.
+    /// The loaded experiments; the key is the identity of the run for which an experiment was loaded.
     experiments: BTreeMap<String, Experiment>,
     /// Estimated memory of the kept experiments \[B\].
     used_memory: f64,

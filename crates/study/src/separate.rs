@@ -74,7 +74,8 @@ impl Indifference {
         self.0
     }
 
-    /// Returns the difference for which a sufficient number of seeds is stated \[%\]: twice the margin, and at least 1 %.
+    /// Returns the difference between two policies for which the output states how many seeds would detect it \[%\]: twice the
+    /// margin, and at least 1 %.
     pub fn separable_percent(self) -> f64 {
         (2.0 * self.0).max(1.0)
     }

@@ -28,7 +28,7 @@ use super::spec::{Spec, label};
 use super::stats::{Estimate, Sample};
 use super::store::Store;
 use super::summary::by_name;
-use super::tune_report::{self as report, Comparison, Named, Round, TuneReport};
+use super::tune_report::{self as report, DefaultsComparison, Named, Round, TuneReport};
 use super::{change, draw, keys};
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::{Purpose, Stream};
@@ -335,7 +335,7 @@ impl Tuning<'_> {
     }
 
     /// Compares the first setting of a plan, which is the best one, with the last setting, the defaults.
-    fn comparison(&self, plan: &Plan) -> Comparison {
+    fn comparison(&self, plan: &Plan) -> DefaultsComparison {
         let goals = self.goals(plan);
         let (best, defaults) = (&goals[0], &goals[goals.len() - 1]);
         let pairs: Vec<(f64, f64)> = best
@@ -351,7 +351,7 @@ impl Tuning<'_> {
         let of = |goals: &[Option<f64>]| {
             estimate(&goals.iter().flatten().copied().collect::<Vec<f64>>())
         };
-        Comparison {
+        DefaultsComparison {
             seeds: plan.seeds.clone(),
             best: of(best),
             defaults: of(defaults),

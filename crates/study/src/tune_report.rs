@@ -50,7 +50,7 @@ pub struct TuneReport {
     /// Whether seeds change the results of runs.
     pub is_random: bool,
     /// The comparison of the best setting with the defaults on new seeds.
-    pub comparison: Comparison,
+    pub comparison: DefaultsComparison,
     /// The command that runs the best setting; empty until it is known.
     pub command: String,
 }
@@ -97,7 +97,7 @@ pub struct Round {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
-pub struct Comparison {
+pub struct DefaultsComparison {
     /// The new seeds, which the search did not use.
     pub seeds: Vec<u64>,
     /// The goal with the best setting.

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | a comma | commas | `1.5` |
 //! | no comma, a semicolon | semicolons, as spreadsheets of many countries write them | `1.5` or `1,5` |
-//! | neither, a tabulator | tabulators | `1.5` or `1,5` |
+//! | neither, a tab | tabs | `1.5` or `1,5` |
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use std::borrow::Cow;
 pub struct Separator(char);
 
 impl Separator {
-    /// Returns the separator of a table, given its first line: a comma if the line has one, else a semicolon, else a tabulator.
+    /// Returns the separator of a table, given its first line: a comma if the line has one, else a semicolon, else a tab.
     pub fn from_heading(line: &str) -> Self {
         let first = [',', ';', '\t']
             .into_iter()
@@ -21,7 +21,7 @@ impl Separator {
         Self(first.unwrap_or(','))
     }
 
-    /// Returns the separator of a table whose first line may consist of numbers. A semicolon or tabulator in the line takes
+    /// Returns the separator of a table whose first line may consist of numbers. A semicolon or tab in the line takes
     /// precedence over a comma, which is then a decimal comma.
     pub fn from_number_line(line: &str) -> Self {
         let first = [';', '\t', ',']

@@ -1,5 +1,5 @@
-//! The barrier that process 0 opens: process 0 sends a message to every other process and waits until all of these messages are
-//! delivered.
+//! The barrier that process 0 releases: process 0 sends a message to every other process and waits until all of these messages
+//! are delivered. Users count processes from 1, so this is process 1 for them.
 
 use super::BarrierContext;
 use crate::event::BarrierMessage;

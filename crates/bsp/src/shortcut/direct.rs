@@ -225,7 +225,7 @@ impl Direct {
         if !input.has_computation_ends {
             self.computation_ends(input)?;
         }
-        let steady = self.exchange(input);
+        let steady = self.compute_exchange(input);
         self.compute_arrivals(input.plan);
         let Self { paths, arrival, .. } = self;
         let places = (input.platform, input.placement);
@@ -412,9 +412,9 @@ impl Direct {
         }
     }
 
-    /// Computes the start and the delivery of each message; returns the time until which these are valid \[s\]. All messages are
-    /// sent before the first change of a link, because the maximum rate of a flow is set when it starts.
-    fn exchange(&mut self, input: &SuperstepInput<'_>) -> f64 {
+    /// Computes the start and the delivery of each message, and returns the time until which these values are valid \[s\]. All
+    /// messages are sent before the first change of a link, because the maximum rate of a flow is set when it starts.
+    fn compute_exchange(&mut self, input: &SuperstepInput<'_>) -> f64 {
         let count = input.plan.messages.len();
         let Steady {
             links, latencies, ..

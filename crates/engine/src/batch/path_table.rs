@@ -75,7 +75,7 @@ pub struct PathTable {
     model: NetworkModel,
     /// For each host, the number of its endpoint class.
     endpoint_class: Vec<u32>,
-    endpoint_classes: usize,
+    endpoint_class_count: usize,
     /// With few endpoint classes: the number of the path plus 1, at index `row[from] + to`; 0 if the path has not been requested
     /// yet.
     table: Vec<u32>,
@@ -116,19 +116,19 @@ impl PathTable {
     /// Creates a table without paths between hosts, for `platform` with the network model `model`.
     pub fn new(platform: &Platform, model: NetworkModel) -> Self {
         let endpoint_class = endpoint_classes(platform);
-        let endpoint_classes = endpoint_class.last().map_or(0, |last| *last as usize + 1);
-        let is_small = endpoint_classes <= MOST_CLASSES_OF_TABLE;
+        let endpoint_class_count = endpoint_class.last().map_or(0, |last| *last as usize + 1);
+        let is_small = endpoint_class_count <= MOST_CLASSES_OF_TABLE;
         let mut table = Vec::new();
         if is_small {
             table.reserve(ROOM_OF_TABLE);
-            table.resize(endpoint_classes, 0);
+            table.resize(endpoint_class_count, 0);
         }
         let mut paths = Self {
             model,
             endpoint_class,
-            endpoint_classes,
+            endpoint_class_count,
             table,
-            row_start: vec![0; if is_small { endpoint_classes } else { 0 }],
+            row_start: vec![0; if is_small { endpoint_class_count } else { 0 }],
             lookup: HashTable::new(),
             next_guess: LOOPBACK,
             list: Vec::with_capacity(ROOM),
@@ -240,7 +240,7 @@ impl PathTable {
         if *row == 0 {
             *row = u32::try_from(self.table.len()).expect("fewer than 2048² places");
             self.table
-                .resize(self.table.len() + self.endpoint_classes, 0);
+                .resize(self.table.len() + self.endpoint_class_count, 0);
         }
         self.table[(*row + self.endpoint_class[to.index()]) as usize] = path + 1;
         Some(path)
@@ -359,8 +359,8 @@ impl PathTable {
     }
 
     /// Returns the number of endpoint classes of the platform.
-    pub(super) fn endpoint_classes(&self) -> usize {
-        self.endpoint_classes
+    pub(super) fn endpoint_class_count(&self) -> usize {
+        self.endpoint_class_count
     }
 
     /// Returns the endpoint classes of sender and receiver of a path; `None` if the path has no shared links.

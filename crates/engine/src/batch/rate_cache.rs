@@ -37,12 +37,19 @@ pub(crate) struct RateCache {
     solved: Vec<f64>,
     /// The same rates in the order of the row.
     rates: Vec<f64>,
-    /// For each link of the platform: the number of the last problem that used the link, and the number of the link in that
-    /// problem.
-    local_numbers: Vec<(u64, u32)>,
+    /// For each link of the platform: its use in the last max-min problem that contains the link.
+    last_uses: Vec<LastUse>,
     problems: u64,
     /// The first link that was found to carry more than its capacity; `None` if there is none.
     overloaded: Option<u32>,
+}
+
+/// The last max-min problem that contains a link, and the index of the link in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct LastUse {
+    /// Number of the problem, counted from 1; 0 if no problem has contained the link.
+    problem: u64,
+    link: u32,
 }
 
 /// Maximum count of stored rates and inverses (64 MB); beyond it, all rows are removed.
@@ -103,7 +110,8 @@ impl RateCache {
 
     fn solve(&mut self, flows: &[ActiveFlow], paths: &PathTable, platform: &Platform) {
         self.problems += 1;
-        self.local_numbers.resize(platform.links.len(), (0, 0));
+        self.last_uses
+            .resize(platform.links.len(), LastUse::default());
         self.problem.clear();
         self.order.clear();
         let key = |(flow, place): (&ActiveFlow, u32)| {
@@ -114,27 +122,33 @@ impl RateCache {
         for &key in &self.order {
             let flow = flows[place(key)].path;
             for &(link, _) in paths.link_uses(flow) {
-                let local = &mut self.local_numbers[link as usize];
-                if local.0 != self.problems {
+                let last_use = &mut self.last_uses[link as usize];
+                if last_use.problem != self.problems {
                     let capacity = platform.links[link as usize].bandwidth.get();
-                    *local = (self.problems, self.problem.add_link(capacity));
+                    *last_use = LastUse {
+                        problem: self.problems,
+                        link: self.problem.add_link(capacity),
+                    };
                 }
             }
             let path = paths.get(flow);
-            let local = &self.local_numbers;
+            let last_uses = &self.last_uses;
             let uses = paths.link_uses(flow).iter();
             self.problem.add_flow(
                 path.weight,
                 path.bound,
-                uses.map(|&(link, share)| (local[link as usize].1, share)),
+                uses.map(|&(link, share)| (last_uses[link as usize].link, share)),
             );
         }
         self.problem.solve(&mut self.solved);
         if cfg!(debug_assertions)
             && let Some(link) = self.problem.find_overloaded(&self.solved)
         {
-            let is_it = |at: &usize| self.local_numbers[*at] == (self.problems, link);
-            let link = (0..self.local_numbers.len()).find(is_it);
+            let last_use = LastUse {
+                problem: self.problems,
+                link,
+            };
+            let link = self.last_uses.iter().position(|one| *one == last_use);
             self.overloaded = self.overloaded.or(link.map(|at| LinkId::from_index(at).0));
         }
         self.rates.resize(flows.len(), 0.0);

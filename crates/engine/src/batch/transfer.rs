@@ -95,8 +95,8 @@ impl Recurrence {
         count: usize,
     ) -> bool {
         self.group += 1;
-        self.sent.resize(paths.endpoint_classes(), 0);
-        self.received.resize(paths.endpoint_classes(), (0, 0));
+        self.sent.resize(paths.endpoint_class_count(), 0);
+        self.received.resize(paths.endpoint_class_count(), (0, 0));
         let (mut senders, mut most) = (0, 0);
         for path in flows {
             let Some((from, to)) = paths.ends(path) else {

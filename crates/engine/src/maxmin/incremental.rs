@@ -23,7 +23,7 @@
 use std::ops::Range;
 
 use super::solve::{OVER, SharingProblem};
-use super::tables::{Group, Least, Link, Membership, NO_LINK, Use};
+use super::tables::{FlowGroup, Least, Link, Membership, NO_LINK, Use};
 use super::worklist::{Entry, Worklist};
 use crate::checks::Fault;
 use migsim_base::units::{lesser, to_u32};
@@ -34,7 +34,7 @@ pub(crate) struct IncrementalMaxMin {
     links: Vec<Link>,
     /// Fair-share level of each link; infinite while the link is unsaturated.
     level: Vec<f64>,
-    groups: Vec<Group>,
+    groups: Vec<FlowGroup>,
     /// The links that each group uses, one entry per link. The entries of group g begin at `uses[g · width]`.
     uses: Vec<Use>,
     width: usize,
@@ -115,7 +115,7 @@ impl IncrementalMaxMin {
         self.widen(uses.len());
         if at >= self.groups.len() {
             let room = (at + 1).next_power_of_two().max(ROOM);
-            self.groups.resize(room, Group::default());
+            self.groups.resize(room, FlowGroup::default());
             self.uses.resize(room * self.width, Use::default());
         }
         let entry = &mut self.groups[at];
@@ -185,7 +185,7 @@ impl IncrementalMaxMin {
     pub(crate) fn set_weight_and_bound(&mut self, group: u32, weight: f64, bound: f64) {
         self.groups[group as usize].set(weight, bound);
         self.update_group(group);
-        let Group { count, weight, .. } = self.groups[group as usize];
+        let FlowGroup { count, weight, .. } = self.groups[group as usize];
         for index in self.use_range(group) {
             let used = self.uses[index];
             let slot = &mut self.links[used.link as usize].groups[used.slot as usize];
@@ -464,7 +464,7 @@ impl IncrementalMaxMin {
 fn update_other_ceilings(
     links: &mut [Link],
     (link, new): (u32, f64),
-    group: &Group,
+    group: &FlowGroup,
     uses: &[Use],
     level: &[f64],
     worklist: &mut Worklist,

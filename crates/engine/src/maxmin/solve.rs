@@ -100,8 +100,8 @@ impl SharingProblem {
         to_u32(self.capacity.len() - 1)
     }
 
-    /// Adds a flow with the given weight and bound \[B/s\]; `links` are the links of its route, each with the load on the link
-    /// per unit of its rate.
+    /// Adds a flow with the given weight and bound \[B/s\]; `links` are the links of its route, each with the capacity that
+    /// the flow uses there at a rate of 1 B/s.
     #[inline]
     pub fn add_flow(
         &mut self,

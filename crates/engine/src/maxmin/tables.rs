@@ -97,7 +97,7 @@ pub(super) struct Use {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Group {
+pub(super) struct FlowGroup {
     pub(super) weight: f64,
     pub(super) bound: f64,
     /// The level at which the flows of the group reach their bound: bound times weight.
@@ -111,7 +111,7 @@ pub(super) struct Group {
     pub(super) is_touched: bool,
 }
 
-impl Group {
+impl FlowGroup {
     #[inline]
     pub(super) fn set(&mut self, weight: f64, bound: f64) {
         (self.weight, self.bound) = (clamped_weight(weight, bound), bound);
@@ -140,7 +140,7 @@ pub(super) struct Least {
 
 impl Least {
     /// Computes the minimum over the bound of the group and the links in `uses`, except for `link`.
-    pub(super) fn except(link: u32, group: &Group, uses: &[Use], level: &[f64]) -> Self {
+    pub(super) fn except(link: u32, group: &FlowGroup, uses: &[Use], level: &[f64]) -> Self {
         let mut least = Self {
             minimum: group.bound_level,
             link: NO_LINK,

@@ -215,20 +215,20 @@ fn describe_break_even(effect: &Effect, left: u64) -> Sentence {
             price,
             quantity::GAIN_PER_SUPERSTEP.with_value(rate),
             count(&quantity::BREAK_EVEN, supersteps),
-            left_with_verb(left)
+            format_supersteps_left(left)
         ),
         Some(supersteps) => say!(
             "The moves delayed the run by {}; at a gain of {} per superstep they pay for themselves after {}; {} left after the call.",
             price,
             quantity::GAIN_PER_SUPERSTEP.with_value(rate),
             count(&quantity::BREAK_EVEN, supersteps),
-            left_with_verb(left)
+            format_supersteps_left(left)
         ),
     }
 }
 
 /// Formats the number of supersteps after the call with a verb: `56 are`.
-fn left_with_verb(left: u64) -> Sentence {
+fn format_supersteps_left(left: u64) -> Sentence {
     let verb = singular_or_plural(left, ["is", "are"]);
     say!("{} {}", quantity::SUPERSTEPS_LEFT.with_count(left), verb)
 }

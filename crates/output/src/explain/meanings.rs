@@ -98,12 +98,12 @@ pub(super) const COMPUTATION_WITHOUT: Meaning = seconds(
     "computation_without_s",
     "the part of realised_without_s until the last process had computed",
 );
-/// Meaning of the part of the makespan with the moves that is communication and barrier \[s\].
+/// Meaning of the part of the makespan with the moves in which processes only communicate or wait at barriers \[s\].
 pub(super) const COMMUNICATION_WITH: Meaning = seconds(
     "communication_barrier_with_s",
     "the rest of realised_with_s: communication and barrier",
 );
-/// Meaning of the part of the makespan without the moves that is communication and barrier \[s\].
+/// Meaning of the part of the makespan without the moves in which processes only communicate or wait at barriers \[s\].
 pub(super) const COMMUNICATION_WITHOUT: Meaning = seconds(
     "communication_barrier_without_s",
     "the rest of realised_without_s: communication and barrier",

@@ -230,13 +230,16 @@ fn draw_makespans(report: &Report, style: &Style) -> Drawing {
     chart.draw(style)
 }
 
-/// Returns the title of an axis of supersteps, where one point stands for `size` supersteps.
-fn superstep_title(style: &Style, size: usize) -> String {
+/// Returns the title of an axis of supersteps, where one point is the mean of `supersteps_per_point` supersteps.
+fn superstep_axis_title(style: &Style, supersteps_per_point: usize) -> String {
     let name = style.translate("superstep", "superpasso");
-    if size == 1 {
+    if supersteps_per_point == 1 {
         return name.to_owned();
     }
-    format!("{name} ({} {size})", style.translate("mean of", "média de"))
+    format!(
+        "{name} ({} {supersteps_per_point})",
+        style.translate("mean of", "média de")
+    )
 }
 
 /// Draws the duration of each superstep in each scenario.
@@ -262,7 +265,7 @@ fn draw_superstep_times(report: &Report, style: &Style) -> Drawing {
     let chart = Series {
         name: "durations of supersteps".to_owned(),
         axes: [
-            superstep_title(style, size),
+            superstep_axis_title(style, size),
             style
                 .translate(
                     "duration of a superstep [s]",
@@ -321,7 +324,7 @@ fn draw_placement(report: &Report, style: &Style) -> Drawing {
     let chart = Series {
         name: format!("processes by cluster in scenario {}", run.scenario.name()),
         axes: [
-            superstep_title(style, 1),
+            superstep_axis_title(style, 1),
             style
                 .translate("processes by cluster", "processos por cluster")
                 .to_owned(),

@@ -5,7 +5,7 @@ use super::contradictions::{Contradictions, shares_and_median};
 use super::freedom::Freedom;
 use super::score::{Score, TIGHT, WIDE};
 use super::sensitivity::{Sensitivity, WINDOW_STEPS};
-use super::splits::{SPLIT_COLUMNS, extreme_splits, split_rows};
+use super::splits::{SPLIT_COLUMNS, extreme_split_rows, extreme_splits};
 use super::subject::AuditCounts;
 use super::tables::Tables;
 
@@ -165,7 +165,7 @@ fn push_held_out(text: &mut String, tables: &Tables) {
          within a quarter of its value. *Unfixed* is the largest number of such values in one fit.\n\nThe first table has, for each paper, the splits that \
          predict the most and the fewest cells within 2.5 %. The second table has all splits:\n",
     );
-    push_table(text, SPLIT_COLUMNS, split_rows(&tables.held_out));
+    push_table(text, SPLIT_COLUMNS, extreme_split_rows(&tables.held_out));
     let columns = "paper | cells considered | left out at a time | times | numbers | unfixed | cells | within 2.5 % | within 5 % | median error";
     let rows = tables.held_out.iter().map(|one| {
         let fitted = format!("{} | {} | {}", one.times, one.constants, one.unfixed);

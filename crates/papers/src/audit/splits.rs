@@ -47,7 +47,7 @@ pub(super) fn extreme_splits(held_out: &[HeldOut]) -> Vec<Extremes<'_>> {
 }
 
 /// Creates the rows of a table with the mildest and the harshest split of each paper, and the sums over all papers.
-pub(super) fn split_rows(held_out: &[HeldOut]) -> Vec<String> {
+pub(super) fn extreme_split_rows(held_out: &[HeldOut]) -> Vec<String> {
     let all = extreme_splits(held_out);
     let rows = all.iter().map(|one| {
         let part = |split: &HeldOut| format!("{} | {}", split.left_out, split.within);
@@ -66,12 +66,13 @@ pub(super) fn split_rows(held_out: &[HeldOut]) -> Vec<String> {
     rows.chain([total]).collect()
 }
 
-/// Creates the rows of [`split_rows`] from the committed table of predictions, because computing this table takes minutes.
+/// Creates the table of the mildest and the harshest split of each paper from the committed predictions, because computing
+/// predictions takes minutes.
 ///
 /// # Errors
 /// The committed table cannot be read.
 pub(crate) fn splits() -> Result<Vec<String>, Error> {
-    Ok(split_rows(&committed_held_out()?))
+    Ok(extreme_split_rows(&committed_held_out()?))
 }
 
 #[cfg(test)]
@@ -104,7 +105,7 @@ mod tests {
             row("lbm", "one cell", 10, 9),
         ];
         assert_eq!(
-            split_rows(&held_out),
+            extreme_split_rows(&held_out),
             [
                 "LU | 10 | 8 | one cell | 7 | one table | 3",
                 "Lattice Boltzmann | 10 | 9 | one cell | 9 | one cell | 9",

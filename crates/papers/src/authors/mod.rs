@@ -36,11 +36,11 @@ use case::Case;
 pub use page::{csv, markdown, text};
 pub use predicted::{AnsweredRun, CommonRun};
 pub use replay::CaseResult;
-pub use runs::{ComparedRun, compare};
+pub use runs::{ComparedRun, simulate_and_compare};
 pub use slips::{Slip, Without};
 pub use ties::Tie;
 
-/// The built-in cases: one JSON object per line, compressed with brotli.
+/// The built-in recorded runs of the authors' program (cases): one JSON object per line, compressed with brotli.
 const CASES: &[u8] = include_bytes!("cases.jsonl.br");
 
 /// Numbers of compared values, and of compared values that are equal in the program and in the policy `authors-2015`.
@@ -159,7 +159,7 @@ pub fn compare_with_authors(folder: Option<&Path>) -> Result<Authors, Error> {
         counts.add(&one.counts);
     }
     let run = |case: &Case| {
-        let compared = compare(&case.stored);
+        let compared = simulate_and_compare(&case.stored);
         compared.map_err(|error| error.map_unplaced(|problem| problem.source(&case.source)))
     };
     let runs = cases.par_iter().map(run);

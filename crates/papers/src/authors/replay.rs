@@ -23,7 +23,7 @@ pub struct CaseResult {
     /// Numbers of compared and of equal values in the case.
     #[serde(flatten)]
     pub counts: Counts,
-    /// Descriptions of the first differences between program and policy.
+    /// The first differences between the decisions of the authors' program and those of the policy, as text.
     pub differences: Vec<String>,
 }
 

@@ -113,7 +113,7 @@ struct Moves {
 ///
 /// # Errors
 /// The JSON value is not a stored case, or names a part that the platform does not have.
-pub fn compare(case: &Value) -> Result<Option<ComparedRun>, Error> {
+pub fn simulate_and_compare(case: &Value) -> Result<Option<ComparedRun>, Error> {
     if case.get("end").is_none() {
         return Ok(None);
     }

@@ -48,10 +48,12 @@ pub struct Without {
 
 /// Decides all stored calls again without each of the mistakes in turn.
 pub(super) fn results_without_slips(cases: &[Case]) -> Vec<Without> {
-    Slip::ALL.map(|slip| result_without(slip, cases)).to_vec()
+    Slip::ALL
+        .map(|slip| replay_without_mistake(slip, cases))
+        .to_vec()
 }
 
-fn result_without(slip: Slip, cases: &[Case]) -> Without {
+fn replay_without_mistake(slip: Slip, cases: &[Case]) -> Without {
     let mut without = Without {
         slip,
         calls_changed: 0,

@@ -1,5 +1,5 @@
-//! Creates `rivals.md` and `rivals.csv`: the advice first, then the public draw, all combinations, the interpretations of MigBSP,
-//! and the fresh draws.
+//! Creates `rivals.md` and `rivals.csv`: the advice first, then the public draw, all combinations, MigBSP with other
+//! readings of its papers, and the fresh draws.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use migsim_study::bench::{BEST_START, Bench, Standing, csv_of_policies};
 /// Limits of the study, as a list with one line for each.
 const LIMITS: &str = "\
 - Your cases: the suite is one random distribution of cases, and its weights determine the means. `migsim compare` compares policies on your platform and application.\n\
-- The optimum: the best known makespan is only the shortest of the policies that ran and of the stored best, seed by seed. A ratio of 1 means that no other known run was faster.\n\
+- The optimum: for each seed, the best known makespan is only the shortest among the policies that ran and the stored best. A ratio of 1 means that no other known run was faster.\n\
 - Real measurements: each policy sees loads and work without noise and without delay, except in *Rankings under noise*.\n\
 - A ranking of policies whose intervals overlap: intervals show only the effect of the choice of cases, and some classes have few cases.\n\
 - A final verdict on MigBSP: the claims on it concern its default options. Its papers leave rules open, and *MigBSP with other readings of its papers* shows their effect. \
@@ -78,7 +78,7 @@ pub fn markdown(outcome: &Outcome) -> String {
              the start matters more than any policy.\n\n";
     text += &fixed_section(outcome);
     text += &combinations_table(outcome);
-    text += &interpretations_section(outcome);
+    text += &readings_section(outcome);
     text += &paid_back_section(outcome);
     text += &noise_section(outcome);
     text += &classes_section(&outcome.public);
@@ -116,7 +116,7 @@ fn advice_section(outcome: &Outcome) -> String {
         "The *ratio* of a policy is its makespan divided by the best known makespan of the case. A policy is better than another if its mean ratio over a set of random cases, a *draw*, is lower. \
          The results on draw 1 led to {all} claims. Of these, {} failed on draw 1 or on at least one of {draws} new draws ([table](#the-advice-on-each-draw)). \
          The other {} held on all draws and are listed here. A claim may hold by chance. Therefore the brackets say on how many new draws it is significant (95 %). \
-         They also say by how much the mean ratio of the policy is lower on the new draws than that of the best other policy.\n\n",
+         They also say how far the mean ratio of the policy is below that of the best policy of the comparison on the new draws.\n\n",
         failed.len(),
         held.len()
     );
@@ -226,10 +226,10 @@ fn combinations_table(outcome: &Outcome) -> String {
     text
 }
 
-/// Creates the section about the range of results of MigBSP over its interpretations.
-fn interpretations_section(outcome: &Outcome) -> String {
+/// Creates the section on how the results of MigBSP vary with the reading of its papers, which leave some rules open.
+fn readings_section(outcome: &Outcome) -> String {
     let mut text = String::from(
-        "## MigBSP with other readings of its papers\n\nThe papers leave some rules of MigBSP open. A *reading* is a choice of options for these rules. `neutral` has the default options on your own platform. Each other reading changes these options of `policy.migbsp`:\n\n",
+        "## MigBSP with other readings of its papers\n\nThe papers leave some rules of MigBSP open. A *reading* is a choice of options for these rules. `neutral` has the default options, which MigBSP has on every platform that no paper used. Each other reading changes these options of `policy.migbsp`:\n\n",
     );
     for (name, options) in &outcome.study.readings {
         let shown = |(key, value): (&String, &Value)| {
@@ -335,8 +335,8 @@ fn mean_ratios(bench: &Bench, names: impl Iterator<Item = String>) -> Vec<Option
         .collect()
 }
 
-/// Returns whether a policy is included in the ranks of classes. The best static start, interpretations and other variants, and
-/// second names of a policy are not.
+/// Returns whether a policy is included in the ranks of classes. The best static start, readings of MigBSP and other variants,
+/// and second names of a policy are not.
 fn is_ranked(policy: &str) -> bool {
     let is_second = policy
         .strip_suffix(USUAL)

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! date_s,load          CSV: a time in seconds or as hours, minutes and seconds, and a value; a heading and lines that begin with # are skipped
-//! 0,0.25               a semicolon or a tabulator may replace the comma; then numbers may have a decimal comma
+//! 0,0.25               a semicolon or a tab may replace the comma; then numbers may have a decimal comma
 //! 00:00:10,0.5
 //!
 //! 24                   with `period=5min,scale=percent`: one value per line, as in the traces of PlanetLab

@@ -46,7 +46,7 @@ pub(super) fn replace_rules(
         if let Some(zone) = zone.filter(|_| joined_elements(node).is_some()) {
             let range = node.range();
             new.push_str(&text[done..range.start]);
-            let routes = Rule::new(node).and_then(|rule| rule.routes(zone, &mut pairs));
+            let routes = Rule::new(node).and_then(|rule| rule.write_routes(zone, &mut pairs));
             let routes = routes.map_err(|problem| at(node, problem))?;
             new.extend(routes.chars().map(|c| if c == '\n' { ' ' } else { c }));
             new.extend(text[range.clone()].chars().filter(|c| *c == '\n'));
@@ -104,9 +104,9 @@ impl<'a> Rule<'a, '_> {
         Ok(Rule { node, patterns })
     }
 
-    /// Returns the XML text of the routes for all pairs that match this rule and no earlier one; `pairs` contains the pairs that
-    /// have a route.
-    fn routes(
+    /// Writes the routes for all pairs that match this rule and no earlier one as XML text, and returns the text. Adds their pairs
+    /// to `pairs`, which contains the pairs that have a route.
+    fn write_routes(
         &self,
         zone: Node<'a, 'a>,
         pairs: &mut BTreeSet<[usize; 2]>,

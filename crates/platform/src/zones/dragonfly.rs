@@ -62,8 +62,8 @@ impl Dragonfly {
         factors.into_iter().try_fold(1_u32, u32::checked_mul)
     }
 
-    /// Returns the number of loopbacks and limiters, then the number of connections of each kind: local, green, black, blue.
-    /// `None` if a number is too large.
+    /// Returns five numbers: the sum of loopbacks and limiters, then the local, green, black and blue connections. Returns `None`
+    /// if a number is too large.
     pub(crate) fn counts(&self) -> Option<[u64; 5]> {
         let [groups, chassis, blades] = [self.groups, self.chassis, self.blades].map(u64::from);
         let members = u64::from(self.members()?);

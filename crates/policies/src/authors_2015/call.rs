@@ -3,7 +3,7 @@
 
 use super::destination::{Move, assign_destinations};
 use super::heuristic::{Heuristic, chosen_processes};
-use super::potential::{Report, Set, Terms, occupancy, potential_terms, set_indices};
+use super::potential::{Report, Set, Terms, potential_terms, processes_per_host, set_indices};
 use super::ranking::{Wish, exchange_sort, preferred_sets};
 
 /// The input of a rescheduling call of the authors' program.
@@ -44,7 +44,7 @@ pub struct Answer {
 impl Call<'_> {
     /// Computes the result of the call.
     pub fn decide(&self) -> Answer {
-        let occupancy = occupancy(self.sets, self.reports);
+        let occupancy = processes_per_host(self.sets, self.reports);
         let indices = set_indices(self.sets, &occupancy);
         let of_report = |report: &Report| potential_terms(report, self.sets, &indices);
         let terms: Vec<Vec<Terms>> = self.reports.iter().map(of_report).collect();

@@ -42,7 +42,9 @@ pub(super) fn chosen_processes(
             order.iter().map(|wish| wish.potential > limit).collect()
         }
         Heuristic::MigCube => is_in_cube(&process_points(order, terms, last_set_terms)),
-        Heuristic::MigHull => is_near_line(order, &process_points(order, terms, largest_terms)),
+        Heuristic::MigHull => {
+            find_points_near_line(order, &process_points(order, terms, largest_terms))
+        }
     };
     let chosen = order.iter().zip(is_chosen);
     let chosen = chosen.filter_map(|(wish, is_chosen)| is_chosen.then_some(wish.process));
@@ -102,7 +104,7 @@ fn is_in_cube(points: &[Point]) -> Vec<bool> {
 /// The line ends at the wrong points (an error of the original program): the numbers of the first two processes of the order,
 /// counted from 0, are used as positions in the order. A point is near the line in a plane if its cross product with the line, or
 /// with the reversed line, is in `[0, limit)`.
-fn is_near_line(order: &[Wish], points: &[Point]) -> Vec<bool> {
+fn find_points_near_line(order: &[Wish], points: &[Point]) -> Vec<bool> {
     let Some(second) = order.get(1) else {
         return vec![true; points.len()];
     };

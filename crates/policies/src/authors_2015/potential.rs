@@ -60,7 +60,7 @@ impl Terms {
 }
 
 /// Returns the number of processes on each declared host, by Set and then by host.
-pub(super) fn occupancy(sets: &[Set], reports: &[Report]) -> Vec<Vec<usize>> {
+pub(super) fn processes_per_host(sets: &[Set], reports: &[Report]) -> Vec<Vec<usize>> {
     let mut occupancy: Vec<Vec<usize>> = sets.iter().map(|set| vec![0; set.hosts]).collect();
     for report in reports {
         if let Some(processes) = occupancy[report.set].get_mut(report.host) {

@@ -43,7 +43,7 @@ impl Default for Selection {
 /// Prefix of the keys of settings that belong to the cost model of a call instead of a policy.
 pub(super) const PRICE_PREFIX: &str = "price";
 
-/// A policy or trigger of a table, with the names of its variants.
+/// A policy or trigger that can be selected, with the names of its variants.
 struct Known {
     entry: &'static str,
     original: &'static str,

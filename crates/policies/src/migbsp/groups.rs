@@ -36,8 +36,8 @@ impl Groups {
         Self(groups)
     }
 
-    /// Returns the cluster to which the group of `candidate` moves, or `None`. `find` is called once for the group, with its
-    /// number of members, to choose the cluster.
+    /// Returns the cluster to which the group that contains `candidate` moves; `None` if `find` found none. `find` chooses the
+    /// cluster from the number of members of the group; it is called only for the first candidate of the group.
     pub(super) fn destination(
         &mut self,
         candidate: &Potential,

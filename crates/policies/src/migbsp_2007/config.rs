@@ -52,8 +52,8 @@ pub struct MigBsp2007Config {
     /// Margin β: the largest relative difference at which a forecast of bytes counts as right; in \[0, 1\] (chosen: as δ, since
     /// the paper gives no value).
     pub beta: f64,
-    /// The lifetime of Pproc and Pcom, the regularities of computation and communication (stated: Pproc starts at 1 and is kept,
-    /// algorithm 2; chosen: the same for Pcom; A7).
+    /// How long Pproc and Pcom, the regularities of computation and communication, are kept. The paper states for Pproc that it
+    /// starts at 1 and is never reset (algorithm 2). It leaves Pcom open (question A7), which is treated in the same way.
     pub patterns: Patterns,
     /// The size of the message in each direction of the ping-pong by which the transfer index IT is measured. By default it is
     /// the memory image of the process (stated, section 2.3.3).

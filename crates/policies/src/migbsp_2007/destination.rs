@@ -4,8 +4,9 @@
 //! host has memory for the process. If no host has, the migration fails and the process stays. Communication inside a cluster is
 //! uniform and has no effect.
 //!
-//! The paper does not say how one call places several processes. Here a process that is sent to a host keeps one of its
-//! processors busy for later processes (load + 1/cores, ICPU not below 0), and its memory is counted on the new host. The
+//! The paper does not say how one call places several processes. Here a process that is sent to a host occupies one
+//! processor of this host when later processes of the same call are placed (the load of the host grows by 1/cores, and its ICPU
+//! stays at least 0). The memory of the process is counted on the new host. The
 //! measured load of the old host does not change. If several hosts have equal ICPU, the host with the lower load comes first
 //! (this distinguishes hosts with ICPU 0), then the lowest index.
 

@@ -22,9 +22,10 @@ pub(super) struct HostLoads {
     busy_time: Vec<f64>,
     /// The times at which the marks in the ring were stored \[s\].
     mark_times: Vec<f64>,
-    /// The values of `busy` of all hosts at each mark of the ring, in one list \[s\].
+    /// The values of `busy_time` of all hosts at each mark of the ring, in one list \[s\].
     mark_values: Vec<f64>,
-    newest_mark: usize,
+    /// Index in the ring of the mark that was stored last.
+    newest_mark_index: usize,
     /// For each host of varying speed, the integral of the share of its speed that is left for the application. There are two
     /// integrals: up to the start of the window and up to now.
     availability: Vec<Option<[Integral; 2]>>,
@@ -48,11 +49,12 @@ impl HostLoads {
             self.busy_time[at.index()] += cycles / (host.speed.get() * f64::from(host.cores));
         }
         let now = view.now.get();
-        if now - self.mark_times[self.newest_mark] >= config.load_window.get() / (MARKS - 2) as f64
+        if now - self.mark_times[self.newest_mark_index]
+            >= config.load_window.get() / (MARKS - 2) as f64
         {
-            self.newest_mark = (self.newest_mark + 1) % MARKS;
-            self.mark_times[self.newest_mark] = now;
-            let mark = self.newest_mark * self.busy_time.len();
+            self.newest_mark_index = (self.newest_mark_index + 1) % MARKS;
+            self.mark_times[self.newest_mark_index] = now;
+            let mark = self.newest_mark_index * self.busy_time.len();
             self.mark_values[mark..mark + self.busy_time.len()].copy_from_slice(&self.busy_time);
         }
     }
@@ -85,7 +87,7 @@ impl HostLoads {
         let total = self.busy_time[host];
         let mut later = (now.get(), total);
         for back in 0..MARKS {
-            let mark = (self.newest_mark + MARKS - back) % MARKS;
+            let mark = (self.newest_mark_index + MARKS - back) % MARKS;
             let earlier = (
                 self.mark_times[mark],
                 self.mark_values[mark * self.busy_time.len() + host],

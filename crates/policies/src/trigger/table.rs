@@ -24,7 +24,7 @@ pub fn standard() -> Table {
         ),
         table_entry::<ImprovedMenonOptions>(
             "improved-menon",
-            "like menon, without the imbalance that remains after a balancing",
+            "like menon, but counts only the imbalance beyond what the last call left",
             "Boulmier et al. 2021",
         ),
         table_entry::<MenonOfflineOptions>(

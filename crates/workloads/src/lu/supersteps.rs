@@ -202,8 +202,8 @@ impl Workload for Lu {
         }
     }
 
-    /// Returns the number of messages in stage 0, the largest: every row except the diagonal goes to the other columns, every
-    /// column to the other rows.
+    /// Returns the number of messages of the largest superstep, which is in stage 0: the rows of the process grid send to its
+    /// other columns, and the columns to the other rows. Supersteps are not stored, so the application itself has 0 B.
     fn extent(&self) -> Extent {
         let (rows, columns) = (self.rows as f64, self.columns as f64);
         let messages = match self.config.packing {

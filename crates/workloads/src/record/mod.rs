@@ -1,8 +1,9 @@
 //! Converts records of MPI programs into traces: the computation, sends and receives of each process, divided into supersteps.
 //!
 //! [`RECORDER`] is the source of a library that is preloaded into the program and writes a record for each process. [`convert`]
-//! reads the records, replaces each collective by the messages of its algorithm, and divides all operations by a logical clock. A
-//! message that is sent in superstep s is received in a later superstep, and computation after a send begins a superstep.
+//! reads the records, replaces each collective by the messages of its algorithm, and assigns each operation to a superstep by a
+//! logical clock: a message that is sent in superstep s is received in a later superstep, and computation after a send begins a
+//! superstep.
 //!
 //! Not supported: one-sided communication, inter-communicators, dynamic processes. A record with any of these is refused; the
 //! error names rank and call.

@@ -335,7 +335,7 @@ impl<'a> Reader<'a> {
             "barrier" => self.read_barrier(line),
             "recv" => self.read_receives(line),
             "runtime" => self.read_runtime(line),
-            "recorded" => self.read_recorded(line),
+            "recorded" => self.read_recorded_line(line),
             "cycles" => self.read_cycles(line),
             "processes" => self.read_processes(line),
             "bsp" => complaint(

@@ -85,7 +85,7 @@ impl Recording {
 
 impl Reader<'_> {
     /// Reads `recorded KEY VALUE`.
-    pub(super) fn read_recorded(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+    pub(super) fn read_recorded_line(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         let key = line.words[1];
         if !KEYS.iter().any(|(known, _)| *known == key) {
             let known = Problem::unknown("key", key).known("keys", KEYS.map(|(known, _)| known));

@@ -11,15 +11,16 @@ use migsim_base::units::{greater, lesser, to_u32};
 pub(super) struct Filling {
     /// For each link: the capacity that is not used yet \[B/s\].
     pub(super) capacity_left: Vec<f64>,
-    /// For each link: the pull of its groups whose level is not fixed yet.
+    /// For each link: its pull (P in the equation of the solver), summed over the groups whose level is not fixed yet.
     pub(super) pull: Vec<f64>,
-    /// For each link: the pull when it was last recomputed from its groups.
+    /// For each link: the value of `pull` when it was last summed over the groups. Afterwards the pulls of groups whose level
+    /// becomes fixed are subtracted from `pull`.
     pub(super) summed: Vec<f64>,
     /// For each group: the link that fixed its level, which becomes its bottleneck link.
     pub(super) bottleneck: Vec<u32>,
     pub(super) in_use: Vec<u32>,
     /// The saturated links in increasing order of their levels.
-    pub(super) order: Vec<Entry>,
+    pub(super) saturated_links: Vec<Entry>,
     /// The links where the levels after a shift are not max-min fair.
     pub(super) wrong: Vec<u32>,
     pub(super) heap: BinaryHeap<Reverse<Entry>>,

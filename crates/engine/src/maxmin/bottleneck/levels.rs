@@ -68,8 +68,8 @@ impl BottleneckMaxMin {
         true
     }
 
-    /// Moves the marked links into the work queue, ordered by level. If a link with a higher level came first, it would become
-    /// the bottleneck link of groups that a lower link takes over afterwards.
+    /// Moves the marked links into the work queue, in which the link with the lowest level is first. In another order, a link
+    /// would become the bottleneck link of groups that a link with a lower level takes over later, and this work would be lost.
     pub(super) fn queue_marked(&mut self) {
         for link in self.marked.drain(..) {
             let level = self.level[link as usize];

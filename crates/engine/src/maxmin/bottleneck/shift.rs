@@ -53,18 +53,18 @@ impl BottleneckMaxMin {
     fn find_shifted(&self, filling: &mut Filling) -> bool {
         let Filling {
             in_use,
-            order,
+            saturated_links,
             level,
             wrong,
             ..
         } = filling;
         level.resize(self.links.len(), f64::INFINITY);
-        order.clear();
+        saturated_links.clear();
         let entry = |&link: &u32| Entry::new(self.level[link as usize], link);
-        order.extend(self.saturated.iter().map(entry));
-        order.sort_unstable();
+        saturated_links.extend(self.saturated.iter().map(entry));
+        saturated_links.sort_unstable();
         in_use.clear();
-        in_use.extend(order.iter().map(|entry| entry.link()));
+        in_use.extend(saturated_links.iter().map(|entry| entry.link()));
         for &link in &*in_use {
             level[link as usize] = f64::INFINITY;
         }
