@@ -203,7 +203,7 @@ const WRONG: &[[&str; 5]] = &[
         MESSAGES,
         "w.csv:4:1",
         "process 1 already has work in superstep 1, in line 2",
-        "add",
+        "the sum of the two",
     ],
     [
         "superstep process work\n",
