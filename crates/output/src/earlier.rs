@@ -158,7 +158,7 @@ fn differences(earlier: &Value, experiment: &Experiment) -> Vec<String> {
                 }
             }
             (_, Some(other)) => {
-                found.push(format!("`{}` is not an input of that run", other.source))
+                found.push(format!("`{}` is not an input of that run", other.source));
             }
             (Some(one), None) => {
                 found.push(format!(
