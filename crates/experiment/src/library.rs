@@ -141,11 +141,16 @@ fn missing_file(name: &str) -> Problem {
 /// Reads the settings, origins and machine of a library from its document.
 fn read(document: &Document) -> Result<LoadedLibrary, Error> {
     let Some(keys) = document.value.as_object() else {
-        return Err(document.problem("", "a library is a JSON object").into());
+        return Err(document
+            .problem(
+                "",
+                "expected an object with the settings of a library, `{...}`",
+            )
+            .into());
     };
     let mut problems = Vec::new();
     if keys.get("schema").and_then(Value::as_str) != Some(SCHEMA) {
-        let message = format!("a library has the `schema` `{SCHEMA}`");
+        let message = format!("expected `{SCHEMA}` as the `schema` of a library");
         problems.push(document.problem("schema", message));
     }
     let mut library = LoadedLibrary {
