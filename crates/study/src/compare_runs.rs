@@ -219,7 +219,7 @@ fn check(folders: &[Folder], settings: &[Value]) -> Result<(), Error> {
             "the run has another {what} than `{}`",
             first.path.display()
         ));
-        let hint = "compare runs with the same settings of `workload` and the same input files; `run.json` has both, each file with its SHA-256";
+        let hint = "`run.json` of each run lists the settings of `workload`, and the SHA-256 of each input file: they must be equal in all runs";
         return Err(problem.source(source).hint(hint).into());
     }
     Ok(())
