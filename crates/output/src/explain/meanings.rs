@@ -63,7 +63,7 @@ pub(super) const PREDICTED_WITHOUT: Meaning = seconds(
 /// the cost of the moves.
 pub(super) const PREDICTED_WITH: Meaning = seconds(
     "predicted_with_s",
-    "the same with the times of those that move scaled by t2 / t1 of a superstep, without the price of the moves",
+    "the same with the times of the moved processes multiplied by t2 / t1 of a superstep, without the price of the moves",
 );
 /// Meaning of the predicted gain: the predicted makespan without the moves, minus the predicted makespan with them \[s\].
 pub(super) const PREDICTED_GAIN: Meaning =
