@@ -324,7 +324,7 @@ fn a_sweep_file_is_equivalent_to_its_flags() {
     ]);
     let text = String::from_utf8(few.stdout).unwrap();
     assert!(
-        text.starts_with("2 settings x 1 seed = 2 runs (grid)"),
+        text.starts_with("2 settings x 1 seed = 2 runs (all combinations)"),
         "{text}"
     );
 }

@@ -215,7 +215,7 @@ impl Answer {
             Self::History(history, told) => show_history(history, told, sheet),
             Self::Measured(measured) => sheet.add_line(match measured.plan() {
                 Some(plan) => format!(
-                    "Balance {} after the last balancing; maximum over average is {} then.",
+                    "Balance {} after the last balancing; the largest load is then {} times the mean load.",
                     counted(usize::try_from(plan.period).unwrap_or(0), "superstep"),
                     format_number(plan.ratio)
                 ),
@@ -224,7 +224,7 @@ impl Answer {
             Self::Growth(growth) => {
                 let best = optimum_of_growth(growth);
                 sheet.add_line(format!(
-                    "Nothing takes less than {} s: {}.",
+                    "The shortest possible total time is {} s: {}.",
                     format_number(best.total_time),
                     at_supersteps(&best.balancings)
                 ));
@@ -425,7 +425,7 @@ fn show_history(history: &History, told: &[(Choice, TriggerOutcome)], sheet: &mu
         return;
     };
     sheet.add_line(format!(
-        "Nothing takes less than {} s: {}.",
+        "The shortest possible total time is {} s: {}.",
         format_number(best.total_time),
         at_supersteps(&best.balancings)
     ));
