@@ -219,7 +219,7 @@ impl Answer {
                     counted(usize::try_from(plan.period).unwrap_or(0), "superstep"),
                     format_number(plan.ratio)
                 ),
-                None => "There is no plan yet: it needs five supersteps.".to_owned(),
+                None => "There is no plan yet: a plan needs five supersteps.".to_owned(),
             }),
             Self::Growth(growth) => {
                 let best = optimum_of_growth(growth);

@@ -246,7 +246,7 @@ pub(super) fn check_options(sweep: &Sweep, settings: &[Vec<Option<Value>>]) -> R
             );
             return Err(Problem::new(message)
                 .source(&one.source)
-                .hint("leave it out, or choose another policy with `--policy`")
+                .hint("leave this option out, or choose another policy with `--policy`")
                 .into());
         }
     }
