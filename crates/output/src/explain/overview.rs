@@ -220,10 +220,12 @@ impl<'a> Overview<'a> {
                     quantity::MORE_THAN_I.with_value(percent)
                 )
             } else {
-                let times = format!("{:.0} times", 1.0 + relative_overhead);
+                let ratio = 1.0 + relative_overhead;
                 say!(
                     ", {} that of scenario i (application only)",
-                    quantity::MORE_THAN_I.with_value(percent).shown_as(times)
+                    quantity::TIMES_I
+                        .with_value(ratio)
+                        .shown_as(format!("{ratio:.0} times"))
                 )
             }
         });
