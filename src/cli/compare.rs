@@ -224,7 +224,7 @@ fn sweep_of(registry: &Registry, arguments: &CompareArguments) -> Result<Sweep, 
         (
             "--scenario",
             !settings.scenario.is_empty(),
-            "leave it out: a comparison always runs scenarios i and iii",
+            "leave the flag out: a comparison always runs scenarios i and iii",
         ),
         (
             "--policy",

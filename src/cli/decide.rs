@@ -377,7 +377,7 @@ fn best_sentence(best: &StrategyDecision, verdict: &Verdict, processes: usize) -
     let price = if before > after {
         let supersteps = (best.call_cost.get() / (before - after)).ceil();
         let supersteps = counted(supersteps, "superstep");
-        format!("; its price is paid back after {supersteps}")
+        format!("; the price of the call is paid back after {supersteps}")
     } else {
         String::new()
     };

@@ -171,7 +171,7 @@ fn read(document: &Document) -> Result<LoadedLibrary, Error> {
             ("machine", Value::Object(machine)) => library.machine = texts(machine),
             ("name" | "network" | "runtime" | "origins" | "machine", _) => {
                 let kind = if key == "name" { "a text" } else { "an object" };
-                let message = format!("`{key}` of a library is {kind}");
+                let message = format!("expected {kind} as `{key}` of a library");
                 problems.push(document.problem(key, message));
             }
             _ => {
@@ -270,11 +270,11 @@ mod tests {
         );
         let told = refusal(r#"{"network": 3}"#);
         assert!(
-            told.contains("`network` of a library is an object"),
+            told.contains("expected an object as `network` of a library"),
             "{told}"
         );
         assert!(
-            told.contains("has the `schema` `migsim-library-1`"),
+            told.contains("expected `migsim-library-1` as the `schema`"),
             "{told}"
         );
     }

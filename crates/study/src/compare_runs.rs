@@ -209,7 +209,7 @@ fn check(folders: &[Folder], settings: &[Value]) -> Result<(), Error> {
             return Err(problem.source(source).hint(hint).into());
         }
         let what = if own["workload"] != of_first["workload"] {
-            "application or other settings of it"
+            "application, or other settings of the same application,"
         } else if own["platform"] != of_first["platform"] {
             "platform"
         } else {

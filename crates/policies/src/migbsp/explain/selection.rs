@@ -407,7 +407,7 @@ fn describe_process(
     if let Some(rank) = ranks.iter().position(|best| best.process == process) {
         let best = &ranks[rank];
         sentences.push(say!(
-            "Its highest is {}, to {}: rank {} of {}.",
+            "The highest PM of this process is {}, to {}: rank {} of {}.",
             quantity::POTENTIAL.with_value(best.value_s),
             &best.cluster,
             quantity::RANK.with_count(rank as u64 + 1),

@@ -155,7 +155,7 @@ fn describe_votes(
         say!("so α {}", change)
     };
     say!(
-        "Of its {}{} {} {} stable and {} unstable{}{}, {}.",
+        "Of the {}{} of this interval {} {} stable and {} unstable{}{}, {}.",
         if is_cut { "first " } else { "" },
         count,
         quantity::STABLE.with_count(of('+')),
