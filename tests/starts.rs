@@ -278,7 +278,7 @@ fn a_comparison_has_the_best_start_as_a_row_and_in_its_verdict() {
         told.contains("      never from by-core             11.68"),
         "{told}"
     );
-    assert!(told.contains("Against no rescheduling from the same start it gains 33.48 %. `migbsp` takes 2.0 times as long as a start by cores that never migrates (`never from by-core`, 11.68 s)."), "{told}");
+    assert!(told.contains("The best policy gains 33.48 % against no rescheduling from the same start. `migbsp` takes 2.0 times as long as a start by cores that never migrates (`never from by-core`, 11.68 s)."), "{told}");
     let off = printed(
         scratch.path(),
         &[&line[..], &["--no-static-starts"]].concat(),

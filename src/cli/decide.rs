@@ -137,7 +137,7 @@ impl Question<'_> {
                 continue;
             }
             let problem = Problem::new(format!(
-                "`{named}` decides from the times of many supersteps, but this barrier has no decision of it"
+                "`{named}` decides from the times of many supersteps, but this barrier has no decision of `{named}`"
             ));
             let hint = format!(
                 "write the barrier of a run with this policy: `migsim snapshot ... --policy {named} --superstep N --out FILE`"

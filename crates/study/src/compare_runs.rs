@@ -185,7 +185,7 @@ impl Runs {
 fn duplicate_run(first: &Folder, second: &Folder) -> Error {
     let both = [first, second].map(|one| one.path.display().to_string());
     let problem = Problem::new("the folders hold the same run").source(both.join(", "));
-    problem.hint("name one of them").into()
+    problem.hint("name only one of these folders").into()
 }
 
 /// Returns the error for a policy that lacks a seed which other policies have.
@@ -205,7 +205,7 @@ fn check(folders: &[Folder], settings: &[Value]) -> Result<(), Error> {
         let source = folder.path.display().to_string();
         if folder.run.scenario(Scenario::Iii).is_none() {
             let problem = Problem::new("the run has no scenario iii, in which processes move");
-            let hint = "run it again without `--scenario`, or with `--scenario i,iii`";
+            let hint = "run the experiment again without `--scenario`, or with `--scenario i,iii`";
             return Err(problem.source(source).hint(hint).into());
         }
         let what = if own["workload"] != of_first["workload"] {

@@ -96,7 +96,11 @@ fn check_parts(sweep: &Sweep) -> Vec<Problem> {
                     label(value)
                 );
                 let problem = Problem::new(message).source(&outer.source);
-                problems.push(problem.hint("leave out that part in one of the two"));
+                problems.push(
+                    problem.hint(
+                        "leave out this part, either in the values or where it is overridden",
+                    ),
+                );
             }
         }
     }

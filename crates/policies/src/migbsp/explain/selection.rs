@@ -195,13 +195,13 @@ fn describe_threshold(
 fn describe_staying(first: Option<&Potential>, count: u64, of_all: Option<f64>) -> Sentence {
     match (first.filter(|first| first.is_there), count) {
         (Some(first), 1) => say!(
-            "{} has a higher PM, {} to {}, but is there already: it stays and does not count.",
+            "{} has a higher PM, {} to {}, but is already in this cluster: the process stays, and its PM does not count.",
             first.process_name(),
             quantity::HIGHEST_OF_ALL.with_value(first.value_s),
             &first.cluster
         ),
         (Some(first), count) => say!(
-            "{} have a higher PM, but to the cluster where they are already: they stay and do not count (the highest is {}, of {} in {}).",
+            "{} have a higher PM, but to their present cluster: these processes stay, and their PM does not count (the highest is {}, of {} in {}).",
             quantity::HIGHER_AT_PRESENT_CLUSTER
                 .with_count(count)
                 .shown_as(counted(count, "process")),
@@ -210,7 +210,7 @@ fn describe_staying(first: Option<&Potential>, count: u64, of_all: Option<f64>) 
             &first.cluster
         ),
         (None, _) => say!(
-            "The highest PM of all, {}, is that of a process to its own cluster: it stays and does not count.",
+            "The highest PM of all, {}, is that of a process to its own cluster: this process stays, and its PM does not count.",
             quantity::HIGHEST_OF_ALL.with_value(of_all.unwrap_or_default())
         ),
     }
