@@ -107,7 +107,7 @@ fn folders_that_cannot_be_compared_are_refused_and_other_differences_listed() {
         assert!(said(&output).contains(part), "{}", said(&output));
     };
     refused(&["compare", "a", "larger"], "another application");
-    refused(&["compare", "a"], "a comparison needs more than one run");
+    refused(&["compare", "a"], "only one run is named");
     refused(&["compare", "a", "a"], "the same run");
     refused(&["compare", "a", "dear", "--n", "10"], "cannot be changed");
     refused(&["compare", "a", "nothing"], "nothing");

@@ -90,7 +90,7 @@ fn the_decision_of_the_lu_paper_is_explained() {
     assert_eq!(part("go_operations_s"), 4.5e-3);
     let told = story.text();
     assert!(
-        told.contains("PM of p25, which is in Corisco, by cluster:"),
+        told.contains("Potential of migration (PM) of p25, which is in Corisco, by cluster:"),
         "{told}"
     );
     // Process p7 is 10.325 - 8.884 ms below the threshold.
@@ -418,8 +418,8 @@ fn the_threshold_counts_from_processes_that_are_best_elsewhere() {
     assert!(number("highest_potential_s") > number("highest_elsewhere_s"));
     assert!((number("threshold_s") - x * number("highest_elsewhere_s")).abs() < 1e-12);
     for words in [
-        "Among the processes whose best cluster is not their own, p2 has the highest PM: 9.531 s, to Aquario. Candidates need more than 6.481 s = 0.68 x 9.531 s: 2 processes are candidates.",
-        "3 processes have a higher PM, but to the cluster where they are already: they stay and do not count (the highest is 10.760 s, of p31 in Aquario).",
+        "Among the processes whose best cluster is not their own, p2 has the highest PM: 9.531 s, to Aquario. A candidate needs a PM above 6.481 s (x = 0.68 times the highest, 9.531 s): 2 processes are candidates.",
+        "3 processes have a higher PM, but to their present cluster: these processes stay, and their PM does not count (the highest is 10.760 s, of p31 in Aquario).",
         "(times 3 = 2 for its share of the host + 1 for the harm to the process there)",
         "p2 would lose t2 - t1 = 23.935 ms per superstep, before the price of the move.",
     ] {

@@ -44,10 +44,7 @@ fn folders_of_version_0_2_are_read() {
     };
     assert_eq!(manifest(&scratch.path().join("migbsp"))["version"], "0.2.0");
     let overview = text(&["explain", "migbsp"]);
-    assert!(
-        overview.contains("1 of them moved 2 processes"),
-        "{overview}"
-    );
+    assert!(overview.contains("1 of them made 2 moves"), "{overview}");
     let call = text(&["explain", "migbsp", "--superstep", "4"]);
     assert!(call.contains("p5") && call.contains("realised"), "{call}");
     let table = text(&["compare", "migbsp", "never"]);

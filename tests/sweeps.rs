@@ -324,7 +324,7 @@ fn a_sweep_file_is_equivalent_to_its_flags() {
     ]);
     let text = String::from_utf8(few.stdout).unwrap();
     assert!(
-        text.starts_with("2 settings x 1 seed = 2 runs (grid)"),
+        text.starts_with("2 settings x 1 seed = 2 runs (all combinations)"),
         "{text}"
     );
 }
@@ -773,5 +773,5 @@ fn the_best_ten_settings_are_printed_with_their_ties() {
     assert!(many.contains(" of 12 settings"), "{many}");
     // The means of drawn loads are those over the seeds of the sweep.
     let drawn = text(&["--alpha", "2,4", "--load", "walk", "--seeds", "1..3"]);
-    assert!(drawn.contains("the best of 2 on these seeds"), "{drawn}");
+    assert!(drawn.contains("the best of 2 on the same seeds"), "{drawn}");
 }

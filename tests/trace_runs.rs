@@ -149,8 +149,8 @@ fn a_trace_with_memory_pays_for_its_moves() {
     // The latency of the routes remains as a cost.
     assert!(free < price / 10.0, "{free} and {price}");
     assert!(summary["notes"][0].as_str().unwrap().contains("are free"));
-    let note = "note: the trace does not give the memory of its processes: their migrations move 0 B and are free; \
-        give it with `memory` lines or `--set workload.memory=100MB`\n";
+    let note = "note: the trace does not give the memory of its processes, so their migrations move 0 B and are free; \
+        give the memory with `memory` lines or `--set workload.memory=100MB`\n";
     assert_eq!(without.errors(&flags), note);
     // The flag gives the same memory: 8 B for each of 1000 · 1000 / 25 elements.
     let given = ["--set", "workload.memory=320kB"];

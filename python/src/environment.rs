@@ -236,7 +236,7 @@ impl Environment {
     ) -> PyResult<Option<Decision>> {
         if self.is_over() {
             return Err(PyValueError::new_err(
-                "the run is over: `reset` begins another one",
+                "the run is over: call `reset` to begin another run",
             ));
         }
         if let Some(is_call) = truth(action)? {

@@ -178,7 +178,8 @@ impl Class {
             (Some(given), Some(own)) if *given != own => {
                 let problem =
                     Problem::new("the class has changed since these settings were written");
-                let hint = "take the class of then, or leave the key out to run that of today";
+                let hint =
+                    "restore the earlier class, or leave the key out to run the present class";
                 Err(problem.key(SOURCE).hint(hint).into())
             }
             (None, Some(own)) => {

@@ -191,7 +191,7 @@ fn migration(
     };
     let Ok(to) = host.extract::<i64>() else {
         let message = format!(
-            "process {number} cannot go to host {}: hosts are numbers, counted from 0, and `view.platform[\"hosts\"].index(name)` is that of a name",
+            "process {number} cannot go to host {}: hosts are numbers, counted from 0, and `view.platform[\"hosts\"].index(name)` gives the number of a host",
             host.repr()?
         );
         return Err(PyTypeError::new_err(message));

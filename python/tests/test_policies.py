@@ -267,8 +267,8 @@ def test_reasons_reach_explanations_records_and_reports(tmp_path: Path) -> None:
     run = migsim.run(app="sw", n=10, policy="reasons")
     told = run.explain(2)
     assert "reason: the time has come" in told
-    assert "it is to move (it is the second)." in told
-    assert "it stays (the first is well where it is)." in told
+    assert "is to move (it is the second)." in told
+    assert "stays (the first is well where it is)." in told
     assert "it is the second" not in run.explain(4) and "the time has come" in run.explain(4)
     # The overview has the reason of a call that moves no process.
     assert "the time has come" in run.explain()

@@ -163,8 +163,7 @@ fn compare_folders(
         .chain(&arguments.others)
         .collect();
     if let [one] = paths[..] {
-        let problem =
-            Problem::new("a comparison needs more than one run").source(one.display().to_string());
+        let problem = Problem::new("only one run is named").source(one.display().to_string());
         return Err(problem.hint("name two run folders or more").into());
     }
     let read = |path: &&PathBuf| -> Result<Folder, Error> {
@@ -225,7 +224,7 @@ fn sweep_of(registry: &Registry, arguments: &CompareArguments) -> Result<Sweep, 
         (
             "--scenario",
             !settings.scenario.is_empty(),
-            "leave it out: a comparison always runs scenarios i and iii",
+            "leave the flag out: a comparison always runs scenarios i and iii",
         ),
         (
             "--policy",

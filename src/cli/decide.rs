@@ -137,7 +137,7 @@ impl Question<'_> {
                 continue;
             }
             let problem = Problem::new(format!(
-                "`{named}` decides from the times of many supersteps, but this barrier has no decision of it"
+                "`{named}` decides from the times of many supersteps, but this barrier has no decision of `{named}`"
             ));
             let hint = format!(
                 "write the barrier of a run with this policy: `migsim snapshot ... --policy {named} --superstep N --out FILE`"
@@ -215,16 +215,16 @@ impl Answer {
             Self::History(history, told) => show_history(history, told, sheet),
             Self::Measured(measured) => sheet.add_line(match measured.plan() {
                 Some(plan) => format!(
-                    "Balance {} after the last balancing; maximum over average is {} then.",
+                    "Balance {} after the last balancing; the largest load is then {} times the mean load.",
                     counted(usize::try_from(plan.period).unwrap_or(0), "superstep"),
                     format_number(plan.ratio)
                 ),
-                None => "There is no plan yet: it needs five supersteps.".to_owned(),
+                None => "There is no plan yet: a plan needs five supersteps.".to_owned(),
             }),
             Self::Growth(growth) => {
                 let best = optimum_of_growth(growth);
                 sheet.add_line(format!(
-                    "Nothing takes less than {} s: {}.",
+                    "The shortest possible total time is {} s: {}.",
                     format_number(best.total_time),
                     at_supersteps(&best.balancings)
                 ));
@@ -377,7 +377,7 @@ fn best_sentence(best: &StrategyDecision, verdict: &Verdict, processes: usize) -
     let price = if before > after {
         let supersteps = (best.call_cost.get() / (before - after)).ceil();
         let supersteps = counted(supersteps, "superstep");
-        format!("; its price is paid back after {supersteps}")
+        format!("; the price of the call is paid back after {supersteps}")
     } else {
         String::new()
     };
@@ -425,7 +425,7 @@ fn show_history(history: &History, told: &[(Choice, TriggerOutcome)], sheet: &mu
         return;
     };
     sheet.add_line(format!(
-        "Nothing takes less than {} s: {}.",
+        "The shortest possible total time is {} s: {}.",
         format_number(best.total_time),
         at_supersteps(&best.balancings)
     ));

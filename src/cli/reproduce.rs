@@ -276,7 +276,7 @@ fn check_figure(arguments: &ReproduceArguments) -> Result<(), Error> {
                 .hint("name one, such as `--figure times`, or `--figure all`")
         }
         Some(_) if arguments.format.is_some() && !is_of_figure => {
-            let problem = Problem::new("a figure is no table");
+            let problem = Problem::new("a figure cannot be written in a format of tables");
             problem
                 .source("--format")
                 .hint("formats of figures: pdf, png, svg")

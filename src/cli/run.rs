@@ -367,7 +367,7 @@ pub(super) fn check_policy_flags(
     } else {
         "policies"
     };
-    let hint = format!("leave it out, or choose `--policy {}`", policies[0]);
+    let hint = format!("leave the flag out, or choose `--policy {}`", policies[0]);
     let policies = match &policies[..] {
         [first @ .., last] if !first.is_empty() => format!("{}` and `{last}", first.join("`, `")),
         one => one.concat(),

@@ -98,7 +98,7 @@ impl Job<'_> {
             named.join(", ")
         );
         let hint = format!(
-            "run the same command to submit them again; their output is in `{}`",
+            "run the same command to submit these tasks again; the output of the tasks is in `{}`",
             shards.join("task-N.log").display()
         );
         Err(Error::Run(Problem::new(message).hint(hint)))
@@ -175,7 +175,7 @@ impl Job<'_> {
                         "Slurm does not report the state of job {job} any more"
                     ));
                     return Err(Error::Run(
-                        problem.hint("run the same command to continue waiting for it"),
+                        problem.hint("run the same command to continue waiting for this job"),
                     ));
                 }
                 there.store(

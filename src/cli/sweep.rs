@@ -146,12 +146,17 @@ fn describe_plan(
     // The rows are only read, because a dry run makes no folder.
     let rows = crate::sweep::store::read_rows_if_any(folder)?;
     let runs = missing_runs(plan, shard, &rows);
+    let rule = plan.sweep.combine.to_string();
+    let combined = match rule.as_str() {
+        "grid" => "all combinations",
+        "zip" => "the values of all parameters in step",
+        other => other,
+    };
     let mut text = format!(
-        "{} x {} = {} ({})\n",
+        "{} x {} = {} ({combined})\n",
         counted(plan.settings.len(), "setting"),
         counted(plan.seeds.len(), "seed"),
         counted(plan.runs.len(), "run"),
-        plan.sweep.combine
     );
     for parameter in &sweep.parameters {
         let values = counted(parameter.spec.count(), "value");
@@ -180,13 +185,13 @@ fn describe_plan(
     let workers = threads.min(runs.len()).max(1);
     writeln!(
         text,
-        "{} to do in `{}`, {} there; about {} on {} ({} measured, {} each)",
+        "{} to do, {} already done in `{}`; about {} on {} (from {} of {} each)",
         counted(runs.len(), "run"),
-        folder.display(),
         plan.runs.iter().filter(|id| rows.contains_key(*id)).count(),
+        folder.display(),
         format_duration(each * runs.len() as f64 / workers as f64),
         counted(threads, "thread"),
-        samples.len(),
+        counted(samples.len(), "timed run"),
         format_duration(each)
     )
     .expect("a string can be written to");

@@ -100,7 +100,7 @@ fn sweep_of(registry: &Registry, arguments: &TuneArguments) -> Result<Varied, Er
             "`--scenario` cannot be given: the goal determines the scenarios",
         )
         .source("--scenario")
-        .hint("leave it out; `--goal gain` runs scenario i, too")
+        .hint("leave `--scenario` out; `--goal gain` runs scenario i, too")
         .into());
     }
     let mut varied = read_varied(registry, &arguments.varied)?;

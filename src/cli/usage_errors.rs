@@ -182,7 +182,12 @@ impl Refused<'_> {
         let verb = if shown.len() > 1 { "are" } else { "is" };
         let names: Vec<String> = shown.iter().map(|name| format!("`{name}`")).collect();
         let problem = Problem::new(format!("{} {verb} missing", names.join(", "))).source(first);
-        Some(self.with_help(problem, first))
+        let helps: Vec<String> = shown.iter().filter_map(|name| self.help(name)).collect();
+        Some(if helps.is_empty() {
+            problem
+        } else {
+            problem.hint(helps.join("; "))
+        })
     }
 
     /// Adds the help of a flag as the hint to a problem.

@@ -40,7 +40,7 @@ pub(super) fn parse_parameters(registry: &Registry, map: &str) -> Result<[Parame
     }
     let [first, second] = &found[..] else {
         return Err(wrong(format!(
-            "a map has two parameters, not {}",
+            "expected two parameters, found {}",
             found.len()
         )));
     };
@@ -163,7 +163,7 @@ mod tests {
         let pair = parse_parameters(&registry, "workload.spread=0,0.5,procs=10,20").unwrap();
         assert_eq!(pair.map(|one| one.name), ["workload.spread", "procs"]);
         for (map, part) in [
-            ("procs=1,2", "a map has two parameters, not 1"),
+            ("procs=1,2", "expected two parameters, found 1"),
             ("1,2", "`1` has no key"),
             ("procs=1,procs=2", "`procs` appears twice in the map"),
             ("policy=never,procs=2", "name policies with `--policies`"),

@@ -112,10 +112,13 @@ impl Problem {
     }
 
     /// Adds a hint with the known names of the kind `what`: the name most similar to the unknown one, and all names in sorted
-    /// order unless there are too many.
+    /// order unless there are too many. Without names the hint says that there are none.
     #[must_use]
     pub fn known<'a>(self, what: &str, names: impl IntoIterator<Item = &'a str>) -> Self {
         let mut names: Vec<&str> = names.into_iter().collect();
+        if names.is_empty() {
+            return self.hint(format!("no {what} are defined"));
+        }
         names.sort_unstable();
         names.dedup();
         let meant = match self.unknown.as_deref() {

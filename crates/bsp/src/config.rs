@@ -20,7 +20,7 @@ pub enum Sends {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     rename_all = "kebab-case",
-    expecting = "receives are \"early\", \"late\" or an object with `late_above`"
+    expecting = "expected \"early\", \"late\" or an object with `late_above`"
 )]
 pub enum Receives {
     /// A message starts as soon as it is sent.

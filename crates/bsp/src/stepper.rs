@@ -118,7 +118,9 @@ impl<'a> Stepper<'a> {
     /// [`super::simulate`], and the run cannot continue.
     pub fn advance(&mut self, decision: Option<Decision>) -> Result<bool, Error> {
         if self.is_over {
-            return Err(Error::Run(Problem::new("the run is over")));
+            return Err(Error::Run(Problem::new(
+                "the run is over: there is no further barrier to advance to",
+            )));
         }
         let Run {
             rescheduling,

@@ -49,7 +49,7 @@ pub(super) fn notes(
             ("data", "")
         };
         notes.push(format!(
-            "the {app} does not give the memory of {whose}: their migrations move 0 B and {price}; give it with {lines}`--set workload.memory=100MB`"
+            "the {app} does not give the memory of {whose}, so their migrations move 0 B and {price}; give the memory with {lines}`--set workload.memory=100MB`"
         ));
     }
     notes

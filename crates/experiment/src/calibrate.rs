@@ -226,7 +226,9 @@ fn undetermined(
         open.push(what.to_owned());
     }
     let rest = "the limit of late messages, the barrier, slow start and sharing: single messages do not show them";
-    open.push(format!("{rest}; they are those of `{base}`"));
+    open.push(format!(
+        "{rest}; these settings keep the values of `{base}`"
+    ));
     open
 }
 

@@ -183,7 +183,7 @@ impl ExperimentConfig {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     untagged,
-    expecting = "a mapping is a rule (\"by-core\"), a list of hosts, or the name of a CSV file"
+    expecting = "expected a rule (\"by-core\"), a list of hosts, or the name of a CSV file"
 )]
 #[non_exhaustive]
 pub enum MappingKey {
@@ -221,7 +221,8 @@ pub(super) fn platform_text(key: &Value) -> Option<String> {
 
 fn platform_key<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     let key = Value::deserialize(from)?;
-    let wrong = || de::Error::custom("a platform is a name, a file, or an object");
+    let wrong =
+        || de::Error::custom("expected the name of a platform, the name of a file, or an object");
     platform_text(&key).ok_or_else(wrong)
 }
 

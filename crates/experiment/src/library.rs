@@ -141,11 +141,16 @@ fn missing_file(name: &str) -> Problem {
 /// Reads the settings, origins and machine of a library from its document.
 fn read(document: &Document) -> Result<LoadedLibrary, Error> {
     let Some(keys) = document.value.as_object() else {
-        return Err(document.problem("", "a library is a JSON object").into());
+        return Err(document
+            .problem(
+                "",
+                "expected an object with the settings of a library, `{...}`",
+            )
+            .into());
     };
     let mut problems = Vec::new();
     if keys.get("schema").and_then(Value::as_str) != Some(SCHEMA) {
-        let message = format!("a library has the `schema` `{SCHEMA}`");
+        let message = format!("expected `{SCHEMA}` as the `schema` of a library");
         problems.push(document.problem("schema", message));
     }
     let mut library = LoadedLibrary {
@@ -166,7 +171,7 @@ fn read(document: &Document) -> Result<LoadedLibrary, Error> {
             ("machine", Value::Object(machine)) => library.machine = texts(machine),
             ("name" | "network" | "runtime" | "origins" | "machine", _) => {
                 let kind = if key == "name" { "a text" } else { "an object" };
-                let message = format!("`{key}` of a library is {kind}");
+                let message = format!("expected {kind} as `{key}` of a library");
                 problems.push(document.problem(key, message));
             }
             _ => {
@@ -265,11 +270,11 @@ mod tests {
         );
         let told = refusal(r#"{"network": 3}"#);
         assert!(
-            told.contains("`network` of a library is an object"),
+            told.contains("expected an object as `network` of a library"),
             "{told}"
         );
         assert!(
-            told.contains("has the `schema` `migsim-library-1`"),
+            told.contains("expected `migsim-library-1` as the `schema`"),
             "{told}"
         );
     }

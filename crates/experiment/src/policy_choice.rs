@@ -177,7 +177,7 @@ impl PolicyChoice {
             let message = format!("the policy `{name}` has no forecast (`{forecast}`)");
             let problem = Problem::new(message).key("policy.forecast");
             problem
-                .hint("leave it out, or choose a strategy (`migsim list policies`)")
+                .hint("leave the forecast out, or choose a strategy (`migsim list policies`)")
                 .into()
         })
     }

@@ -234,7 +234,7 @@ impl Layers {
         for setting in &self.list {
             match setting {
                 Setting::File(document) if !document.value.is_object() => {
-                    let message = "an experiment file is a JSON object";
+                    let message = "expected an object with the settings of an experiment, `{...}`";
                     return Err(document.problem("", message).into());
                 }
                 Setting::File(document) => merge(&mut all, &document.value),

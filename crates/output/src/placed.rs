@@ -28,7 +28,7 @@ impl<'a> StartsByCluster<'a> {
         )
     }
 
-    /// Formats the placement as a line: `placed: Labtec 20, Corisco 16`.
+    /// Formats the placement as a line: `processes per cluster: Labtec 20, Corisco 16`.
     pub(super) fn line(&self) -> String {
         let named = self.0.iter().take(MOST_NAMES);
         let mut parts: Vec<String> = named
@@ -39,7 +39,7 @@ impl<'a> StartsByCluster<'a> {
             let clusters = counted(rest.len(), "more cluster");
             parts.push(format!("{processes} in {clusters}"));
         }
-        format!("placed: {}", parts.join(", "))
+        format!("processes per cluster: {}", parts.join(", "))
     }
 
     /// Returns the number of processes that start in each cluster as JSON, with all clusters.
@@ -74,11 +74,11 @@ mod tests {
         let placed = StartsByCluster(names.iter().map(|name| (&**name, 2)).collect());
         assert_eq!(
             placed.line(),
-            "placed: c0 2, c1 2, c2 2, c3 2, c4 2, c5 2, c6 2, c7 2, 4 in 2 more clusters"
+            "processes per cluster: c0 2, c1 2, c2 2, c3 2, c4 2, c5 2, c6 2, c7 2, 4 in 2 more clusters"
         );
         assert_eq!(
             StartsByCluster(vec![("a", 3), ("b", 1)]).line(),
-            "placed: a 3, b 1"
+            "processes per cluster: a 3, b 1"
         );
     }
 }

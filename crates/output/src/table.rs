@@ -100,7 +100,7 @@ pub(super) fn heading(experiment: &Experiment) -> String {
     let settings = &experiment.resolved;
     let is_own = experiment.platform.built_in.is_none();
     let note = if is_own && settings["library"].is_null() {
-        ", no library"
+        ", no message-passing library"
     } else {
         ""
     };
@@ -127,7 +127,7 @@ pub(super) fn heading_from(
     let library = settings["library"].as_str();
     let library = library.map_or_else(String::new, |name| format!(", library {name}"));
     format!(
-        "{application}, {}, {} on {platform} ({}, {}{library})",
+        "{application}, {}, {} on {platform}; policy {}, network model {}{library}",
         counted(processes, "process"),
         counted(supersteps, "superstep"),
         policy_label(&settings["policy"]),

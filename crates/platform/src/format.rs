@@ -228,7 +228,7 @@ pub struct ProfileEntry {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(
     untagged,
-    expecting = "a value is a fraction of the speed (0.5), a bandwidth (\"50 Mbps\") or a latency (\"1 ms\")"
+    expecting = "expected a fraction of the speed (0.5), a bandwidth (\"50 Mbps\") or a latency (\"1 ms\")"
 )]
 pub enum StepValue {
     /// A fraction of the nominal speed, without a unit.

@@ -73,7 +73,7 @@ impl Clusters {
             );
             let problem = Problem::new(message);
             return Err(problem
-                .hint("leave out `clusters`: only a platform of SimGrid zones can be grouped")
+                .hint("leave out `--clusters`; it groups only platforms of SimGrid zones")
                 .into());
         }
         match self {

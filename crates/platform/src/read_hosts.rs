@@ -180,7 +180,7 @@ impl Loader<'_> {
             let message =
                 format!("cluster `{name}` has a `{field}`, but its network is `unshared`");
             let problem = self.problem(&format!("clusters[{index}].{key}.{field}"), message);
-            self.record(problem.hint("leave it out, or choose another `network`: unshared links have a constant bandwidth and latency"));
+            self.record(problem.hint("leave the profile out, or choose another `network`: unshared links have a constant bandwidth and latency"));
         }
     }
 

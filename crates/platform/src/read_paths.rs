@@ -204,6 +204,11 @@ impl Loader<'_> {
                     "give cluster `{}` a `router`, or add a route between the two clusters to `routes`",
                     clusters[c].name
                 )),
+                None if self.links.is_empty() => problem.hint(format!(
+                    "the platform defines no links: add `links` that join the routers of the two clusters, or a route from `{}` to `{}` to \
+                    `routes`",
+                    clusters[a].name, clusters[b].name
+                )),
                 None => problem.known("links", self.links.keys().copied()),
             };
             self.record(problem);

@@ -206,7 +206,7 @@ impl Translation {
     /// Records a problem if a cluster has no hosts, or if its topology has another number of hosts.
     fn check_cluster(&mut self, key: &str, cluster: &ZoneCluster) {
         if cluster.hosts == 0 {
-            let message = "a cluster needs at least one host".to_owned();
+            let message = "the cluster has no hosts".to_owned();
             self.problems.push((format!("{key}.hosts"), message));
             return;
         }

@@ -54,7 +54,7 @@ fn changes_nothing(parameter: &Parameter, values: &[String]) -> Problem {
         parameter.name
     );
     let problem = Problem::new(message).source(&parameter.source);
-    problem.hint("leave it out: nothing here depends on it, or its values mean the same")
+    problem.hint("leave this parameter out, or name values that change a run")
 }
 
 /// Returns the note about settings that describe the same run as an earlier setting; such a run is simulated only once.
@@ -71,7 +71,7 @@ pub(super) fn note_of_equal(plan: &Plan) -> Option<String> {
         return None;
     }
     Some(format!(
-        "of {} settings these are the same run as an earlier one, since their values mean the same there: {}",
+        "some of the {} settings describe the same run as an earlier setting, which is simulated once: {}",
         plan.settings.len(),
         join_first(&equal, ", ", "")
     ))

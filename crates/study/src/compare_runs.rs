@@ -185,7 +185,7 @@ impl Runs {
 fn duplicate_run(first: &Folder, second: &Folder) -> Error {
     let both = [first, second].map(|one| one.path.display().to_string());
     let problem = Problem::new("the folders hold the same run").source(both.join(", "));
-    problem.hint("name one of them").into()
+    problem.hint("name only one of these folders").into()
 }
 
 /// Returns the error for a policy that lacks a seed which other policies have.
@@ -205,11 +205,11 @@ fn check(folders: &[Folder], settings: &[Value]) -> Result<(), Error> {
         let source = folder.path.display().to_string();
         if folder.run.scenario(Scenario::Iii).is_none() {
             let problem = Problem::new("the run has no scenario iii, in which processes move");
-            let hint = "run it again without `--scenario`, or with `--scenario i,iii`";
+            let hint = "run the experiment again without `--scenario`, or with `--scenario i,iii`";
             return Err(problem.source(source).hint(hint).into());
         }
         let what = if own["workload"] != of_first["workload"] {
-            "application or other settings of it"
+            "application, or other settings of the same application,"
         } else if own["platform"] != of_first["platform"] {
             "platform"
         } else {
@@ -219,7 +219,7 @@ fn check(folders: &[Folder], settings: &[Value]) -> Result<(), Error> {
             "the run has another {what} than `{}`",
             first.path.display()
         ));
-        let hint = "compare runs with the same settings of `workload` and the same input files; `run.json` has both, each file with its SHA-256";
+        let hint = "`run.json` of each run lists the settings of `workload`, and the SHA-256 of each input file: they must be equal in all runs";
         return Err(problem.source(source).hint(hint).into());
     }
     Ok(())

@@ -233,7 +233,11 @@ impl Comparison {
                 .as_ref()
                 .filter(|one| !one.is_start_of_policies);
             let from = other.map_or("at all", |_| "from the same start");
-            say!("Against no rescheduling {} it gains {}.", from, gain)
+            say!(
+                "The best policy gains {} against no rescheduling {}.",
+                gain,
+                from
+            )
         } else if is_shown {
             "The application is faster without rescheduling.".into()
         } else if self.basis.is_random {

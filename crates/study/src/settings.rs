@@ -96,7 +96,11 @@ fn check_parts(sweep: &Sweep) -> Vec<Problem> {
                     label(value)
                 );
                 let problem = Problem::new(message).source(&outer.source);
-                problems.push(problem.hint("leave out that part in one of the two"));
+                problems.push(
+                    problem.hint(
+                        "leave out this part, either in the values or where it is overridden",
+                    ),
+                );
             }
         }
     }
@@ -246,7 +250,7 @@ pub(super) fn check_options(sweep: &Sweep, settings: &[Vec<Option<Value>>]) -> R
             );
             return Err(Problem::new(message)
                 .source(&one.source)
-                .hint("leave it out, or choose another policy with `--policy`")
+                .hint("leave this option out, or choose another policy with `--policy`")
                 .into());
         }
     }

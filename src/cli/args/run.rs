@@ -100,6 +100,6 @@ fn parse_page(text: &str) -> Result<PathBuf, String> {
     if is_page {
         Ok(path)
     } else {
-        Err("the name of a page ends in .html; an experiment stands before `--report`".to_owned())
+        Err("expected the name of a page, which ends in .html; write the experiment before `--report`".to_owned())
     }
 }

@@ -64,7 +64,7 @@ pub(super) fn run(
         print_line(
             errors,
             &format!(
-                "note: recorded traces without a library of their own take `{file}`; remove it to end that"
+                "note: recorded traces without a library of their own use `{file}`; to end this, remove the file"
             ),
         );
     }

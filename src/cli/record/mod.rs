@@ -138,7 +138,7 @@ fn with_kept_records(error: Error, runs: Vec<Records>) -> Error {
     let folders = runs.into_iter().map(|run| run.keep().display().to_string());
     let folders: Vec<String> = folders.collect();
     let hint = format!(
-        "the records are in `{}`: make the trace of them with `migsim record --from {} --out FILE`, and remove them",
+        "the records are in `{}`: make a trace from the records with `migsim record --from {} --out FILE`, then remove the records",
         folders.join("`, `"),
         folders.join(" --from ")
     );

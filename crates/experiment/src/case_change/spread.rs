@@ -36,7 +36,7 @@ pub(super) fn change(
     });
     let placed: Vec<HostId> = places.by_ref().take(placement.len()).collect();
     if placed.len() < placement.len() {
-        let message = "the platform has too few hosts for one process less on each host";
+        let message = "the platform has too few hosts to place one process less on each host";
         return Err(Problem::new(message).hint("leave the change out"));
     }
     placement.copy_from_slice(&placed);

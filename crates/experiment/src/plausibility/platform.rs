@@ -1,7 +1,5 @@
 //! Rules about implausible platforms: speeds, latencies, clusters.
 
-use std::fmt::Write as _;
-
 use serde_json::Value;
 
 use super::rules::{Finding, LATENCY, ONE_CLUSTER, Rule, SMALL_CLUSTERS, SPEEDS};
@@ -43,16 +41,15 @@ pub(super) fn clusters_of_policy(
     let mut found = is_idle.then(|| of_single_cluster(platform)).flatten()?;
     let cluster = &platform.clusters[0].name;
     let name = policy.name;
-    found.description = format!(
-        "the platform has one cluster, `{cluster}`, and `{name}` moves processes between clusters only, so that it moves none here"
-    );
     let inside = policy.option_for_moves_inside();
-    if !inside.is_empty() {
-        let _ = write!(
-            found.description,
-            " (`--set policy.{name}.{inside}` lets it move inside the cluster)"
-        );
-    }
+    let unless = if inside.is_empty() {
+        String::new()
+    } else {
+        format!(" unless you add `--set policy.{name}.{inside}`")
+    };
+    found.description = format!(
+        "no process will move: `{name}` moves processes only between clusters{unless}, and the platform has one cluster, `{cluster}`"
+    );
     Some(found)
 }
 
@@ -206,8 +203,8 @@ mod tests {
         };
         let one = flat(&["a-0", "a-1", "a-2"]);
         let note = of(&one, "migbsp").unwrap();
-        let expected = "the platform has one cluster, `a`, and `migbsp` moves processes between clusters only, so that it moves none here \
-            (`--set policy.migbsp.own_cluster=within` lets it move inside the cluster): ";
+        let expected = "no process will move: `migbsp` moves processes only between clusters unless you add \
+            `--set policy.migbsp.own_cluster=within`, and the platform has one cluster, `a`: ";
         assert!(note.starts_with(expected), "{note}");
         assert!(of(&one, "authors-2015").is_some());
         assert_eq!(of(&one, "migbsp/within"), None);

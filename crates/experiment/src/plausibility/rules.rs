@@ -88,7 +88,7 @@ pub(super) const EPOCH: Rule = Rule {
     condition: "a load begins at {} s or later",
     threshold: 1e9,
     reason: "1e9 s are 31 years of simulated time; as a Unix time they are September 2001",
-    advice: "its times look like seconds since 1970; `from=first` lets it begin with the run",
+    advice: "the times of the load look like seconds since 1970; with `from=first` the load begins with the run",
 };
 
 /// Rule about processes that neither compute nor exchange messages.
@@ -108,7 +108,7 @@ pub(super) const LATE_LOAD: Rule = Rule {
     condition: "a load begins after the end of the run",
     threshold: 1.0,
     reason: "it changes nothing",
-    advice: "it has no effect; let it begin with the run (`from=first`), or simulate more supersteps",
+    advice: "the load has no effect; let the load begin with the run (`from=first`), or simulate more supersteps",
 };
 
 /// Rule about a makespan of more than a year.

@@ -174,7 +174,7 @@ fn describe_prediction(effect: &Effect) -> Sentence {
         return "  predicted: nothing, since the policy predicts no times.".into();
     };
     say!(
-        "  predicted from {}, with the times of moved processes scaled by t2 / t1: {}.",
+        "  predicted (from {}, with the times of moved processes multiplied by t2 / t1): {}.",
         superstep_range(predicted.first_superstep, predicted.last_superstep),
         describe_makespans(
             [&quantity::PREDICTED_WITHOUT, &quantity::PREDICTED_WITH],

@@ -70,7 +70,7 @@ impl Answer<'_> {
         let own = moved.find(|moved| self.question.process == Some(moved.process));
         own.map_or_else(Sentence::default, |one| {
             say!(
-                " p{} was moved from {} to {} after the start of the run, with {} of memory.",
+                " The move of p{} lasted from {} to {} after the start of the run, and sent {} of memory.",
                 one.process.to_string(),
                 quantity::MOVE_START.with_value(one.start_s),
                 quantity::MOVE_END.with_value(one.end_s),

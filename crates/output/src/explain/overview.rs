@@ -20,6 +20,8 @@ use migsim_policies::explain::{
 const MOST_SHOWN: usize = 16;
 /// Maximum number of supersteps that are listed after a reason for calls without moves.
 const MOST_LISTED: usize = 8;
+/// Minimum relative overhead against scenario i that is expressed as a multiple instead of a percentage: a factor of 10.
+const MULTIPLE_FROM: f64 = 9.0;
 
 /// The rescheduling calls of a scenario, with those that decided no move grouped by reason.
 #[derive(Debug)]
@@ -161,20 +163,20 @@ impl<'a> Overview<'a> {
         let migrations = |call: &Call| call.migrations.len() as u64;
         let done: Vec<u64> = self.listed_calls().map(migrations).collect();
         let would = if self.this.scenario == Scenario::Ii {
-            "would have moved"
+            "would have made"
         } else {
-            "moved"
+            "made"
         };
         let count = done.iter().sum();
         let moved = match done.len() as u64 {
-            0 => say!("none of them {} a process", would),
+            0 => say!("none of them {} a move", would),
             moving => say!(
                 "{} of them {} {}",
                 quantity::MOVING_CALLS.with_count(moving),
                 would,
                 quantity::PROCESSES_MOVED
                     .with_count(count)
-                    .shown_as(counted(count, "process"))
+                    .shown_as(counted(count, "move"))
             ),
         };
         let late = self.moving.iter().find(|call| !self.is_listed(call));
@@ -209,13 +211,21 @@ impl<'a> Overview<'a> {
             let percent = 100.0 * relative_overhead.abs();
             if relative_overhead < 0.0 {
                 say!(
-                    ", {} less than scenario i",
+                    ", {} less than scenario i (application only)",
                     quantity::LESS_THAN_I.with_value(percent)
                 )
-            } else {
+            } else if relative_overhead < MULTIPLE_FROM {
                 say!(
-                    ", {} more than scenario i",
+                    ", {} more than scenario i (application only)",
                     quantity::MORE_THAN_I.with_value(percent)
+                )
+            } else {
+                let ratio = 1.0 + relative_overhead;
+                say!(
+                    ", {} that of scenario i (application only)",
+                    quantity::TIMES_I
+                        .with_value(ratio)
+                        .shown_as(format!("{ratio:.0} times"))
                 )
             }
         });
@@ -301,20 +311,21 @@ impl<'a> Overview<'a> {
         if let Some(call) = moving {
             let superstep = call.superstep;
             let what = match self.this.scenario {
-                Scenario::Ii => "why they would have moved",
-                _ => "why they moved, and when that was paid back",
+                Scenario::Ii => "why processes would have moved",
+                _ => "why processes moved, and when the gain had paid for the moves",
             };
-            sheet.add_line(format!("Add --superstep {superstep} to see {what},"));
+            sheet.add_line(format!("Add --superstep {superstep} to see {what}."));
         }
         let quiet = self.quiet.first().and_then(|group| group.calls.first());
         if let Some(call) = quiet {
-            let add = if moving.is_some() { "or" } else { "Add" };
             let superstep = call.superstep;
-            sheet.add_line(format!("{add} --superstep {superstep} to see the reasons,"));
+            sheet.add_line(format!(
+                "Add --superstep {superstep} to see why no process moved then."
+            ));
         }
         let one = first.candidates.first().map_or(1, |one| one.process);
         sheet.add_line(format!(
-            "and with it --process p{one}, or --why-not p{one}, to see one process."
+            "Add --process p{one} or --why-not p{one} to --superstep to see one process."
         ));
     }
 

@@ -98,18 +98,15 @@ fn add_candidate(
         let what = narrator.describe_offered_host(call.record(), one);
         say!(" and was offered {}{}", host, what)
     });
-    let verdict = if one.accepted {
-        "it is to move"
-    } else {
-        "it stays"
-    };
+    let verdict = if one.accepted { "is to move" } else { "stays" };
     sentences.push(say!(
-        "p{} on {} of {} asked for {}{}: {} ({}).",
+        "p{} on {} of {} asked for {}{}: p{} {} ({}).",
         one.process.to_string(),
         &one.from_host,
         &one.from_cluster,
         &one.to_cluster,
         offered,
+        one.process.to_string(),
         verdict,
         &one.reason
     ));

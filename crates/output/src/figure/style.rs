@@ -45,7 +45,7 @@ impl FromStr for Length {
         let mm = parse_with_unit(text, &units, "85mm, 8.5cm or 3.35in")?;
         if mm < WIDTHS.0 - 1e-9 || mm > WIDTHS.1 + 1e-9 {
             return Err(format!(
-                "a figure is {} to {} mm wide; a column has about 85 mm, a page 170 mm",
+                "the width must be from {} to {} mm; a column has about 85 mm, a page 170 mm",
                 WIDTHS.0, WIDTHS.1
             ));
         }
@@ -77,7 +77,7 @@ impl FromStr for Points {
         let size = parse_with_unit(text, &[("pt", 1.0)], "8pt")?;
         if size < SIZES.0 || size > SIZES.1 {
             return Err(format!(
-                "letters have {} to {} pt; journals ask for 6 pt at least, 8 pt are usual",
+                "the size of letters must be from {} to {} pt; journals ask for at least 6 pt, and 8 pt is usual",
                 SIZES.0, SIZES.1
             ));
         }
@@ -99,7 +99,7 @@ fn parse_with_unit(text: &str, units: &[(&str, f64)], example: &str) -> Result<f
         let number = text.strip_suffix(unit)?.trim_end().parse::<f64>().ok()?;
         number.is_finite().then_some(number * factor)
     });
-    found.ok_or_else(|| format!("a number with its unit is needed, such as {example}"))
+    found.ok_or_else(|| format!("expected a number with its unit, such as {example}"))
 }
 
 /// File format of a figure.

@@ -193,7 +193,7 @@ fn clusters_table(platform: &Platform, rows: usize) -> (Table, usize) {
         number_column("bandwidth", "local_bandwidth_bytes_per_s"),
         text_column("names", "names"),
     ];
-    let title = "Clusters, with the way between two of their hosts";
+    let title = "Clusters, with latency and bandwidth between two hosts of the same cluster";
     let mut table = Table::new("clusters", title, &columns);
     let all: Vec<Group> = host_groups(platform).collect();
     for (index, group) in all.iter().enumerate().take(rows) {

@@ -16,7 +16,7 @@ use migsim_base::units::Seconds;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     untagged,
-    expecting = "a load is an object such as {\"kind\": \"walk\"}, or a list of such objects"
+    expecting = "expected an object such as {\"kind\": \"walk\"}, or a list of such objects"
 )]
 pub enum LoadKey {
     /// One load: the keys `kind`, `on` and the parameters.
@@ -50,7 +50,7 @@ pub struct Loads {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     untagged,
-    expecting = "`on` is `hosts`, `links`, the name of a cluster, host or link, or a list of these"
+    expecting = "expected `hosts`, `links`, the name of a cluster, host or link, or a list of such names"
 )]
 pub(super) enum On {
     One(String),

@@ -129,7 +129,7 @@ fn slow_down(target: Target, platform: &mut Platform, share: f64) -> Result<(), 
     let nothing = |what: &str, name: &str| {
         let message = format!("the constant loads of {what} `{name}` together leave no capacity");
         Problem::new(message)
-            .hint("use fewer or smaller loads there: the shares 1 - load that they leave multiply")
+            .hint("use fewer or smaller loads on this resource: each load leaves the share 1 - load, and these shares multiply")
     };
     match target {
         Target::Host(index) => {

@@ -96,7 +96,7 @@ impl History {
                 check.add_problem(
                     key,
                     format!("`{key}` is {said}, but the lists have {found}"),
-                    "leave it out, or correct it",
+                    "leave this key out, or correct the number",
                 );
             }
         }

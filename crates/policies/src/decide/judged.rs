@@ -153,7 +153,7 @@ fn without_recorded(snapshot: &Snapshot, asked: &Selection) -> Result<Option<Sel
         && named.is_empty()
     {
         let problem = Problem::new(format!(
-            "the options of `{decided}` cannot be changed: the barrier holds the decision that it made with the options of its run"
+            "the options of `{decided}` cannot be changed: the barrier holds the decision of `{decided}` with the options of the run"
         ));
         let hint = format!(
             "write the barrier again with other options: `migsim snapshot ... --set policy.{decided}.KEY=VALUE`"

@@ -36,8 +36,8 @@ pub trait Narrator: fmt::Debug + Send + Sync {
         [stay, go]: [f64; 2],
     ) -> [Sentence; 2] {
         [
-            say!("t1 = {}", TIME_STAYING.with_value(stay)),
-            say!("t2 = {}", TIME_MOVING.with_value(go)),
+            say!("without the move: t1 = {}", TIME_STAYING.with_value(stay)),
+            say!("with the move: t2 = {}", TIME_MOVING.with_value(go)),
         ]
     }
 

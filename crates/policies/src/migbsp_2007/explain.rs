@@ -41,7 +41,7 @@ impl Narrator for MigBsp2007Narrator {
         match (number("highest_potential"), number("threshold")) {
             (Some(highest), Some(threshold)) if highest <= threshold => NoMoveReason {
                 reason: say!(
-                    "no candidate: no PM is above the threshold {}",
+                    "no candidate: no potential of migration (PM) is above the threshold {}",
                     THRESHOLD.as_recorded(&call.explanation["threshold"])
                 ),
                 shortfall: Some(Shortfall {

@@ -205,7 +205,7 @@ pub fn prepare<'a>(
         options: wanted,
     };
     if prepared.options.seeds.len() > seeds.len() {
-        let note = "nothing is drawn from a seed here: one seed stands for all";
+        let note = "this experiment draws no random number, so that one seed gives the result of all seeds";
         prepared.notes.push(note.to_owned());
     }
     let base = |seed: &u64| {

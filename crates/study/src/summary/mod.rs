@@ -237,7 +237,7 @@ impl Summary {
         lines.extend(self.not_separated_line());
         if tried > 1 && plan.seeds.len() > 1 {
             lines.push(format!(
-                "  It is the best of {tried} on these seeds, which flatters it: `migsim tune` compares the best on fresh seeds."
+                "  This setting is the best of {tried} on the same seeds, so its result is too good: `migsim tune` compares the best setting on fresh seeds."
             ));
         }
         lines

@@ -70,9 +70,9 @@ pub(super) fn divide_into_supersteps(
     }
     for (process, clock) in clocks.iter_mut().enumerate() {
         if let Some(Operation::Receive(lane, nth)) = operations[process].get(clock.next_operation) {
-            let from = lane.from;
             let message = format!(
-                "rank {process} waits for message {nth} from rank {from} ({lane:?}), which is never sent"
+                "rank {process} waits for {}, which is never sent",
+                lane.describe(*nth)
             );
             let hint = "check whether these ranks use calls that are not recorded, or complete collectives in different orders; the guide \
             lists what can be recorded";

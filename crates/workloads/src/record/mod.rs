@@ -169,7 +169,7 @@ fn read_run(records: &Records) -> Result<Vec<Record>, Error> {
             .all(|(at, record)| record.rank == at && record.size == expected);
     if !are_all {
         let problem = Problem::new(format!(
-            "there are {} records, which are not those of {expected} processes",
+            "the {} records found are not one record for each of {expected} processes",
             read.len()
         ));
         return Err(problem

@@ -39,6 +39,20 @@ pub(super) struct Lane {
     tag: i64,
 }
 
+impl Lane {
+    /// Describes the message with the number `nth` of this sequence, counted from 0, for messages.
+    pub(super) fn describe(&self, nth: usize) -> String {
+        let (number, from) = (nth + 1, self.from);
+        match self.collective {
+            Some(collective) => format!(
+                "message {number} from rank {from} in collective {} of its communicator",
+                collective + 1
+            ),
+            None => format!("message {number} from rank {from} with tag {}", self.tag),
+        }
+    }
+}
+
 /// An operation of a process, with collectives already replaced by messages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Operation {

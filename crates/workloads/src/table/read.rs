@@ -67,7 +67,8 @@ impl Table {
         }
         if rows.is_empty() {
             let problem = work_file.problem(1, 1, "the table has no rows".to_owned());
-            let hint = "write one row per process and superstep with work";
+            let hint =
+                "write one row for each process and each superstep in which the process works";
             return Err(problem.hint(hint).into());
         }
         Ok(table_from_rows(rows, message_rows, config))

@@ -78,7 +78,8 @@ impl Narrator for MigBspNarrator {
         });
         match highest {
             Some(highest) if highest <= 0.0 => NoMoveReason {
-                reason: "no candidate: the highest PM is not positive".into(),
+                reason: "no candidate: the highest potential of migration (PM) is not positive"
+                    .into(),
                 shortfall: Some(Shortfall {
                     leading_words: ": ",
                     meaning: meanings::HIGHEST,

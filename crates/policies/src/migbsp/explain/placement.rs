@@ -92,8 +92,16 @@ impl Weighing {
             Sentence::joined(parts.cloned(), " + ")
         };
         [
-            say!("t1 = {} = {}", TIME_STAYING.with_value(stay), sum(&here)),
-            say!("t2 = {} = {}", TIME_MOVING.with_value(go), sum(&there)),
+            say!(
+                "without the move: t1 = {} = {}",
+                TIME_STAYING.with_value(stay),
+                sum(&here)
+            ),
+            say!(
+                "with the move: t2 = {} = {}",
+                TIME_MOVING.with_value(go),
+                sum(&there)
+            ),
         ]
     }
 

@@ -114,7 +114,7 @@ pub(super) fn describe_selection(
         ranks.iter().find(|best| best.process == process).copied()
     } else {
         if !ranks.is_empty() {
-            sentences.push("The highest PM to each cluster:".into());
+            sentences.push("The highest potential of migration (PM) to each cluster:".into());
             sentences.extend(describe_highest_of_each_cluster(all));
         }
         highest_elsewhere(&ranks).or(ranks.first().copied())
@@ -195,13 +195,13 @@ fn describe_threshold(
 fn describe_staying(first: Option<&Potential>, count: u64, of_all: Option<f64>) -> Sentence {
     match (first.filter(|first| first.is_there), count) {
         (Some(first), 1) => say!(
-            "{} has a higher PM, {} to {}, but is there already: it stays and does not count.",
+            "{} has a higher PM, {} to {}, but is already in this cluster: the process stays, and its PM does not count.",
             first.process_name(),
             quantity::HIGHEST_OF_ALL.with_value(first.value_s),
             &first.cluster
         ),
         (Some(first), count) => say!(
-            "{} have a higher PM, but to the cluster where they are already: they stay and do not count (the highest is {}, of {} in {}).",
+            "{} have a higher PM, but to their present cluster: these processes stay, and their PM does not count (the highest is {}, of {} in {}).",
             quantity::HIGHER_AT_PRESENT_CLUSTER
                 .with_count(count)
                 .shown_as(counted(count, "process")),
@@ -210,7 +210,7 @@ fn describe_staying(first: Option<&Potential>, count: u64, of_all: Option<f64>) 
             &first.cluster
         ),
         (None, _) => say!(
-            "The highest PM of all, {}, is that of a process to its own cluster: it stays and does not count.",
+            "The highest PM of all, {}, is that of a process to its own cluster: this process stays, and its PM does not count.",
             quantity::HIGHEST_OF_ALL.with_value(of_all.unwrap_or_default())
         ),
     }
@@ -239,7 +239,7 @@ fn describe_candidates(
     if is_by_cluster && scene.options["heuristic"] == "one" && count > 0 {
         let x = scene.options["x"].as_f64().unwrap_or_default();
         return say!(
-            "Candidates need more than {} times the highest PM of their own cluster: {}.",
+            "A candidate needs a PM above {} times the highest PM of its own cluster: {}.",
             quantity::X.with_value(x),
             passed
         );
@@ -264,7 +264,7 @@ fn describe_candidates(
     let of_highest = x.map_or_else(Sentence::default, |x| {
         if leader.value_s > 0.0 {
             say!(
-                " = {} x {}",
+                " (x = {} times the highest, {})",
                 x,
                 quantity::HIGHEST.with_value(leader.value_s)
             )
@@ -273,7 +273,7 @@ fn describe_candidates(
         }
     });
     say!(
-        "Candidates need more than {}{}: {}.",
+        "A candidate needs a PM above {}{}: {}.",
         quantity::THRESHOLD.with_value(threshold),
         of_highest,
         passed
@@ -384,7 +384,7 @@ fn describe_process(
         .is_some_and(|all| all.iter().any(|one| *one == process));
     if is_pinned {
         sentences.push(say!(
-            "{} may not migrate: its data says so. No PM is computed for it.",
+            "{} may not migrate: its data says so. No potential of migration (PM) is computed for it.",
             name
         ));
         return;
@@ -395,7 +395,11 @@ fn describe_process(
     }
     let place = present_cluster(all, &own);
     let place = place.map_or_else(String::new, |cluster| format!(", which is in {cluster}"));
-    sentences.push(say!("PM of {}{}, by cluster:", name, place));
+    sentences.push(say!(
+        "Potential of migration (PM) of {}{}, by cluster:",
+        name,
+        place
+    ));
     for one in &own {
         let here = if one.is_there { " (it is there)" } else { "" };
         sentences.push(say!("  {}{}: {}", &one.cluster, here, one.describe()));
@@ -403,7 +407,7 @@ fn describe_process(
     if let Some(rank) = ranks.iter().position(|best| best.process == process) {
         let best = &ranks[rank];
         sentences.push(say!(
-            "Its highest is {}, to {}: rank {} of {}.",
+            "The highest PM of this process is {}, to {}: rank {} of {}.",
             quantity::POTENTIAL.with_value(best.value_s),
             &best.cluster,
             quantity::RANK.with_count(rank as u64 + 1),
@@ -430,7 +434,7 @@ fn describe_omitted(call: Record<'_>, name: &str) -> Sentence {
         )
     });
     say!(
-        "The record has no PM of {}: it has those of the candidates{}.",
+        "The record has no potential of migration (PM) of {}; it has the PM of the candidates{}.",
         name,
         others
     )

@@ -140,7 +140,7 @@ fn describe_votes(
     let tolerance = call.explanation.get("d").and_then(Value::as_f64);
     let tolerance = tolerance.map_or_else(Sentence::default, |d| {
         say!(
-            " (stable: the times of all processes within D = {} of their mean)",
+            " (stable: the time of each process is within a fraction D = {} of the mean)",
             quantity::TOLERANCE.with_value(d)
         )
     });
@@ -155,7 +155,7 @@ fn describe_votes(
         say!("so α {}", change)
     };
     say!(
-        "Of its {}{} {} {} stable and {} unstable{}{}, {}.",
+        "Of the {}{} of this interval {} {} stable and {} unstable{}{}, {}.",
         if is_cut { "first " } else { "" },
         count,
         quantity::STABLE.with_count(of('+')),
