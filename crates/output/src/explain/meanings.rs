@@ -175,8 +175,6 @@ pub(super) const LESS_THAN_I: Meaning =
 /// Meaning of the amount by which the makespan of a scenario is above the makespan of scenario i \[%\].
 pub(super) const MORE_THAN_I: Meaning =
     Meaning::new("more_than_i_percent", Unit::Percent, "100 (T - T_i) / T_i");
-/// Meaning of the ratio of the makespan of a scenario to the makespan of scenario i.
-pub(super) const TIMES_I: Meaning = Meaning::new("times_scenario_i", Unit::Number, "T / T_i");
 /// Meaning of the amount t2 - t1 by which candidates that stayed missed the condition of a move \[s\]; it is shown as a range
 /// over some calls.
 pub(super) const MISSED: Meaning = seconds(

@@ -20,8 +20,6 @@ use migsim_policies::explain::{
 const MOST_SHOWN: usize = 16;
 /// Maximum number of supersteps that are listed after a reason for calls without moves.
 const MOST_LISTED: usize = 8;
-/// Minimum relative overhead against scenario i that is expressed as a multiple instead of a percentage: a factor of 10.
-const MULTIPLE_FROM: f64 = 9.0;
 
 /// The rescheduling calls of a scenario, with those that decided no move grouped by reason.
 #[derive(Debug)]
@@ -214,18 +212,10 @@ impl<'a> Overview<'a> {
                     ", {} less than scenario i (application only)",
                     quantity::LESS_THAN_I.with_value(percent)
                 )
-            } else if relative_overhead < MULTIPLE_FROM {
+            } else {
                 say!(
                     ", {} more than scenario i (application only)",
                     quantity::MORE_THAN_I.with_value(percent)
-                )
-            } else {
-                let ratio = 1.0 + relative_overhead;
-                say!(
-                    ", {} that of scenario i (application only)",
-                    quantity::TIMES_I
-                        .with_value(ratio)
-                        .shown_as(format!("{ratio:.0} times"))
                 )
             }
         });
