@@ -681,7 +681,7 @@ fn the_numbers_of_readme_are_those_of_the_results() {
             effects[2]
         ),
         format!(
-            "{copied} of {} published times of scenarios ii and iii differ by at most 2.5 %",
+            "for {copied} of the {} times of scenarios ii and iii, the published time of scenario i is already within 2.5 %",
             effects[2]
         ),
     ] {
