@@ -79,7 +79,7 @@ pub(super) fn best_start_line(starts: &[StaticStart], iii: Option<f64>) -> Optio
         ),
         None => String::new(),
     };
-    Some(format!("best mapping without moves: {name} {time} s{rest}"))
+    Some(format!("best static start: {name} {time} s{rest}"))
 }
 
 /// Describes the best static start in a sentence that follows the verdict of a run; `iii` is the makespan of scenario iii \[s\].
@@ -157,7 +157,7 @@ mod tests {
         // 22.98 / 11.43 = 2.01
         assert_eq!(
             best_start_line(&starts, Some(22.98)).unwrap(),
-            "best mapping without moves: by-core 11.43 s; scenario iii takes 2.0 times as long"
+            "best static start: by-core 11.43 s; scenario iii takes 2.0 times as long"
         );
         assert_eq!(
             best_start_sentence(&starts, 22.98).unwrap().text(),
@@ -168,12 +168,12 @@ mod tests {
         assert!((best["gain_percent"].as_f64().unwrap() + 100.0).abs() < 1e-9);
         assert_eq!(
             best_start_line(&starts, None).unwrap(),
-            "best mapping without moves: by-core 11.43 s"
+            "best static start: by-core 11.43 s"
         );
         let own = [StaticStart::new(Rule::ByCore, 11.43, true)];
         assert_eq!(
             best_start_line(&own, Some(10.0)).unwrap(),
-            "best mapping without moves: by-core 11.43 s, the start of this run"
+            "best static start: by-core 11.43 s, the start of this run"
         );
         assert_eq!(best_start_line(&[], Some(10.0)), None);
     }
