@@ -211,8 +211,7 @@ fn a_gain_over_a_poor_start_is_shown_beside_the_best_start() {
     let table = printed(scratch.path(), &out);
     // Slow hosts compute longest: 60 x 0.2 x 2.525 / 0.9 = 33.7 s. With 20 cores of 2.6 GHz it is 11.7 s.
     assert!(table.contains("gain     33.5 %"), "{table}");
-    let line =
-        "best static start: by-core 11.68 s; scenario iii takes 2.0 times as long\n";
+    let line = "best static start: by-core 11.68 s; scenario iii takes 2.0 times as long\n";
     assert!(table.contains(line), "{table}");
     printed(scratch.path(), &["report", "run"]);
     let page = fs::read_to_string(scratch.path().join("run/report.html")).unwrap();
