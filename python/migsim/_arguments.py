@@ -28,8 +28,10 @@ _HIDDEN = {"help", "help-all", "out", "force", "format", "json", "quiet", "repor
 
 @functools.cache
 def flags(command: str) -> frozenset[str]:
-    """Returns the flags of a command, from its help on all flags."""
-    _, text, _ = _core.command(["migsim", command, "--help-all"])
+    """Returns the flags of a command, from its help on all flags; commands with few flags have only `--help`."""
+    code, text, _ = _core.command(["migsim", command, "--help-all"])
+    if code:
+        _, text, _ = _core.command(["migsim", command, "--help"])
     return frozenset(re.findall(r"^\s+(?:-\w, )?--([a-z][a-z-]*)", text, re.MULTILINE)) - _HIDDEN
 
 

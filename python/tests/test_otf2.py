@@ -129,8 +129,8 @@ def test_an_archive_becomes_the_trace_of_the_same_records(tmp_path: Path) -> Non
     said = convert(write(RECORDS, tmp_path), str(found), speed="2GHz", in_place="never")
     assert "4 processes" in said
     assert lines_of(found) == lines_of(expected)
-    # 4 messages and one more, 3 of the broadcast, 8 of the allreduce, 12 of the ring, 2 of the barrier of two, 3 of the gather.
-    assert sum(line.startswith("m ") for line in lines_of(found)) == 5 + 3 + 8 + 12 + 2 + 3
+    # 4 messages and one more, 3 of the broadcast, 8 of the allreduce, 8 of the allgather, 2 of the barrier of two, 3 of the gather.
+    assert sum(line.startswith("m ") for line in lines_of(found)) == 5 + 3 + 8 + 8 + 2 + 3
 
 
 def test_what_cannot_be_told_is_refused_with_rank_and_event(tmp_path: Path) -> None:
