@@ -3,7 +3,7 @@
 
     python benches/environment.py [SECONDS]      with the package installed in the release profile (`pip install .`); default: 2 s for each figure
 
-Each figure is the best of five parts of the time, since other programs only take time away. The aims are those of issue 53: 20 000 steps a
+Each figure is the best of five parts of the time, since other programs only take time away. The aims are 20 000 steps a
 second, and a copy in less than 50 us.
 """
 
