@@ -163,7 +163,7 @@ mod tests {
     fn a_load_that_begins_after_the_run_is_noticed() {
         let of = |begins: f64| late_load("`north.csv`", Seconds::of(begins), 11.43);
         let note = of(20.0).unwrap().note();
-        let expected = "the load of `north.csv` begins at 20 s, after the end of the run at 11.43 s: it has no effect";
+        let expected = "the load of `north.csv` begins at 20 s, after the end of the run at 11.43 s: the load has no effect";
         assert!(note.starts_with(expected), "{note}");
         assert_eq!(of(11.43), None);
         assert_eq!(of(1e9), None); // epoch times have their own note
