@@ -8,7 +8,7 @@
 //! ```
 //! use migsim::prelude::*;
 //!
-//! let settings = Layers::of([("workload.app", "lu".into()), ("workload.n", 1000.into()), ("workload.procs", 25.into())]);
+//! let settings = Layers::from_pairs([("workload.app", "lu".into()), ("workload.n", 1000.into()), ("workload.procs", 25.into())]);
 //! let results = Experiment::load(&settings, Limits::default())?.run(&Progress::default())?;
 //!
 //! let moved = results.get(Scenario::Iii).ok_or("not run")?;

@@ -56,7 +56,7 @@ impl Experiment {
     /// use migsim_bsp::Scenario;
     /// use migsim_experiment::{Experiment, Layers, Limits, Progress};
     ///
-    /// let settings = Layers::of([("workload.app", "lu".into()), ("workload.n", 500.into()), ("workload.procs", 25.into())]);
+    /// let settings = Layers::from_pairs([("workload.app", "lu".into()), ("workload.n", 500.into()), ("workload.procs", 25.into())]);
     /// let experiment = Experiment::load(&settings, Limits::default())?;
     /// let (run, path) = experiment.run_with_path(Scenario::I, &Progress::default())?;
     /// let last = path.pieces.last().ok_or("no pieces")?;

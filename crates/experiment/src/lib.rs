@@ -11,7 +11,7 @@
 //! use migsim_bsp::Scenario;
 //! use migsim_experiment::{Experiment, Layers, Limits, Progress};
 //!
-//! let settings = Layers::of([("workload.app", "lu".into()), ("workload.n", 1000.into()), ("workload.procs", 25.into())]);
+//! let settings = Layers::from_pairs([("workload.app", "lu".into()), ("workload.n", 1000.into()), ("workload.procs", 25.into())]);
 //! let results = Experiment::load(&settings, Limits::default())?.run(&Progress::default())?;
 //! let moved = results.get(Scenario::Iii).ok_or("not run")?;
 //! assert_eq!(moved.outcome.migrations.len(), 5);

@@ -27,7 +27,7 @@
 //! }
 //!
 //! let registry = Registry::standard().policy::<Idle>("idle", "moves nobody", "-");
-//! let settings = Layers::of([("workload.app", "lbm".into()), ("policy.name", "idle".into())]);
+//! let settings = Layers::from_pairs([("workload.app", "lbm".into()), ("policy.name", "idle".into())]);
 //! let experiment = Experiment::load_with(&registry, &settings, Limits::default())?;
 //! assert_eq!(experiment.policy_name(), "idle");
 //! # Ok::<(), Error>(())
@@ -150,7 +150,7 @@ impl Registry {
     /// }
     ///
     /// let registry = Registry::standard().strategy::<Crowd>("crowd", "all on the fastest core", "-");
-    /// let settings = Layers::of([("workload.app", "sw".into()), ("policy.name", "crowd/every=20".into())]);
+    /// let settings = Layers::from_pairs([("workload.app", "sw".into()), ("policy.name", "crowd/every=20".into())]);
     /// let experiment = Experiment::load_with(&registry, &settings, Limits::default())?;
     /// let results = experiment.run(&Progress::default())?;
     /// assert!(results.get(Scenario::Iii).is_some_and(|run| !run.outcome.migrations.is_empty()));

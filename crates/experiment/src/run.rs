@@ -47,7 +47,7 @@ pub struct Results {
 /// use migsim_base::error::Error;
 /// use migsim_experiment::{Experiment, Layers, Limits, Progress};
 ///
-/// let experiment = Experiment::load(&Layers::of([("workload.app", "sw".into())]), Limits::default())?;
+/// let experiment = Experiment::load(&Layers::from_pairs([("workload.app", "sw".into())]), Limits::default())?;
 /// let progress = Progress::default();
 /// progress.stop();
 /// assert!(experiment.run(&progress).is_err_and(|error| error.to_string().contains("was stopped")));

@@ -20,7 +20,7 @@
 //! ```
 //! use migsim_experiment::{Experiment, Layers, Limits, Progress};
 //!
-//! let experiment = Experiment::load(&Layers::of([("workload.app", "sw".into())]), Limits::default())?;
+//! let experiment = Experiment::load(&Layers::from_pairs([("workload.app", "sw".into())]), Limits::default())?;
 //! let results = experiment.run(&Progress::default())?;
 //! let summary = serde_json::to_value(migsim_output::summary(&experiment, &results)).expect("JSON");
 //! assert!(summary["scenarios"].is_array());
