@@ -93,6 +93,11 @@ core, and the excess of the largest work over the mean.
         if key.startswith("many "):
             few, all = statistics.mean(row["few"]), statistics.mean(row["many"])
             text += f"| {key.removeprefix('many ')} | {few:.4f} | {all:.4f} | {percent(all, few):+.1f} | {percent(max(row['many']), all):+.1f} |\n"
+    for key, row in results.items():
+        if "alone" in row:
+            few, all = (statistics.mean(work) for work in row["alone"])
+            text += f"\nThe work of `{key.removeprefix('many ')}` depends on the number of processes, which is its number of buckets. One process alone with the work of one of 8 takes {few:.4f} s,\n"
+            text += f"and with the work of one of 32 {all:.4f} s: {percent(all, few):+.1f} % (`benches/recorded/sort.c`, last argument). The rest of the difference is the competition for caches.\n"
     return text
 
 

@@ -149,13 +149,15 @@ fn follow(
     }
 }
 
-/// The counts of the last seconds, each with the time since the start.
+/// The counts in the last [`RATE_WINDOW`] or in the last quarter of the elapsed time, whichever is longer, each with the time
+/// since the start. The window grows because runs of one study can differ a thousandfold in duration.
 #[derive(Debug, Default)]
 struct Samples(VecDeque<(Duration, u64)>);
 
 impl Samples {
     fn add(&mut self, time: Duration, count: u64) {
-        while self.0.len() > 1 && time.saturating_sub(self.0[0].0) > RATE_WINDOW {
+        let window = RATE_WINDOW.max(time / 4);
+        while self.0.len() > 1 && time.saturating_sub(self.0[0].0) > window {
             self.0.pop_front();
         }
         self.0.push_back((time, count));
@@ -329,5 +331,10 @@ mod tests {
             samples.add(seconds(time), 1_000_190);
         }
         assert_eq!(samples.rate(), 1_000_190.0 / 50.0);
+        // After 200 s the window is 50 s long: a burst 40 s ago still counts.
+        samples.add(seconds(150), 1_000_190);
+        samples.add(seconds(160), 1_000_690);
+        samples.add(seconds(200), 1_000_690);
+        assert_eq!(samples.rate(), 500.0 / 50.0);
     }
 }
